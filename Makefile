@@ -1,0 +1,36 @@
+# Two commands: `make run` opens the page, `make test` runs everything. Both set up what they need.
+
+PYTHON ?= $(firstword $(shell command -v python3.11 python3.12 python3))
+BIN := .venv/bin
+HOST ?= 127.0.0.1
+PORT ?= 7860
+
+.PHONY: run test lint format chromium
+
+run: .venv/ready
+	HOST=$(HOST) PORT=$(PORT) $(BIN)/python app.py
+
+test: .venv/ready chromium
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: .venv/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+format: .venv/ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# torch first and exactly: any other order lets pip bring gigabytes of CUDA packages.
+.venv/ready: requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)) and "Sauda needs Python 3.11 or 3.12; set PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet torch==2.13.0
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+# The browser tests drive Debian's Chromium; without it and without root they skip with a plain line.
+chromium:
+	@command -v chromium >/dev/null || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	then apt-get update -qq && apt-get install -y -qq chromium >/dev/null; \
+	else echo "No chromium here and no root to install it: the browser tests will skip."; fi

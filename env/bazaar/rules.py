@@ -1,0 +1,323 @@
+"""One seller, one buyer, one item: alternating price offers, one or several deals in a row.
+
+The seller opens with an ask. A round is one move of the buyer and the seller's answer to it; a deal
+that is still open after the last round has met its deadline. Prices are rupees; `decimals` says how
+fine they may be.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from env.bazaar.listings import Item
+from env.bazaar.tells import Tells
+from env.core import EndReason, IllegalAction
+from env.welfare import surplus_share, zopa_width
+
+HIGHEST_ASK = 10  # times the list price; beyond it an ask is a slip of the finger
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A price: an ask from the seller, a bid from a buyer. The message is what is said with it."""
+
+    price: float
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """Take the other side's last price."""
+
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkAway:
+    """Leave without a deal."""
+
+    message: str = ""
+
+
+Action = Offer | Accept | WalkAway
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What the table saw of one move; `tells` is the seller's manner, where it shows one."""
+
+    agent: str
+    action: Action
+    tells: Tells | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deal:
+    """How one deal of an episode came out, as everyone may know it."""
+
+    end: EndReason
+    by: str  # the agent whose move ended it
+    price: float | None  # rupees; None without an agreement
+    rounds: int
+    opening_ask: float
+    buyer: str = "buyer"  # who bought, where several compete
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """What a buyer sees of another one: never a price."""
+
+    name: str
+    active: bool
+    bids: int  # closed rounds in which it bid
+
+
+class Table(NamedTuple):
+    """Everything public about the deal in play, and the deals before it.
+
+    A named tuple because a new one is made at every move, four times as fast as a dataclass.
+    """
+
+    item: Item
+    rounds: int  # limit of rounds for a deal
+    deals: int  # deals in the episode
+    decimals: int  # of a price
+    seller_type: str = ""  # disclosed in the classic family only
+    round: int = 0  # buyer moves made
+    asks: tuple[float, ...] = ()
+    bids: tuple[float, ...] = ()
+    moves: tuple[Move, ...] = ()
+    past: tuple[Deal, ...] = ()
+    rivals: tuple[Rival, ...] = ()
+    outbid: bool = False  # a rival bid more in the last closed round
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one agent may see: the table, and what it alone knows."""
+
+    agent: str
+    table: Table
+    own: Mapping[str, Any]
+
+    @property
+    def reservation(self) -> float:
+        """The agent's own reservation price; a buyer's is also its budget."""
+        return self.own["reservation"]
+
+    @property
+    def round(self) -> int:
+        return self.table.round
+
+    @property
+    def rounds_left(self) -> int:
+        """Moves the buyer still has, this one included."""
+        return self.table.rounds - self.table.round
+
+    @property
+    def opening_ask(self) -> float:
+        return self.table.asks[0]
+
+    @property
+    def ask(self) -> float:
+        return self.table.asks[-1]
+
+    @property
+    def bid(self) -> float | None:
+        """The buyer's last bid; None before the first."""
+        return self.table.bids[-1] if self.table.bids else None
+
+    @property
+    def drop(self) -> float | None:
+        """How far the ask fell with the seller's last move; None before it countered once."""
+        asks = self.table.asks
+        return round(asks[-2] - asks[-1], 2) if len(asks) > 1 else None
+
+    @property
+    def tells(self) -> Tells | None:
+        """The seller's manner with its last move."""
+        return self.table.moves[-1].tells if self.table.moves else None
+
+    def priced(self, price: float) -> float:
+        """`price` rounded as this table counts money."""
+        decimals = self.table.decimals
+        return round(price, decimals) if decimals else round(price)
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One deal's item and what each side alone knows, its "reservation" price at least."""
+
+    item: Item
+    buyer: Mapping[str, Any]
+    seller: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A game in play. `private["nature"]` holds the instances of all its deals."""
+
+    table: Table
+    turn: str | None
+    private: Mapping[str, Any]
+    end: EndReason | None = None
+
+
+@dataclass(frozen=True)
+class Bazaar:
+    """Two-party bargaining: deals of at most `rounds` rounds each, one after the other.
+
+    `draw` returns one Instance per deal. `manner` returns the seller's tells from the table before
+    its move and its private values; None where sellers show none.
+    """
+
+    draw: Callable[[np.random.Generator], tuple[Instance, ...]]
+    rounds: int
+    decimals: int = 0
+    seller_type: str = ""
+    manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
+
+    agents = ("seller", "buyer")
+
+    def reset(self, rng: np.random.Generator) -> State:
+        instances = self.draw(rng)
+        return self._deal(instances, ())
+
+    def to_act(self, state: State) -> str | None:
+        return state.turn
+
+    def observe(self, state: State, agent: str) -> Observation:
+        return Observation(agent, state.table, state.private[agent])
+
+    def end(self, state: State) -> EndReason | None:
+        """How the last deal ended, once all are done."""
+        return state.end
+
+    def payoffs(self, state: State) -> dict[str, float]:
+        """Each side's surplus in rupees, summed over the deals made so far."""
+        closed = [
+            (deal.price, instance)
+            for deal, instance in zip(state.table.past, state.private["nature"], strict=False)
+            if deal.price is not None
+        ]
+        return {
+            "buyer": sum(i.buyer["reservation"] - price for price, i in closed),
+            "seller": sum(price - i.seller["reservation"] for price, i in closed),
+        }
+
+    def step(self, state: State, action: Action) -> State:
+        if state.turn is None:
+            raise IllegalAction("this game is over; no move is left to make")
+        return (self._sell if state.turn == "seller" else self._buy)(state, action)
+
+    def _buy(self, state: State, action: Action) -> State:
+        table = state.table
+        asked = {"moves": (*table.moves, Move("buyer", action)), "round": table.round + 1}
+        if isinstance(action, Offer):
+            check_bid(action.price, state.private["buyer"]["reservation"], table.decimals)
+            table = table._replace(bids=(*table.bids, action.price), **asked)
+            return State(table, "seller", state.private)
+        if isinstance(action, Accept):
+            price = table.asks[-1]
+            return self._close(state, table._replace(**asked), EndReason.AGREEMENT, "buyer", price)
+        if isinstance(action, WalkAway):
+            return self._close(state, table._replace(**asked), EndReason.WALKAWAY, "buyer")
+        raise unknown_action(action)
+
+    def _sell(self, state: State, action: Action) -> State:
+        table = state.table
+        moves = (*table.moves, Move("seller", action, self._tells(state)))
+        if isinstance(action, Offer):
+            check_ask(action.price, table)
+            after = table._replace(asks=(*table.asks, action.price), moves=moves)
+            if table.bids and table.round >= table.rounds:
+                return self._close(state, after, EndReason.DEADLINE, "seller")
+            return State(after, "buyer", state.private)
+        after = table._replace(moves=moves)
+        if isinstance(action, Accept):
+            if not table.bids:
+                raise IllegalAction("there is no bid to accept yet; open with an asking price")
+            return self._close(state, after, EndReason.AGREEMENT, "seller", table.bids[-1])
+        if isinstance(action, WalkAway):
+            return self._close(state, after, EndReason.WALKAWAY, "seller")
+        raise unknown_action(action)
+
+    def _tells(self, state: State) -> Tells | None:
+        if self.manner is None or not state.table.bids:
+            return None
+        return self.manner(state.table, state.private["seller"])
+
+    def _close(
+        self, state: State, table: Table, end: EndReason, by: str, price: float | None = None
+    ) -> State:
+        opening_ask = table.asks[0] if table.asks else 0.0
+        past = (*table.past, Deal(end, by, price, table.round, opening_ask))
+        instances = state.private["nature"]
+        if len(past) == len(instances):
+            return State(table._replace(past=past), None, state.private, end)
+        return self._deal(instances, past)
+
+    def _deal(self, instances: tuple[Instance, ...], past: tuple[Deal, ...]) -> State:
+        here = instances[len(past)]
+        table = Table(
+            here.item, self.rounds, len(instances), self.decimals, self.seller_type, past=past
+        )
+        private = {"buyer": here.buyer, "seller": here.seller, "nature": instances}
+        return State(table, "seller", private)
+
+
+def check_bid(price: float, budget: float, decimals: int) -> None:
+    """Raise IllegalAction unless `price` is one a buyer with `budget` may bid."""
+    check_price(price, decimals)
+    if price > budget:
+        raise IllegalAction(f"a bid may not exceed the budget of {budget:g}, and {price:g} does")
+
+
+def check_ask(price: float, table: Table) -> None:
+    """Raise IllegalAction unless `price` is one a seller may ask now."""
+    check_price(price, table.decimals)
+    highest = HIGHEST_ASK * table.item.list_price
+    if price > highest:
+        raise IllegalAction(f"an ask may be at most {highest:g} here, and {price:g} is more")
+    if table.bids and price <= table.bids[-1]:
+        raise IllegalAction(
+            f"the buyer already bids {table.bids[-1]:g}: accept it, or ask for more than that"
+        )
+
+
+def check_price(price: float, decimals: int) -> None:
+    """Raise IllegalAction unless `price` is a positive finite number of so many decimals."""
+    number = isinstance(price, int | float) and not isinstance(price, bool)
+    if not number or not isfinite(price) or price <= 0:
+        raise IllegalAction(f"a price is a positive number of rupees, not {price!r:.40}")
+    if round(price, decimals) != price:
+        unit = "whole rupees" if decimals == 0 else f"at most {decimals} decimals"
+        raise IllegalAction(f"prices here have {unit}, and {price:g} does not fit")
+
+
+def unknown_action(action: object) -> IllegalAction:
+    """The error for a thing that is no move of this game."""
+    return IllegalAction(f"expected an Offer, Accept or WalkAway, got {action!r:.80}")
+
+
+def shares(state: Any, agent: str) -> list[float]:
+    """The agent's share of the ZOPA in every deal of the episode; 0 where it made none.
+
+    A deal at a loss counts below 0. Raises ValueError for a deal made where there was no ZOPA.
+    """
+    past = state.table.past
+    return [
+        _share(past[i], instance, agent) if i < len(past) else 0.0
+        for i, instance in enumerate(state.private["nature"])
+    ]
+
+
+def _share(deal: Deal, instance: Instance, agent: str) -> float:
+    if deal.price is None or agent not in ("seller", deal.buyer):
+        return 0.0
+    buyer, seller = instance.buyer["reservation"], instance.seller["reservation"]
+    gain = deal.price - seller if agent == "seller" else buyer - deal.price
+    return surplus_share(gain, zopa_width(buyer, seller))

@@ -1,0 +1,47 @@
+"""The field's own negotiator, for either seat: it concedes with time and takes a good enough price.
+
+It is an opponent in env and, at three exponents, a contestant.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from env.bazaar.rules import Accept, Action, Observation, Offer, WalkAway
+from env.concession import conceded
+
+
+@dataclass(frozen=True)
+class TimeDependent:
+    """Moves from its opening price to its reservation price along a concession curve.
+
+    Accepts a price at least as good as its own next one (AC_next; Baarslag et al. 2014). A buyer
+    opens at `opening` of the first ask, or of its reservation price where that is lower; a seller
+    opens at the list price. On its last move it takes any price within its reservation price, and
+    otherwise leaves. Faratin et al. (1998).
+    """
+
+    exponent: float
+    opening: float = 0.3
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        return self.sell(obs) if obs.agent == "seller" else self.buy(obs)
+
+    def buy(self, obs: Observation) -> Action:
+        limit = min(obs.reservation, obs.opening_ask)
+        best = self.opening * limit
+        share = conceded(obs.round, obs.table.rounds, self.exponent)
+        price = max(obs.bid or 0, obs.priced(min(best + share * (limit - best), limit)))
+        if obs.ask <= min(price, obs.reservation) or (obs.rounds_left <= 1 and obs.ask <= limit):
+            return Accept()
+        return Offer(price) if obs.rounds_left > 1 else WalkAway()
+
+    def sell(self, obs: Observation) -> Action:
+        best = max(obs.table.item.list_price, obs.reservation)
+        share = conceded(obs.round, obs.table.rounds + 1, self.exponent)
+        price = max(obs.priced(best - share * (best - obs.reservation)), obs.reservation)
+        if obs.table.asks:
+            price = min(price, obs.ask)
+        if obs.bid is not None and obs.bid >= price:
+            return Accept()
+        return Offer(obs.priced(price))

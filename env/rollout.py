@@ -1,0 +1,101 @@
+"""Play episodes. Every draw is a function of (seed, agent, turn), so any state can be played on.
+
+The instance has a stream of its own and each agent a fresh one at each of its turns: two policies
+at one seed meet the same instance, whatever they do with their own chance.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.random.bit_generator import ISeedSequence
+
+from env.core import Action, EndReason, Episode, IllegalAction, Policy, State, Task, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A game in progress, as a value. `forfeit` is set where a policy gave no legal action."""
+
+    seed: int
+    state: State
+    turns: tuple[Turn, ...] = ()
+    forfeit: bool = False
+
+
+def begin(task: Task, seed: int) -> Play:
+    """The game of `seed` before its first move; `seed` is a whole number from 0."""
+    if seed < 0:
+        raise ValueError(f"a seed is a whole number from 0, not {seed}")
+    return Play(seed, task.env.reset(np.random.default_rng([seed, 0, 0])))
+
+
+def agent_stream(task: Task, seed: int, agent: str, turn: int) -> np.random.Generator:
+    """The chance of one agent at its `turn`, counted from 0, in the game of `seed`."""
+    block, row = divmod(turn, BLOCK)
+    words = _words(seed, 1 + task.env.agents.index(agent), block)
+    return np.random.Generator(np.random.PCG64(_Row(words[row])))
+
+
+BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn of play
+
+
+@lru_cache(maxsize=1024)
+def _words(seed: int, agent: int, block: int) -> np.ndarray:
+    sequence = np.random.SeedSequence([seed, agent, block])
+    return sequence.generate_state(4 * BLOCK, np.uint64).reshape(BLOCK, 4)
+
+
+class _Row(ISeedSequence):
+    """A seed sequence that has already been expanded to the four words PCG64 asks for."""
+
+    def __init__(self, words: np.ndarray) -> None:
+        self.words = words
+
+    def generate_state(self, n_words: int, dtype: type = np.uint64) -> np.ndarray:
+        assert n_words == len(self.words)
+        return self.words
+
+
+def advance(task: Task, seats: Mapping[str, Policy], play: Play) -> Play:
+    """Let the policies in `seats` move until the game ends or a seat without one is to act."""
+    env, state, turns = task.env, play.state, list(play.turns)
+    taken = Counter(turn.agent for turn in turns)
+    while not play.forfeit and (agent := env.to_act(state)) in seats:
+        obs = env.observe(state, agent)
+        try:
+            action = seats[agent](obs, agent_stream(task, play.seed, agent, taken[agent]))
+            state = env.step(state, action)
+        except IllegalAction as error:
+            turns.append(Turn(agent, obs, None, str(error)))
+            return Play(play.seed, state, tuple(turns), forfeit=True)
+        turns.append(Turn(agent, obs, action))
+        taken[agent] += 1
+    return Play(play.seed, state, tuple(turns), play.forfeit)
+
+
+def move(task: Task, play: Play, action: Action) -> Play:
+    """The game after the acting agent's own `action`; raises IllegalAction and loses nothing."""
+    agent = None if play.forfeit else task.env.to_act(play.state)
+    if agent is None:
+        raise IllegalAction("this game is over; start a new one to play on")
+    obs = task.env.observe(play.state, agent)
+    state = task.env.step(play.state, action)
+    return replace(play, state=state, turns=(*play.turns, Turn(agent, obs, action)))
+
+
+def episode(task: Task, play: Play) -> Episode:
+    """The finished `play` as an episode; raises ValueError while it still runs."""
+    end = EndReason.FORFEIT if play.forfeit else task.env.end(play.state)
+    if end is None:
+        raise ValueError("the game still runs; only a finished one is an episode")
+    payoffs = task.env.payoffs(play.state)
+    return Episode(task.name, play.seed, play.turns, end, payoffs, play.state)
+
+
+def rollout(task: Task, policy: Policy, seed: int) -> Episode:
+    """One episode of `task` with `policy` in the learner's seat."""
+    seats = {**task.opponents, task.learner: policy}
+    return episode(task, advance(task, seats, begin(task, seed)))

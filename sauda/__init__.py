@@ -1,0 +1,1 @@
+"""The player: policies, their evaluation, artifacts and the command line."""

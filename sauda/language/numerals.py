@@ -1,0 +1,292 @@
+"""Numbers in text, read from left to right: digits, and words in English, Hinglish and Devanagari.
+
+Hindi has a word of its own for every number up to 99, and each is romanised in many ways, so words
+are looked up by `fold`, which maps the common spellings to one. Spellings that folding cannot join
+stand as `first/second`. `tokens` cuts a text up; `number_at` joins tokens ("do hazaar paanch sau").
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from typing import NamedTuple
+
+_SPELLINGS = (
+    (re.compile("[\u093c\u0901\u0902\u200c\u200d]"), ""),  # nukta, nasal signs, joiners
+    (re.compile("ई"), "इ"),
+    (re.compile("ी"), "ि"),
+    (re.compile("ट्ठ"), "ठ"),
+    (re.compile("नबे$"), "नवे"),
+    (re.compile("chh"), "ch"),
+    (re.compile("ee"), "i"),
+    (re.compile("oo"), "u"),
+    (re.compile("ou"), "au"),
+    (re.compile("w"), "v"),
+    (re.compile("z"), "j"),
+    (re.compile(r"([a-z])\1+"), r"\1"),
+)
+
+
+def fold(word: str) -> str:
+    """One key for the common spellings of a word: hazaar, hazar, hajaar; पाँच, पांच."""
+    key = unicodedata.normalize("NFKD", word.lower())
+    for pattern, replacement in _SPELLINGS:
+        key = pattern.sub(replacement, key)
+    return key
+
+
+def words(text: str) -> frozenset[str]:
+    """The folded words of `text`, for looking up folded words."""
+    return frozenset(map(fold, text.split()))
+
+
+def _table(rows: str, values: Iterable[float]) -> dict[str, float]:
+    entries = zip(rows.split(), values, strict=False)
+    return {fold(name): value for names, value in entries for name in names.split("/")}
+
+
+ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+fifteen sixteen seventeen eighteen nineteen"""
+TENS = "twenty thirty forty/fourty fifty sixty seventy eighty ninety/ninty"
+ROMAN = """
+shunya ek do teen char panch che/cheh/chah saat aath nau
+das gyarah/gyara/igyarah barah/bara terah chaudah/chauda/chodah pandrah/pandra/pandhrah
+    solah/sola satrah/satra/satarah atharah/athara/attharah unnis
+bees ikkis/ekkis bais teis/tehis/teais chaubis/chobis pachis chabbis sattais
+    atthais/attais untis/unatis
+tees ikattis/iktis/ektis battis taintis/tentis/taitis/tetis chauntis/chautis
+    paintis/pentis/paitis chattis saintis/sentis/saitis adtis/artis/adhtis untalis/unchalis
+chalis iktalis/ikatalis/ektalis bayalis/byalis/biyalis taintalis/tentalis/taitalis/tirtalis
+    chauvalis/chavalis/chauntalis paintalis/pentalis/paitalis chiyalis/chayalis/cheyalis
+    saintalis/sentalis/saitalis adtalis/artalis/adhtalis unchas/unanchas
+pachas ikyavan/ikavan/ekavan bavan tirpan/tirepan chauvan pachpan/pachapan chappan sattavan
+    atthavan/attavan unsath
+saath iksath/ikasath/eksath basath tirsath/tiresath/tersath chausath/chaunsath
+    painsath/pensath/paisath chiyasath/cheyasath sadsath/sarsath adsath/arsath unhattar/unahattar
+sattar ikhattar/ikahattar/ekhattar bahattar tihattar/tehattar chauhattar
+    pachattar/pachahattar/pichattar/pachhattar chihattar/chehattar satattar/satahattar/sathattar
+    athattar/athahattar unasi/unyasi
+assi ikyasi/ikasi/ekasi bayasi/byasi/biyasi tirasi/terasi chaurasi pachasi/pichasi
+    chiyasi/cheyasi satasi athasi navasi
+nabbe/nabbey ikyanve/ikyanave/ikanve/ikyanbe banve/banave/bayanve/banbe tiranve/tiranave/tiranbe
+    chauranve/chauranave/chauranbe pachanve/pachanave/pichanve/panchanve chiyanve/chiyanave/chiyanbe
+    sattanve/sattanave/sattanbe atthanve/atthanave/atthanbe ninyanve/ninyanave/ninanve/ninyanbe
+"""
+
+DEVANAGARI = """
+शून्य एक दो तीन चार पांच छह/छः/छ/छे सात आठ नौ
+दस ग्यारह बारह तेरह चौदह पंद्रह/पन्द्रह/पंदरह सोलह सत्रह/सतरह अठारह उन्नीस
+बीस इक्कीस बाईस तेईस चौबीस पच्चीस/पचीस छब्बीस सत्ताईस अठाईस उनतीस/उन्तीस
+तीस इकतीस/इकत्तीस/इकतिस बत्तीस तैंतीस/तेंतीस चौंतीस पैंतीस छत्तीस सैंतीस अड़तीस उनतालीस/उन्तालीस/उनचालीस
+चालीस इकतालीस बयालीस/बियालीस तैंतालीस/तिरतालीस चौवालीस/चवालीस पैंतालीस
+    छियालीस सैंतालीस अड़तालीस उनचास/उन्चास
+पचास इक्यावन बावन तिरपन/तिरेपन चौवन/चव्वन पचपन छप्पन सत्तावन अठावन उनसठ
+साठ इकसठ बासठ तिरसठ/तिरेसठ चौंसठ पैंसठ छियासठ सड़सठ अड़सठ उनहत्तर
+सत्तर इकहत्तर बहत्तर तिहत्तर चौहत्तर पचहत्तर छिहत्तर सतहत्तर अठहत्तर उनासी/उन्यासी
+अस्सी इक्यासी बयासी तिरासी चौरासी पचासी छियासी सतासी/सत्तासी अठासी नवासी
+नब्बे इक्यानवे बानवे तिरानवे चौरानवे पचानवे/पंचानवे छियानवे सत्तानवे/सतानवे अठानवे निन्यानवे
+"""
+
+HINDI = _table(ROMAN, count(0.0)) | _table(DEVANAGARI, count(0.0))
+ENGLISH = _table(ONES, count(0.0)) | _table(TENS, count(20.0, 10.0))
+TIMES = _table(
+    "hundred/hundreds/sau/सौ thousand/thousands/hazaar/हज़ार lakh/lakhs/lac/lacs/लाख "
+    "crore/crores/cr/karod/karor/करोड़ million/millions/mn billion/billions/bn/arab/अरब trillion",
+    (1e2, 1e3, 1e5, 1e7, 1e6, 1e9, 1e12),
+)
+PARTS = _table(
+    "dedh/deedh/derh/dhedh/डेढ़ dhai/dhaayi/adhai/ढाई/अढ़ाई half/aadha/aadhe/आधा/आधे/½ ¼ ¾",
+    (1.5, 2.5, 0.5, 0.25, 0.75),
+)  # dedh sau is 150
+OFFSETS = _table(
+    "saade/saadhe/saarhe/साढ़े/साड़े sava/sva/सवा paune/pauney/pone/पौने", (0.5, 0.25, -0.25)
+)  # saade teen is 3.5, sava sau 125, paune do sau 175
+
+WHOLE = words("hundred sau सौ thousand hazaar हज़ार lakh lac लाख crore करोड़")  # "hazaar" is 1,000
+CURRENCY = words(
+    "₹ ₨ /- /= rs rs. inr inr. रु रु. रू रू. rupee rupees rupe rupay rupaye rupaya rupaiya rupaiye "
+    "rupye rupya rupiya rupiye buck bucks रुपये रुपए रुपया रुपयों रुपयो रूपये रूपए रूपया"
+)
+PREFIXES = words("₹ ₨ rs rs. inr inr. रु रु. रू रू.")  # currency that may precede its number
+PAISE = words("paise paisa पैसे पैसा")
+EVERYDAY = words("sau सौ bees tees saath bara")  # ordinary words too: "saath" is also "with"
+UNITS = words(
+    "litre liter ltr ml kg kilo gm gram km kmpl kmph miles cc inch inches ft feet foot cm mm meter "
+    "metre gb tb mb mp mah watt volt hp amp hz ton star year yr saal sal month mahine mahina week "
+    "hafte hafta day din dino hour hr ghante ghanta minute min second sec am pm baje bje tareekh "
+    "tarikh piece pc unit set pair jodi pack packet dozen darjan box boxes bottle people person "
+    "log logo logon aadmi buyers customers grahak friends kids bache bachche owners users time "
+    "baar bar dafa percent pratishat fisadi door seater seat wheel speed gear floor room bedroom "
+    "bhk number other more extra photo pic left x dollar usd euro pound "
+    "लीटर किलो ग्राम किमी मीटर इंच साल वर्ष महीने महीना हफ्ते हफ्ता दिन घंटे घंटा मिनट बजे तारीख बार "
+    "दफा लोग लोगों आदमी ग्राहक खरीदार पीस जोड़ी दर्जन प्रतिशत फीसदी अन्य नंबर"
+)  # these, and their plurals in -s, make the number before them a measure or a count
+MONTHS = words(
+    "january jan february feb march april apr june jun july jul august aug september sept sep "
+    "october oct november nov december dec जनवरी फरवरी मार्च अप्रैल जून जुलाई अगस्त सितंबर अक्टूबर "
+    "नवंबर दिसंबर"
+)  # not may and mar: "450 may be too much"
+LABELS = words("model version size number iphone ipad galaxy pixel pulsar windows class round")
+BOUGHT = words("bought purchased made launched")  # "bought in 2019"
+WEAK = words("do दो ek एक one")  # number words that mostly mean something else
+BEFORE_DO = words(
+    "de kar kr bata bol le dila dikha laga chhod rakh bech bhej ghata you i we they can could will "
+    "would please दे कर बता बोल ले दिला दिखा लगा छोड़ रख बेच घटा"
+)  # "kar do", "can you do": give, not two
+
+_ASCII = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # ４５０ to 450, one for one
+_LETTER = r"(?:[^\W\d_]|[\u0900-\u0963\u0970-\u097f\u200c\u200d])"  # \w lacks the vowel signs
+_DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
+_GROUPED = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d\d)*,\d{3})(?:[.e].*)?", re.IGNORECASE)
+_TOKEN = re.compile(
+    rf"""
+    (?P<other>(?<![\w.,])(?:                                       # digits that are no amount
+        \d{{1,2}}:\d\d(?!\d)                                       # 5:30
+      | {_DAY}(?P<sep>[/.-]){_MONTH}(?P=sep)(?:\d{{4}}|\d\d)(?!\w)  # 12/05/2024
+      | \d{{4}}-\d\d-\d\d(?!\w)                                    # 2024-05-12
+      | {_DAY}/{_MONTH}(?![\w/]) | \d\.\d/(?:5|10)(?!\w)           # 12/5, 1/2, 10/10, 4.5/5
+      | \d+(?:\.\d+){{2,}} | \d-in-\d                              # version 1.2.3, 2-in-1
+      | \+\d{{1,3}}[ -]?\d{{5}}[ -]?\d{{5}}(?!\d)                  # +91 98765 43210
+      | \d{{3}}-\d{{3}}-\d{{4}}(?!\w)                              # 555-555-5555
+      | (?!\d{{4}}0[ -]\d{{4}}0)[6-9]\d{{4}}[ -]\d{{5}}(?![\d,])   # but 60000-65000 is a range
+      | [48]k\s?(?:tv|uhd|ultra|hdr|video|display|monitor)(?!\w)
+      | (?!rs-|inr-)(?-i:[A-Z]{{1,3}})-\d+\w*                      # PS-5
+    ))
+  | (?P<digits>(?:\d+(?:,\d+)*(?:\.\d+)?|(?<![\w.])\.\d+)(?:e[+-]?\d+(?!\w))?)
+  | (?P<k>(?<=\d)\s?k(?!{_LETTER})(?!\s+(?:liye|lie|andar|upar|neeche|niche|paas|aas|baad|saath)))
+  | (?P<word>[₹₨]|/[-=](?!\d)|(?:rs|inr|रु|रू)\.(?=\s*[-−]?[\d.])|per[ ]cent|{_LETTER}+)
+  | (?P<mark>\n|\S)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+class Token(NamedTuple):
+    kind: str  # digits english hindi part offset times currency unit word mark other edge
+    key: str  # the folded word; of digits and marks, the characters
+    value: float
+    start: int
+    end: int
+
+    @property
+    def is_number(self) -> bool:
+        return self.kind in ("digits", "english", "hindi", "part", "offset", "times")
+
+    def touches(self, following: "Token") -> bool:
+        return self.end == following.start
+
+
+class Number(NamedTuple):
+    value: float
+    end: int  # index of the token after it
+    base: float  # "do" in "do sau"
+    scale: float = 1.0  # "sau" in "do sau"
+    last: float = 1.0  # the last multiplier; what is added must be smaller
+
+
+def tokens(text: str) -> list[Token]:
+    """`text` cut up, between edges: one token before the first and four after the last."""
+    edge = Token("edge", "", 0.0, -9, -9)
+    return [edge, *_cut(text.translate(_ASCII)), edge, edge, edge, edge]
+
+
+def _cut(text: str) -> Iterator[Token]:
+    for match in _TOKEN.finditer(text):
+        kind, key, (start, end) = match.lastgroup, match.group(), match.span()
+        if kind == "digits":
+            whole = "," not in key or _GROUPED.fullmatch(key)
+            for part in re.finditer(".+" if whole else "[^,]+", key):
+                value = float(part.group().replace(",", ""))
+                yield Token("digits", part.group(), value, start + part.start(), start + part.end())
+        elif kind == "k":
+            yield Token("times", "k", 1000.0, start, end)
+        elif kind == "word":
+            yield Token(*_meaning(fold(key.replace(" ", ""))), start, end)
+        else:
+            yield Token(kind, key, 0.0, start, end)
+
+
+def _meaning(key: str) -> tuple[str, str, float]:
+    tables = {"english": ENGLISH, "hindi": HINDI, "times": TIMES, "part": PARTS, "offset": OFFSETS}
+    for kind, table in tables.items():
+        if key in table:
+            return kind, key, table[key]
+    if key in CURRENCY:
+        return "currency", key, 0.0
+    return "unit" if key in UNITS or key.removesuffix("s") in UNITS else "word", key, 0.0
+
+
+def number_at(line: Sequence[Token], i: int) -> Number | None:
+    """The number that starts at token `i` of `tokens(...)`; None where none does."""
+    is_verb = line[i].key in ("do", "दो") and line[i - 1].key in BEFORE_DO
+    number = None if is_verb else _group(line, i)
+    while number and number.last >= 1000 and (tail := _tail(line, number.end, number.last)):
+        number = number._replace(value=number.value + tail.value, end=tail.end, last=tail.last)
+    return number
+
+
+def small_at(line: Sequence[Token], i: int) -> Number | None:
+    """Digits or one number word below a hundred, "thirty-two" included."""
+    token, j = line[i], i + 1
+    if token.kind not in ("digits", "english", "hindi"):
+        return None
+    if token.kind == "english" and token.value >= 20:
+        j += line[j].key == "-" and token.touches(line[j]) and line[j].touches(line[j + 1])
+        if line[j].kind == "english" and 1 <= line[j].value <= 9:
+            return Number(token.value + line[j].value, j + 1, token.value + line[j].value)
+        j = i + 1
+    return Number(token.value, j, token.value)
+
+
+def _group(line: Sequence[Token], i: int) -> Number | None:
+    """A count and its multipliers: "dhai sau", "two hundred and fifty thousand"."""
+    number = _count(line, i)
+    while number and (token := line[number.end]).kind == "times" and token.value > number.last:
+        value, scale = number.value * token.value, number.scale * token.value
+        number = Number(value, number.end + 1, number.base, scale, token.value)
+        if token.value == 100 and (tail := _tail(line, number.end, 100)):
+            number = number._replace(value=number.value + tail.value, end=tail.end)
+    return number
+
+
+def _count(line: Sequence[Token], i: int) -> Number | None:
+    token, after = line[i], line[i + 1]
+    if token.key == "a" and after.kind == "times":
+        return Number(1.0, i + 1, 1.0)
+    if token.kind == "times" and token.key in WHOLE:
+        return Number(1.0, i, 1.0)
+    if token.kind == "part":
+        return Number(token.value, i + 1 + (after.key == "a"), token.value)
+    if token.kind == "offset":
+        base = Number(1.0, i + 1, 1.0) if after.kind == "times" else small_at(line, i + 1)
+        return base and Number(base.value + token.value, base.end, base.value + token.value)
+    number = small_at(line, i)
+    if number is None:
+        return None
+    value, j = number.value, number.end
+    second = small_at(line, j) if token.kind == line[j].kind == "english" else None
+    if second and 0 < value < 20 <= second.value and (value < 10 or second.value > value + 10):
+        value, j = value * 100 + second.value, second.end  # "four fifty", but not "fifteen twenty"
+    elif line[j].kind == "part" and line[j].value < 1 and line[j - 1].touches(line[j]):
+        value, j = value + line[j].value, j + 1  # 1½
+    elif [word.key for word in line[j : j + 3]] == ["and", "a", "half"]:
+        value, j = value + 0.5, j + 3
+    elif line[j].key == "point" and (tenths := small_at(line, j + 1)) and tenths.value < 10:
+        value, j = value + tenths.value / 10, tenths.end
+    return Number(value, j, value)
+
+
+def _tail(line: Sequence[Token], i: int, below: float) -> Number | None:
+    """What is added after a multiplier: the "paanch sau" of "do hazaar paanch sau"."""
+    k = i + (line[i].key == "and" and line[i + 1].kind != "digits")
+    tail = small_at(line, k) if below == 100 else _group(line, k)
+    if tail is None or tail.last >= below or not 0 < tail.value < below:
+        return None
+    after = line[tail.end]
+    if after.kind == "unit" or (after.value == below == 100):
+        return None  # "do hazaar 2 din", "paanch sau chhe sau"
+    if below > 1000 and tail.last == 1 and tail.value < 100:
+        return None  # "ek lakh bees" may be 1,00,020 or 1,20,000
+    if tail.end == k + 1 and line[k].key in WEAK:
+        spoken = ("currency",) if line[k].key in ("do", "दो") else ("currency", "mark", "edge")
+        return tail if after.kind in spoken else None  # "paanch sau do" is "give 500"
+    return tail

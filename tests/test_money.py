@@ -1,0 +1,353 @@
+"""Prices as people type them: what counts, what does not, and what a visitor is told."""
+
+import re
+import time
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from env import rupees
+from sauda.language import numerals
+from sauda.language.money import HIGHEST_PRICE, LONGEST_MESSAGE, Mention, price, prices
+
+WHOLE_PRICES = st.integers(1, 10_00_00_000)
+
+DIGITS = [
+    ("₹1,20,000", 120_000),
+    ("Rs. 450/-", 450),
+    ("rs450", 450),
+    ("450rs", 450),
+    ("450₹", 450),
+    ("INR 1,200.50", 1_200.5),
+    ("1.2 lakh", 120_000),
+    ("1.15 lakh", 115_000),
+    ("1.5k", 1_500),
+    ("12 k", 12_000),
+    ("12 hazaar", 12_000),
+    ("5sau", 500),
+    ("2 lakh 40 hazaar", 240_000),
+    ("1 lakh 25 thousand 500", 125_500),
+    ("2.5 cr", 25_000_000),
+    ("1½ lakh", 150_000),
+    ("2 point 5 lakh", 250_000),
+    ("120,000", 120_000),
+    ("12,34,567", 1_234_567),
+    ("₹.50", 0.5),
+    ("32 rupees 50 paise", 32.5),
+    ("1e5", 100_000),
+    ("４５０", 450),
+    ("₹１，２００", 1_200),
+    ("\u0664\u0665\u0660", 450),
+    ("450.", 450),
+    ("450/piece", 450),
+    ("450 per kg", 450),
+    ("450 kam hai", 450),
+    ("450 way too high", 450),
+    ("450 k liye", 450),
+    ("32mein de do", 32),
+    ("bhai 32 mein de do", 32),
+    ("thoda kam karo, 39 pe finalize?", 39),
+    ("can you do ₹450?", 450),
+    ("can you do 3 thousand", 3_000),
+    ("450 and I pay for 2 pieces", 450),
+    ("12 works for me", 12),
+    ("iPhone 13 for 40000", 40_000),
+    ("450 ya 450", 450),
+    ("₹500, yes 0.5k", 500),
+]
+ENGLISH = [
+    ("thirty two", 32),
+    ("thirty-two", 32),
+    ("four hundred and fifty", 450),
+    ("four fifty", 450),
+    ("twelve fifty", 1_250),
+    ("one twenty five", 125),
+    ("twelve hundred", 1_200),
+    ("twelve thousand", 12_000),
+    ("a hundred", 100),
+    ("half a lakh", 50_000),
+    ("two and a half thousand", 2_500),
+    ("two hundred fifty thousand", 250_000),
+    ("rupees four hundred only", 400),
+    ("I'll take it for sixty", 60),
+]
+HINGLISH = [
+    ("pachaas", 50),
+    ("pachpan le lo", 55),
+    ("paanch sau", 500),
+    ("panch sou", 500),
+    ("do sau rupaye", 200),
+    ("do hazaar paanch sau", 2_500),
+    ("ek hajar do sau", 1_200),
+    ("barah sau pachas", 1_250),
+    ("saade teen hazaar", 3_500),
+    ("sadhe saat sau", 750),
+    ("dedh sau", 150),
+    ("derh lakh", 150_000),
+    ("dhai sau", 250),
+    ("adhai hazar", 2_500),
+    ("paune do sau", 175),
+    ("paune sau", 75),
+    ("sava sau", 125),
+    ("sawa do sau", 225),
+    ("hazaar mein de do", 1_000),
+    ("sau rupaye", 100),
+    ("sau mein de do", 100),
+    ("do rupaye", 2),
+    ("kar do paanch sau", 500),
+    ("paanch sau do", 500),
+    ("paanch sau do rupaye", 502),
+    ("bata do teen sau", 300),
+    ("saath rupaye", 60),
+]
+DEVANAGARI = [
+    ("₹४५०", 450),
+    ("रु. ४५०/-", 450),
+    ("४५० रुपये", 450),
+    ("५,००,०००", 500_000),
+    ("पाँच सौ", 500),
+    ("पांच सौ पचास रुपए", 550),
+    ("ढाई सौ", 250),
+    ("बारह सौ", 1_200),
+    ("बत्तीस", 32),
+    ("बत्तीस में दे दो", 32),
+    ("सौ में दे दो", 100),
+    ("साढ़े तीन हज़ार", 3_500),
+    ("साढ़े तीन हज़ार", 3_500),
+    ("डेढ़ लाख", 150_000),
+    ("पौने दो सौ", 175),
+    ("सवा सौ", 125),
+    ("तीन लाख चालीस हजार", 340_000),
+    ("पाँच सौ दे दो", 500),
+]
+
+
+@pytest.mark.parametrize(("text", "amount"), DIGITS + ENGLISH + HINGLISH + DEVANAGARI)
+def test_a_price_is_read_as_a_person_would_read_it(text, amount):
+    assert price(text) == amount
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("hello", "2 litre", "5 years old", "a 2-year-old bike", "90%", "100 percent original"),
+        *("10 per cent", "10 din", "2 pieces", "2 aur log", "2-3 din", "two or three days"),
+        *("3 other offers", "3 buyers", "3 log", "4 buttons missing", "12 of them", "6 feet"),
+        *("1st", "2nd hand", "S23", "A4", "iPhone 13", "PS-5", "WH-1000XM4", "i5 8GB", "4K TV"),
+        *("9876543210", "98765 43210", "+91 98765-43210", "555-555-5555", "5:30", "at 5 pm"),
+        *("5 baje", "12/05/2024", "2024-05-12", "5 March", "since 2015", "bought in 2019"),
+        *("2019 model", "a 2009 Toyota", "size 9", "9/10", "4.5/5", "24/7", "version 2.0.1", "#7"),
+        *("$450", "50 dollars", "500 off", "500 kam karo", "500 rupees discount"),
+        *("one", "one more", "no one", "a", "ek baar", "ek dam sahi", "do", "de do", "kar do na"),
+        *("sau", "sau percent", "bees", "saath chalo", "dedh", "half price", "hundred times"),
+        *("दो", "दे दो", "एक बार", "दो लोग", "५ साल", "१२ बजे", "10 किलो", "nan", "inf", "٪"),
+    ],
+)
+def test_a_number_that_is_no_price_is_not_read(text):
+    assert prices(text) == ()
+    with pytest.raises(ValueError, match="Say one price in rupees, such as ₹450; I read none in"):
+        price(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [
+        ("450 or 500", [450, 500]),
+        ("450-500", [450, 500]),
+        ("450 -500", [450, 500]),
+        ("450rs-500rs", [450, 500]),
+        ("₹450 ₹500", [450, 500]),
+        ("60000-65000", [60_000, 65_000]),
+        ("40,45,50", [40, 45, 50]),
+        ("2-3 hazaar", [2_000, 3_000]),
+        ("50 se 60k", [50_000, 60_000]),
+        ("do teen sau", [200, 300]),
+        ("sau do sau", [100, 200]),
+        ("paanch sau chhe sau", [500, 600]),
+        ("fifteen twenty", [15, 20]),
+        ("ek lakh bees", [100_000, 20]),
+        ("do hazaar 2 din mein", [2_000]),
+        ("450 rs 2 din mein", [450]),
+        ("₹54? I can do 32. Not lower.", [54, 32]),
+        ("बारह सौ नहीं, हज़ार", [1_200, 1_000]),
+    ],
+)
+def test_every_price_of_a_text_is_read_in_order(text, amounts):
+    assert [mention.amount for mention in prices(text)] == amounts
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Bhaiya, Rs. 450/- mein?", "Rs. 450/-"),
+        ("nahi, do hazaar paanch sau.", "do hazaar paanch sau"),
+        ("बस ढाई सौ रुपये दूंगा", "ढाई सौ रुपये"),
+        ("ठीक, ₹ ４５０!", "₹ ４５０"),
+        ("no: -₹50", "-₹50"),
+    ],
+)
+def test_a_mention_says_where_its_price_stands(text, said):
+    (mention,) = prices(text)
+    assert text[mention.start : mention.end] == said
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "Say one price in rupees, such as ₹450; the message is empty."),
+        (" \n", "Say one price in rupees, such as ₹450; the message is empty."),
+        ("hello", "Say one price in rupees, such as ₹450; I read none in “hello”."),
+        ("450 or 500", "Say one price, such as ₹450; I read two: ₹450 and ₹500."),
+        ("1 2 3", "Say one price, such as ₹450; I read three: ₹1, ₹2 and ₹3."),
+        ("450 ya ₹-50", "Say one price, such as ₹450; I read two: ₹450 and −₹50."),
+        ("-50", "Say a price above ₹0, such as ₹450; I read −₹50."),
+        ("minus 50", "Say a price above ₹0, such as ₹450; I read −₹50."),
+        ("₹-50", "Say a price above ₹0, such as ₹450; I read −₹50."),
+        ("−₹1,200", "Say a price above ₹0, such as ₹450; I read −₹1,200."),
+        ("-1e2", "Say a price above ₹0, such as ₹450; I read −₹100."),
+        ("0", "Say a price above ₹0, such as ₹450; I read ₹0."),
+        ("1e-9", "Say a price above ₹0, such as ₹450; I read ₹0."),
+        ("1e308", "Say a price up to ₹10,00,00,000; I read “1e308”."),
+        ("-1e999", "Say a price up to ₹10,00,00,000; I read “-1e999”."),
+        ("11 crore", "Say a price up to ₹10,00,00,000; I read “11 crore”."),
+        ("₹10,00,00,001", "Say a price up to ₹10,00,00,000; I read “₹10,00,00,001”."),
+        ("₹" + "9" * 1_900, f"Say a price up to ₹10,00,00,000; I read “₹{'9' * 39}…”."),
+        ("a" * 2_001, "Write at most 2,000 characters; this message has 2,001."),
+    ],
+)
+def test_a_message_without_one_good_price_is_told_what_was_expected_and_what_came(text, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        price(text)
+
+
+def test_a_huge_message_is_refused_before_it_is_read():
+    started = time.perf_counter()
+    with pytest.raises(ValueError, match="this message has 1,00,00,000"):
+        price("₹1," * 3_333_333 + "₹")
+    assert time.perf_counter() - started < 0.1
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(
+            "9",
+            "1,",
+            "1.1",
+            "1e",
+            "1e9",
+            "2-3-",
+            "1/",
+            "5k ",
+            "k ",
+            "- ",
+            "-",
+            "₹-",
+            "rs. ",
+            "rs.  ",
+        ),
+        *("hundred ", "lakh half ", "lakh hazaar sau ek ", "do ya ", "one and a half ", "thirty-"),
+        *("point 5 ", "A-1", "+91 ", "5½", "a", "क़", "ः", "\u200d", "ﷺ", " ", "\n", "per cent"),
+    ],
+)
+def test_a_hostile_message_takes_no_longer_than_its_length(piece):
+    text = (piece * LONGEST_MESSAGE)[:LONGEST_MESSAGE]
+    started = time.perf_counter()
+    prices(text)
+    assert time.perf_counter() - started < 0.2
+    started = time.perf_counter()
+    prices(text * 20)
+    assert time.perf_counter() - started < 4
+
+
+@given(st.text(st.characters() | st.sampled_from("0123456789₹-.,ek/% "), max_size=200))
+def test_any_text_gets_a_price_or_a_refusal(text):
+    try:
+        amount = price(text)
+    except ValueError:
+        return
+    assert 0 < amount <= HIGHEST_PRICE
+
+
+@given(st.text(st.sampled_from("0123456789₹-.,ek/% दोsau"), max_size=60))
+def test_mentions_are_ordered_and_lie_within_the_text(text):
+    ends = [0]
+    for mention in prices(text):
+        assert isinstance(mention, Mention)
+        assert ends[-1] <= mention.start < mention.end <= len(text)
+        ends.append(mention.end)
+
+
+@given(WHOLE_PRICES)
+def test_a_whole_price_reads_back_as_it_was_written(amount):
+    assert price(rupees(amount)) == amount
+    assert price(f"{amount}") == amount
+    assert price(f"{amount:,}") == amount
+    assert price(f"{float(amount)}") == amount
+
+
+@given(st.integers(1, 10_00_00_000))
+def test_a_price_with_paise_reads_back_as_it_was_written(paise):
+    assert price(rupees(paise / 100)) == paise / 100
+
+
+HINDI = [names.split("/")[0] for names in numerals.ROMAN.split()]
+DEVANAGARI_WORDS = [names.split("/")[0] for names in numerals.DEVANAGARI.split()]
+ENGLISH_ONES = numerals.ONES.split()
+ENGLISH_TENS = [names.split("/")[0] for names in numerals.TENS.split()]
+ENGLISH_WORDS = ENGLISH_ONES + [
+    tens if ones == "zero" else f"{tens} {ones}"
+    for tens in ENGLISH_TENS
+    for ones in ENGLISH_ONES[:10]
+]
+
+
+@pytest.mark.parametrize(
+    ("below_hundred", "multipliers", "currency"),
+    [
+        (ENGLISH_WORDS, ("crore", "lakh", "thousand", "hundred"), "rupees"),
+        (HINDI, ("crore", "lakh", "hazaar", "sau"), "rupaye"),
+        (DEVANAGARI_WORDS, ("करोड़", "लाख", "हज़ार", "सौ"), "रुपये"),
+    ],
+)
+@given(amount=WHOLE_PRICES)
+def test_a_price_in_words_reads_as_its_amount(below_hundred, multipliers, currency, amount):
+    assume(not 0 < amount % 100_000 < 100 or amount < 100_000)  # "ek lakh bees" is refused
+    said, rest = [], amount
+    for multiplier, worth in zip(multipliers, (10_000_000, 100_000, 1_000, 100), strict=True):
+        times, rest = divmod(rest, worth)
+        said += [below_hundred[times], multiplier] if times else []
+    said += [below_hundred[rest]] if rest else []
+    assert price(" ".join([*said, currency])) == amount
+
+
+def test_every_number_below_a_hundred_has_its_words():
+    assert len(HINDI) == len(DEVANAGARI_WORDS) == len(ENGLISH_WORDS) == 100
+    for words in (HINDI, DEVANAGARI_WORDS, ENGLISH_WORDS):
+        assert [price(f"₹{word}") for word in words[1:]] == list(range(1, 100))
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (0, "₹0"),
+        (999, "₹999"),
+        (1_000, "₹1,000"),
+        (120_000, "₹1,20,000"),
+        (10_00_00_000, "₹10,00,00,000"),
+        (31.5, "₹31.50"),
+        (0.999, "₹1"),
+        (-500, "−₹500"),
+        (-31.25, "−₹31.25"),
+        (-0.001, "₹0"),
+    ],
+)
+def test_rupees_are_written_the_indian_way(amount, text):
+    assert rupees(amount) == text
+
+
+@pytest.mark.parametrize("amount", [float("nan"), float("inf"), float("-inf")])
+def test_rupees_refuses_what_is_no_amount(amount):
+    with pytest.raises(ValueError, match="expected a finite amount"):
+        rupees(amount)
