@@ -1,0 +1,162 @@
+"""The command line: `python -m sauda COMMAND`. Everything that makes a number is a command."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from env import TASKS, rollout, task
+from sauda.artifact import FILES, save
+from sauda.policies import contestants, policy
+from sauda.transcript import to_json, to_markdown
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 0 if it went well, 1 if a check failed, 2 if it could not be run."""
+    options = parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except ValueError as error:
+        print(f"sauda: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        sys.stderr.close()
+        return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = argparse.ArgumentParser(prog="python -m sauda", description=__doc__)
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run, about: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=about, description=about)
+        sub.set_defaults(run=run)
+        return sub
+
+    sub = command("play", play, "play one episode and print it")
+    sub.add_argument("--task", default="classic/single_deal")
+    sub.add_argument("--policy", default=None, help="who takes the learner's seat")
+    sub.add_argument("--seed", type=int, default=0)
+    sub.add_argument("--json", action="store_true", help="as data, not as text")
+
+    sub = command("evaluate", evaluate, "policies x tasks x seeds, with intervals, as an artifact")
+    sub.add_argument("--tasks", nargs="+", default=[t for t in TASKS if t.startswith("classic/")])
+    sub.add_argument("--policies", nargs="+", default=None)
+    sub.add_argument("--split", default="train", help="train or holdout seeds")
+    sub.add_argument("--episodes", type=int, default=1000, help="a task and policy")
+    sub.add_argument("--baseline", default="rule_based", help="of the paired differences")
+    sub.add_argument("--out", default=None, help="artifact to write; by default by the split")
+
+    sub = command("verify", verify, "play recorded episodes again and compare to the last digit")
+    sub.add_argument("files", nargs="*", help="under artifacts/; all that are registered if none")
+
+    command("reproduce", reproduce, "compare our classic family with the published game")
+    command("record", record, "record the showcase episodes")
+    command("publish", publish, "check and seal the transcribed figures")
+
+    sub = command("bench", bench, "measure speed: games, import, page")
+    sub.add_argument("--json", action="store_true")
+    sub.add_argument("--save", action="store_true", help="write artifacts/bench.json")
+    return top
+
+
+def play(options: argparse.Namespace) -> int:
+    here = task(options.task)
+    name = options.policy or next(iter(contestants(here)))
+    played = rollout(here, policy(here, name), options.seed)
+    if options.json:
+        print(json.dumps(to_json(played, name), ensure_ascii=False, indent=1))
+    else:
+        print(to_markdown(played, name), end="")
+    return 0
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    from sauda.evaluate import Config
+    from sauda.evaluate import evaluate as run
+
+    policies = options.policies or list(contestants(task(options.tasks[0])))
+    config = Config(
+        tuple(options.tasks), tuple(policies), options.split, options.episodes, options.baseline
+    )
+    data = run(config)
+    out = options.out or f"evaluation/classic-{options.split}.json"
+    save(out, asdict(config), data)
+    for row in data["rows"]:
+        share = row["share"]
+        print(
+            f"{row['task']:30} {row['policy']:12} n {row['n']:5}  share {share['mean']:.4f} "
+            f"[{share['low']:.4f}, {share['high']:.4f}]  grade {row['grade']['mean']:.4f}  "
+            f"deals {row['deal_rate']:.3f}  rounds {row['rounds']:.2f}"
+        )
+    print(f"wrote artifacts/{out}")
+    return 0
+
+
+def verify(options: argparse.Namespace) -> int:
+    from sauda.verify import describe
+    from sauda.verify import verify as check
+
+    failed = 0
+    for file in options.files or [entry.file for entry in FILES]:
+        file = file.removeprefix("artifacts/")
+        found = check(file)
+        failed += bool(found)
+        print(f"{'FAIL' if found else 'ok  '} {file}: {describe(file)}")
+        for place in found[:10]:
+            print(f"     {place}")
+        if len(found) > 10:
+            print(f"     and {len(found) - 10} places more")
+    return 1 if failed else 0
+
+
+def reproduce(options: argparse.Namespace) -> int:
+    from sauda.reproduce import MEASURED, reproduction
+
+    data = reproduction()
+    save(
+        "evaluation/reproduction.json", {"measured": MEASURED, "published": "published.json"}, data
+    )
+    agreement = data["agreement"]
+    sampled = agreement["figures"] - agreement["without_error"]
+    print(f"{agreement['within_two']} of {sampled} sampled figures within two standard errors")
+    print(f"{agreement['within_three']} of {sampled} within three")
+    equal, without = agreement["without_error_equal"], agreement["without_error"]
+    print(f"{equal} of {without} figures without error equal to four decimals")
+    return 0
+
+
+def record(options: argparse.Namespace) -> int:
+    from sauda.record import SEED, showcase
+
+    data = showcase()
+    save("episodes/showcase.json", {"seed": SEED}, data)
+    print(f"recorded {len(data['episodes'])} episodes")
+    return 0
+
+
+def publish(options: argparse.Namespace) -> int:
+    from sauda.publish import seal
+
+    print(f"sealed {len(seal().data['figures'])} figures")
+    return 0
+
+
+def bench(options: argparse.Namespace) -> int:
+    from sauda.bench import bench as run
+
+    data = run()
+    if options.save:
+        save("bench.json", {}, data)
+    if options.json:
+        print(json.dumps(data, indent=1))
+    else:
+        for figure in data["figures"]:
+            print(f"{figure['name']:32} {figure['median']:10.4g} {figure['unit']}, n {figure['n']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""Artifacts: JSON files that say what they hold and how it was made. Only this module opens one."""
+
+import hashlib
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent / "artifacts"
+PACKAGES = ("numpy", "scipy")  # those a measured number may depend on
+ORIGINS = ("measured", "published")
+
+
+class ArtifactError(ValueError):
+    """An artifact is missing or is not what its reader expects; `command` makes it."""
+
+    def __init__(self, fault: str, command: str = "") -> None:
+        super().__init__(f"{fault}; make it with `{command}`" if command else fault)
+        self.fault, self.command = fault, command
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file under artifacts/: what it is, the command that makes it, the tab that shows it."""
+
+    file: str
+    kind: str
+    command: str
+    about: str
+    tab: str
+
+
+FILES = (
+    Entry(
+        "published.json",
+        "published/1",
+        "python -m sauda publish",
+        "Figures that the source documents report, each with its source, n and caveat",
+        "Tour, Results",
+    ),
+    Entry(
+        "evaluation/classic-train.json",
+        "evaluation/1",
+        "python -m sauda evaluate --split train --episodes 1000",
+        "Every scripted buyer on every classic task, training seeds, one row an episode",
+        "Tour, Results",
+    ),
+    Entry(
+        "evaluation/classic-holdout.json",
+        "evaluation/1",
+        "python -m sauda evaluate --split holdout --episodes 500",
+        "The same on hold-out seeds, from 50,000",
+        "Results",
+    ),
+    Entry(
+        "evaluation/reproduction.json",
+        "reproduction/1",
+        "python -m sauda reproduce",
+        "Our figures against those measured on the published game's own code",
+        "Tour, Results",
+    ),
+    Entry(
+        "episodes/showcase.json",
+        "episodes/1",
+        "python -m sauda record",
+        "Whole episodes of four policies at one seed a task, to read and to play again",
+        "Tour, Transcripts",
+    ),
+    Entry(
+        "bench.json",
+        "bench/1",
+        "python -m sauda bench --save",
+        "Speed of the games and of the page, with n, on the machine that it names",
+        "Artifacts & API",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A loaded file. `made` tells where it comes from, `config` what was asked for."""
+
+    file: str
+    kind: str
+    origin: str  # measured by a command, or published by a named source
+    made: Mapping[str, Any]
+    config: Mapping[str, Any]
+    data: Mapping[str, Any]
+
+
+def entry(file: str) -> Entry:
+    """The register's line on `file`; raises ArtifactError for a file it does not know."""
+    for known in FILES:
+        if known.file == file:
+            return known
+    raise ArtifactError(f"no artifact {file!r}; artifacts are {', '.join(e.file for e in FILES)}")
+
+
+def load(file: str, root: Path = ROOT) -> Artifact:
+    """The artifact at `root/file`, checked; an ArtifactError names the command that makes it."""
+    known = entry(file)
+
+    def refused(fault: str) -> ArtifactError:
+        return ArtifactError(f"artifacts/{file} {fault}", known.command)
+
+    try:
+        content = json.loads((root / file).read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except FileNotFoundError:
+        raise refused("is not there") from None
+    except ValueError as error:
+        raise refused(f"is not valid JSON ({error})") from None
+    expected = ["config", "data", "kind", "made", "origin"]
+    if not isinstance(content, dict) or sorted(content) != expected:
+        raise refused(f"needs exactly the keys {', '.join(expected)}")
+    if content["kind"] != known.kind:
+        raise refused(f"is of kind {content['kind']!r} and not {known.kind!r}")
+    if content["origin"] not in ORIGINS:
+        raise refused(f"has the origin {content['origin']!r}, not one of {', '.join(ORIGINS)}")
+    return Artifact(file, **content)
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def save(
+    file: str, config: Mapping[str, Any], data: Mapping[str, Any], root: Path = ROOT
+) -> Artifact:
+    """Write a measured artifact, whole or not at all, with its provenance; returns it."""
+    artifact = Artifact(file, entry(file).kind, "measured", provenance(), config, data)
+    content = {key: getattr(artifact, key) for key in ("kind", "origin", "made", "config", "data")}
+    write(root / file, dumps(content) + "\n")
+    return artifact
+
+
+def write(path: Path, text: str) -> None:
+    """Replace `path` by `text` in one step, so that no reader sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
+
+
+def provenance() -> dict[str, Any]:
+    """What is needed to make an artifact again: command, commit, versions and machine."""
+    return {
+        "command": shlex.join(["python", "-m", "sauda", *sys.argv[1:]]),
+        "commit": _git("rev-parse", "HEAD"),
+        "dirty": None if (status := _git("status", "--porcelain", "--", ".", ":!artifacts")) is None
+        else bool(status),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "device": f"{platform.machine()} CPU",
+        "packages": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
+    }  # fmt: skip
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says; None where there is no git or no checkout, as on a Space."""
+    command = ["git", "-C", str(ROOT.parent), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return None
+
+
+def dumps(value: Any, indent: str = "") -> str:
+    """JSON with one line for each innermost list or mapping of plain values, so that diffs read."""
+    inner = indent + " "
+    if isinstance(value, Mapping) and not all(map(_plain, value.values())):
+        rows = [f"{json.dumps(key)}: {dumps(item, inner)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(inner + row for row in rows) + f"\n{indent}}}"
+    if isinstance(value, list | tuple) and not all(map(_plain, value)):
+        rows = [inner + dumps(item, inner) for item in value]
+        return "[\n" + ",\n".join(rows) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hex."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def digest(data: Any) -> str:
+    """The SHA-256 of a JSON value, whatever its layout on disk."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

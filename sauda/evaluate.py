@@ -1,0 +1,176 @@
+"""Policies x tasks x seeds -> one artifact, with every episode it rests on.
+
+Shares are of the ZOPA, a failure counts 0. A career is one episode of several deals: its share is
+the mean over them; `deal_rate`, `rounds` and `ends` count deals.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from env import EndReason, Episode, rollout, shares, task
+from sauda.codehash import code_hash
+from sauda.policies import policy
+from sauda.stats import paired_difference, summary
+
+SPLITS = {"train": range(50_000), "holdout": range(50_000, 100_000)}
+
+# How a deal ended for the learner, one letter a deal.
+ENDS = {
+    "A": "agreement",
+    "O": "outbid",
+    "S": "seller walked",
+    "B": "buyer walked",
+    "D": "deadline",
+    "F": "forfeit",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to evaluate; the defaults are the numbers we report."""
+
+    tasks: tuple[str, ...]
+    policies: tuple[str, ...]
+    split: str = "train"
+    episodes: int = 1000  # a policy and task; gives intervals near 2 % of the mean
+    baseline: str = "rule_based"  # of the paired differences
+
+    def seeds(self) -> range:
+        """The first `episodes` seeds of the split; ValueError where it has fewer."""
+        if self.split not in SPLITS:
+            raise ValueError(f"no split {self.split!r}; splits are {', '.join(SPLITS)}")
+        pool = SPLITS[self.split]
+        if not 1 <= self.episodes <= len(pool):
+            raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {self.episodes:,}")
+        return pool[: self.episodes]
+
+
+def evaluate(config: Config, workers: int = 2) -> dict[str, Any]:
+    """The data of an evaluation artifact: a row per task and policy, and their episodes."""
+    cells = [(t, p) for t in config.tasks for p in config.policies]
+    for cell in cells:
+        policy(task(cell[0]), cell[1])  # an unknown name fails before anything is played
+    episodes = dict(zip(cells, play_cells(cells, config.seeds(), workers), strict=True))
+    rows = [row(*cell, episodes, config.baseline) for cell in cells]
+    grouped = {t: {p: episodes[t, p] for p in config.policies} for t in config.tasks}
+    return {"ends": ENDS, "rows": rows, "episodes": grouped}
+
+
+def play_cells(
+    cells: Sequence[tuple[str, str]], seeds: Sequence[int], workers: int = 2
+) -> Iterable[dict[str, Any]]:
+    """The episodes of each (task, policy), in order, with a progress bar."""
+    with ProcessPoolExecutor(workers) as pool:
+        played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
+        yield from tqdm(played, total=len(cells), unit="cell", desc="playing", leave=False)
+
+
+def play_cell(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """One task and policy over `seeds`, as columns: one value a deal, grades one an episode."""
+    here = task(task_name)
+    learner = policy(here, policy_name)
+    played = [rollout(here, learner, seed) for seed in seeds]
+    return {
+        "end": "".join(letter for e in played for letter in ends(e, here.learner)),
+        "price": [deal_price(e, i, here.learner) for e in played for i in range(deals(e))],
+        "rounds": [r for e in played for r in rounds(e)],
+        "share": [round(s, 6) for e in played for s in shares(e.final, here.learner)],
+        "grade": [round(here.grade(e.final), 6) for e in played],
+    }
+
+
+def deals(played: Episode) -> int:
+    """Deals an episode was to have, made or not."""
+    return played.final.table.deals
+
+
+def ends(played: Episode, learner: str) -> str:
+    """One letter of ENDS a deal; deals a forfeit cut off are forfeits too."""
+    letters = ""
+    for deal in played.final.table.past:
+        if deal.end == EndReason.WALKAWAY:
+            letters += "S" if deal.by == "seller" else "B"
+        elif deal.end == EndReason.AGREEMENT:
+            letters += "A" if learner in ("seller", deal.buyer) else "O"
+        else:
+            letters += "D"
+    return letters.ljust(deals(played), "F")
+
+
+def deal_price(played: Episode, index: int, learner: str) -> float | None:
+    """The price the learner paid or got in one deal; None without one of its own."""
+    past = played.final.table.past
+    made = index < len(past) and learner in ("seller", past[index].buyer)
+    return past[index].price if made else None
+
+
+def rounds(played: Episode) -> list[int]:
+    """Rounds of each deal, 0 for one that a forfeit cut off before its end."""
+    past = played.final.table.past
+    return [past[i].rounds if i < len(past) else 0 for i in range(deals(played))]
+
+
+def row(
+    task_name: str,
+    policy_name: str,
+    episodes: Mapping[tuple[str, str], Mapping[str, Any]],
+    baseline: str,
+) -> dict[str, Any]:
+    """The figures of one cell, all computed from the recorded columns."""
+    here, columns = task(task_name), episodes[task_name, policy_name]
+    base = episodes.get((task_name, baseline))
+    count = Counter(columns["end"])
+    return {
+        "task": task_name,
+        "policy": policy_name,
+        "n": len(columns["grade"]),
+        "deals": len(columns["end"]),
+        **{metric: measured(columns, base, metric) for metric in ("share", "grade")},
+        "deal_rate": round(count["A"] / len(columns["end"]), 6),
+        "rounds": round(float(np.mean(columns["rounds"])), 6),
+        "ends": {meaning: count[letter] for letter, meaning in ENDS.items()},
+        "hashes": {
+            "task": code_hash(here.env, here.learner, here.grade),
+            "opponents": code_hash(here.opponents),
+            "policy": code_hash(policy(here, policy_name)),
+        },
+    }
+
+
+def measured(
+    columns: Mapping[str, Any], base: Mapping[str, Any] | None, metric: str
+) -> dict[str, Any]:
+    """Summary of one metric over episodes, and its paired difference to the baseline."""
+    values = per_episode(columns, metric)
+    figures = asdict(summary(values))
+    if base is not None:
+        names = ("difference", "difference_low", "difference_high")
+        figures |= zip(names, paired_difference(values, per_episode(base, metric)), strict=True)
+    return {name: round(value, 6) for name, value in figures.items()}
+
+
+def per_episode(columns: Mapping[str, Any], metric: str) -> np.ndarray:
+    """One value an episode, shape (n,): the grade, or the mean share over its deals."""
+    values = np.asarray(columns[metric], dtype=float)
+    return values.reshape(len(columns["grade"]), -1).mean(axis=1)
+
+
+def compare(mine: Mapping[str, Any], other: Mapping[str, Any], metric: str) -> float:
+    """Difference of two rows' means; refused where they were not playing the same game.
+
+    Raises ValueError naming both hashes where the task or its opponents differ.
+    """
+    for part in ("task", "opponents"):
+        a, b = mine["hashes"][part], other["hashes"][part]
+        if a != b:
+            raise ValueError(
+                f"{mine['policy']} and {other['policy']} did not play the same game: "
+                f"the {part} hash of {mine['task']} is {a} in one row and {b} in the other"
+            )
+    return mine[metric]["mean"] - other[metric]["mean"]

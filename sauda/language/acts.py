@@ -1,0 +1,38 @@
+"""Moves as short lines in English and Hinglish, worded from their price: the two never differ."""
+
+from env import Accept, Offer, WalkAway, rupees
+
+LINES = {
+    "buyer": {
+        "first": ("Bhaiya, {price} mein de do?", "I thought of {price}.", "{price}, theek hai?"),
+        "more": ("Chalo, {price}.", "{price}, a good price.", "Thoda kam karo: {price}?",
+                 "I can go to {price}.", "{price} de dunga, bas."),
+        "accept": ("Done, {price}. Pack kar do.", "Theek hai, {price}.", "{price} it is."),
+        "walk": ("Rehne do, not at that price.", "Phir kabhi. Goodbye.", "Too much for me, sorry."),
+    },
+    "seller": {
+        "first": ("{price} for this {item}.", "This {item}? {price}."),
+        "more": ("I can do {price}.", "{price}, best price.", "For you, {price}.",
+                 "{price} se kam nahi."),
+        "accept": ("Done, {price}.", "Theek hai, {price}. Le jao.", "{price}, deal."),
+        "walk": ("No, we are too far apart.", "Nahi, rehne do."),
+    },
+}  # fmt: skip
+
+
+def line(
+    action: Offer | Accept | WalkAway, agent: str, standing: float | None, item: str, number: int
+) -> str:
+    """What `agent` says with its move `number`, counted from 0: its own message if it has one.
+
+    `standing` is the other side's last price, which an acceptance takes.
+    """
+    if action.message:
+        return action.message
+    seat = LINES["seller" if agent == "seller" else "buyer"]
+    if isinstance(action, Offer):
+        kind, price = ("more" if number else "first"), action.price
+    else:
+        kind, price = ("accept" if isinstance(action, Accept) else "walk"), standing
+    said = "" if price is None else rupees(price)
+    return seat[kind][number % len(seat[kind])].format(price=said, item=item)

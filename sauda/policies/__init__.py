@@ -1,0 +1,51 @@
+"""POLICIES: every contestant by name, for the seat it takes."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from env import Policy, Task, aggressive, classic_seller, naive, rule_based, smart
+from sauda.policies import bazaar
+from sauda.policies.expert import expert
+
+BUYERS: Mapping[str, Policy] = MappingProxyType(
+    {
+        "expert": expert,
+        "wait": bazaar.wait,
+        "rule_based": rule_based,
+        "smart": smart,
+        "aggressive": aggressive,
+        "naive": naive,
+        "boulware": bazaar.boulware,
+        "linear": bazaar.linear,
+        "conceder": bazaar.conceder,
+        "tit_for_tat": bazaar.tit_for_tat,
+        "random": bazaar.random,
+    }
+)
+
+SELLERS: Mapping[str, Policy] = MappingProxyType(
+    {
+        "boulware": bazaar.boulware,
+        "linear": bazaar.linear,
+        "conceder": bazaar.conceder,
+        "tit_for_tat": bazaar.tit_for_tat,
+        "schedule": classic_seller,
+        "random": bazaar.random,
+    }
+)
+
+
+def contestants(task: Task) -> Mapping[str, Policy]:
+    """The policies that can take the learner's seat of `task`, by name."""
+    return SELLERS if task.learner == "seller" else BUYERS
+
+
+def policy(task: Task, name: str) -> Policy:
+    """The contestant of that name; raises ValueError naming those there are."""
+    found = contestants(task)
+    if name not in found:
+        raise ValueError(
+            f"no policy {name!r} for the {task.learner} of {task.name}; "
+            f"policies are {', '.join(found)}"
+        )
+    return found[name]

@@ -1,0 +1,94 @@
+"""Scripted contestants for the bazaar. Each reads an observation and cites where it comes from.
+
+`wait` and `expert` may know how the published sellers behave in general; no policy here knows the
+hidden values of an episode.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from env import Accept, Observation, Offer, TimeDependent, WalkAway
+
+Action = Offer | Accept | WalkAway
+
+
+@dataclass(frozen=True)
+class Wait:
+    """The exploit: repeat a bid just above the walk rule, take the ask once it stops falling.
+
+    Found by the study of the published game: a seller that ignores the buyer cannot be hurried, and
+    0.48 of the opening ask is never walked away from where the anchor is twice the cost. The bid
+    alternates by `dodge` so as not to be counted a stall.
+    """
+
+    opening: float = 0.48
+    dodge: float = 0.01  # of the opening ask: the published 0.6 rupees on an ask of 60
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        settled = obs.drop == 0
+        if obs.ask <= obs.reservation and (settled or obs.rounds_left <= 1):
+            return Accept()
+        share = self.opening + self.dodge * (obs.round % 2)
+        return bid(obs, min(share * obs.opening_ask, obs.reservation))
+
+
+def tit_for_tat(obs: Observation, rng: np.random.Generator) -> Action:
+    """Concede as much as the other side did last, no less than nothing (Faratin et al. 1998).
+
+    The absolute form. A buyer opens at 0.3 of the ask, a seller at the list price; each takes a
+    price as good as its own next one, and on its last move any price within its reservation price.
+    """
+    return _tit_for_tat_seller(obs) if obs.agent == "seller" else _tit_for_tat_buyer(obs)
+
+
+def _tit_for_tat_buyer(obs: Observation) -> Action:
+    limit = min(obs.reservation, obs.opening_ask)
+    price = 0.3 * limit if obs.bid is None else obs.bid + max(0, obs.drop or 0)
+    price = min(price, limit)
+    if obs.ask <= price or (obs.rounds_left <= 1 and obs.ask <= obs.reservation):
+        return Accept()
+    return bid(obs, price) if obs.rounds_left > 1 else WalkAway()
+
+
+def _tit_for_tat_seller(obs: Observation) -> Action:
+    if not obs.table.asks:
+        return Offer(max(obs.table.item.list_price, obs.reservation))
+    bids = obs.table.bids
+    rise = max(0, bids[-1] - bids[-2]) if len(bids) > 1 else 0
+    ask = max(obs.priced(obs.ask - rise), obs.reservation)
+    last = obs.rounds_left <= 0
+    return Accept() if bids[-1] >= (obs.reservation if last else ask) else Offer(ask)
+
+
+def random(obs: Observation, rng: np.random.Generator) -> Action:
+    """Any legal move: accept or walk one time in ten each, else a uniform price."""
+    draw = rng.random()
+    if draw < 0.1:
+        return WalkAway()
+    if obs.agent == "seller":
+        return _random_seller(obs, rng, accept=draw < 0.2)
+    if draw < 0.2 and obs.ask <= obs.reservation:
+        return Accept()
+    return bid(obs, rng.uniform(0, min(obs.reservation, obs.ask)))
+
+
+def _random_seller(obs: Observation, rng: np.random.Generator, accept: bool) -> Action:
+    floor = max(obs.reservation, obs.bid or 0)
+    if obs.bid is not None and obs.bid >= obs.reservation and accept:
+        return Accept()
+    ceiling = 1.2 * max(obs.table.item.list_price, floor)
+    step = 10.0**-obs.table.decimals
+    return Offer(obs.priced(rng.uniform(floor + step, ceiling + step)))
+
+
+def bid(obs: Observation, price: float) -> Offer:
+    """A legal bid near `price`: at least one step of money, at most the budget."""
+    step = 10**-obs.table.decimals
+    return Offer(min(max(obs.priced(price), step), obs.reservation))
+
+
+boulware = TimeDependent(exponent=0.25)
+linear = TimeDependent(exponent=1.0)
+conceder = TimeDependent(exponent=4.0)
+wait = Wait()

@@ -1,0 +1,114 @@
+"""The rule expert: the best scripted buyer we know for the published bazaar game.
+
+A published seller cannot be hurried: its ask falls on a schedule to a floor and rests there, and it
+sells as soon as a bid is near enough to its ask, or as high as its next one. So the expert names
+the price at which the ask will come to rest, and waits until the ask gets there. It pays more only
+where waiting ends: at its last useful move (the deadline counts) it bids the next ask, foreseen
+from the last fall, and against rivals it does so one round before a rival would take the ask.
+
+It knows how published sellers behave in general, their usual markup included, as anyone may who
+reads their code, and nothing hidden of the episode. It has no memory, and never lowers its bid.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from env import Accept, Observation, Offer
+from sauda.policies.bazaar import bid
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What is public of one type of seller."""
+
+    floor: float  # share of the opening ask where the asks come to rest, at the usual markup
+    enough: float  # share of the ask at which it takes a bid
+    equal_falls: bool = False  # until the floor, that is: a smaller fall shows the floor
+
+
+# Floors: 1.05 of the cost (collaborative 1.02), which the usual opening ask doubles, times 1.15 for
+# the deceptive and 0.9 for the collaborative.
+HABITS = {
+    "default": Habits(1.05 / 2, 0.98, equal_falls=True),
+    "impatient": Habits(1.05 / 2, 0.98),
+    "deceptive": Habits(1.05 / (2 * 1.15), 1.0),
+    "collaborative": Habits(1.02 / (2 * 0.9), 0.95),
+}
+UNKNOWN = Habits(1.05 / 2, 1.0)  # a seller of no disclosed type: no discount on its ask
+
+# A seller that opens at the buyer's own limit asks its list price; its floor is anywhere in 0.26 to
+# 0.66 of that. A bid below 0.9 of the floor risks that it walks, one above the floor overpays: this
+# is the best bid to stay at for floors spread evenly.
+LIST_PRICE_HOLD = 0.33
+JUST_SHORT = 0.98  # of the next ask foreseen: a higher bid could be taken as the price
+SMALLER_FALL = 0.98  # of the fall before; equal falls differ by less, from rounding
+BLUFF = 0.08  # of the ask: what a fake concession takes off, for one round
+RIVALS_ACCEPT = 0.55  # of the budget; the `smart` buyer takes any ask from here down
+
+
+def expert(obs: Observation, rng: np.random.Generator) -> Accept | Offer:
+    """The expert's move: a bid, or the ask taken where the price it names is no lower."""
+    price = max(_price(obs), obs.bid or 0)
+    per_rupee = 10**obs.table.decimals
+    price = ceil(price * per_rupee - 1e-6) / per_rupee  # down would miss what is just enough
+    if obs.ask <= min(price, obs.reservation):
+        return Accept()
+    return bid(obs, price)
+
+
+def _price(obs: Observation) -> float:
+    """The price to name now, within the ask but not always within the budget."""
+    habits = HABITS.get(obs.table.seller_type, UNKNOWN)
+    next_ask = _next_ask(obs, habits)
+    if _useful_moves(obs) <= 1:
+        return next_ask
+    contested = any(rival.active for rival in obs.table.rivals)
+    if contested and next_ask <= RIVALS_ACCEPT * obs.reservation:
+        return next_ask
+    if _rests(obs, habits):
+        refused = obs.bid >= round(habits.enough * obs.table.asks[-2], 6)
+        return obs.ask if refused else habits.enough * obs.ask
+    return min(_hold(obs, habits), obs.ask)
+
+
+def _hold(obs: Observation, habits: Habits) -> float:
+    """The bid to stay at while the ask still falls."""
+    if not _has_list_price(obs):
+        # Several deals make time dear: the floor itself is taken a round before its discount.
+        return habits.floor * obs.opening_ask * (1.0 if obs.table.deals > 1 else habits.enough)
+    hold = LIST_PRICE_HOLD * obs.opening_ask
+    if obs.drop is not None and obs.tells is not None and obs.tells.eye_contact == "avoidant":
+        # It looks away the sooner the nearer its floor is: a higher bid overpays less, if at all.
+        return max(hold, JUST_SHORT * (obs.ask - obs.drop))
+    return hold
+
+
+def _next_ask(obs: Observation, habits: Habits) -> float:
+    """The seller's next ask if it falls as it last did; the present one where that is unknown."""
+    if obs.drop is None or _has_list_price(obs):
+        return obs.ask
+    if obs.table.seller_type == "deceptive" and obs.drop > BLUFF * obs.table.asks[-2]:
+        return obs.ask
+    return min(max(obs.ask - obs.drop, habits.floor * obs.opening_ask), obs.ask)
+
+
+def _rests(obs: Observation, habits: Habits) -> bool:
+    """Whether the ask has come to its floor."""
+    asks = obs.table.asks
+    if habits.equal_falls and len(asks) > 2 and obs.drop > 0:
+        return obs.drop < SMALLER_FALL * (asks[-3] - asks[-2])
+    return obs.drop == 0
+
+
+def _has_list_price(obs: Observation) -> bool:
+    return obs.opening_ask >= obs.reservation
+
+
+def _useful_moves(obs: Observation) -> int:
+    """Moves left, this one included, before the rounds or the buyer's own deadline run out."""
+    deadline = obs.own.get("deadline")
+    if deadline is None or obs.round >= deadline:
+        return obs.rounds_left
+    return min(obs.rounds_left, deadline - obs.round)
