@@ -1,0 +1,87 @@
+"""Assembles the tabs and opens the page."""
+
+import os
+import sys
+import time
+import urllib.request
+
+import gradio as gr
+
+from panels import PANELS, look
+
+HEADER = (
+    '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
+    "<p>How language models learn to bargain: watch, play, and check every number.</p></header>"
+)
+
+
+def build_app() -> gr.Blocks:
+    """The whole page, not yet launched."""
+    with gr.Blocks(title="Sauda", analytics_enabled=False) as app:
+        gr.HTML(HEADER)
+        with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
+            links = []
+            for panel in PANELS:
+                with gr.Tab(panel.TITLE, id=tab_id(panel)):
+                    links += panel.build() or []
+        for button, tab in links:
+            button.click(
+                lambda tab=tab: gr.Tabs(selected=tab),
+                None,
+                tabs,
+                queue=False,
+                show_progress="hidden",
+                api_visibility="private",
+            )
+    return app
+
+
+def tab_id(panel) -> str:
+    """The name by which `gr.Tabs(selected=…)` knows this panel: "haggle", "gpu_arena"."""
+    return panel.__name__.removeprefix("panels.")
+
+
+def wait_until_it_answers(url: str, seconds: float = 30) -> None:
+    """Return once `url` answers; raises `OSError` when it has not within `seconds`."""
+    deadline = time.monotonic() + seconds
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    while True:
+        try:
+            with direct.open(url, timeout=seconds):
+                return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def main() -> int:
+    """Open the page at HOST:PORT and stay until interrupted; the exit code."""
+    host = os.environ.get("HOST") or ("0.0.0.0" if "SPACE_ID" in os.environ else "127.0.0.1")
+    port = int(os.environ.get("PORT", "7860"))
+    look.serve_fonts()
+    app = build_app().queue(max_size=64)
+    try:
+        app.launch(
+            server_name=host,
+            server_port=port,
+            theme=look.THEME,
+            head=look.HEAD,
+            ssr_mode=False,
+            enable_monitoring=False,
+            footer_links=["api", "settings"],
+            quiet=True,
+            prevent_thread_lock=True,
+        )
+    except OSError:
+        print(f"Port {port} on {host} is busy; set PORT to a free one.", file=sys.stderr)
+        return 1
+    url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
+    wait_until_it_answers(url)
+    print(f"Sauda is at {url}", flush=True)
+    app.block_thread()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

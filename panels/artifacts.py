@@ -1,0 +1,147 @@
+"""Artifacts & API: every file with what made it, to download and check; how to use it from code."""
+
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import TASKS, rollout, task
+from panels.look import badge, heading, note, table
+from sauda.artifact import FILES, ROOT, ArtifactError, Entry, load, sha256
+from sauda.policies import contestants, policy
+from sauda.transcript import to_json
+
+TITLE = "Artifacts & API"
+
+SHELL = """\
+# one episode as a transcript, and as data
+python -m sauda play --task classic/single_deal --policy expert --seed 7
+python -m sauda play --task classic/single_deal --policy expert --seed 7 --json
+
+# every recorded episode again, to the last digit
+python -m sauda verify"""
+
+PYTHON = """\
+from env import Accept, Offer, TASKS, rollout
+
+def half_then_take(obs, rng):
+    \"\"\"Bid half the first ask once, then take what is asked.\"\"\"
+    return Offer(obs.priced(obs.opening_ask / 2)) if obs.round == 0 else Accept()
+
+task = TASKS["classic/single_deal"]
+episode = rollout(task, half_then_take, seed=7)
+print(episode.end, episode.payoffs, task.grade(episode.final))"""
+
+CLIENT = """\
+from gradio_client import Client
+
+client = Client("{address}")
+print(client.predict("classic/single_deal", "expert", 7, api_name="/play"))"""
+
+
+def listing(root: Path = ROOT) -> Markup:
+    """One row a file; a missing or broken one says what makes it."""
+    return table(
+        ("file", "what it holds", "kind", "origin", "made by", "KiB", "SHA-256", "shown in"),
+        [row(entry, root) for entry in FILES],
+        align="lllllrll",
+        caption="Every artifact",
+    )
+
+
+def row(entry: Entry, root: Path) -> tuple[object, ...]:
+    """One file's cells; the name is its download."""
+    try:
+        artifact = load(entry.file, root)
+    except ArtifactError as error:
+        fault = Markup('<span class="sauda-bad">It cannot be served: {}.</span>').format(
+            error.fault
+        )
+        return entry.file, fault, entry.kind, "–", command(entry.command), "–", "–", entry.tab
+    path = root / entry.file
+    name = Markup('<a href="{}" download>{}</a>').format(url(path), entry.file)
+    digest = sha256(path)
+    made = artifact.made
+    at = Markup("{}<br>{}").format(
+        command(made["command"]), f"{made['created'][:10]} {(made.get('commit') or '')[:7]}"
+    )
+    return (
+        name,
+        entry.about,
+        artifact.kind,
+        badge(artifact.origin),
+        at,
+        f"{path.stat().st_size / 1024:,.0f}",
+        Markup('<code title="{}">{}…</code>').format(digest, digest[:12]),
+        entry.tab,
+    )
+
+
+def command(text: str) -> Markup:
+    """A command in monospace."""
+    return Markup("<code>{}</code>").format(text)
+
+
+def url(path: Path) -> str:
+    """Where the page serves a file of the artifacts folder."""
+    return f"gradio_api/file={quote(str(path))}"
+
+
+def bundle(root: Path = ROOT) -> str:
+    """The path of a zip with every artifact that is there."""
+    path = Path(tempfile.mkdtemp(prefix="sauda-")) / "sauda-artifacts.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(root.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(root.parent))
+    return str(path)
+
+
+def play(task_name: str, policy_name: str, seed: int) -> dict[str, Any]:
+    """Play one episode of a task with a named policy in the learner's seat.
+
+    Args:
+        task_name: such as classic/single_deal; an unknown one is answered with those there are
+        policy_name: such as expert; likewise
+        seed: a whole number from 0
+
+    Returns:
+        the episode: its moves in order, how it ended, the payoffs in rupees and the grade
+    """
+    try:
+        here = task(task_name)
+        return to_json(rollout(here, policy(here, policy_name), int(seed)), policy_name)
+    except (ValueError, TypeError) as error:
+        raise gr.Error(str(error)) from None
+
+
+def build() -> None:
+    """Lay out the tab. Called inside a `gr.Tab`."""
+    gr.set_static_paths([ROOT])
+    gr.HTML(heading(TITLE, "Every number on this page is in one of these files."))
+    gr.HTML(listing())
+    gr.DownloadButton("All files in one zip", value=bundle(), size="sm", scale=0)
+    gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12:"))
+    gr.Code(SHELL, language="shell", interactive=False, show_label=False, show_line_numbers=False)
+    gr.HTML(
+        heading(
+            "Bring a policy",
+            f"A policy is a function of an observation. {len(TASKS)} tasks, "
+            f"{len(contestants(TASKS['classic/single_deal']))} scripted buyers to beat.",
+        )
+    )
+    gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)
+    gr.HTML(heading("Over HTTP", "This page answers as an API; the footer’s “API” lists it."))
+    gr.Code(
+        CLIENT.format(address="http://127.0.0.1:7860"),
+        language="python",
+        interactive=False,
+        show_label=False,
+        show_line_numbers=False,
+    )
+    gr.api(play, api_name="play")
+    gr.HTML(note("Nothing a running game hides is in these files: they hold finished games only."))

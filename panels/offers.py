@@ -1,0 +1,188 @@
+"""The offers of one deal as a picture: asks and bids over rounds, how it ended, the ZOPA once over.
+
+Drawn as SVG in the page's own colours: it follows light and dark and redraws with a chat reply.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, log10
+
+from markupsafe import Markup
+
+from env import Deal, EndReason, Episode, rupees
+
+LARGE, SMALL = (420, 240), (270, 190)  # width and height of the viewBox, near those on the page
+LEFT, RIGHT, TOP, BOTTOM = 62, 76, 24, 36  # margins that hold the labels
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What one deal's chart shows. Prices in rupees; `zopa` is (seller's, buyer's) reservation."""
+
+    asks: tuple[float, ...]
+    bids: tuple[float, ...]
+    rounds: int  # the limit
+    deal: Deal | None = None  # None while it runs
+    zopa: tuple[float, float] | None = None  # shown only once the game is over
+
+
+def offers_of(episode: Episode, step: int | None = None, deal: int = 0) -> Offers:
+    """The offers in one deal of `episode`, after the first `step` moves of it; all if None."""
+    table = episode.final.table
+    turns = deal_turns(episode, deal)
+    shown = turns[:step]
+    prices = [(t.agent, t.action.price) for t in shown if hasattr(t.action, "price")]
+    done = len(shown) == len(turns) and deal < len(table.past)
+    instance = episode.final.private["nature"][deal]
+    return Offers(
+        asks=tuple(price for agent, price in prices if agent == "seller"),
+        bids=tuple(price for agent, price in prices if agent == "buyer"),
+        rounds=table.rounds,
+        deal=table.past[deal] if done else None,
+        zopa=(instance.seller["reservation"], instance.buyer["reservation"]),
+    )
+
+
+def deal_turns(episode: Episode, deal: int) -> tuple:
+    """The turns of one deal of an episode."""
+    return tuple(t for t in episode.turns if len(t.observation.table.past) == deal)
+
+
+def offer_chart(offers: Offers, size: tuple[int, int] = LARGE) -> Markup:
+    """The chart as SVG of LARGE or SMALL size, with a sentence that says what it shows."""
+    prices = [*offers.asks, *offers.bids, *(offers.zopa or ())]
+    if not prices:
+        return Markup('<p class="sauda-note">The seller has not opened yet.</p>')
+    ticks = nice_ticks(min(0, *prices), max(prices))
+    scale = _Scale(ticks[0], max(ticks[-1], max(prices)), offers.rounds, *size)
+    parts = [_grid(scale, ticks, offers.rounds), _zopa(scale, offers.zopa)]
+    parts += [
+        _line(scale, offers.asks, "seller", "asks", start=0),
+        _line(scale, offers.bids, "buyer", "bids", start=1),
+        _end(scale, offers),
+    ]
+    return Markup(
+        '<svg class="sauda-offers" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
+    ).format(*size, summary(offers), Markup("").join(parts))
+
+
+def summary(offers: Offers) -> str:
+    """What the chart shows, as a sentence."""
+    said = []
+    if offers.asks:
+        said.append(f"asks from {rupees(offers.asks[0])} to {rupees(offers.asks[-1])}")
+    if offers.bids:
+        said.append(f"bids from {rupees(offers.bids[0])} to {rupees(offers.bids[-1])}")
+    return f"Offers over {offers.rounds} rounds: {', '.join(said)}; {ending(offers.deal)}."
+
+
+def ending(deal: Deal | None) -> str:
+    """How a deal ended, in plain words."""
+    if deal is None:
+        return "still open"
+    if deal.price is not None:
+        return f"closed at {rupees(deal.price)} in round {deal.rounds}"
+    if deal.end == EndReason.WALKAWAY:
+        return f"the {deal.by} walked away in round {deal.rounds}"
+    return f"ran out after round {deal.rounds}"
+
+
+def nice_ticks(low: float, high: float, count: int = 4) -> list[float]:
+    """Values that span [low, high] in `count` steps or so of 1, 2 or 5 times a power of ten."""
+    span = max(high - low, 1e-9)
+    power = 10 ** floor(log10(span / count))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power * count >= span)
+    first = floor(low / step)
+    return [
+        round((first + i) * step, 10) for i in range(count + 2) if (first + i - 1) * step < high
+    ]
+
+
+@dataclass(frozen=True)
+class _Scale:
+    low: float
+    high: float
+    rounds: int
+    width: int
+    height: int
+
+    @property
+    def right(self) -> int:
+        return self.width - RIGHT
+
+    def x(self, round_: float) -> float:
+        return round(LEFT + (self.right - LEFT) * round_ / max(1, self.rounds), 1)
+
+    def y(self, price: float) -> float:
+        share = (price - self.low) / (self.high - self.low)
+        return round(self.height - BOTTOM - (self.height - TOP - BOTTOM) * share, 1)
+
+
+def _grid(scale: _Scale, ticks: Sequence[float], rounds: int) -> Markup:
+    rows = [
+        Markup(
+            '<line class="grid" x1="{}" x2="{}" y1="{y}" y2="{y}"/>'
+            '<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>'
+        ).format(LEFT, scale.right, LEFT - 8, scale.y(t) + 4, rupees(t), y=scale.y(t))
+        for t in ticks
+        if t <= scale.high
+    ]
+    every = max(1, rounds // 6)
+    rows += [
+        Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>').format(
+            scale.x(r), scale.height - BOTTOM + 16, r
+        )
+        for r in range(0, rounds + 1, every)
+    ]
+    middle = (LEFT + scale.right) / 2
+    title = Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">round</text>')
+    return Markup("").join([*rows, title.format(middle, scale.height - 3)])
+
+
+def _zopa(scale: _Scale, zopa: tuple[float, float] | None) -> Markup:
+    if zopa is None:
+        return Markup("")
+    seller, buyer = zopa
+    top, bottom = scale.y(max(zopa)), scale.y(min(zopa))
+    band = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>').format(
+        "zopa" if buyer > seller else "no-zopa",
+        LEFT,
+        top,
+        scale.right - LEFT,
+        max(1, bottom - top),
+    )
+    label = Markup('<text class="limit" x="{}" y="{}">{}</text>')  # beside the plot, off the lines
+    edges = [
+        label.format(scale.right + 6, scale.y(price) + 4, f"{who}’s limit")
+        for who, price in (("seller", seller), ("buyer", buyer))
+    ]
+    return band + Markup("").join(edges)
+
+
+def _line(scale: _Scale, prices: Sequence[float], agent: str, label: str, start: int) -> Markup:
+    if not prices:
+        return Markup("")
+    points = [(scale.x(start + i), scale.y(p)) for i, p in enumerate(prices)]
+    path = " ".join(f"{x},{y}" for x, y in points)
+    shape = (
+        Markup('<rect x="{}" y="{}" width="7" height="7"/>')
+        if agent == "seller"
+        else Markup('<circle cx="{}" cy="{}" r="4"/>')
+    )
+    shift = 3.5 if agent == "seller" else 0
+    marks = Markup("").join(shape.format(x - shift, y - shift) for x, y in points)
+    x, y = points[0]  # where the lines are furthest apart
+    below = -8 if agent == "seller" else 17
+    return Markup(
+        '<g class="{}"><polyline points="{}"/>{}<text x="{}" y="{}">{}</text></g>'
+    ).format(agent, path, marks, x - 4, y + below, label)
+
+
+def _end(scale: _Scale, offers: Offers) -> Markup:
+    deal = offers.deal
+    if deal is None or deal.price is None:
+        return Markup("")
+    x, y = scale.x(deal.rounds), scale.y(deal.price)
+    return Markup(
+        '<g class="deal"><circle cx="{x}" cy="{y}" r="8"/><text x="{}" y="{}">{}</text></g>'
+    ).format(x, y - 13, rupees(deal.price), x=x, y=y)

@@ -1,0 +1,369 @@
+"""Results: every policy on every task, with intervals; how our game compares with its source."""
+
+import csv
+import io
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from env import TASKS
+from panels.look import SERIES, badge, bar_style, heading, line_style, note, styled, table
+from panels.provenance import load_or_say, provenance
+from sauda.artifact import Artifact
+
+TITLE = "Results"
+
+SPLITS = {
+    "Training seeds": "evaluation/classic-train.json",
+    "Hold-out seeds": "evaluation/classic-holdout.json",
+}
+METRICS = {"Share of the ZOPA": "share", "Grade of the task": "grade"}
+INTERVAL, DEVIATION = "95 % interval", "Standard deviation"
+ORDERS = {"Best first": True, "By name": False}
+
+
+@dataclass(frozen=True)
+class View:
+    """What the visitor chose."""
+
+    task: str
+    split: str = "Training seeds"
+    metric: str = "Share of the ZOPA"
+    whisker: str = INTERVAL
+    order: str = "Best first"
+
+
+def rows_of(evaluation: Artifact, view: View) -> list[Mapping[str, Any]]:
+    """The task's rows in the chosen order, first on top."""
+    rows = [row for row in evaluation.data["rows"] if row["task"] == view.task]
+    metric = METRICS[view.metric]
+    if ORDERS[view.order]:
+        return sorted(rows, key=lambda row: -row[metric]["mean"])
+    return sorted(rows, key=lambda row: row["policy"])
+
+
+def whisker(figures: Mapping[str, float], view: View) -> tuple[float, float]:
+    """How far the whisker reaches below and above the mean."""
+    if view.whisker == DEVIATION:
+        return figures["sd"], figures["sd"]
+    return figures["mean"] - figures["low"], figures["high"] - figures["mean"]
+
+
+def bars(evaluation: Artifact, view: View) -> go.Figure:
+    """Mean of the metric a policy, one bar each with its whisker, in the chosen order."""
+    rows = rows_of(evaluation, view)[::-1]  # plotly draws the first at the bottom
+    metric = METRICS[view.metric]
+    means = [row[metric]["mean"] for row in rows]
+    below, above = zip(*(whisker(row[metric], view) for row in rows), strict=True)
+    bar = go.Bar(
+        y=[row["policy"] for row in rows],
+        x=means,
+        orientation="h",
+        error_x={"array": above, "arrayminus": below, "symmetric": False},
+        hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+        **bar_style("scripted"),
+    )
+    figure = styled(go.Figure(bar), height=80 + 30 * len(rows))
+    lowest = min(0.0, *(m - b for m, b in zip(means, below, strict=True)))
+    highest = max(1.0, *(m + a for m, a in zip(means, above, strict=True)))
+    figure.update_xaxes(
+        title=f"{view.metric} (0 to 1)", range=[lowest * 1.05, highest * 1.02], showgrid=True
+    )
+    return figure.update_yaxes(showgrid=False)
+
+
+def caption(evaluation: Artifact, view: View) -> str:
+    """The figure in one sentence."""
+    rows = sorted(rows_of(evaluation, view), key=lambda row: -row[METRICS[view.metric]]["mean"])
+    best, n = rows[0], rows[0]["n"]
+    whiskers = (
+        "whiskers are 95 % bootstrap intervals of the mean"
+        if view.whisker == INTERVAL
+        else "whiskers are one standard deviation over episodes"
+    )
+    mean = best[METRICS[view.metric]]["mean"]
+    return f"{best['policy']} leads with {mean:.3f}; n = {n:,} episodes a policy, {whiskers}."
+
+
+COLUMNS = (
+    "policy", "n", "mean", "95 % interval", "sd", "IQM", "against {}", "its 95 % interval",
+    "deals made", "rounds", "how the deals ended",
+)  # fmt: skip
+
+
+def figures_table(evaluation: Artifact, view: View) -> Markup:
+    """The same numbers as the bars, and how the deals ended."""
+    metric = METRICS[view.metric]
+    rows = rows_of(evaluation, view)
+    cells = [
+        (
+            row["policy"],
+            f"{row['n']:,}",
+            f"{row[metric]['mean']:.4f}",
+            f"{row[metric]['low']:.4f} to {row[metric]['high']:.4f}",
+            f"{row[metric]['sd']:.4f}",
+            f"{row[metric]['iqm']:.4f}",
+            *difference(row[metric]),
+            f"{row['deal_rate']:.3f}",
+            f"{row['rounds']:.2f}",
+            ", ".join(f"{way} {count:,}" for way, count in row["ends"].items() if count),
+        )
+        for row in rows
+    ]
+    baseline = evaluation.config["baseline"]
+    return table(
+        [column.format(baseline) for column in COLUMNS],
+        cells,
+        align="l" + "r" * (len(COLUMNS) - 2) + "l",
+        caption=f"{view.metric}, {view.task}, {view.split.lower()}; deals by how they ended",
+    )
+
+
+def difference(figures: Mapping[str, float]) -> tuple[str, str]:
+    """The paired difference to the baseline and its interval; dashes where it was not played."""
+    if "difference" not in figures:
+        return "–", "–"
+    return (
+        f"{figures['difference']:+.4f}",
+        f"{figures['difference_low']:+.4f} to {figures['difference_high']:+.4f}",
+    )
+
+
+def to_csv(evaluation: Artifact, view: View) -> str:
+    """The task's rows as CSV text, with a byte-order mark for spreadsheets."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    rows = rows_of(evaluation, view)
+    metrics = list(rows[0]["share"])
+    head = ["task", "split", "policy", "n", "deals", "deal_rate", "rounds"]
+    head += [f"{m}_{name}" for m in METRICS.values() for name in metrics]
+    writer.writerow([*head, *rows[0]["ends"]])
+    for row in rows:
+        figures = [row[m][name] for m in METRICS.values() for name in metrics]
+        plain = [row["task"], evaluation.config["split"], row["policy"]]
+        plain += [row["n"], row["deals"], row["deal_rate"], row["rounds"]]
+        writer.writerow([*plain, *figures, *row["ends"].values()])
+    return "\ufeff" + out.getvalue()
+
+
+def about(task: str) -> str:
+    """What the task is; for the listings also why old figures do not compare."""
+    text = TASKS[task].about
+    if task == "classic/amazon_realistic":
+        text += (
+            " The listing file behind the published figures is not to be had: these items are ours,"
+            " so the published figures of this task cannot be compared with them."
+        )
+    return text
+
+
+# How our game compares with its source -----------------------------------------------------------
+
+
+def agreement_figure(reproduction: Artifact) -> go.Figure:
+    """Every reproduced figure as its distance from the published one, in standard errors."""
+    figure = go.Figure()
+    shades = {"surplus": "sft", "deal_rate": "grpo"}
+    for metric, role in shades.items():
+        rows = [
+            r for r in reproduction.data["rows"] if r["metric"] == metric and r["z"] is not None
+        ]
+        style = line_style(role) | {"mode": "markers"}
+        figure.add_scatter(
+            x=[row["z"] for row in rows],
+            y=[row["task"] for row in rows],
+            name={"surplus": "surplus", "deal_rate": "deal rate"}[metric],
+            customdata=[(row["policy"], row["published"], row["measured"]) for row in rows],
+            hovertemplate="%{customdata[0]}: published %{customdata[1]:.4f}, "
+            "here %{customdata[2]:.4f}, z %{x:.2f}<extra></extra>",
+            **style,
+        )
+    for z in (-3, -2, 2, 3):
+        figure.add_vline(
+            x=z,
+            line={
+                "color": SERIES["oracle"].light,
+                "width": 1,
+                "dash": "dot" if abs(z) == 3 else "dash",
+            },
+        )
+    figure.update_xaxes(title="difference in standard errors", range=[-4, 4], dtick=1)
+    return styled(figure, height=340).update_yaxes(showgrid=True)
+
+
+def agreement_sentence(reproduction: Artifact) -> str:
+    """How many figures agree, in words."""
+    a = reproduction.data["agreement"]
+    sampled = a["figures"] - a["without_error"]
+    return (
+        f"{a['within_three']} of {sampled} sampled figures lie within three standard errors of the"
+        f" difference, {a['within_two']} within two; of {a['without_error']} figures that do not"
+        f" vary, {a['without_error_equal']} are equal to four decimals."
+    )
+
+
+def agreement_table(reproduction: Artifact) -> Markup:
+    """Every compared figure."""
+    rows = [
+        (
+            row["task"],
+            row["policy"],
+            row["metric"].replace("_", " "),
+            f"{row['published']:.4f}",
+            f"{row['measured']:.4f}",
+            "equal" if row["z"] is None and row["equal"] else _z(row["z"]),
+        )
+        for row in reproduction.data["rows"]
+    ]
+    return table(("task", "policy", "figure", "published", "here", "z"), rows, align="lllrrr")
+
+
+def _z(z: float | None) -> str:
+    return "differs" if z is None else f"{z:+.2f}"
+
+
+# Published figures -------------------------------------------------------------------------------
+
+SYSTEMS = {"bazaar": "Haggling buyer", "arena": "GPU arena", "agreemate": "AgreeMate"}
+
+
+def published_names(published: Artifact) -> list[tuple[str, str]]:
+    """(label, id) of every published figure, by system."""
+    return [
+        (f"{SYSTEMS[figure['system']]}: {figure['title']}", figure["id"])
+        for figure in sorted(
+            published.data["figures"], key=lambda f: list(SYSTEMS).index(f["system"])
+        )
+    ]
+
+
+def published_figure(published: Artifact, figure_id: str) -> Markup:
+    """One published figure as a table, with its source, n and caveat."""
+    figure = next(f for f in published.data["figures"] if f["id"] == figure_id)
+    align = "".join(
+        _side([row[i] for row in figure["rows"]]) for i in range(len(figure["columns"]))
+    )
+    rows = [["–" if cell is None else cell for cell in row] for row in figure["rows"]]
+    n = "n is not given" if figure["n"] is None else f"n = {figure['n']:,}"
+    return Markup('<p>{} {}</p><p class="sauda-note">{} ({}). Source: {}.</p>{}').format(
+        badge("published"),
+        figure["caveat"],
+        n,
+        figure["n_of"],
+        figure["source"],
+        table([c.replace("_", " ") for c in figure["columns"]], rows, align, figure["title"]),
+    )
+
+
+def _side(cells: Sequence[object]) -> str:
+    return "r" if all(isinstance(cell, int | float | None) for cell in cells) else "l"
+
+
+# Layout ------------------------------------------------------------------------------------------
+
+
+def build() -> None:
+    """Lay out the tab. Called inside a `gr.Tab`."""
+    gr.HTML(heading(TITLE, "Who wins how much, on which task, and how sure that is."))
+    _evaluations()
+    _reproduction()
+    _published()
+
+
+def _evaluations() -> None:
+    loaded = {split: load_or_say(file) for split, file in SPLITS.items()}
+    evaluations = {split: found for split, (found, _) in loaded.items() if found is not None}
+    for _, said in loaded.values():
+        if said:
+            gr.HTML(said)
+    if not evaluations:
+        return
+    first = View(next(iter(evaluations.values())).config["tasks"][0], next(iter(evaluations)))
+    with gr.Row():
+        tasks = next(iter(evaluations.values())).config["tasks"]
+        task = gr.Dropdown(tasks, value=first.task, label="Task", filterable=False)
+        split = gr.Radio(list(evaluations), value=first.split, label="Seeds")
+        metric = gr.Radio(list(METRICS), value=first.metric, label="Metric")
+        spread = gr.Radio([INTERVAL, DEVIATION], value=first.whisker, label="Whiskers")
+        order = gr.Radio(list(ORDERS), value=first.order, label="Order")
+
+    def show(*chosen: str):
+        view = View(*chosen)
+        evaluation = evaluations[view.split]
+        return (
+            Markup("<p>{}</p>").format(about(view.task)),
+            bars(evaluation, view),
+            Markup("<p>{}</p>").format(caption(evaluation, view)),
+            figures_table(evaluation, view),
+            csv_file(evaluation, view),
+            provenance(evaluation, f"n = {evaluation.config['episodes']:,} a policy and task"),
+        )
+
+    start = show(*vars(first).values())
+    explained = gr.HTML(start[0])
+    plot = gr.Plot(start[1], show_label=False, elem_id="results-bars")
+    said = gr.HTML(start[2])
+    figures = gr.HTML(start[3])
+    download = gr.DownloadButton("CSV", value=start[4], size="sm", scale=0)
+    origin = gr.HTML(start[5])
+    chosen = [task, split, metric, spread, order]
+    gr.on(
+        [control.change for control in chosen],
+        show,
+        chosen,
+        [explained, plot, said, figures, download, origin],
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    )
+
+
+def csv_file(evaluation: Artifact, view: View) -> str:
+    """The path of a fresh CSV file of the view, for the download button."""
+    folder = Path(tempfile.mkdtemp(prefix="sauda-"))
+    path = folder / f"{view.task.replace('/', '-')}-{evaluation.config['split']}.csv"
+    path.write_text(to_csv(evaluation, view), encoding="utf-8")
+    return str(path)
+
+
+def _reproduction() -> None:
+    gr.HTML(heading("Does our classic game play like the published one?"))
+    reproduction, said = load_or_say("evaluation/reproduction.json")
+    if reproduction is None:
+        gr.HTML(said)
+        return
+    gr.Plot(agreement_figure(reproduction), show_label=False)
+    gr.HTML(Markup("<p>{}</p>").format(agreement_sentence(reproduction)))
+    with gr.Accordion("Every compared figure", open=False):
+        gr.HTML(agreement_table(reproduction))
+    gr.HTML(provenance(reproduction, f"n = {len(reproduction.data['rows'])} figures"))
+
+
+def _published() -> None:
+    gr.HTML(heading("Published figures", "What the source documents report, each with its caveat."))
+    published, said = load_or_say("published.json")
+    if published is None:
+        gr.HTML(said)
+        return
+    names = published_names(published)
+    chosen = next(i for _, i in names if i == "scaling-ladder")
+    picker = gr.Dropdown(names, value=chosen, label="Figure")
+    shown = gr.HTML(published_figure(published, chosen))
+    picker.change(
+        lambda figure_id: published_figure(published, figure_id),
+        picker,
+        shown,
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    )
+    gr.HTML(provenance(published, f"n = {len(names)} figures"))
+    gr.HTML(
+        note("Published figures are not ours and are not played again; each is kept as sealed.")
+    )

@@ -1,0 +1,164 @@
+"""Tour: what this is, in one screen, and ninety seconds through the other tabs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from panels.look import heading, stat, strip
+from panels.provenance import load_or_say, provenance
+from panels.transcripts import column
+from sauda.artifact import Artifact
+from sauda.transcript import from_json
+
+TITLE = "Tour"
+
+WHAT = (
+    "Sauda (सौदा, a bargain) is a game of haggling, players for it, and a window on both. Every"
+    " number here comes from a file you can download and play again to the last digit."
+)
+SHOWN = "classic/deceptive_seller"  # the pair of episodes below
+BEFORE, AFTER = "naive", "expert"
+
+# Title, what to look at, the tab to open and the button's words: about fifteen seconds each.
+STEPS = (
+    (
+        "Haggle",
+        "Buy from a scripted seller, or take the other side and sell. Name a price in digits or in"
+        " words. When it ends, both limits show, and what every policy made of the same game.",
+        "haggle",
+        "Try a bargain",
+    ),
+    (
+        "Compare",
+        "Bars with 95 % intervals: each scripted buyer on each task, on training and on hold-out"
+        " seeds, with the paired difference to a baseline.",
+        "results",
+        "See the bars",
+    ),
+    (
+        "Read",
+        "One seed, up to four policies, side by side, move by move. A strip that ends early shows"
+        " who gave in, who walked and who ran out of rounds.",
+        "transcripts",
+        "Read a game",
+    ),
+    (
+        "Check",
+        "Download any file, or all in one zip. One command plays a file’s episodes again and names"
+        " the first digit that moved.",
+        "artifacts",
+        "Check a number",
+    ),
+)
+
+
+def glance(holdout: Artifact, train: Artifact, reproduction: Artifact) -> Markup:
+    """Four figures, each computed from an artifact, with its interval or its count."""
+    expert = cell(holdout, SHOWN, AFTER)
+    wait = cell(holdout, "classic/single_deal", "wait")
+    agreement = reproduction.data["agreement"]
+    kept = sum(sum(row["n"] for row in e.data["rows"]) for e in (holdout, train))
+    return strip(
+        stat(*share(expert, "of the surplus won by the rule expert")),
+        stat(*share(wait, "won by a script that only waits: why we build a harder market")),
+        stat(
+            f"{agreement['within_three'] + agreement['without_error_equal']} of "
+            f"{agreement['figures']}",
+            "figures of the published game come out here as well",
+            note="within three standard errors, or equal to four decimals where nothing varies",
+        ),
+        stat(f"{kept:,}", "episodes kept, each to be played again", note="training and hold-out"),
+    )
+
+
+def cell(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
+    """One row of an evaluation."""
+    return next(
+        row for row in evaluation.data["rows"] if (row["task"], row["policy"]) == (task, policy)
+    )
+
+
+def share(row: Mapping[str, Any], label: str) -> tuple[str, str, str, str]:
+    """A row's share as the parts of a `stat`."""
+    figures = row["share"]
+    interval = f"[{figures['low']:.1%}, {figures['high']:.1%}]"
+    if figures["sd"] == 0:
+        interval = "on every seed"
+    where = f"{row['policy']} on {row['task']}, hold-out seeds, n = {row['n']:,}"
+    return f"{figures['mean']:.1%}", label, interval, where
+
+
+def before_after(showcase: Artifact) -> Markup:
+    """Two policies of the showcase on the same seed, whole."""
+    rows = {row["policy"]: row for row in showcase.data["episodes"] if row["task"] == SHOWN}
+    cards = []
+    for name in (BEFORE, AFTER):
+        played = from_json(rows[name])
+        cards.append(column(name, played, len(played.turns), words=False))
+    return Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
+
+
+def build() -> list[tuple[gr.Button, str]]:
+    """Lay out the tab. Returns the buttons that open another tab, each with that tab's id."""
+    gr.HTML(heading("See, play and check how machines learn to bargain", WHAT))
+    _glance()
+    with gr.Row():
+        with gr.Column(min_width=320):
+            links = _walkthrough()
+        with gr.Column(min_width=320):
+            _before_after()
+    return links
+
+
+def _walkthrough() -> list[tuple[gr.Button, str]]:
+    links = []
+    with gr.Walkthrough(selected=0) as walk:
+        for number, (title, words, tab, label) in enumerate(STEPS):
+            with gr.Step(title, id=number):
+                gr.HTML(Markup("<p>{}</p>").format(words))
+                with gr.Row():
+                    links.append((gr.Button(label, variant="primary", scale=0, min_width=160), tab))
+                    if number + 1 < len(STEPS):
+                        after = gr.Button("Next", scale=0, min_width=120)
+                        after.click(
+                            lambda n=number + 1: gr.Walkthrough(selected=n),
+                            None,
+                            walk,
+                            queue=False,
+                            show_progress="hidden",
+                            api_visibility="private",
+                        )
+    return links
+
+
+def _glance() -> None:
+    files = (
+        "evaluation/classic-holdout.json",
+        "evaluation/classic-train.json",
+        "evaluation/reproduction.json",
+    )
+    loaded = [load_or_say(file) for file in files]
+    missing = [said for artifact, said in loaded if artifact is None]
+    if missing:
+        gr.HTML(missing[0])
+        return
+    artifacts = [artifact for artifact, _ in loaded]
+    gr.HTML(glance(*artifacts))
+    gr.HTML(provenance(artifacts[0]))
+
+
+def _before_after() -> None:
+    gr.HTML(
+        heading(
+            "The same seller, the same seed",
+            f"A soft script ({BEFORE}) and the rule expert ({AFTER}) on {SHOWN}.",
+        )
+    )
+    showcase, said = load_or_say("episodes/showcase.json")
+    if showcase is None:
+        gr.HTML(said)
+        return
+    gr.HTML(before_after(showcase))
+    gr.HTML(provenance(showcase, f"n = {len(showcase.data['episodes'])} episodes"))

@@ -1,0 +1,94 @@
+"""The page as a visitor's browser draws it: readable, fitting a phone, from one host."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from panels import PANELS
+
+from .conftest import show_tab
+
+WCAG = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
+    "resultTypes": ["violations"],
+}
+TITLES = [panel.TITLE for panel in PANELS]
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds against WCAG 2.1 A and AA, one line a place."""
+    return [
+        f"{violation['id']}: {node['target']}: {node['failureSummary']}"
+        for violation in Axe().run(page, options=WCAG).response["violations"]
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width, dark):
+    page = open_page(width=width, dark=dark)
+    found = {}
+    for title in TITLES:
+        show_tab(page, title)
+        found[title] = violations(page)
+        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert beyond <= 0, f"{title} is {beyond} px wider than the window"
+    assert found == {title: [] for title in TITLES}
+    open_page.assert_no_trouble()
+
+
+def test_the_fonts_come_from_our_own_host(open_page):
+    page = open_page()
+    loaded = page.evaluate(
+        """async () => {
+            await Promise.all([
+                document.fonts.load('15px Inter', '₹1,20,000 Sauda'),
+                document.fonts.load('15px "Noto Sans Devanagari"', 'सौदा'),
+                document.fonts.load('15px "JetBrains Mono"', '₹1,20,000'),
+            ]);
+            return [...document.fonts].filter(f => f.status === 'loaded').map(f => f.family);
+        }"""
+    )
+    assert {name.strip('"') for name in loaded} == {
+        "Inter",
+        "Noto Sans Devanagari",
+        "JetBrains Mono",
+    }
+    open_page.assert_no_trouble()
+
+
+def test_the_wordmark_stands_in_the_colour_of_its_mode(open_page):
+    colours = [
+        open_page(dark=dark).locator("h1").evaluate("e => getComputedStyle(e).color")
+        for dark in (False, True)
+    ]
+    assert colours == ["rgb(29, 27, 38)", "rgb(239, 235, 226)"]
+
+
+def test_what_a_finger_presses_on_a_phone_is_44_px_high(open_page):
+    page = open_page(width=390)
+    heights = page.locator(
+        ".sauda-tabs .tab-container:not([aria-hidden]) button:visible"
+    ).evaluate_all("buttons => buttons.map(button => button.getBoundingClientRect().height)")
+    assert heights
+    assert min(heights) >= 44
+
+
+def test_a_figure_drawn_in_light_colours_is_repainted_on_a_dark_page(open_page):
+    """The style below is how plotly.js writes the buyer's line, an axis label and a grid line."""
+    svg = """<div class="js-plotly-plot"><div class="plotly"><svg>
+        <path id="line" style="fill: none; stroke: rgb(59, 58, 143); stroke-opacity: 1;"></path>
+        <text id="text" style="fill: rgb(29, 27, 38); fill-opacity: 1;">8</text>
+        <path id="grid" style="stroke: rgb(227, 221, 208); stroke-opacity: 1;"></path>
+    </svg></div></div>"""
+    page = open_page(dark=True)
+    painted = page.evaluate(
+        """svg => {
+            document.querySelector('main').insertAdjacentHTML('beforeend', svg);
+            const style = id => getComputedStyle(document.getElementById(id));
+            return [style('line').stroke, style('text').fill, style('grid').stroke];
+        }""",
+        svg,
+    )
+    assert painted == ["rgb(177, 175, 250)", "rgb(239, 235, 226)", "rgb(52, 50, 63)"]

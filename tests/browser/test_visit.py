@@ -1,0 +1,255 @@
+"""The page as visitors use it: they haggle, compare, read, download, and type nonsense."""
+
+import hashlib
+import json
+import re
+import shutil
+
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+from playwright.sync_api import Page
+
+from env import TASKS, rollout
+from sauda.artifact import FILES, ROOT
+from sauda.policies import policy
+from sauda.running import REPOSITORY, running_app
+from sauda.transcript import to_json
+
+from .conftest import settle, show_tab
+
+
+def say(page: Page, text: str) -> None:
+    box = page.locator("#haggle-price :is(input, textarea)")
+    box.fill(text)
+    box.press("Enter")
+    settle(page)
+
+
+def bubbles(page: Page) -> list[str]:
+    return page.locator(
+        "#haggle-chat [data-testid=user], #haggle-chat [data-testid=bot]"
+    ).all_inner_texts()
+
+
+def problem(page: Page) -> str:
+    return page.locator("#haggle-problem").inner_text().strip()
+
+
+# Haggle
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "the message is empty"),
+        ("namaste ji", "I read none"),
+        ("450 or 500", "I read two: ₹450 and ₹500"),
+        ("-50", "above ₹0"),
+        ("NaN", "I read none"),
+        ("1e308", "up to ₹10,00,00,000"),
+        ("क" * 100_000, "at most 2,000 characters"),
+        ("<script>alert('x')</script>", "Say one price"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_nonsense_is_answered_with_one_sentence_and_the_game_goes_on(open_page, text, expected):
+    page = open_page(tab="Haggle")
+    before = bubbles(page)
+    say(page, text)
+    assert expected in problem(page)
+    assert "\n" not in problem(page)
+    assert bubbles(page) == before
+    say(page, "₹10")
+    assert problem(page) == ""
+    assert len(bubbles(page)) > len(before)
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.parametrize("text", ["₹10", "10 mein de do", "दस रुपये", "Rs. 10/-"])
+def test_a_price_in_any_script_is_a_bid(open_page, text):
+    page = open_page(tab="Haggle")
+    say(page, text)
+    assert "bids from ₹10 to ₹10" in page.locator("#haggle-chart svg").get_attribute("aria-label")
+    assert text in bubbles(page)
+
+
+def test_a_move_after_the_end_is_answered_and_nothing_is_lost(open_page):
+    page = open_page(tab="Haggle")
+    page.get_by_role("button", name="Accept ₹").click()
+    settle(page)
+    ended = bubbles(page)
+    say(page, "₹10")
+    assert problem(page) == "This game is over; start a new one to play on."
+    assert bubbles(page) == ended
+    page.get_by_role("button", name="New game").click()
+    settle(page)
+    assert len(bubbles(page)) == 1
+
+
+def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page):
+    page = open_page(tab="Haggle")
+    page.get_by_text("I sell", exact=True).click()
+    settle(page)
+    page.get_by_role("button", name="Open ₹").click()
+    settle(page)
+    page.get_by_role("button", name="Accept ₹").click()
+    settle(page)
+    told = page.locator("#haggle-result").inner_text()
+    assert "The seller’s limit was" in told
+    assert "Your bonus:" in told
+    assert "python -m sauda play --task bazaar/seller_brief" in told
+
+
+def test_two_visitors_never_see_each_others_game(open_page):
+    first, second = open_page(tab="Haggle"), open_page(tab="Haggle")
+    say(first, "₹11")
+    say(second, "₹12")
+    say(first, "₹13")
+    assert "₹11" in bubbles(first)
+    assert "₹13" in bubbles(first)
+    assert "₹12" not in bubbles(first)
+    assert [b for b in bubbles(second) if b in ("₹11", "₹12", "₹13")] == ["₹12"]
+
+
+def test_nothing_hidden_crosses_the_network_while_the_game_runs(open_page):
+    page = open_page()
+    traffic: list[str] = []
+
+    def keep(response) -> None:
+        kind = response.headers.get("content-type", "")
+        if any(part in kind for part in ("json", "html", "event-stream")):
+            traffic.append(response.text())
+
+    page.on("response", keep)
+    page.reload()
+    page.locator(".sauda-tabs [role=tab]").first.wait_for()
+    settle(page)
+    show_tab(page, "Haggle")
+    for price in ("₹10", "₹11", "₹12"):
+        say(page, price)
+    sent = "".join(traffic) + page.content()
+    page.get_by_role("button", name="Walk away").click()
+    settle(page)
+    told = page.locator("#haggle-result").inner_text()
+    limit = re.search(r"The seller’s limit was (₹[\d,.]+\d)", told)[1]
+    seed = re.search(r"at seed (\d+)", told)[1]
+    assert len(sent) > 1000
+    assert seed not in sent
+    assert limit not in sent
+
+
+# Results, Transcripts
+
+
+def test_another_task_draws_other_bars_and_another_table(open_page):
+    page = open_page(tab="Results")
+    table = page.locator(".sauda-table").first
+    before = table.inner_text()
+    page.get_by_label("Task").first.click()
+    page.get_by_role("option", name="classic/read_the_tells").click()
+    settle(page)
+    assert "classic/read_the_tells" in table.inner_text()
+    assert table.inner_text() != before
+    assert page.locator("#results-bars .barlayer .point").count() == 11
+
+
+def test_a_figure_is_never_white_on_a_dark_page(open_page):
+    page = open_page(tab="Results", dark=True)
+    colours = page.evaluate(
+        """() => [...document.querySelectorAll('#results-bars .main-svg')]
+            .map(svg => getComputedStyle(svg).backgroundColor)"""
+    )
+    assert colours
+    assert all(colour == "rgba(0, 0, 0, 0)" for colour in colours)
+
+
+def test_the_csv_is_the_table_of_the_chosen_task(open_page):
+    page = open_page(tab="Results")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    text = download.value.path().read_text(encoding="utf-8-sig")
+    assert text.startswith("task,split,policy,n,")
+    assert "classic/single_deal,train,expert,1000" in text
+
+
+def test_the_step_slider_shows_so_many_moves(open_page):
+    page = open_page(tab="Transcripts")
+    box = page.locator(".sauda-talk").first
+    assert box.locator("li").count() > 2
+    number = page.get_by_label("number input for Moves shown")
+    number.fill("2")
+    number.press("Enter")
+    settle(page)
+    assert box.locator("li").count() == 2
+    assert page.locator(".sauda-talk").count() == 4
+
+
+def test_a_seed_out_of_range_is_refused_in_words(open_page):
+    page = open_page(tab="Transcripts")
+    page.get_by_label("Seed").fill("-4")
+    page.get_by_label("Seed").press("Enter")
+    page.get_by_text("A seed is a whole number from 0").wait_for()
+    assert page.locator(".sauda-talk").count() == 4
+    open_page.assert_no_trouble()
+
+
+# Artifacts & API, and what happens when a file is broken
+
+
+def test_every_artifact_downloads_as_it_lies_in_the_repository(open_page):
+    page = open_page(tab="Artifacts & API")
+    links = page.locator(".sauda-table a[download]")
+    assert links.count() == len(FILES)
+    for index in range(links.count()):
+        with page.expect_download() as download:
+            links.nth(index).click()
+        content = download.value.path().read_bytes()
+        here = (ROOT / links.nth(index).inner_text()).read_bytes()
+        assert hashlib.sha256(content).digest() == hashlib.sha256(here).digest()
+
+
+def test_the_page_answers_as_an_api(server):
+    client = Client(server, verbose=False)
+    here = TASKS["classic/single_deal"]
+    expected = to_json(rollout(here, policy(here, "expert"), 7), "expert")
+    answer = client.predict("classic/single_deal", "expert", 7, api_name="/play")
+    assert answer == json.loads(json.dumps(expected))
+
+
+def test_an_unknown_policy_is_answered_by_the_api_with_those_there_are(server):
+    client = Client(server, verbose=False)
+    with pytest.raises(AppError, match="policies are expert, wait"):
+        client.predict("classic/single_deal", "oracle", 7, api_name="/play")
+
+
+def test_the_tour_leads_to_the_other_tabs(open_page):
+    page = open_page()
+    page.get_by_role("button", name="Try a bargain").click()
+    page.locator("#haggle-price").wait_for()
+
+
+def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tabs(
+    open_page, tmp_path
+):
+    for part in ("app.py", "env", "sauda", "panels", "artifacts"):
+        copy = shutil.copytree if (REPOSITORY / part).is_dir() else shutil.copy
+        copy(REPOSITORY / part, tmp_path / part)
+    (tmp_path / "artifacts/evaluation/classic-holdout.json").write_text('{"kind": ')
+    (tmp_path / "artifacts/episodes/showcase.json").unlink()
+    broken = tmp_path / "artifacts/evaluation/reproduction.json"
+    content = json.loads(broken.read_text())
+    del content["data"]["agreement"]
+    broken.write_text(json.dumps(content))
+    with running_app(tmp_path) as address:
+        open_page.address = address
+        page = open_page(tab="Results")
+        told = page.locator(".sauda-empty").all_inner_texts()
+        assert any("--split holdout" in text for text in told)
+        assert any("sauda reproduce" in text for text in told)
+        assert page.locator("#results-bars .barlayer .point").count() == 11
+        show_tab(page, "Tour")
+        assert any("sauda record" in t for t in page.locator(".sauda-empty").all_inner_texts())
+        show_tab(page, "Haggle")
+        say(page, "₹10")
+        assert "₹10" in bubbles(page)

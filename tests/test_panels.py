@@ -1,0 +1,261 @@
+"""What the tabs draw from values: no browser, no files but the committed artifacts."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from env import EndReason, rollout, task
+from panels import artifacts, haggle, offers, provenance, results, tour, transcripts
+from panels.look import trouble
+from panels.offers import Offers, nice_ticks, offer_chart, offers_of
+from sauda.artifact import FILES, ArtifactError, load
+from sauda.haggle import answer, quick_moves, start
+from sauda.policies import policy
+
+VIEW = results.View("classic/single_deal")
+
+
+# Results
+
+
+def test_a_bar_is_the_mean_of_its_row_and_its_whisker_the_interval(evaluation):
+    bar = results.bars(evaluation, VIEW).data[0]
+    row = next(r for r in evaluation.data["rows"] if r["policy"] == "rule_based")
+    at = list(bar.y).index("rule_based")
+    assert bar.x[at] == row["share"]["mean"]
+    assert bar.x[at] + bar.error_x.array[at] == pytest.approx(row["share"]["high"])
+    assert bar.x[at] - bar.error_x.arrayminus[at] == pytest.approx(row["share"]["low"])
+
+
+def test_the_standard_deviation_is_a_choice_of_whisker(evaluation):
+    view = results.View("classic/single_deal", whisker=results.DEVIATION)
+    bar = results.bars(evaluation, view).data[0]
+    row = next(r for r in evaluation.data["rows"] if r["policy"] == "rule_based")
+    assert bar.error_x.array[list(bar.y).index("rule_based")] == row["share"]["sd"]
+
+
+def test_bars_are_sorted_best_first_or_by_name(evaluation):
+    best = [row["policy"] for row in results.rows_of(evaluation, VIEW)]
+    assert best == ["wait", "rule_based", "naive"]
+    by_name = results.View("classic/single_deal", order="By name")
+    named = [row["policy"] for row in results.rows_of(evaluation, by_name)]
+    assert named == ["naive", "rule_based", "wait"]
+
+
+def test_bars_start_at_zero(evaluation):
+    assert results.bars(evaluation, VIEW).layout.xaxis.range[0] == 0
+
+
+def test_the_table_holds_the_numbers_of_the_bars(evaluation):
+    shown = str(results.figures_table(evaluation, VIEW))
+    for row in results.rows_of(evaluation, VIEW):
+        assert f"{row['share']['mean']:.4f}" in shown
+        assert f"{row['share']['low']:.4f} to {row['share']['high']:.4f}" in shown
+
+
+def test_the_csv_holds_every_row_in_full_precision_and_opens_in_a_spreadsheet(evaluation):
+    text = results.to_csv(evaluation, VIEW)
+    assert text.startswith("\ufeff")
+    rows = list(csv.DictReader(io.StringIO(text[1:])))
+    assert [row["policy"] for row in rows] == ["wait", "rule_based", "naive"]
+    mean = next(r for r in evaluation.data["rows"] if r["policy"] == "wait")["share"]["mean"]
+    assert float(rows[0]["share_mean"]) == mean
+
+
+def test_the_caption_says_the_best_policy_n_and_what_the_whiskers_are(evaluation):
+    said = results.caption(evaluation, VIEW)
+    assert said.startswith("wait leads with 0.979; n = 8 episodes")
+    assert "95 %" in said
+
+
+def test_a_policy_outside_the_baseline_has_no_difference_to_show():
+    assert results.difference({"mean": 0.5}) == ("–", "–")
+
+
+def test_every_published_figure_can_be_shown_with_its_caveat_and_n():
+    published = load("published.json")
+    for _, figure_id in results.published_names(published):
+        shown = str(results.published_figure(published, figure_id))
+        assert "published" in shown
+        assert "Source: " in shown
+
+
+def test_the_listings_task_says_that_its_published_figures_do_not_compare():
+    assert "cannot be compared" in results.about("classic/amazon_realistic")
+    assert "cannot be compared" not in results.about("classic/single_deal")
+
+
+# Offers, transcripts
+
+
+@pytest.fixture(scope="module")
+def naive():
+    """naive on single_deal: 60, 48, 54, 51, accepted at 51 in round 2."""
+    here = task("classic/single_deal")
+    return rollout(here, policy(here, "naive"), 0)
+
+
+def test_a_charts_sentence_tells_the_whole_deal(naive):
+    said = offers.summary(offers_of(naive))
+    assert said == (
+        "Offers over 8 rounds: asks from ₹60 to ₹54, bids from ₹48 to ₹51; "
+        "closed at ₹51 in round 2."
+    )
+
+
+def test_a_chart_of_a_running_deal_holds_no_limit():
+    running = str(offer_chart(Offers((60.0, 54.0), (48.0,), 8)))
+    assert "limit" not in running
+    assert "still open" in running
+
+
+def test_a_step_shows_that_many_moves(naive):
+    assert offers_of(naive, 3) == Offers((60.0, 54.0), (48.0,), 8, None, (30, 100))
+    assert str(transcripts.talk(naive, 3)).count("<li") == 3
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [(0, 100, [0, 50, 100]), (0, 60, [0, 20, 40, 60]), (0, 8, [0, 2, 4, 6, 8])],
+)
+def test_ticks_are_round_and_cover_the_prices(low, high, ticks):
+    assert nice_ticks(low, high) == ticks
+
+
+def test_a_strip_is_as_long_as_the_rounds_and_says_who_gave_in(naive):
+    shown = str(transcripts.strips(naive, len(naive.turns)))
+    assert "2 of 8 rounds" in shown
+    assert "✓ seller accepted ₹51" in shown
+
+
+@pytest.mark.parametrize(
+    ("end", "mark"),
+    [(EndReason.AGREEMENT, "✓"), (EndReason.WALKAWAY, "✕"), (EndReason.DEADLINE, "⧗")],
+)
+def test_each_end_has_a_mark_of_its_own(end, mark):
+    assert transcripts.MARKS[str(end)][0] == mark
+
+
+def test_a_career_has_a_strip_a_deal():
+    here = task("classic/career_10")
+    played = rollout(here, policy(here, "naive"), 0)
+    assert str(transcripts.strips(played, len(played.turns))).count("sauda-strip-row") == 10
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, 10**9])
+def test_a_bad_seed_is_answered_with_what_was_expected(seed):
+    with pytest.raises(ValueError, match="whole number"):
+        transcripts.play("classic/single_deal", seed, ["naive"])
+
+
+@pytest.mark.parametrize("names", [[], ["naive"] * 5])
+def test_none_or_five_policies_are_refused(names):
+    with pytest.raises(ValueError, match="one to 4 policies"):
+        transcripts.play("classic/single_deal", 0, names)
+
+
+def test_the_download_of_transcripts_is_the_episodes_that_were_shown():
+    episodes = transcripts.play("classic/single_deal", 3, ["naive", "wait"])
+    with open(transcripts.episodes_file(episodes), encoding="utf-8") as file:
+        rows = json.load(file)
+    assert [row["policy"] for row in rows] == ["naive", "wait"]
+    assert [len(row["moves"]) for row in rows] == [len(e.turns) for e in episodes.values()]
+
+
+# Haggle
+
+
+def test_a_visitors_words_are_the_message_and_their_price_the_bid():
+    game = haggle.say(start("classic/single_deal", "", 5), "20 mein de do")
+    turn = next(t for t in game.play.turns if t.agent == "buyer")
+    assert (turn.action.price, turn.action.message) == (20, "20 mein de do")
+
+
+def test_saying_deal_takes_the_price_that_stands():
+    game = haggle.say(start("classic/single_deal", "", 5), "Deal!")
+    assert game.over
+    assert game.play.state.table.past[0].price == 60
+
+
+@pytest.mark.parametrize("seat", [haggle.BUY, haggle.SELL])
+def test_nothing_hidden_is_shown_before_the_end(seat):
+    sell = seat == haggle.SELL
+    for seed in range(2_000_000, 2_000_020):
+        game = start(haggle.SELLING if sell else "classic/amazon_realistic", "", seed)
+        seller, buyer = haggle.limits(game)
+        secret = buyer if sell else round(seller, 2)
+        assert secret != game.observation.table.item.list_price  # or it would be public
+        shown = "".join(map(str, (haggle.brief(game), haggle.chart(game), haggle.result(game))))
+        assert str(game.play.seed) not in shown
+        assert haggle.rupees(secret) not in shown
+
+
+def test_after_the_end_both_limits_the_seed_and_every_policy_show():
+    game = answer(start("classic/single_deal", "", 5), quick_moves_of(5)[0].action)
+    shown = str(haggle.result(game))
+    assert "The seller’s limit was ₹30, the buyer’s ₹100." in shown
+    assert "57% to the buyer" in shown
+    assert "--seed 5" in shown
+    assert all(name in shown for name in ("expert", "wait", "you"))
+
+
+def quick_moves_of(seed):
+    return quick_moves(start("classic/single_deal", "", seed).observation)
+
+
+def test_the_bonus_is_paid_in_full_at_the_list_price():
+    game = start(haggle.SELLING, "linear", 1)
+    item = game.observation.table.item
+    assert (
+        f"all {haggle.rupees((item.list_price - round(0.78 * item.list_price)) // 10)} at"
+        in str(haggle.brief(game))
+    )
+
+
+def test_a_sentence_for_a_visitor_runs_from_capital_to_full_stop():
+    assert ">This is wrong.<" in trouble(ValueError("this is wrong"))
+
+
+# Tour, artifacts
+
+
+def test_the_tours_figures_are_those_of_the_artifacts():
+    holdout = load("evaluation/classic-holdout.json")
+    shown = str(
+        tour.glance(
+            holdout, load("evaluation/classic-train.json"), load("evaluation/reproduction.json")
+        )
+    )
+    mean = tour.cell(holdout, tour.SHOWN, tour.AFTER)["share"]["mean"]
+    assert f"{mean:.1%}" in shown
+
+
+def test_every_file_is_listed_with_a_download_and_its_hash():
+    shown = str(artifacts.listing())
+    for entry in FILES:
+        assert entry.file in shown
+    assert shown.count("download") == len(FILES)
+
+
+def test_a_missing_file_shows_the_command_that_makes_it(tmp_path):
+    shown = str(artifacts.listing(tmp_path))
+    for entry in FILES:
+        assert entry.command in shown
+    assert "is not there" in shown
+
+
+def test_a_panel_without_its_artifact_shows_a_sentence_and_the_command(monkeypatch):
+    def nothing(file):
+        raise ArtifactError(f"artifacts/{file} is not there", "python -m sauda record")
+
+    monkeypatch.setattr(provenance, "load", nothing)
+    found, said = provenance.load_or_say("episodes/showcase.json")
+    assert found is None
+    assert "python -m sauda record" in said
+
+
+def test_the_python_snippet_of_the_page_runs(capsys):
+    exec(artifacts.PYTHON, {})
+    assert capsys.readouterr().out.startswith("agreement")
