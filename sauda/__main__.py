@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from env import TASKS, rollout, task
-from sauda.artifact import FILES, save
-from sauda.policies import contestants, policy
+from sauda.artifact import FILES, entry, save
+from sauda.policies import against, contestants, policy
 from sauda.transcript import to_json, to_markdown
 
 
@@ -39,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--task", default="classic/single_deal")
     sub.add_argument("--policy", default=None, help="who takes the learner's seat")
     sub.add_argument("--seed", type=int, default=0)
+    sub.add_argument("--against", default="", help="the buyer to sell to, where the learner sells")
     sub.add_argument("--json", action="store_true", help="as data, not as text")
 
     sub = command("evaluate", evaluate, "policies x tasks x seeds, with intervals, as an artifact")
@@ -46,7 +47,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--policies", nargs="+", default=None)
     sub.add_argument("--split", default="train", help="train or holdout seeds")
     sub.add_argument("--episodes", type=int, default=1000, help="a task and policy")
-    sub.add_argument("--baseline", default="rule_based", help="of the paired differences")
+    sub.add_argument(
+        "--baseline", default=None, help="of the differences; rule_based, else the first policy"
+    )
     sub.add_argument("--out", default=None, help="artifact to write; by default by the split")
 
     sub = command("verify", verify, "play recorded episodes again and compare to the last digit")
@@ -63,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def play(options: argparse.Namespace) -> int:
-    here = task(options.task)
+    here = against(task(options.task), options.against)
     name = options.policy or next(iter(contestants(here)))
     played = rollout(here, policy(here, name), options.seed)
     if options.json:
@@ -78,11 +81,19 @@ def evaluate(options: argparse.Namespace) -> int:
     from sauda.evaluate import evaluate as run
 
     policies = options.policies or list(contestants(task(options.tasks[0])))
+    usual = Config.baseline if Config.baseline in policies else policies[0]
     config = Config(
-        tuple(options.tasks), tuple(policies), options.split, options.episodes, options.baseline
+        tuple(options.tasks),
+        tuple(policies),
+        options.split,
+        options.episodes,
+        options.baseline or usual,
     )
-    data = run(config)
+    config.seeds()  # an unknown split fails here, before the name of a file is made of it
     out = options.out or f"evaluation/classic-{options.split}.json"
+    if entry(out).kind != "evaluation/1":
+        raise ValueError(f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation")
+    data = run(config)
     save(out, asdict(config), data)
     for row in data["rows"]:
         share = row["share"]
@@ -100,7 +111,7 @@ def verify(options: argparse.Namespace) -> int:
     from sauda.verify import verify as check
 
     failed = 0
-    for file in options.files or [entry.file for entry in FILES]:
+    for file in options.files or [known.file for known in FILES]:
         file = file.removeprefix("artifacts/")
         found = check(file)
         failed += bool(found)
@@ -154,7 +165,13 @@ def bench(options: argparse.Namespace) -> int:
         print(json.dumps(data, indent=1))
     else:
         for figure in data["figures"]:
-            print(f"{figure['name']:32} {figure['median']:10.4g} {figure['unit']}, n {figure['n']}")
+            p95 = f", 95 % within {figure['p95']:.4g}" if "p95" in figure else ""
+            print(
+                f"{figure['name']:32} {figure['median']:10.4g} {figure['unit']}{p95}, "
+                f"n {figure['n']}"
+            )
+        for sentence in data["left_out"]:
+            print(sentence)
     return 0
 
 

@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
+from inspect import unwrap
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -32,6 +33,8 @@ def _canonical(value: Any, seen: dict[str, str]) -> str:
         return _canonical((value.func, value.args, value.keywords), seen)
     if isinstance(value, FunctionType | type):
         return _definition(value, seen)
+    if isinstance(unwrap(value), FunctionType):  # behind a cache
+        return _definition(unwrap(value), seen)
     if isinstance(value, ModuleType):
         return value.__name__
     if is_dataclass(value):
@@ -42,6 +45,8 @@ def _canonical(value: Any, seen: dict[str, str]) -> str:
         return "{" + ",".join(f"{k}:{v}" for k, v in items) + "}"
     if isinstance(value, tuple | list):
         return "[" + ",".join(_canonical(v, seen) for v in value) + "]"
+    if isinstance(value, set | frozenset):  # its order depends on the interpreter's run
+        return "{" + ",".join(sorted(_canonical(v, seen) for v in value)) + "}"
     if callable(value):
         return getattr(value, "__qualname__", type(value).__qualname__)
     return repr(value)
@@ -53,10 +58,19 @@ def _definition(value: FunctionType | type, seen: dict[str, str]) -> str:
         return name
     seen[name] = ""  # marks it as on the way: definitions may refer to each other
     text, names = _source(value)
-    scope = vars(sys.modules[value.__module__])
+    scope = vars(sys.modules[value.__module__]) | _enclosed(value)
     reached = {n: _canonical(scope[n], seen) for n in names if n in scope}
     seen[name] = f"{text} {reached}"
     return name
+
+
+def _enclosed(value: FunctionType | type) -> dict[str, Any]:
+    """The values a function took along from the function that made it."""
+    cells = getattr(value, "__closure__", None)
+    if not cells:
+        return {}
+    names = value.__code__.co_freevars
+    return {name: cell.cell_contents for name, cell in zip(names, cells, strict=True)}
 
 
 @cache
@@ -67,4 +81,5 @@ def _source(value: FunctionType | type) -> tuple[str, tuple[str, ...]]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     names = sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
-    return ast.dump(tree), tuple(names)
+    # Python 3.12 gave definitions a field; without it a hash is the same there as on 3.11.
+    return ast.dump(tree).replace(", type_params=[]", ""), tuple(names)

@@ -56,6 +56,11 @@ def evaluate(config: Config, workers: int = 2) -> dict[str, Any]:
     cells = [(t, p) for t in config.tasks for p in config.policies]
     for cell in cells:
         policy(task(cell[0]), cell[1])  # an unknown name fails before anything is played
+    if config.baseline not in config.policies:
+        raise ValueError(
+            f"the baseline {config.baseline!r} must be one of the policies that are evaluated: "
+            f"{', '.join(config.policies)}"
+        )
     episodes = dict(zip(cells, play_cells(cells, config.seeds(), workers), strict=True))
     rows = [row(*cell, episodes, config.baseline) for cell in cells]
     grouped = {t: {p: episodes[t, p] for p in config.policies} for t in config.tasks}

@@ -23,7 +23,7 @@ from env import (
     shares,
     task,
 )
-from sauda.policies import BUYERS, contestants
+from sauda.policies import against, contestants
 
 Action = Offer | Accept | WalkAway
 
@@ -39,10 +39,7 @@ class Game:
     @cached_property
     def task(self) -> Task:
         """The task with the chosen opponent in its seat."""
-        here = task(self.task_name)
-        if not self.opponent:
-            return here
-        return replace(here, opponents={**here.opponents, "buyer": BUYERS[self.opponent]})
+        return against(task(self.task_name), self.opponent)
 
     @property
     def over(self) -> bool:
@@ -55,11 +52,8 @@ class Game:
 
 
 def start(task_name: str, opponent: str, seed: int) -> Game:
-    """A fresh game, played up to the visitor's first move."""
-    here = task(task_name)
-    if opponent and (here.learner != "seller" or opponent not in BUYERS):
-        raise ValueError(f"no buyer {opponent!r} for {task_name}; buyers are {', '.join(BUYERS)}")
-    game = Game(task_name, opponent, begin(here, seed))
+    """A fresh game, played up to the visitor's first move; ValueError on an unknown name."""
+    game = Game(task_name, opponent, begin(task(task_name), seed))
     return replace(game, play=advance(game.task, game.task.opponents, game.play))
 
 
@@ -117,7 +111,7 @@ class Quick:
 
 
 def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
-    """Accept, meet in the middle, move a little, walk away; prices are in the labels' `{}`."""
+    """Accept, meet halfway, move a little, walk away."""
     sell = obs.agent == "seller"
     asks, bids = obs.table.asks, obs.table.bids
     mine, theirs = (asks, bids) if sell else (bids, asks)
@@ -129,7 +123,7 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     else:  # a seller's opening
         price = obs.table.item.list_price
         middle, little = price, 1.1 * price
-    first, second = ("Meet in the middle", "A little") if mine else ("Open", "Open bolder")
+    first, second = ("Halfway", "A little") if mine else ("Open", "Open bolder")
     return (
         accept,
         Quick(first, _legal(obs, middle)),
@@ -140,7 +134,7 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
 
 def _legal(obs: Observation, price: float) -> Offer | None:
     """The nearest price the visitor may name that is not a loss to them; None if there is none."""
-    price = obs.priced(price)
+    price = round(price) if price >= 20 else obs.priced(price)  # people name whole rupees
     if obs.agent == "seller":
         price = max(price, obs.priced(obs.reservation))
         return Offer(price) if price > (obs.bid or 0) else None

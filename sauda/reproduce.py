@@ -6,19 +6,20 @@ where neither side varies the figures must be equal to four decimals.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sauda.artifact import Artifact, load
+from sauda.artifact import ROOT, Artifact, load
 from sauda.stats import standard_error
 
 MEASURED = "evaluation/classic-train.json"
 
 
-def reproduction() -> dict[str, Any]:
+def reproduction(root: Path = ROOT) -> dict[str, Any]:
     """The data of the reproduction artifact: one row a figure, and how many agree."""
-    measured, published = load(MEASURED), load("published.json")
+    measured, published = load(MEASURED, root), load("published.json", root)
     rows = [
         comparison(measured, reference, metric)
         for reference in table(published, "reference-policy-table")

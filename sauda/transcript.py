@@ -56,7 +56,7 @@ def from_json(row: Mapping[str, Any]) -> Episode:
     here = task(row["task"])
     play = begin(here, row["seed"])
     for number, recorded in enumerate(row["moves"], start=1):
-        agent = here.env.to_act(play.state)
+        agent = None if play.forfeit else here.env.to_act(play.state)
         if recorded["agent"] != agent:
             raise ValueError(f"move {number} is by {recorded['agent']}, but {agent} is to act")
         if recorded["action"] == "forfeit":
@@ -67,6 +67,8 @@ def from_json(row: Mapping[str, Any]) -> Episode:
             play = move(here, play, action(recorded))
         except IllegalAction as error:
             raise ValueError(f"move {number} breaks the rules: {error}") from error
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"move {number} is no move: {error}") from error
     return episode(here, play)
 
 

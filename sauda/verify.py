@@ -4,27 +4,30 @@ Each kind has a function that returns the data as it should be; what differs is 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
-from sauda.artifact import Artifact, digest, entry, load
-from sauda.evaluate import SPLITS, Config, play_cells, row
+from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load
+from sauda.evaluate import Config, evaluate
 from sauda.record import replayed
 from sauda.reproduce import reproduction
 
 
-def verify(file: str, workers: int = 2) -> list[str]:
+def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
     """What in `file` does not come out again, one sentence a place; empty where all of it does.
 
     Raises ArtifactError for a file that is missing or malformed.
     """
-    artifact = load(file)
-    return list(differences(artifact.data, _AGAIN[artifact.kind](artifact, workers), "data"))
+    artifact = load(file, root)
+    again = _AGAIN[artifact.kind](artifact, workers, root)
+    return list(differences(artifact.data, again, "data"))
 
 
 def differences(recorded: Any, again: Any, place: str) -> Iterator[str]:
     """Every place where two JSON values differ."""
     if isinstance(recorded, Mapping) and isinstance(again, Mapping):
-        for key in recorded.keys() | again.keys():
+        for key in sorted(recorded.keys() | again.keys()):
             here = f"{place}.{key}" if key.isidentifier() else f"{place}[{key!r}]"
             yield from differences(recorded.get(key, _NOTHING), again.get(key, _NOTHING), here)
     elif isinstance(recorded, list) and isinstance(again, list | tuple):
@@ -33,57 +36,64 @@ def differences(recorded: Any, again: Any, place: str) -> Iterator[str]:
         for index, (old, new) in enumerate(zip(recorded, again, strict=False)):
             yield from differences(old, new, f"{place}[{index}]")
     elif recorded != again:
-        yield f"{place}: recorded {recorded!r:.60}, played again {again!r:.60}"
+        yield f"{place}: recorded {_short(recorded)}, played again {_short(again)}"
 
 
 _NOTHING = "nothing"
 
 
-def _evaluation(artifact: Artifact, workers: int) -> Mapping[str, Any]:
-    """Every episode played again, and every row computed again from the recorded columns."""
-    names = {"tasks", "policies", "split", "episodes", "baseline"}
-    config = Config(**{name: _tuple(artifact.config[name]) for name in names})
-    cells = [(t, p) for t in config.tasks for p in config.policies]
-    seeds = SPLITS[config.split][: config.episodes]
-    again = dict(zip(cells, play_cells(cells, seeds, workers), strict=True))
-    recorded = {(t, p): artifact.data["episodes"][t][p] for t, p in cells}
-    return {
-        "ends": artifact.data["ends"],
-        "rows": [row(*cell, recorded, config.baseline) for cell in cells],
-        "episodes": {t: {p: again[t, p] for p in config.policies} for t in config.tasks},
-    }
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def _evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every episode played again, and every row computed again from them."""
+    names = [field.name for field in fields(Config)]
+    if missing := set(names) - artifact.config.keys():
+        raise ArtifactError(f"{artifact.file} has no {', '.join(sorted(missing))} in its config")
+    return evaluate(Config(**{name: _tuple(artifact.config[name]) for name in names}), workers)
 
 
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _episodes(artifact: Artifact, workers: int) -> Mapping[str, Any]:
-    return {"episodes": [replayed(episode) for episode in artifact.data["episodes"]]}
+def _episodes(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    return {"episodes": [_replayed(episode) for episode in artifact.data["episodes"]]}
 
 
-def _reproduction(artifact: Artifact, workers: int) -> Mapping[str, Any]:
-    return reproduction()
+def _replayed(episode: Mapping[str, Any]) -> Mapping[str, Any] | str:
+    """The episode as it is played now, or why its moves make none."""
+    try:
+        return replayed(episode)
+    except ValueError as error:
+        return f"no episode: {error}"
 
 
-def _published(artifact: Artifact, workers: int) -> Mapping[str, Any]:
+def _reproduction(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    return reproduction(root)
+
+
+def _published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Published figures cannot be played; each must still be the one that was sealed."""
+    seals = artifact.made.get("digests", {})
     figures = []
     for figure in artifact.data["figures"]:
-        sealed = artifact.made["digests"].get(figure["id"])
         changed = f"another content than the one sealed under {figure['id']}"
-        figures.append(figure if digest(figure) == sealed else changed)
-    return {"figures": figures}
+        figures.append(figure if digest(figure) == seals.get(figure["id"]) else changed)
+    gone = seals.keys() - {figure["id"] for figure in artifact.data["figures"]}
+    return {"figures": figures} | {f"figure {name}": "sealed" for name in gone}
 
 
-def _bench(artifact: Artifact, workers: int) -> Mapping[str, Any]:
+def _bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """A speed does not come out twice; only the medians must follow from the recorded samples."""
     from sauda.bench import medians
 
     return medians(artifact.data)
 
 
-_AGAIN: Mapping[str, Callable[[Artifact, int], Mapping[str, Any]]] = {
+_AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
     "reproduction/1": _reproduction,

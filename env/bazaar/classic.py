@@ -147,7 +147,7 @@ def deadline_grade(state: State) -> float:
 def career_grade(state: State) -> float:
     """Mean share times 1 - 0.3 rounds / limit: a deal that takes long is worth less."""
     past, limit = state.table.past, state.table.rounds
-    prompt = [1 - 0.3 * deal.rounds / limit for deal in past] + [0.0] * limit
+    prompt = [1 - 0.3 * deal.rounds / limit for deal in past] + [0.0] * state.table.deals
     won = zip(shares(state, "buyer"), prompt, strict=False)
     return _mean([max(0.0, share) * weight for share, weight in won])
 

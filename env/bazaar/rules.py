@@ -7,7 +7,7 @@ fine they may be.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from sys import float_info
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -291,7 +291,9 @@ def check_ask(price: float, table: Table) -> None:
 def check_price(price: float, decimals: int) -> None:
     """Raise IllegalAction unless `price` is a positive finite number of so many decimals."""
     number = isinstance(price, int | float) and not isinstance(price, bool)
-    if not number or not isfinite(price) or price <= 0:
+    if number and abs(price) > float_info.max:  # an int may be too large for any float
+        raise IllegalAction("a price is a finite number of rupees, and this one is not")
+    if not number or not price > 0:  # NaN is not
         raise IllegalAction(f"a price is a positive number of rupees, not {price!r:.40}")
     if round(price, decimals) != price:
         unit = "whole rupees" if decimals == 0 else f"at most {decimals} decimals"

@@ -22,8 +22,10 @@ def draw(rng: np.random.Generator) -> tuple[Instance, ...]:
     item = CATALOGUE[rng.integers(len(CATALOGUE))]
     reservation = round(RESERVATION_SHARE * item.list_price)
     limit = round(item.list_price * rng.uniform(0.85, 1.15))
-    # A scripted seller in the learner's seat plays the published schedule down to its reservation.
-    schedule = terms("default", reservation / 1.05, item.list_price, ROUNDS, 0.08, 0.05, 1)
+    # A scripted seller in the learner's seat plays the published schedule, which takes 0.98 of an
+    # ask that rests at 1.05 of the cost: together its reservation price, and no less.
+    cost = reservation / (1.05 * 0.98)
+    schedule = terms("default", cost, item.list_price, ROUNDS, 0.08, 0.05, 1)
     seller = {
         "reservation": reservation,
         "terms": schedule,

@@ -1,6 +1,7 @@
 """POLICIES: every contestant by name, for the seat it takes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from env import Policy, Task, aggressive, classic_seller, naive, rule_based, smart
@@ -49,3 +50,18 @@ def policy(task: Task, name: str) -> Policy:
             f"policies are {', '.join(found)}"
         )
     return found[name]
+
+
+def against(task: Task, name: str) -> Task:
+    """`task` with the buyer called `name` in the other seat; "" keeps the task's own opponents.
+
+    Raises ValueError where the learner is not the seller, or there is no such buyer.
+    """
+    if not name:
+        return task
+    if task.learner != "seller" or name not in BUYERS:
+        raise ValueError(
+            f"no buyer {name!r} to sell to in {task.name}; only where the learner sells can a "
+            f"buyer be chosen, of {', '.join(BUYERS)}"
+        )
+    return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})
