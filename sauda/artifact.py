@@ -15,6 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sauda.schemas import check
+
 ROOT = Path(__file__).resolve().parent.parent / "artifacts"
 PACKAGES = ("numpy", "scipy")  # those a measured number may depend on
 ORIGINS = ("measured", "published")
@@ -125,6 +127,10 @@ def load(file: str, root: Path = ROOT) -> Artifact:
         raise refused(f"is of kind {content['kind']!r} and not {known.kind!r}")
     if content["origin"] not in ORIGINS:
         raise refused(f"has the origin {content['origin']!r}, not one of {', '.join(ORIGINS)}")
+    try:
+        check(known.kind, content["data"])
+    except ValueError as error:
+        raise refused(f"is damaged: {error}") from None
     return Artifact(file, **content)
 
 

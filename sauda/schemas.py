@@ -1,0 +1,157 @@
+"""The shape of each kind of artifact's data, so that a damaged file is refused when it is read.
+
+pydantic checks them: it comes with Gradio, and its refusal names the place.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, FiniteFloat, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+STRICT = ConfigDict(extra="forbid", strict=True)
+Cell = FiniteFloat | int | bool | str | None
+
+
+class _Strict(TypedDict):
+    __pydantic_config__ = STRICT
+
+
+class Metric(_Strict):
+    mean: float
+    low: float
+    high: float
+    sd: float
+    iqm: float
+    difference: NotRequired[float]
+    difference_low: NotRequired[float]
+    difference_high: NotRequired[float]
+
+
+class Hashes(_Strict):
+    task: str
+    opponents: str
+    policy: str
+
+
+class Row(_Strict):
+    task: str
+    policy: str
+    n: int
+    deals: int
+    share: Metric
+    grade: Metric
+    deal_rate: float
+    rounds: float
+    ends: dict[str, int]
+    hashes: Hashes
+
+
+class Columns(_Strict):
+    end: str
+    price: list[FiniteFloat | None]
+    rounds: list[int]
+    share: list[FiniteFloat]
+    grade: list[FiniteFloat]
+
+
+class Evaluation(_Strict):
+    ends: dict[str, str]
+    rows: list[Row]
+    episodes: dict[str, dict[str, Columns]]
+
+
+class Compared(_Strict):
+    task: str
+    policy: str
+    metric: Literal["surplus", "deal_rate"]
+    published: float
+    measured: float
+    deals: int
+    error: float
+    z: float | None
+    equal: bool
+
+
+class Agreement(_Strict):
+    figures: int
+    without_error: int
+    without_error_equal: int
+    within_two: int
+    within_three: int
+
+
+class Reproduction(_Strict):
+    rows: list[Compared]
+    agreement: Agreement
+
+
+class Move(_Strict):
+    agent: str
+    action: Literal["offer", "accept", "walk", "forfeit"]
+    price: NotRequired[FiniteFloat]
+    message: NotRequired[str]
+    error: NotRequired[str]
+
+
+class Recorded(_Strict):
+    task: str
+    policy: str
+    seed: int
+    end: str
+    payoffs: dict[str, FiniteFloat]
+    grade: float
+    moves: list[Move]
+
+
+class Episodes(_Strict):
+    episodes: list[Recorded]
+
+
+class PublishedFigure(_Strict):
+    id: str
+    system: Literal["bazaar", "arena", "agreemate"]
+    title: str
+    source: str
+    n: int | None
+    n_of: str
+    caveat: str
+    columns: list[str]
+    rows: list[list[Cell]]
+
+
+class Published(_Strict):
+    figures: list[PublishedFigure]
+
+
+class Speed(TypedDict):
+    name: str
+    unit: str
+    n: int
+    median: float
+    samples: list[FiniteFloat]
+
+
+class Bench(_Strict):
+    machine: dict[str, Any]
+    figures: list[Speed]
+    left_out: list[str]
+
+
+KINDS: Mapping[str, TypeAdapter] = {
+    "evaluation/1": TypeAdapter(Evaluation),
+    "reproduction/1": TypeAdapter(Reproduction),
+    "episodes/1": TypeAdapter(Episodes),
+    "published/1": TypeAdapter(Published),
+    "bench/1": TypeAdapter(Bench),
+}
+
+
+def check(kind: str, data: Any) -> None:
+    """Raise ValueError naming the first place where `data` is not of that kind."""
+    try:
+        KINDS[kind].validate_python(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in ("data", *first["loc"]))
+        raise ValueError(f"{place}: {first['msg'].lower()}") from None
