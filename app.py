@@ -1,5 +1,6 @@
 """Assembles the tabs and opens the page."""
 
+import gc
 import os
 import sys
 import time
@@ -58,13 +59,18 @@ def wait_until_it_answers(url: str, seconds: float = 30) -> None:
 def main() -> int:
     """Open the page at HOST:PORT and stay until interrupted; the exit code."""
     host = os.environ.get("HOST") or ("0.0.0.0" if "SPACE_ID" in os.environ else "127.0.0.1")
-    port = int(os.environ.get("PORT", "7860"))
+    port = os.environ.get("PORT") or "7860"
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        print(f"PORT is a number from 1 to 65535, not {port!r}.", file=sys.stderr)
+        return 1
     look.serve_fonts()
     app = build_app().queue(max_size=64)
+    gc.collect()
+    gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
     try:
         app.launch(
             server_name=host,
-            server_port=port,
+            server_port=int(port),
             theme=look.THEME,
             head=look.HEAD,
             ssr_mode=False,

@@ -97,4 +97,5 @@ class Task:
     learner: str
     opponents: Mapping[str, Policy]
     grade: Callable[[State], float]  # of a final state, in [0, 1]
+    success: float  # the grade from which an episode counts as a success
     about: str  # one sentence for people

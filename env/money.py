@@ -15,4 +15,6 @@ def rupees(amount: float) -> str:
 
 def grouped(digits: str) -> str:
     """Whole digits in Indian groups: 1,20,000."""
+    if len(digits) <= 3:
+        return digits
     return re.sub(r"(?<=\d)(?=(?:\d\d)*\d{3}$)", ",", digits)

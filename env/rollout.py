@@ -29,23 +29,29 @@ def begin(task: Task, seed: int) -> Play:
     """The game of `seed` before its first move; `seed` is a whole number from 0."""
     if seed < 0:
         raise ValueError(f"a seed is a whole number from 0, not {seed}")
-    return Play(seed, task.env.reset(np.random.default_rng([seed, 0, 0])))
+    return Play(seed, task.env.reset(_stream(task, seed, INSTANCE, 0)))
 
 
 def agent_stream(task: Task, seed: int, agent: str, turn: int) -> np.random.Generator:
     """The chance of one agent at its `turn`, counted from 0, in the game of `seed`."""
-    block, row = divmod(turn, BLOCK)
-    words = _words(seed, 1 + task.env.agents.index(agent), block)
-    return np.random.Generator(np.random.PCG64(_Row(words[row])))
+    return _stream(task, seed, 1 + task.env.agents.index(agent), turn)
 
 
+INSTANCE = 0  # the stream of the instance; the agents follow
 BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn of play
 
 
-@lru_cache(maxsize=1024)
-def _words(seed: int, agent: int, block: int) -> np.ndarray:
-    sequence = np.random.SeedSequence([seed, agent, block])
-    return sequence.generate_state(4 * BLOCK, np.uint64).reshape(BLOCK, 4)
+def _stream(task: Task, seed: int, party: int, turn: int) -> np.random.Generator:
+    block, row = divmod(turn, BLOCK)
+    words = _words(seed, block, 1 + len(task.env.agents))
+    return np.random.Generator(np.random.PCG64(_Row(words[party, row])))
+
+
+@lru_cache(maxsize=256)
+def _words(seed: int, block: int, parties: int) -> np.ndarray:
+    """The seeds of every party's turns in one block, shape (parties, BLOCK, 4)."""
+    words = np.random.SeedSequence([seed, block]).generate_state(parties * BLOCK * 4, np.uint64)
+    return words.reshape(parties, BLOCK, 4)
 
 
 class _Row(ISeedSequence):

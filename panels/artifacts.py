@@ -1,7 +1,6 @@
 """Artifacts & API: every file with what made it, to download and check; how to use it from code."""
 
 import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +10,7 @@ from markupsafe import Markup
 
 from env import TASKS, rollout, task
 from panels.look import badge, heading, note, table
-from sauda.artifact import FILES, ROOT, ArtifactError, Entry, load, sha256
+from sauda.artifact import FILES, ROOT, ArtifactError, Entry, bundle, load, sha256
 from sauda.policies import contestants, policy
 from sauda.transcript import to_json
 
@@ -91,16 +90,6 @@ def url(path: Path) -> str:
     return f"gradio_api/file={quote(str(path))}"
 
 
-def bundle(root: Path = ROOT) -> str:
-    """The path of a zip with every artifact that is there."""
-    path = Path(tempfile.mkdtemp(prefix="sauda-")) / "sauda-artifacts.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(root.rglob("*")):
-            if file.is_file():
-                archive.write(file, file.relative_to(root.parent))
-    return str(path)
-
-
 def play(task_name: str, policy_name: str, seed: int) -> dict[str, Any]:
     """Play one episode of a task with a named policy in the learner's seat.
 
@@ -115,8 +104,8 @@ def play(task_name: str, policy_name: str, seed: int) -> dict[str, Any]:
     try:
         here = task(task_name)
         return to_json(rollout(here, policy(here, policy_name), int(seed)), policy_name)
-    except (ValueError, TypeError) as error:
-        raise gr.Error(str(error)) from None
+    except (ValueError, TypeError, OverflowError) as error:
+        raise gr.Error(str(error), print_exception=False) from None
 
 
 def build() -> None:
@@ -124,7 +113,9 @@ def build() -> None:
     gr.set_static_paths([ROOT])
     gr.HTML(heading(TITLE, "Every number on this page is in one of these files."))
     gr.HTML(listing())
-    gr.DownloadButton("All files in one zip", value=bundle(), size="sm", scale=0)
+    path = Path(tempfile.mkdtemp(prefix="sauda-")) / "sauda-artifacts.zip"
+    bundle(path)
+    gr.DownloadButton("All files in one zip", value=str(path), size="sm", scale=0)
     gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12:"))
     gr.Code(SHELL, language="shell", interactive=False, show_label=False, show_line_numbers=False)
     gr.HTML(

@@ -16,6 +16,7 @@ from env import TASKS
 from panels.look import SERIES, badge, bar_style, heading, line_style, note, styled, table
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
+from sauda.evaluate import compare
 
 TITLE = "Results"
 
@@ -93,12 +94,12 @@ def caption(evaluation: Artifact, view: View) -> str:
 
 COLUMNS = (
     "policy", "n", "mean", "95 % interval", "sd", "IQM", "against {}", "its 95 % interval",
-    "deals made", "rounds", "how the deals ended",
+    "other seeds", "success", "deals", "rounds", "how the deals ended",
 )  # fmt: skip
 
 
-def figures_table(evaluation: Artifact, view: View) -> Markup:
-    """The same numbers as the bars, and how the deals ended."""
+def figures_table(evaluation: Artifact, view: View, other: Artifact | None = None) -> Markup:
+    """The same numbers as the bars, how the deals ended, and the change on the `other` seeds."""
     metric = METRICS[view.metric]
     rows = rows_of(evaluation, view)
     cells = [
@@ -110,6 +111,8 @@ def figures_table(evaluation: Artifact, view: View) -> Markup:
             f"{row[metric]['sd']:.4f}",
             f"{row[metric]['iqm']:.4f}",
             *difference(row[metric]),
+            elsewhere(row, other, metric),
+            f"{row['success_rate']:.3f}",
             f"{row['deal_rate']:.3f}",
             f"{row['rounds']:.2f}",
             ", ".join(f"{way} {count:,}" for way, count in row["ends"].items() if count),
@@ -123,6 +126,19 @@ def figures_table(evaluation: Artifact, view: View) -> Markup:
         align="l" + "r" * (len(COLUMNS) - 2) + "l",
         caption=f"{view.metric}, {view.task}, {view.split.lower()}; deals by how they ended",
     )
+
+
+def elsewhere(row: Mapping[str, Any], other: Artifact | None, metric: str) -> str:
+    """By how much the mean moves on the other seeds; why not, where the game is not the same."""
+    cell = (row["task"], row["policy"])
+    rows = other.data["rows"] if other else []
+    match = next((r for r in rows if (r["task"], r["policy"]) == cell), None)
+    if match is None:
+        return "–"
+    try:
+        return f"{compare(match, row, metric):+.4f}"
+    except ValueError as refusal:
+        return str(refusal)
 
 
 def difference(figures: Mapping[str, float]) -> tuple[str, str]:
@@ -141,13 +157,13 @@ def to_csv(evaluation: Artifact, view: View) -> str:
     writer = csv.writer(out, lineterminator="\n")
     rows = rows_of(evaluation, view)
     metrics = list(rows[0]["share"])
-    head = ["task", "split", "policy", "n", "deals", "deal_rate", "rounds"]
+    head = ["task", "split", "policy", "n", "deals", "success_rate", "deal_rate", "rounds"]
     head += [f"{m}_{name}" for m in METRICS.values() for name in metrics]
     writer.writerow([*head, *rows[0]["ends"]])
     for row in rows:
         figures = [row[m][name] for m in METRICS.values() for name in metrics]
         plain = [row["task"], evaluation.config["split"], row["policy"]]
-        plain += [row["n"], row["deals"], row["deal_rate"], row["rounds"]]
+        plain += [row[name] for name in head[3:8]]
         writer.writerow([*plain, *figures, *row["ends"].values()])
     return "\ufeff" + out.getvalue()
 
@@ -296,11 +312,12 @@ def _evaluations() -> None:
     def show(*chosen: str):
         view = View(*chosen)
         evaluation = evaluations[view.split]
+        others = [found for split, found in evaluations.items() if split != view.split]
         return (
             Markup("<p>{}</p>").format(about(view.task)),
             bars(evaluation, view),
             Markup("<p>{}</p>").format(caption(evaluation, view)),
-            figures_table(evaluation, view),
+            figures_table(evaluation, view, next(iter(others), None)),
             csv_file(evaluation, view),
             provenance(evaluation, f"n = {evaluation.config['episodes']:,} a policy and task"),
         )

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -208,3 +209,11 @@ def sha256(path: Path) -> str:
 def digest(data: Any) -> str:
     """The SHA-256 of a JSON value, whatever its layout on disk."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def bundle(path: Path, root: Path = ROOT) -> None:
+    """Write a zip of everything under artifacts/ to `path`."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(root.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(root.parent))

@@ -138,10 +138,11 @@ def row(
         "deals": len(columns["end"]),
         **{metric: measured(columns, base, metric) for metric in ("share", "grade")},
         "deal_rate": round(count["A"] / len(columns["end"]), 6),
+        "success_rate": round(float(np.mean(np.array(columns["grade"]) >= here.success)), 6),
         "rounds": round(float(np.mean(columns["rounds"])), 6),
         "ends": {meaning: count[letter] for letter, meaning in ENDS.items()},
         "hashes": {
-            "task": code_hash(here.env, here.learner, here.grade),
+            "task": code_hash(here.env, here.learner, here.grade, here.success),
             "opponents": code_hash(here.opponents),
             "policy": code_hash(policy(here, policy_name)),
         },

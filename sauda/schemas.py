@@ -42,6 +42,7 @@ class Row(_Strict):
     share: Metric
     grade: Metric
     deal_rate: float
+    success_rate: float
     rounds: float
     ends: dict[str, int]
     hashes: Hashes
@@ -125,6 +126,7 @@ class Published(_Strict):
 
 
 class Speed(TypedDict):
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)  # each says how it was measured
     name: str
     unit: str
     n: int

@@ -53,6 +53,8 @@ def from_json(row: Mapping[str, Any]) -> Episode:
 
     Raises ValueError where the moves do not make an episode of that task and seed.
     """
+    if missing := {"task", "seed", "moves"} - row.keys():
+        raise ValueError(f"an episode names its task, seed and moves; {missing} is missing")
     here = task(row["task"])
     play = begin(here, row["seed"])
     for number, recorded in enumerate(row["moves"], start=1):

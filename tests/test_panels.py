@@ -37,8 +37,8 @@ def test_the_standard_deviation_is_a_choice_of_whisker(evaluation):
 
 
 def test_bars_are_sorted_best_first_or_by_name(evaluation):
-    best = [row["policy"] for row in results.rows_of(evaluation, VIEW)]
-    assert best == ["wait", "rule_based", "naive"]
+    best = [row["share"]["mean"] for row in results.rows_of(evaluation, VIEW)]
+    assert best == sorted(best, reverse=True)
     by_name = results.View("classic/single_deal", order="By name")
     named = [row["policy"] for row in results.rows_of(evaluation, by_name)]
     assert named == ["naive", "rule_based", "wait"]
@@ -59,7 +59,8 @@ def test_the_csv_holds_every_row_in_full_precision_and_opens_in_a_spreadsheet(ev
     text = results.to_csv(evaluation, VIEW)
     assert text.startswith("\ufeff")
     rows = list(csv.DictReader(io.StringIO(text[1:])))
-    assert [row["policy"] for row in rows] == ["wait", "rule_based", "naive"]
+    assert {row["policy"] for row in rows} == {"wait", "rule_based", "naive"}
+    assert rows[0]["policy"] == "wait"
     mean = next(r for r in evaluation.data["rows"] if r["policy"] == "wait")["share"]["mean"]
     assert float(rows[0]["share_mean"]) == mean
 

@@ -9,6 +9,8 @@ from statistics import fmean, pstdev
 
 import pytest
 
+from sauda.artifact import digest
+
 PATH = Path(__file__).parents[1] / "artifacts" / "published.json"
 TEXT = PATH.read_text(encoding="utf-8")
 ARTIFACT = json.loads(TEXT)
@@ -42,8 +44,12 @@ def test_the_artifact_says_that_it_is_published_and_how_it_was_made():
     assert list(ARTIFACT) == ["kind", "origin", "made", "config", "data"]
     assert ARTIFACT["kind"] == "published/1"
     assert ARTIFACT["origin"] == "published"
-    assert set(ARTIFACT["made"]) == {"command", "created"}
+    assert set(ARTIFACT["made"]) == {"command", "created", "digests"}
     assert set(ARTIFACT["data"]) == {"figures"}
+
+
+def test_every_figure_is_the_one_that_was_sealed_under_its_id():
+    assert ARTIFACT["made"]["digests"] == {name: digest(f) for name, f in FIGURES.items()}
 
 
 def test_no_two_figures_share_an_id():

@@ -186,6 +186,7 @@ def _task(name: str) -> Task:
         learner="buyer",
         opponents={"seller": classic_seller, **rivals},
         grade=GRADES.get(name, mean_share),
+        success=task.success,
         about=task.about,
     )
 

@@ -24,6 +24,7 @@ from env.bazaar.rules import (
     WalkAway,
     check_ask,
     check_bid,
+    check_message,
     unknown_action,
 )
 from env.bazaar.tells import Tells
@@ -103,6 +104,7 @@ class Crowd:
     def step(self, state: CrowdState, action: Action) -> CrowdState:
         if state.turn is None:
             raise IllegalAction("this game is over; no move is left to make")
+        check_message(action)
         if state.turn == "seller":
             return self._sell_to_best(state, action)
         return self._seal(state, state.turn, action)

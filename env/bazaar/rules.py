@@ -17,6 +17,7 @@ from env.bazaar.tells import Tells
 from env.core import EndReason, IllegalAction
 from env.welfare import surplus_share, zopa_width
 
+LONGEST_MESSAGE = 2_000  # characters
 HIGHEST_ASK = 10  # times the list price; beyond it an ask is a slip of the finger
 
 
@@ -211,6 +212,7 @@ class Bazaar:
     def step(self, state: State, action: Action) -> State:
         if state.turn is None:
             raise IllegalAction("this game is over; no move is left to make")
+        check_message(action)
         return (self._sell if state.turn == "seller" else self._buy)(state, action)
 
     def _buy(self, state: State, action: Action) -> State:
@@ -288,13 +290,20 @@ def check_ask(price: float, table: Table) -> None:
         )
 
 
+def check_message(action: Action) -> None:
+    """Raise IllegalAction unless what is said with `action` is a text of bearable length."""
+    said = getattr(action, "message", "")
+    if not isinstance(said, str) or len(said) > LONGEST_MESSAGE:
+        raise IllegalAction(f"a message is a text of at most {LONGEST_MESSAGE:,} characters")
+
+
 def check_price(price: float, decimals: int) -> None:
     """Raise IllegalAction unless `price` is a positive finite number of so many decimals."""
     number = isinstance(price, int | float) and not isinstance(price, bool)
     if number and abs(price) > float_info.max:  # an int may be too large for any float
         raise IllegalAction("a price is a finite number of rupees, and this one is not")
     if not number or not price > 0:  # NaN is not
-        raise IllegalAction(f"a price is a positive number of rupees, not {price!r:.40}")
+        raise IllegalAction(f"a price is a positive int or float of rupees, not {price!r:.40}")
     if round(price, decimals) != price:
         unit = "whole rupees" if decimals == 0 else f"at most {decimals} decimals"
         raise IllegalAction(f"prices here have {unit}, and {price:g} does not fit")

@@ -57,5 +57,6 @@ TASK = Task(
     learner="seller",
     opponents={"buyer": TimeDependent(exponent=1.0, opening=0.5)},
     grade=seller_share,
+    success=0.3,  # as in the published single deal
     about="Sell an item to a buyer whose limit is hidden, above a reservation price of your own.",
 )

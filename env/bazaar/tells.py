@@ -34,87 +34,78 @@ def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
     """The published manner of a classic seller, before it answers the bid of this round.
 
     `seller` holds its "terms" and its "chance": for each round, draws in the order of
-    `classic_seller.DRAWS`, of which the last six are standard normal.
+    `classic_seller.DRAWS`, of which the last six are standard normal. Noise has a standard
+    deviation of 0.1.
     """
-    terms, t = seller["terms"], table.round
+    terms, t, asks = seller["terms"], table.round, table.asks
     spread = terms.anchor - terms.reserve
-    pressed = 1 - (table.asks[-1] - terms.reserve) / spread if spread else 1.0
+    pressed = 1 - (asks[-1] - terms.reserve) / spread if spread else 1.0
     u = min(1.0, terms.inventory_pressure * t / terms.rounds + 0.3 * pressed)
-    *_, urgency, confidence, deception, fidget, emotional, topic = seller["chance"][t - 1]
-    signals = _MANNERS[terms.persona](u, t)
-    asks = table.asks
     stalling = len(asks) > 2 and abs(asks[-1] - asks[-2]) < 1.0
+    return _MANNERS[terms.persona](u, t, stalling, *seller["chance"][t - 1][-6:])
+
+
+# Each manner takes the true urgency u, the round t, whether the ask stalls, and six normal draws:
+# of urgency, confidence, deception, fidget, emotion and topics.
+
+
+def _default(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:
     return Tells(
-        verbal_urgency=_noisy(signals["urgency"], urgency, signals.get("urgency_noise", 0.1)),
-        verbal_confidence=_noisy(signals["confidence"], confidence),
-        verbal_deception_cue=_noisy(signals.get("deception"), deception),
-        price_rounding=signals.get("rounding", "round"),
-        offer_speed=signals["speed"],
-        concession_pattern="stalling" if stalling else signals["pattern"],
-        fidget_level=_noisy(signals["fidget"], fidget),
-        eye_contact=signals["eyes"],
-        posture=signals["posture"],
+        verbal_urgency=_clip(0.6 * u + 0.1 * urgency),
+        verbal_confidence=_clip(0.6 - 0.3 * u + 0.1 * confidence),
+        fidget_level=_clip(0.4 * u + 0.1 * fidget),
+        concession_pattern="stalling" if stalling else "steady",
+        eye_contact="steady" if u < 0.5 else "avoidant",
         repeat_phrases=int(stalling),
-        topic_changes=max(0, int(signals["topics"] + 0.5 * topic)) if "topics" in signals else 0,
-        emotional_escalation=_noisy(signals.get("emotional"), emotional),
     )
 
 
-def _noisy(mean: float | None, draw: float, sd: float = 0.1) -> float:
-    return 0.0 if mean is None else min(1.0, max(0.0, mean + sd * draw))
+def _deceptive(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:
+    return Tells(
+        verbal_urgency=_clip(0.1 + 0.015 * urgency),
+        verbal_confidence=_clip(0.3 + 0.5 * u + 0.1 * confidence),
+        verbal_deception_cue=_clip(0.7 * u + 0.1 * deception),
+        price_rounding="precise",
+        offer_speed="instant",
+        concession_pattern="stalling" if stalling else "erratic",
+        fidget_level=_clip(0.6 * u + 0.1 * fidget),
+        eye_contact="intense",
+        posture="leaning_in",
+        repeat_phrases=int(stalling),
+        topic_changes=max(0, int(3 * u + 0.5 * topics)),
+    )
 
 
-def _default(u: float, t: int) -> dict[str, Any]:
-    return {
-        "urgency": 0.6 * u,
-        "confidence": 0.6 - 0.3 * u,
-        "fidget": 0.4 * u,
-        "eyes": "steady" if u < 0.5 else "avoidant",
-        "posture": "neutral",
-        "speed": "normal",
-        "pattern": "steady",
-    }
+def _impatient(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:
+    return Tells(
+        verbal_urgency=_clip(0.4 + 0.1 * t + 0.1 * urgency),
+        verbal_confidence=_clip(0.7 - 0.05 * t + 0.1 * confidence),
+        offer_speed="instant",
+        concession_pattern="stalling" if stalling else "front_loaded",
+        fidget_level=_clip(0.3 + 0.08 * t + 0.1 * fidget),
+        eye_contact="intense" if t < 3 else "avoidant",
+        posture="arms_crossed" if t > 2 else "neutral",
+        repeat_phrases=int(stalling),
+        emotional_escalation=_clip(0.12 * t + 0.1 * emotion),
+    )
 
 
-def _deceptive(u: float, t: int) -> dict[str, Any]:
-    return {
-        "urgency": 0.1,
-        "urgency_noise": 0.015,  # 0.15 of a noise whose standard deviation is 0.1
-        "confidence": 0.3 + 0.5 * u,
-        "deception": 0.7 * u,
-        "fidget": 0.6 * u,
-        "eyes": "intense",
-        "posture": "leaning_in",
-        "rounding": "precise",
-        "speed": "instant",
-        "pattern": "erratic",
-        "topics": 3 * u,
-    }
+def _collaborative(
+    u, t, stalling, urgency, confidence, deception, fidget, emotion, topics
+) -> Tells:
+    return Tells(
+        verbal_urgency=_clip(0.8 * u + 0.1 * urgency),
+        verbal_confidence=_clip(0.5 + 0.1 * confidence),
+        offer_speed="deliberate",
+        concession_pattern="stalling" if stalling else "steady",
+        fidget_level=_clip(0.3 * u + 0.1 * fidget),
+        posture="leaning_in",
+        repeat_phrases=int(stalling),
+    )
 
 
-def _impatient(u: float, t: int) -> dict[str, Any]:
-    return {
-        "urgency": 0.4 + 0.1 * t,
-        "confidence": 0.7 - 0.05 * t,
-        "fidget": 0.3 + 0.08 * t,
-        "emotional": 0.12 * t,
-        "eyes": "intense" if t < 3 else "avoidant",
-        "posture": "arms_crossed" if t > 2 else "neutral",
-        "speed": "instant",
-        "pattern": "front_loaded",
-    }
-
-
-def _collaborative(u: float, t: int) -> dict[str, Any]:
-    return {
-        "urgency": 0.8 * u,
-        "confidence": 0.5,
-        "fidget": 0.3 * u,
-        "eyes": "steady",
-        "posture": "leaning_in",
-        "speed": "deliberate",
-        "pattern": "steady",
-    }
+def _clip(level: float) -> float:
+    return 0.0 if level < 0.0 else 1.0 if level > 1.0 else level
 
 
 _MANNERS = {

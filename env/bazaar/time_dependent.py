@@ -17,8 +17,8 @@ class TimeDependent:
 
     Accepts a price at least as good as its own next one (AC_next; Baarslag et al. 2014). A buyer
     opens at `opening` of the first ask, or of its reservation price where that is lower; a seller
-    opens at the list price. On its last move it takes any price within its reservation price, and
-    otherwise leaves. Faratin et al. (1998).
+    opens at the list price. On its last move it takes any price within its reservation price;
+    failing that a buyer leaves and a seller asks its reservation price. Faratin et al. (1998).
     """
 
     exponent: float

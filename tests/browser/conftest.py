@@ -10,18 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from sauda.bench import CHROMIUM_FLAGS
 from sauda.running import running_app
 
 HERE = Path(__file__).parent
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SETTLED = """([quiet, limit]) => new Promise(done => {
     let timer = setTimeout(finish, quiet);
     const last = setTimeout(finish, limit);

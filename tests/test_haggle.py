@@ -1,0 +1,201 @@
+"""A visitor's game: moves, buttons, the opponent it is against, and the comparison at its end."""
+
+import pytest
+
+from env import TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, shares
+from sauda.haggle import Game, answer, finished, quick_moves, standings, start
+from sauda.policies import BUYERS, SELLERS, contestants
+
+SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
+SEEDS = range(1_000_000, 1_000_004)
+
+every_task = pytest.mark.parametrize("task_name", TASKS)
+
+
+def ended(game: Game, *actions) -> Game:
+    """The game after these moves of the visitor."""
+    for action in actions:
+        game = answer(game, action)
+    return game
+
+
+def states(task_name: str, opponent: str, seed: int, pick: int) -> list[Game]:
+    """Every state in which a visitor is to move who presses button `pick`, or else leaves."""
+    game, seen = start(task_name, opponent, seed), []
+    while not game.over:
+        seen.append(game)
+        game = answer(game, quick_moves(game.observation)[pick].action or WalkAway())
+    return seen
+
+
+# Play
+
+
+def test_a_buyer_starts_after_the_sellers_opening_ask():
+    game = start(SINGLE, "", 0)
+    assert not game.over
+    assert (game.observation.agent, game.observation.ask, game.observation.bid) == (
+        "buyer",
+        60,
+        None,
+    )
+
+
+def test_a_seller_starts_before_anything_is_said():
+    game = start(SELLING, "", 0)
+    assert game.observation.agent == "seller"
+    assert game.play.turns == ()
+
+
+def test_a_move_is_answered_at_once():
+    game = answer(start(SINGLE, "", 0), Offer(20))
+    assert [turn.agent for turn in game.play.turns] == ["seller", "buyer", "seller"]
+    assert (game.observation.bid, game.observation.ask) == (20, 54)
+
+
+def test_a_forbidden_move_leaves_the_game_as_it_was():
+    game = start(SINGLE, "", 0)
+    with pytest.raises(IllegalAction, match="may not exceed the budget of 100"):
+        answer(game, Offer(101))
+    assert game == start(SINGLE, "", 0)
+
+
+def test_taking_the_ask_ends_the_game_at_that_price():
+    game = ended(start(SINGLE, "", 0), Offer(20), Accept())
+    assert game.over
+    (deal,) = finished(game).final.table.past
+    assert (deal.end, deal.price, deal.rounds) == (EndReason.AGREEMENT, 54, 2)
+
+
+def test_a_move_after_the_end_is_refused():
+    game = ended(start(SINGLE, "", 0), Accept())
+    with pytest.raises(IllegalAction, match="this game is over"):
+        answer(game, Offer(20))
+
+
+def test_a_running_game_is_no_episode():
+    with pytest.raises(ValueError, match="the game still runs"):
+        finished(start(SINGLE, "", 0))
+
+
+def test_the_same_seed_and_moves_are_the_same_game_and_another_seed_is_another():
+    games = [ended(start("classic/amazon_realistic", "", s), WalkAway()) for s in (0, 0, 1)]
+    assert games[0] == games[1] != games[2]
+
+
+# The opponent
+
+
+@pytest.mark.parametrize("opponent", BUYERS)
+def test_a_seller_meets_the_buyer_of_their_choice(opponent: str):
+    game = start(SELLING, opponent, 3)
+    assert game.task.opponents["buyer"] is BUYERS[opponent]
+    assert game.task.learner == "seller"
+    asked = answer(game, Offer(game.observation.table.item.list_price))
+    assert asked.play.turns[1].agent == "buyer"
+
+
+def test_another_opponent_answers_otherwise_on_the_same_seed():
+    after = {}
+    for opponent in ("aggressive", "naive"):
+        game = start(SELLING, opponent, 3)
+        after[opponent] = answer(game, Offer(game.observation.table.item.list_price))
+    bids = {name: game.observation.bid for name, game in after.items()}
+    assert bids["aggressive"] < bids["naive"]
+
+
+def test_without_a_choice_the_task_keeps_its_own_opponents():
+    assert start(SELLING, "", 3).task is TASKS[SELLING]
+
+
+@pytest.mark.parametrize(("task_name", "opponent"), [(SELLING, "nobody"), (SINGLE, "linear")])
+def test_an_opponent_that_cannot_sit_there_is_refused_with_those_who_can(task_name, opponent):
+    with pytest.raises(
+        ValueError, match=f"no buyer '{opponent}' to sell to in {task_name}; .* expert"
+    ):
+        start(task_name, opponent, 0)
+
+
+# Buttons
+
+
+@every_task
+@pytest.mark.parametrize("pick", [1, 2])
+def test_every_button_makes_a_legal_move_in_every_state_it_is_offered_in(task_name: str, pick: int):
+    opponents = ("", "expert", "naive", "random") if task_name == SELLING else ("",)
+    for opponent in opponents:
+        for seed in SEEDS:
+            for game in states(task_name, opponent, seed, pick):
+                for quick in quick_moves(game.observation):
+                    if quick.action is not None:
+                        after = answer(game, quick.action)
+                        assert len(after.play.turns) > len(game.play.turns)
+
+
+@every_task
+def test_no_button_names_a_price_at_a_loss(task_name: str):
+    for seed in SEEDS:
+        for game in states(task_name, "", seed, 1):
+            obs = game.observation
+            for quick in quick_moves(obs):
+                if isinstance(quick.action, Offer):
+                    gain = quick.action.price - obs.reservation
+                    assert (gain if obs.agent == "seller" else -gain) >= 0
+
+
+def test_the_buttons_stay_in_their_places_while_a_game_runs():
+    for game in states(SINGLE, "", 0, 2):
+        accept, _, _, walk = quick_moves(game.observation)
+        assert (accept.label, walk.label) == ("Accept", "Walk away")
+        assert isinstance(walk.action, WalkAway)
+
+
+def test_a_seller_who_has_heard_no_bid_cannot_accept():
+    assert quick_moves(start(SELLING, "", 0).observation)[0].action is None
+
+
+def test_the_second_button_meets_the_other_side_halfway():
+    game = answer(start(SINGLE, "", 0), Offer(20))
+    assert quick_moves(game.observation)[1].action == Offer(37)  # between 20 and 54
+
+
+# The comparison
+
+
+@every_task
+def test_the_comparison_holds_the_visitor_and_every_policy_best_grade_first(task_name: str):
+    game = start(task_name, "", 1_000_000)
+    while not game.over:
+        game = answer(game, quick_moves(game.observation)[1].action or WalkAway())
+    rows = standings(game)
+    assert sorted(row.name for row in rows) == sorted(["you", *contestants(game.task)])
+    assert [row.visitor for row in rows].count(True) == 1
+    grades = [row.grade for row in rows]
+    assert grades == sorted(grades, reverse=True)
+
+
+def test_the_visitors_row_is_their_own_game():
+    game = ended(start(SINGLE, "", 0), Offer(20), Accept())
+    (you,) = [row for row in standings(game) if row.visitor]
+    assert (you.name, you.price) == ("you", 54)
+    assert you.share == you.grade == shares(finished(game).final, "buyer")[0] == 46 / 70
+
+
+def test_who_plays_as_a_policy_does_stands_where_it_stands():
+    game = ended(start(SINGLE, "", 0), Offer(48), Offer(51))  # the moves of naive
+    rows = {row.name: row for row in standings(game)}
+    assert (rows["you"].grade, rows["you"].price) == (rows["naive"].grade, rows["naive"].price)
+
+
+def test_the_policies_meet_the_buyer_that_the_visitor_met():
+    def prices(opponent: str) -> dict[str, float | None]:
+        game = ended(start(SELLING, opponent, 5), WalkAway())
+        return {row.name: row.price for row in standings(game)}
+
+    assert set(prices("naive")) == {"you", *SELLERS}
+    assert prices("naive") != prices("aggressive")
+
+
+def test_leaving_wins_nothing():
+    (you,) = [row for row in standings(ended(start(SINGLE, "", 0), WalkAway())) if row.visitor]
+    assert (you.share, you.grade, you.price) == (0, 0, None)

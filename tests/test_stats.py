@@ -1,0 +1,73 @@
+"""Means, intervals and differences, on samples that can be done in the head."""
+
+import numpy as np
+import pytest
+from scipy.stats import bootstrap
+
+from sauda.stats import mean_interval, paired_difference, standard_error, summary
+
+
+def test_the_interval_of_two_values_reaches_from_one_to_the_other():
+    # A resample of {0, 1} has the mean 0, 0.5 or 1 with chances 1/4, 1/2, 1/4: both tails
+    # of 2.5 % lie on the ends.
+    assert mean_interval(np.array([0.0, 1.0])) == (0.5, 0.0, 1.0)
+
+
+def test_the_interval_of_one_odd_value_in_a_hundred_counts_how_often_it_is_drawn():
+    # The count of the one in a resample is nearly Poisson(1): 0 at the 2.5 % point, 3 at 97.5 %.
+    assert mean_interval(np.array([1.0] + [0.0] * 99)) == (0.01, 0.0, 0.03)
+
+
+def test_a_constant_sample_has_no_width():
+    assert mean_interval(np.full(7, 0.3)) == (0.3, 0.3, 0.3)
+
+
+def test_a_sample_has_one_interval_however_often_it_is_asked():
+    values = np.arange(20.0)
+    assert mean_interval(values) == mean_interval(values)
+
+
+def test_an_empty_sample_has_no_interval():
+    with pytest.raises(ValueError, match="at least one value"):
+        mean_interval(np.array([]))
+
+
+@pytest.mark.parametrize("size", [30, 500])
+def test_the_interval_is_that_of_scipy_up_to_the_noise_of_resampling(size: int):
+    values = np.random.default_rng(1).beta(2, 5, size)
+    theirs = bootstrap(
+        (values,), np.mean, method="percentile", n_resamples=20_000, rng=np.random.default_rng(2)
+    ).confidence_interval
+    _, low, high = mean_interval(values)
+    width = theirs.high - theirs.low
+    assert low == pytest.approx(theirs.low, abs=0.05 * width)
+    assert high == pytest.approx(theirs.high, abs=0.05 * width)
+
+
+def test_the_iqm_is_the_mean_of_the_middle_half():
+    assert summary(np.array([-100, 1, 2, 3, 4, 5, 6, 900])).iqm == (2 + 3 + 4 + 5) / 4
+
+
+def test_a_summary_holds_the_mean_and_the_standard_deviation_of_the_sample():
+    found = summary(np.array([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]))
+    assert (found.mean, found.sd) == (5, 2)
+    assert found.low < 5 < found.high
+
+
+def test_the_paired_difference_of_equal_samples_is_zero_without_width():
+    values = np.random.default_rng(0).random(50)
+    assert paired_difference(values, values.copy()) == (0, 0, 0)
+
+
+def test_a_pair_that_always_differs_by_the_same_has_no_width_though_the_samples_vary():
+    values = np.array([1.0, 10.0, 100.0])
+    assert paired_difference(values + 2, values) == (2, 2, 2)
+
+
+def test_a_paired_difference_needs_as_many_values_on_both_sides():
+    with pytest.raises(ValueError, match="not 3 and 2"):
+        paired_difference(np.zeros(3), np.zeros(2))
+
+
+def test_the_standard_error_falls_with_the_root_of_n():
+    assert standard_error(np.array([0.0, 2.0, 0.0, 2.0])) == 0.5

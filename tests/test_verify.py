@@ -1,0 +1,197 @@
+"""A recorded number that is not what comes out again is found and named by its place."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sauda.__main__ as command_line
+from env import TASKS, rollout
+from sauda.artifact import FILES, ROOT, ArtifactError, save, write
+from sauda.bench import figure
+from sauda.evaluate import Config, evaluate
+from sauda.policies import policy
+from sauda.transcript import to_json
+from sauda.verify import describe, differences, verify
+
+EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
+TASK = "classic/single_deal"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A root with small artifacts, each as its command would write it."""
+    root = tmp_path_factory.mktemp("artifacts")
+    config = Config((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
+    save(EVALUATION, asdict(config), evaluate(config, workers=1), root)
+    names = ("naive", "rule_based")
+    episodes = [to_json(rollout(TASKS[TASK], policy(TASKS[TASK], n), 3), n) for n in names]
+    save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
+    speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
+    save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)
+    write(root / "published.json", (ROOT / "published.json").read_text(encoding="utf-8"))
+    return root
+
+
+@pytest.fixture
+def changed(made: Path, tmp_path: Path) -> Callable[..., list[str]]:
+    """Verifies a copy of one file after `change` was made to its content."""
+
+    def check(file: str, change: Callable[[Any], None]) -> list[str]:
+        content = json.loads((made / file).read_text(encoding="utf-8"))
+        change(content)
+        write(tmp_path / file, json.dumps(content))
+        return verify(file, workers=1, root=tmp_path)
+
+    return check
+
+
+@pytest.mark.parametrize("file", [EVALUATION, SHOWCASE, "bench.json", "published.json"])
+def test_what_was_made_comes_out_again(made: Path, file: str):
+    assert verify(file, workers=1, root=made) == []
+
+
+# Evaluations
+
+
+def test_a_digit_of_a_price_is_found(changed):
+    def change(content):
+        content["data"]["episodes"][TASK]["naive"]["price"][2] += 0.01
+
+    (place,) = changed(EVALUATION, change)
+    assert place.startswith(f"data.episodes['{TASK}'].naive.price[2]: recorded 51.01, played")
+
+
+def test_a_digit_of_a_share_is_found(changed):
+    def change(content):
+        content["data"]["episodes"]["classic/career_10"]["rule_based"]["share"][39] += 1e-6
+
+    (place,) = changed(EVALUATION, change)
+    assert place.startswith("data.episodes['classic/career_10'].rule_based.share[39]: recorded")
+
+
+def test_a_digit_of_a_rows_mean_is_found(changed):
+    def change(content):
+        content["data"]["rows"][1]["share"]["mean"] += 0.000001
+
+    (place,) = changed(EVALUATION, change)
+    assert place.startswith("data.rows[1].share.mean: recorded 0.700001, played again 0.7")
+
+
+def test_a_way_to_end_is_found(changed):
+    def change(content):
+        columns = content["data"]["episodes"][TASK]["naive"]
+        columns["end"] = "B" + columns["end"][1:]
+
+    (place,) = changed(EVALUATION, change)
+    assert place == f"data.episodes['{TASK}'].naive.end: recorded 'BAAA', played again 'AAAA'"
+
+
+def test_another_game_under_the_same_name_is_found(changed):
+    def change(content):
+        content["data"]["rows"][0]["hashes"]["opponents"] = "0123456789ab"
+
+    (place,) = changed(EVALUATION, change)
+    assert place.startswith("data.rows[0].hashes.opponents: recorded '0123456789ab', played")
+
+
+def test_columns_that_are_gone_or_cut_short_are_found(changed):
+    def cut(content):
+        content["data"]["episodes"][TASK]["naive"]["share"].pop()
+
+    def remove(content):
+        del content["data"]["episodes"][TASK]["naive"]
+
+    assert changed(EVALUATION, cut) == [
+        f"data.episodes['{TASK}'].naive.share: 3 recorded, 4 when played again"
+    ]
+    (place,) = changed(EVALUATION, remove)
+    assert place.startswith(f"data.episodes['{TASK}'].naive: recorded 'nothing', played again {{")
+
+
+def test_a_config_that_does_not_say_what_was_played_is_refused(changed):
+    with pytest.raises(ArtifactError, match="has no split in its config"):
+        changed(EVALUATION, lambda content: content["config"].pop("split"))
+
+
+# Episodes
+
+
+def test_a_move_that_its_policy_does_not_make_is_found(changed):
+    def change(content):
+        content["data"]["episodes"][0]["moves"][1]["price"] = 47.99
+
+    (place,) = changed(SHOWCASE, change)
+    assert place == "data.episodes[0].moves[1].price: recorded 47.99, played again 48.0"
+
+
+def test_a_move_that_breaks_the_rules_is_found_in_its_episode(changed):
+    def change(content):
+        content["data"]["episodes"][1]["moves"][1]["price"] = 1000
+
+    (place,) = changed(SHOWCASE, change)
+    assert place.startswith("data.episodes[1]: recorded {")
+    assert "move 2 breaks the rules: a bid may not exceed the budget of 100" in place
+
+
+def test_a_grade_that_the_moves_do_not_earn_is_found(changed):
+    def change(content):
+        content["data"]["episodes"][0]["grade"] = 1.0
+
+    (place,) = changed(SHOWCASE, change)
+    assert place == "data.episodes[0].grade: recorded 1.0, played again 0.7"
+
+
+# Published figures and speeds
+
+
+def test_a_published_cell_is_found_by_its_figure(changed):
+    def change(content):
+        ladder = next(f for f in content["data"]["figures"] if f["id"] == "scaling-ladder")
+        ladder["rows"][0][-1] = 99
+
+    (place,) = changed("published.json", change)
+    assert "sealed under scaling-ladder" in place
+
+
+def test_a_published_figure_that_is_gone_is_found(changed):
+    places = changed("published.json", lambda content: content["data"]["figures"].pop())
+    assert len(places) == 1
+    assert "recorded 'nothing', played again 'sealed'" in places[0]
+
+
+def test_a_median_that_its_samples_do_not_have_is_found(changed):
+    def change(content):
+        content["data"]["figures"][0]["median"] = 0.1
+
+    assert changed("bench.json", change) == [
+        "data.figures[0].median: recorded 0.1, played again 0.2"
+    ]
+
+
+# Places, and the command
+
+
+def test_equal_values_have_no_difference_and_others_are_named_in_order():
+    assert list(differences({"a": [1, {"b": 2}]}, {"a": (1, {"b": 2.0})}, "data")) == []
+    found = list(differences({"b": [1, 2], "a": 1}, {"b": [1], "c c": 3}, "data"))
+    assert found == [
+        "data.a: recorded 1, played again 'nothing'",
+        "data.b: 2 recorded, 1 when played again",
+        "data['c c']: recorded 'nothing', played again 3",
+    ]
+
+
+def test_the_command_says_ok_and_returns_0_where_all_comes_out_again(capsys):
+    assert command_line.main(["verify", "artifacts/published.json"]) == 0
+    assert capsys.readouterr().out == (
+        "ok   published.json: every figure is the one that was sealed\n"
+    )
+
+
+@pytest.mark.parametrize("known", FILES, ids=lambda known: known.file)
+def test_every_file_has_a_way_to_be_verified(known):
+    assert describe(known.file)
