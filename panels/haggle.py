@@ -208,7 +208,9 @@ def build() -> None:
     game = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="sauda-actions"):
         seat = gr.Radio([BUY, SELL], value=BUY, label="Your seat", scale=1, min_width=160)
-        choice = gr.Dropdown(list(MARKETS), value=next(iter(MARKETS)), label="Market", scale=2)
+        choice = gr.Dropdown(
+            list(MARKETS), value=next(iter(MARKETS)), label="Market", scale=2, min_width=300
+        )
         again = gr.Button("New game", variant="secondary", scale=0, min_width=120)
     with gr.Row():
         with gr.Column(scale=2, min_width=240):

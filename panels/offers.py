@@ -183,6 +183,4 @@ def _end(scale: _Scale, offers: Offers) -> Markup:
     if deal is None or deal.price is None:
         return Markup("")
     x, y = scale.x(deal.rounds), scale.y(deal.price)
-    return Markup(
-        '<g class="deal"><circle cx="{x}" cy="{y}" r="8"/><text x="{}" y="{}">{}</text></g>'
-    ).format(x, y - 13, rupees(deal.price), x=x, y=y)
+    return Markup('<g class="deal"><circle cx="{}" cy="{}" r="8"/></g>').format(x, y)

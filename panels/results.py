@@ -303,7 +303,7 @@ def _evaluations() -> None:
     first = View(next(iter(evaluations.values())).config["tasks"][0], next(iter(evaluations)))
     with gr.Row():
         tasks = next(iter(evaluations.values())).config["tasks"]
-        task = gr.Dropdown(tasks, value=first.task, label="Task", filterable=False)
+        task = gr.Dropdown(tasks, value=first.task, label="Task", filterable=False, min_width=260)
         split = gr.Radio(list(evaluations), value=first.split, label="Seeds")
         metric = gr.Radio(list(METRICS), value=first.metric, label="Metric")
         spread = gr.Radio([INTERVAL, DEVIATION], value=first.whisker, label="Whiskers")

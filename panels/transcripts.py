@@ -144,7 +144,9 @@ def build() -> None:
     gr.HTML(heading(TITLE, "One seed, several policies: the same seller, the same luck."))
     start = next(iter(TASKS))
     with gr.Row():
-        task_name = gr.Dropdown(list(TASKS), value=start, label="Task", filterable=False)
+        task_name = gr.Dropdown(
+            list(TASKS), value=start, label="Task", filterable=False, min_width=260
+        )
         seed = gr.Number(SEED, label="Seed")
         names = gr.Dropdown(
             list(contestants(task(start))),
@@ -153,6 +155,7 @@ def build() -> None:
             max_choices=MOST,
             label="Policies, up to four",
             scale=2,
+            min_width=300,
         )
     problem = gr.HTML()
     episodes = play(start, SEED, POLICIES)
