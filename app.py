@@ -12,13 +12,13 @@ from panels import PANELS, look
 
 HEADER = (
     '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
-    "<p>How language models learn to bargain: watch, play, and check every number.</p></header>"
+    "<p>A game of haggling to watch, to play, and to check number by number.</p></header>"
 )
 
 
 def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
-    with gr.Blocks(title="Sauda", analytics_enabled=False) as app:
+    with gr.Blocks(title="Sauda", analytics_enabled=False, delete_cache=(3600, 86400)) as app:
         gr.HTML(HEADER)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
             links = []
@@ -80,7 +80,11 @@ def main() -> int:
             prevent_thread_lock=True,
         )
     except OSError:
-        print(f"Port {port} on {host} is busy; set PORT to a free one.", file=sys.stderr)
+        print(
+            f"Cannot listen on {host}, port {port}: it is busy, or no address of this machine."
+            " Set PORT or HOST to another.",
+            file=sys.stderr,
+        )
         return 1
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     wait_until_it_answers(url)

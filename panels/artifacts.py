@@ -1,6 +1,5 @@
 """Artifacts & API: every file with what made it, to download and check; how to use it from code."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -9,8 +8,9 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import TASKS, rollout, task
-from panels.look import badge, heading, note, table
+from panels.look import badge, downloads, heading, note, table
 from sauda.artifact import FILES, ROOT, ArtifactError, Entry, bundle, load, sha256
+from sauda.haggle import whole_seed
 from sauda.policies import contestants, policy
 from sauda.transcript import to_json
 
@@ -103,17 +103,17 @@ def play(task_name: str, policy_name: str, seed: int) -> dict[str, Any]:
     """
     try:
         here = task(task_name)
-        return to_json(rollout(here, policy(here, policy_name), int(seed)), policy_name)
-    except (ValueError, TypeError, OverflowError) as error:
+        return to_json(rollout(here, policy(here, policy_name), whole_seed(seed)), policy_name)
+    except ValueError as error:
         raise gr.Error(str(error), print_exception=False) from None
 
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.set_static_paths([ROOT])
-    gr.HTML(heading(TITLE, "Every number on this page is in one of these files."))
+    gr.HTML(heading(TITLE, "Every measured or published figure here is in one of these files."))
     gr.HTML(listing())
-    path = Path(tempfile.mkdtemp(prefix="sauda-")) / "sauda-artifacts.zip"
+    path = downloads() / "sauda-artifacts.zip"
     bundle(path)
     gr.DownloadButton("All files in one zip", value=str(path), size="sm", scale=0)
     gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12:"))
@@ -126,7 +126,7 @@ def build() -> None:
         )
     )
     gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)
-    gr.HTML(heading("Over HTTP", "This page answers as an API; the footer’s “API” lists it."))
+    gr.HTML(heading("Over HTTP", "This page answers as an API; put its own address in."))
     gr.Code(
         CLIENT.format(address="http://127.0.0.1:7860"),
         language="python",

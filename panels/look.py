@@ -3,8 +3,10 @@
 Colours are pairs (light, dark). The rules that need no number from here stand in `look.css`.
 """
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
@@ -236,6 +238,12 @@ def table(
     ).format(
         caption or "Table", title, row(columns, "th"), Markup("").join(row(r, "td") for r in rows)
     )
+
+
+@cache
+def downloads() -> Path:
+    """A folder of this process for files made to be downloaded; the same name is written over."""
+    return Path(tempfile.mkdtemp(prefix="sauda-"))
 
 
 # Theme, stylesheet, head ------------------------------------------------------------------------

@@ -80,6 +80,8 @@ def ending(deal: Deal | None) -> str:
     """How a deal ended, in plain words."""
     if deal is None:
         return "still open"
+    if deal.price is not None and deal.buyer != "buyer":
+        return f"{deal.buyer.replace('_', ' ')} bought it in round {deal.rounds}"
     if deal.price is not None:
         return f"closed at {rupees(deal.price)} in round {deal.rounds}"
     if deal.end == EndReason.WALKAWAY:
@@ -180,7 +182,7 @@ def _line(scale: _Scale, prices: Sequence[float], agent: str, label: str, start:
 
 def _end(scale: _Scale, offers: Offers) -> Markup:
     deal = offers.deal
-    if deal is None or deal.price is None:
+    if deal is None or deal.price is None or deal.buyer != "buyer":
         return Markup("")
     x, y = scale.x(deal.rounds), scale.y(deal.price)
     return Markup('<g class="deal"><circle cx="{}" cy="{}" r="8"/></g>').format(x, y)

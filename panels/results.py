@@ -2,10 +2,8 @@
 
 import csv
 import io
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -13,7 +11,18 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels.look import SERIES, badge, bar_style, heading, line_style, note, styled, table
+from panels.look import (
+    SERIES,
+    badge,
+    bar_style,
+    downloads,
+    heading,
+    line_style,
+    note,
+    styled,
+    table,
+    trouble,
+)
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.evaluate import compare
@@ -73,23 +82,24 @@ def bars(evaluation: Artifact, view: View) -> go.Figure:
     figure = styled(go.Figure(bar), height=80 + 30 * len(rows))
     lowest = min(0.0, *(m - b for m, b in zip(means, below, strict=True)))
     highest = max(1.0, *(m + a for m, a in zip(means, above, strict=True)))
-    figure.update_xaxes(
-        title=f"{view.metric} (0 to 1)", range=[lowest * 1.05, highest * 1.02], showgrid=True
-    )
+    figure.update_xaxes(title=view.metric, range=[lowest * 1.05, highest * 1.02], showgrid=True)
     return figure.update_yaxes(showgrid=False)
 
 
 def caption(evaluation: Artifact, view: View) -> str:
     """The figure in one sentence."""
     rows = sorted(rows_of(evaluation, view), key=lambda row: -row[METRICS[view.metric]]["mean"])
-    best, n = rows[0], rows[0]["n"]
+    metric, n = METRICS[view.metric], rows[0]["n"]
+    mean = rows[0][metric]["mean"]
+    leaders = [row["policy"] for row in rows if row[metric]["mean"] == mean]
+    names = " and ".join([", ".join(leaders[:-1]), leaders[-1]] if leaders[1:] else leaders)
     whiskers = (
         "whiskers are 95 % bootstrap intervals of the mean"
         if view.whisker == INTERVAL
         else "whiskers are one standard deviation over episodes"
     )
-    mean = best[METRICS[view.metric]]["mean"]
-    return f"{best['policy']} leads with {mean:.3f}; n = {n:,} episodes a policy, {whiskers}."
+    verb = "share the lead" if leaders[1:] else "leads"
+    return f"{names} {verb} with {mean:.3f}; n = {n:,} episodes a policy, {whiskers}."
 
 
 COLUMNS = (
@@ -176,6 +186,8 @@ def about(task: str) -> str:
             " The listing file behind the published figures is not to be had: these items are ours,"
             " so the published figures of this task cannot be compared with them."
         )
+    if task == "classic/collaborative_seller":
+        text += " It may sell a little below its own cost, so a share can exceed 1."
     return text
 
 
@@ -261,7 +273,9 @@ def published_names(published: Artifact) -> list[tuple[str, str]]:
 
 def published_figure(published: Artifact, figure_id: str) -> Markup:
     """One published figure as a table, with its source, n and caveat."""
-    figure = next(f for f in published.data["figures"] if f["id"] == figure_id)
+    figure = next((f for f in published.data["figures"] if f["id"] == figure_id), None)
+    if figure is None:
+        return trouble(ValueError(f"no published figure {figure_id!r:.40}"))
     align = "".join(
         _side([row[i] for row in figure["rows"]]) for i in range(len(figure["columns"]))
     )
@@ -300,9 +314,12 @@ def _evaluations() -> None:
             gr.HTML(said)
     if not evaluations:
         return
-    first = View(next(iter(evaluations.values())).config["tasks"][0], next(iter(evaluations)))
+    tasks = [t for t in TASKS if all(t in e.config["tasks"] for e in evaluations.values())]
+    if not tasks:
+        gr.HTML(trouble(ValueError("the evaluations at hand have no task in common")))
+        return
+    first = View(tasks[0], next(iter(evaluations)))
     with gr.Row():
-        tasks = next(iter(evaluations.values())).config["tasks"]
         task = gr.Dropdown(tasks, value=first.task, label="Task", filterable=False, min_width=260)
         split = gr.Radio(list(evaluations), value=first.split, label="Seeds")
         metric = gr.Radio(list(METRICS), value=first.metric, label="Metric")
@@ -343,8 +360,7 @@ def _evaluations() -> None:
 
 def csv_file(evaluation: Artifact, view: View) -> str:
     """The path of a fresh CSV file of the view, for the download button."""
-    folder = Path(tempfile.mkdtemp(prefix="sauda-"))
-    path = folder / f"{view.task.replace('/', '-')}-{evaluation.config['split']}.csv"
+    path = downloads() / f"{view.task.replace('/', '-')}-{evaluation.config['split']}.csv"
     path.write_text(to_csv(evaluation, view), encoding="utf-8")
     return str(path)
 

@@ -6,17 +6,18 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.look import heading, stat, strip
+from panels.look import empty, heading, stat, strip
 from panels.provenance import load_or_say, provenance
 from panels.transcripts import column
-from sauda.artifact import Artifact
+from sauda.artifact import Artifact, ArtifactError, entry
 from sauda.transcript import from_json
 
 TITLE = "Tour"
 
 WHAT = (
     "Sauda (सौदा, a bargain) is a game of haggling, players for it, and a window on both. Every"
-    " number here comes from a file you can download and play again to the last digit."
+    " measured figure comes from a file you can download and play again to the last digit; today"
+    " the players are scripts."
 )
 SHOWN = "classic/deceptive_seller"  # the pair of episodes below
 BEFORE, AFTER = "naive", "expert"
@@ -67,17 +68,20 @@ def glance(holdout: Artifact, train: Artifact, reproduction: Artifact) -> Markup
             f"{agreement['within_three'] + agreement['without_error_equal']} of "
             f"{agreement['figures']}",
             "figures of the published game come out here as well",
-            note="within three standard errors, or equal to four decimals where nothing varies",
+            note="within three standard errors, or equal to four decimals where nothing varies;"
+            " 1,000 seeds each",
         ),
         stat(f"{kept:,}", "episodes kept, each to be played again", note="training and hold-out"),
     )
 
 
 def cell(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
-    """One row of an evaluation."""
-    return next(
-        row for row in evaluation.data["rows"] if (row["task"], row["policy"]) == (task, policy)
-    )
+    """One row of an evaluation; raises ArtifactError where it does not hold it."""
+    for row in evaluation.data["rows"]:
+        if (row["task"], row["policy"]) == (task, policy):
+            return row
+    known = entry(evaluation.file)
+    raise ArtifactError(f"artifacts/{known.file} lacks {policy} on {task}", known.command)
 
 
 def share(row: Mapping[str, Any], label: str) -> tuple[str, str, str, str]:
@@ -93,6 +97,8 @@ def share(row: Mapping[str, Any], label: str) -> tuple[str, str, str, str]:
 def before_after(showcase: Artifact) -> Markup:
     """Two policies of the showcase on the same seed, whole."""
     rows = {row["policy"]: row for row in showcase.data["episodes"] if row["task"] == SHOWN}
+    if not {BEFORE, AFTER} <= rows.keys():
+        return empty(f"The showcase lacks {BEFORE} or {AFTER}.", "python -m sauda record")
     cards = []
     for name in (BEFORE, AFTER):
         played = from_json(rows[name])
@@ -102,7 +108,7 @@ def before_after(showcase: Artifact) -> Markup:
 
 def build() -> list[tuple[gr.Button, str]]:
     """Lay out the tab. Returns the buttons that open another tab, each with that tab's id."""
-    gr.HTML(heading("See, play and check how machines learn to bargain", WHAT))
+    gr.HTML(heading("Bargaining, to see, to play and to check", WHAT))
     _glance()
     with gr.Row():
         with gr.Column(min_width=320):
@@ -145,8 +151,12 @@ def _glance() -> None:
         gr.HTML(missing[0])
         return
     artifacts = [artifact for artifact, _ in loaded]
-    gr.HTML(glance(*artifacts))
-    gr.HTML(provenance(artifacts[0]))
+    try:
+        gr.HTML(glance(*artifacts))
+    except ArtifactError as error:
+        gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
+        return
+    gr.HTML(provenance(artifacts[0], "with classic-train.json and reproduction.json"))
 
 
 def _before_after() -> None:

@@ -1,33 +1,30 @@
 """Transcripts: the same game under several policies, side by side, to step through and download."""
 
 import json
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import gradio as gr
 from markupsafe import Markup
 
 from env import TASKS, Deal, EndReason, Episode, rollout, rupees, task
-from panels.look import heading, note, trouble
+from panels.look import downloads, heading, note, trouble
 from panels.offers import SMALL, deal_turns, ending, offer_chart, offers_of
+from sauda.haggle import whole_seed
 from sauda.policies import contestants, policy
 from sauda.record import POLICIES, SEED
 from sauda.transcript import in_words, to_json
 
 TITLE = "Transcripts"
 MOST = 4  # policies side by side
-HIGHEST_SEED = 1_000_000
 
 
-def play(task_name: str, seed: int, names: Sequence[str]) -> dict[str, Episode]:
+def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:
     """One episode a policy, all at one seed; raises ValueError on a bad choice."""
     here = task(task_name)
-    if not 1 <= len(names) <= MOST:
-        raise ValueError(f"Pick one to {MOST} policies; {len(names)} are picked.")
-    if seed is None or seed != int(seed) or not 0 <= seed <= HIGHEST_SEED:
-        raise ValueError(f"A seed is a whole number from 0 to {HIGHEST_SEED:,}.")
-    return {name: rollout(here, policy(here, name), int(seed)) for name in names}
+    if not 1 <= len(names or ()) <= MOST:
+        raise ValueError(f"pick one to {MOST} policies; {len(names or ())} are picked")
+    number = whole_seed(seed)
+    return {name: rollout(here, policy(here, name), number) for name in names}
 
 
 def longest(episodes: dict[str, Episode]) -> int:
@@ -75,6 +72,8 @@ def strips(episode: Episode, step: int) -> Markup:
     rows = []
     for index in range(table.deals):
         turns = [turn for turn in seen if len(turn.observation.table.past) == index]
+        if index and not turns:
+            continue
         over = index < len(table.past) and len(turns) == len(deal_turns(episode, index))
         forfeit = bool(turns) and turns[-1].action is None
         rounds = len({turn.observation.table.round for turn in turns if turn.agent != "seller"})
@@ -88,7 +87,9 @@ def strip(rounds: int, limit: int, deal: Deal | None, forfeit: bool = False) -> 
         mark, tone, word = "…", "open", "open"
     else:
         mark, tone, word = MARKS["forfeit" if deal is None else str(deal.end)]
-    if deal is not None and deal.end != EndReason.DEADLINE:
+    if deal is not None and deal.price is not None and deal.buyer != "buyer":
+        mark, tone, word = "✕", "bad", f"{deal.buyer.replace('_', ' ')} bought it"
+    elif deal is not None and deal.end != EndReason.DEADLINE:
         word = f"{deal.by} {word}" + (f" {rupees(deal.price)}" if deal.price is not None else "")
     width = max(4, round(100 * rounds / limit))
     return Markup(
@@ -121,8 +122,7 @@ def outcome(episode: Episode, learner: str, grade: float) -> Markup:
 def episodes_file(episodes: dict[str, Episode]) -> str:
     """The path of a fresh JSON file of the episodes, for the download button."""
     first = next(iter(episodes.values()))
-    folder = Path(tempfile.mkdtemp(prefix="sauda-"))
-    path = folder / f"{first.task.replace('/', '-')}-seed-{first.seed}.json"
+    path = downloads() / f"{first.task.replace('/', '-')}-seed-{first.seed}.json"
     rows = [to_json(episode, name) for name, episode in episodes.items()]
     path.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
     return str(path)
@@ -147,7 +147,7 @@ def build() -> None:
         task_name = gr.Dropdown(
             list(TASKS), value=start, label="Task", filterable=False, min_width=260
         )
-        seed = gr.Number(SEED, label="Seed")
+        seed = gr.Textbox(str(SEED), label="Seed", max_lines=1)
         names = gr.Dropdown(
             list(contestants(task(start))),
             value=list(POLICIES),
@@ -160,7 +160,7 @@ def build() -> None:
     problem = gr.HTML()
     episodes = play(start, SEED, POLICIES)
     moves = longest(episodes)
-    step = gr.Slider(1, moves, value=moves, step=1, label="Moves shown")
+    step = gr.Slider(1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps")
     shown = gr.HTML(columns(episodes, moves))
     download = gr.DownloadButton("JSON", value=episodes_file(episodes), size="sm", scale=0)
     origin = gr.HTML(again(episodes))

@@ -11,6 +11,8 @@ from sauda.artifact import FILES, entry, save
 from sauda.policies import against, contestants, policy
 from sauda.transcript import to_json, to_markdown
 
+CLASSIC = [name for name in TASKS if name.startswith("classic/")]
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it went well, 1 if a check failed, 2 if it could not be run."""
@@ -43,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", action="store_true", help="as data, not as text")
 
     sub = command("evaluate", evaluate, "policies x tasks x seeds, with intervals, as an artifact")
-    sub.add_argument("--tasks", nargs="+", default=[t for t in TASKS if t.startswith("classic/")])
+    sub.add_argument("--tasks", nargs="+", default=CLASSIC)
     sub.add_argument("--policies", nargs="+", default=None)
     sub.add_argument("--split", default="train", help="train or holdout seeds")
     sub.add_argument("--episodes", type=int, default=1000, help="a task and policy")
@@ -67,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
 
 def play(options: argparse.Namespace) -> int:
     here = against(task(options.task), options.against)
-    name = options.policy or next(iter(contestants(here)))
+    name = next(iter(contestants(here))) if options.policy is None else options.policy
     played = rollout(here, policy(here, name), options.seed)
     if options.json:
         print(json.dumps(to_json(played, name), ensure_ascii=False, indent=1))
@@ -83,13 +85,19 @@ def evaluate(options: argparse.Namespace) -> int:
     policies = options.policies or list(contestants(task(options.tasks[0])))
     usual = Config.baseline if Config.baseline in policies else policies[0]
     config = Config(
-        tuple(options.tasks),
-        tuple(policies),
+        tuple(dict.fromkeys(options.tasks)),
+        tuple(dict.fromkeys(policies)),
         options.split,
         options.episodes,
         options.baseline or usual,
     )
-    config.seeds()  # an unknown split fails here, before the name of a file is made of it
+    config.seeds(), config.cells()  # what is unknown fails here, before the file is thought of
+    whole = options.tasks == CLASSIC and options.policies is None and options.baseline is None
+    if not (options.out or whole):
+        raise ValueError(
+            "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
+            "the whole one stays"
+        )
     out = options.out or f"evaluation/classic-{options.split}.json"
     if entry(out).kind != "evaluation/1":
         raise ValueError(f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation")

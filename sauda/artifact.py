@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -48,7 +49,7 @@ FILES = (
         "published/1",
         "python -m sauda publish",
         "Figures that the source documents report, each with its source, n and caveat",
-        "Tour, Results",
+        "Results",
     ),
     Entry(
         "evaluation/classic-train.json",
@@ -62,7 +63,7 @@ FILES = (
         "evaluation/1",
         "python -m sauda evaluate --split holdout --episodes 500",
         "The same on hold-out seeds, from 50,000",
-        "Results",
+        "Tour, Results",
     ),
     Entry(
         "evaluation/reproduction.json",
@@ -76,7 +77,7 @@ FILES = (
         "episodes/1",
         "python -m sauda record",
         "Whole episodes of four policies at one seed a task, to read and to play again",
-        "Tour, Transcripts",
+        "Tour",
     ),
     Entry(
         "bench.json",
@@ -101,11 +102,18 @@ class Artifact:
 
 
 def entry(file: str) -> Entry:
-    """The register's line on `file`; raises ArtifactError for a file it does not know."""
+    """The register's line on `file`; raises ArtifactError for a file it does not know.
+
+    An evaluation of one's own may be called evaluation/NAME.json.
+    """
     for known in FILES:
         if known.file == file:
             return known
-    raise ArtifactError(f"no artifact {file!r}; artifacts are {', '.join(e.file for e in FILES)}")
+    if re.fullmatch(r"evaluation/[\w-]+\.json", file):
+        command = f"python -m sauda evaluate --out {file}"
+        return Entry(file, "evaluation/1", command, "An evaluation of one's own", "")
+    known_files = ", ".join(known.file for known in FILES)
+    raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")
 
 
 def load(file: str, root: Path = ROOT) -> Artifact:

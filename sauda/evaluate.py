@@ -50,17 +50,22 @@ class Config:
             raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {self.episodes:,}")
         return pool[: self.episodes]
 
+    def cells(self) -> list[tuple[str, str]]:
+        """Every (task, policy); ValueError on a name or a baseline that is not there."""
+        cells = [(t, p) for t in self.tasks for p in self.policies]
+        for cell in cells:
+            policy(task(cell[0]), cell[1])
+        if self.baseline not in self.policies:
+            raise ValueError(
+                f"the baseline {self.baseline!r} must be one of the policies that are evaluated: "
+                f"{', '.join(self.policies)}"
+            )
+        return cells
+
 
 def evaluate(config: Config, workers: int = 2) -> dict[str, Any]:
     """The data of an evaluation artifact: a row per task and policy, and their episodes."""
-    cells = [(t, p) for t in config.tasks for p in config.policies]
-    for cell in cells:
-        policy(task(cell[0]), cell[1])  # an unknown name fails before anything is played
-    if config.baseline not in config.policies:
-        raise ValueError(
-            f"the baseline {config.baseline!r} must be one of the policies that are evaluated: "
-            f"{', '.join(config.policies)}"
-        )
+    cells = config.cells()
     episodes = dict(zip(cells, play_cells(cells, config.seeds(), workers), strict=True))
     rows = [row(*cell, episodes, config.baseline) for cell in cells]
     grouped = {t: {p: episodes[t, p] for p in config.policies} for t in config.tasks}

@@ -26,6 +26,7 @@ from env import (
 from sauda.policies import against, contestants
 
 Action = Offer | Accept | WalkAway
+LONGEST_SEED = 40  # digits
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,14 @@ def standings(game: Game) -> list[Standing]:
     return sorted(rows, key=lambda row: (-row.grade, -row.share, not row.visitor))
 
 
+def place(rows: list[Standing]) -> str:
+    """The visitor's place among `rows`, such as "3 of 12"; shared where somebody did as well."""
+    you = next(row for row in rows if row.visitor)
+    ahead = sum((row.grade, row.share) > (you.grade, you.share) for row in rows)
+    level = sum((row.grade, row.share) == (you.grade, you.share) for row in rows) > 1
+    return f"{'shared ' if level else ''}{ahead + 1} of {len(rows)}"
+
+
 def standing(name: str, here: Task, played: Episode, visitor: bool = False) -> Standing:
     """How one episode came out for the learner."""
     won = shares(played.final, here.learner)
@@ -115,7 +124,8 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     sell = obs.agent == "seller"
     asks, bids = obs.table.asks, obs.table.bids
     mine, theirs = (asks, bids) if sell else (bids, asks)
-    accept = Quick("Accept", Accept() if theirs else None)
+    losing = bool(theirs) and (theirs[-1] - obs.reservation) * (1 if sell else -1) < 0
+    accept = Quick("Accept at a loss" if losing else "Accept", Accept() if theirs else None)
     if mine and theirs:
         middle, little = (mine[-1] + theirs[-1]) / 2, mine[-1] + (theirs[-1] - mine[-1]) / 8
     elif theirs:  # a buyer's first bid
@@ -140,3 +150,16 @@ def _legal(obs: Observation, price: float) -> Offer | None:
         return Offer(price) if price > (obs.bid or 0) else None
     price = min(price, obs.reservation)
     return Offer(price) if 0 < price < obs.ask else None
+
+
+def whole_seed(value: object) -> int:
+    """`value` as a seed; raises ValueError with one sentence on anything but a whole number from 0.
+
+    Seeds are read from text, because a game's own may be longer than a float is exact.
+    """
+    text = str(value).strip() if isinstance(value, str | int) and value is not True else ""
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_SEED):
+        raise ValueError(
+            f"a seed is a whole number from 0, of at most {LONGEST_SEED} digits, not {value!r:.40}"
+        )
+    return int(text)

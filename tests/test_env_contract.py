@@ -136,8 +136,11 @@ def test_accepting_the_opening_ask_is_a_deal_at_that_ask(played: Task):
 def test_a_visitor_who_buys_may_accept_the_opening_ask_of_the_brief_too():
     brief = task("bazaar/seller_brief")
     seats = {"seller": SELLERS["linear"], "buyer": accepting}
-    game = episode(brief, advance(brief, seats, begin(brief, 0)))
-    assert game.final.table.past[0].price == game.final.table.item.list_price
+    for seed in range(20):  # where the buyer's limit reaches the ask, it is a deal at the ask
+        game = episode(brief, advance(brief, seats, begin(brief, seed)))
+        ask, limit = game.final.table.asks[0], game.final.private["buyer"]["reservation"]
+        assert game.end is (EndReason.AGREEMENT if limit >= ask else EndReason.FORFEIT)
+        assert [deal.price for deal in game.final.table.past] == ([ask] if limit >= ask else [])
 
 
 @every_task

@@ -224,7 +224,8 @@ def test_a_task_with_rivals_is_no_comparison_for_one_without(data):
         (["--split", "test"], "no split 'test'; splits are train, holdout"),
         (["--baseline", "oracle"], "the baseline 'oracle' must be one of the policies"),
         (["--episodes", "0"], "episodes must be from 1 to 50,000, not 0"),
-        (["--out", "evaluation/mine.json"], "no artifact 'evaluation/mine.json'; artifacts are"),
+        (["--out", "mine.json"], "no artifact 'mine.json'; artifacts are"),
+        (["--policies", "wait"], "a part of the table needs a file of its own: say --out"),
         (["--out", "published.json"], "published.json is of kind published/1, so it cannot hold"),
     ],
 )

@@ -3,7 +3,16 @@
 import pytest
 
 from env import TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, shares
-from sauda.haggle import Game, answer, finished, quick_moves, standings, start
+from sauda.haggle import (
+    Game,
+    Standing,
+    answer,
+    finished,
+    place,
+    quick_moves,
+    standings,
+    start,
+)
 from sauda.policies import BUYERS, SELLERS, contestants
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
@@ -55,7 +64,7 @@ def test_a_move_is_answered_at_once():
 
 def test_a_forbidden_move_leaves_the_game_as_it_was():
     game = start(SINGLE, "", 0)
-    with pytest.raises(IllegalAction, match="may not exceed the budget of 100"):
+    with pytest.raises(IllegalAction, match="the budget is ₹100"):
         answer(game, Offer(101))
     assert game == start(SINGLE, "", 0)
 
@@ -199,3 +208,10 @@ def test_the_policies_meet_the_buyer_that_the_visitor_met():
 def test_leaving_wins_nothing():
     (you,) = [row for row in standings(ended(start(SINGLE, "", 0), WalkAway())) if row.visitor]
     assert (you.share, you.grade, you.price) == (0, 0, None)
+
+
+def test_a_place_is_shared_where_somebody_did_as_well():
+    you = Standing("you", 0.5, 0.5, 10, visitor=True)
+    better, same, worse = (Standing(n, g, g, 10) for n, g in (("a", 0.9), ("b", 0.5), ("c", 0.1)))
+    assert place([better, you, worse]) == "2 of 3"
+    assert place([better, you, same, worse]) == "shared 2 of 4"

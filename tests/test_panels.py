@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from env import EndReason, rollout, task
-from panels import artifacts, haggle, offers, provenance, results, tour, transcripts
+from env import EndReason, rollout, rupees, task
+from panels import artifacts, game_view, haggle, offers, provenance, results, tour, transcripts
 from panels.look import trouble
 from panels.offers import Offers, nice_ticks, offer_chart, offers_of
-from sauda.artifact import FILES, ArtifactError, load
+from sauda.artifact import FILES, Artifact, ArtifactError, load
 from sauda.haggle import answer, quick_moves, start
 from sauda.policies import policy
 
@@ -145,7 +145,7 @@ def test_a_career_has_a_strip_a_deal():
     assert str(transcripts.strips(played, len(played.turns))).count("sauda-strip-row") == 10
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, None, 10**9])
+@pytest.mark.parametrize("seed", [-1, 1.5, None, "abc", "NaN", True, 10**41])
 def test_a_bad_seed_is_answered_with_what_was_expected(seed):
     with pytest.raises(ValueError, match="whole number"):
         transcripts.play("classic/single_deal", seed, ["naive"])
@@ -185,17 +185,19 @@ def test_nothing_hidden_is_shown_before_the_end(seat):
     sell = seat == haggle.SELL
     for seed in range(2_000_000, 2_000_020):
         game = start(haggle.SELLING if sell else "classic/amazon_realistic", "", seed)
-        seller, buyer = haggle.limits(game)
+        seller, buyer = game_view.limits(game)
         secret = buyer if sell else round(seller, 2)
         assert secret != game.observation.table.item.list_price  # or it would be public
-        shown = "".join(map(str, (haggle.brief(game), haggle.chart(game), haggle.result(game))))
+        shown = "".join(
+            map(str, (game_view.brief(game), game_view.chart(game), game_view.result(game)))
+        )
         assert str(game.play.seed) not in shown
-        assert haggle.rupees(secret) not in shown
+        assert rupees(secret) not in shown
 
 
 def test_after_the_end_both_limits_the_seed_and_every_policy_show():
     game = answer(start("classic/single_deal", "", 5), quick_moves_of(5)[0].action)
-    shown = str(haggle.result(game))
+    shown = str(game_view.result(game))
     assert "The seller’s limit was ₹30, the buyer’s ₹100." in shown
     assert "57% to the buyer" in shown
     assert "--seed 5" in shown
@@ -206,12 +208,85 @@ def quick_moves_of(seed):
     return quick_moves(start("classic/single_deal", "", seed).observation)
 
 
+@pytest.mark.parametrize("said", ["हाँ", "I accept", "deal?", "Theek hai!", "DONE"])
+def test_a_yes_in_many_forms_takes_the_ask(said):
+    assert (
+        haggle.say(start("classic/single_deal", "", 5), said).play.state.table.past[0].price == 60
+    )
+
+
+def test_goodbye_walks_away():
+    game = haggle.say(start("classic/single_deal", "", 5), "walk away")
+    assert game.play.state.table.past[0].by == "buyer"
+
+
+def test_a_bid_above_the_ask_is_asked_about_and_not_taken():
+    with pytest.raises(ValueError, match="the seller asks ₹60: say “deal”"):
+        haggle.say(start("classic/single_deal", "", 5), "95")
+
+
+def test_a_seat_and_a_choice_must_go_together():
+    with pytest.raises(ValueError, match="choose a market"):
+        haggle.new_game(haggle.SELL, "A plain seller")
+
+
+def test_a_games_seed_is_too_long_to_be_searched_for():
+    seeds = {haggle.new_game(haggle.BUY, "A plain seller").play.seed for _ in range(5)}
+    assert len(seeds) == 5
+    assert min(seeds) >= 2**64
+
+
+def play_out(game, *moves):
+    for said in moves:
+        game = haggle.say(game, said)
+    return game
+
+
+def test_a_rival_that_bought_is_named_and_nothing_is_said_to_be_won():
+    game = play_out(start("classic/marketplace_arena", "", 3), "₹31", "₹33", "₹35")
+    assert game.over
+    assert any("bought it" in m["content"] for m in game_view.messages(game))
+    shown = str(game_view.result(game))
+    assert "bought it in round" in shown
+    assert "you won nothing" in shown
+    assert "to the buyer" not in shown
+
+
+def test_a_career_tells_each_deals_end_and_lists_them_all():
+    game = play_out(start("classic/read_the_tells", "", 3), "deal", "walk away", "deal", "deal")
+    told = [m["content"] for m in game_view.messages(game) if m["content"].startswith("(Deal")]
+    assert told[0].startswith("(Deal 1: closed at ₹75.90 in round 1. Next: ")
+    assert told[1].startswith("(Deal 2: the buyer walked away in round 1. Next: ")
+    game = play_out(game, "walk away")
+    shown = str(game_view.result(game))
+    assert shown.count("closed at ₹75.90") == 3
+    assert "won nothing" not in shown
+
+
+def test_a_sale_below_the_limit_is_called_a_loss():
+    game = start("bazaar/seller_brief", "expert", 3)
+    limit = game.observation.reservation
+    game = play_out(game, str(limit // 2), "deal")
+    price = game.play.state.table.past[0].price
+    assert price < limit
+    assert f"a loss of {rupees(limit - price)} to the seller" in game_view.result(game)
+
+
+def test_a_tie_is_not_called_a_lead(evaluation):
+    view = results.View("classic/career_10")
+    rows = [{**row, "policy": name} for name in ("a", "b") for row in evaluation.data["rows"][:1]]
+    tied = Artifact(
+        evaluation.file, evaluation.kind, "measured", evaluation.made, evaluation.config,
+        {**evaluation.data, "rows": [{**row, "task": view.task} for row in rows]},
+    )  # fmt: skip
+    assert results.caption(tied, view).startswith("a and b share the lead")
+
+
 def test_the_bonus_is_paid_in_full_at_the_list_price():
     game = start(haggle.SELLING, "linear", 1)
     item = game.observation.table.item
-    assert (
-        f"all {haggle.rupees((item.list_price - round(0.78 * item.list_price)) // 10)} at"
-        in str(haggle.brief(game))
+    assert f"all {rupees((item.list_price - round(0.78 * item.list_price)) // 10)} at" in str(
+        game_view.brief(game)
     )
 
 

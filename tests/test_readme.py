@@ -1,9 +1,15 @@
 """The README claims what the artifacts show, and nothing else."""
 
+import re
+import shlex
 from pathlib import Path
 
-from sauda.artifact import load
+import pytest
 
+from sauda.__main__ import parser
+from sauda.artifact import entry, load
+
+COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
@@ -44,3 +50,10 @@ def test_speeds_stand_with_their_n():
     for name in ("import of app", "first figure visible"):
         found = figure(name)
         assert f"| {found['median']:.1f} s | {found['n']} |" in README
+
+
+@pytest.mark.parametrize("command", COMMAND.findall(README.replace("\\\n", " ")))
+def test_every_command_of_the_tour_is_one_the_command_line_takes(command):
+    options = parser().parse_args(shlex.split(command))
+    if getattr(options, "out", None):
+        assert entry(options.out).kind == "evaluation/1"

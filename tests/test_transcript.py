@@ -69,18 +69,18 @@ def test_a_forfeit_is_written_with_its_reason_and_read_as_a_forfeit():
 def test_a_forbidden_bid_is_a_forfeit_that_can_be_read_again():
     row = played(Offer(100.01))
     assert row["end"] == "forfeit"
-    assert "budget of 100" in row["moves"][-1]["error"]
+    assert "the budget is ₹100" in row["moves"][-1]["error"]
     assert to_json(from_json(row), "test") == row
 
 
 @pytest.mark.parametrize(
     ("number", "change", "fault"),
     [
-        (2, {"price": 101}, "move 2 breaks the rules: a bid may not exceed the budget of 100"),
+        (2, {"price": 101}, "move 2 breaks the rules: the budget is ₹100"),
         (2, {"price": -1}, "move 2 breaks the rules: a price is a positive int or float"),
         (2, {"price": "20"}, "move 2 breaks the rules: a price is a positive int or float"),
         (2, {"price": 20.001}, "move 2 breaks the rules: prices here have at most 2 decimals"),
-        (3, {"price": 19}, "move 3 breaks the rules: the buyer already bids 20"),
+        (3, {"price": 19}, "move 3 breaks the rules: the buyer already bids ₹20"),
         (1, {"action": "accept"}, "move 1 breaks the rules: there is no bid to accept yet"),
         (2, {"agent": "seller"}, "move 2 is by seller, but buyer is to act"),
         (2, {"action": "shout"}, "move 2 is no move: an action is one of offer, accept, walk"),

@@ -134,7 +134,7 @@ def test_a_move_that_breaks_the_rules_is_found_in_its_episode(changed):
 
     (place,) = changed(SHOWCASE, change)
     assert place.startswith("data.episodes[1]: recorded {")
-    assert "move 2 breaks the rules: a bid may not exceed the budget of 100" in place
+    assert "move 2 breaks the rules: the budget is ₹100" in place
 
 
 def test_a_grade_that_the_moves_do_not_earn_is_found(changed):

@@ -31,7 +31,7 @@ def smart(obs: Observation, rng: np.random.Generator) -> Action:
     ask, budget, deadline = obs.ask, obs.reservation, obs.own.get("deadline")
     if obs.bid is None:
         return _careful(obs, 0.4 * obs.opening_ask)
-    if deadline is not None and obs.round >= deadline:
+    if deadline is not None and obs.round >= deadline and ask <= budget:
         return Accept()
     if ask <= 0.55 * budget:
         return Accept()
@@ -64,9 +64,12 @@ def aggressive(obs: Observation, rng: np.random.Generator) -> Action:
 
 
 def naive(obs: Observation, rng: np.random.Generator) -> Action:
-    """The published soft touch: bids 0.80, then 0.85 of the opening ask, then accepts."""
+    """The published soft touch: bids 0.80, then 0.85 of the opening ask, then accepts.
+
+    In the published tasks it can always pay; elsewhere it leaves where it cannot.
+    """
     if obs.round >= 2:
-        return Accept()
+        return Accept() if obs.ask <= obs.reservation else WalkAway()
     return _offer(obs, (0.80, 0.85)[obs.round] * obs.opening_ask)
 
 

@@ -24,6 +24,7 @@ from env.bazaar.rules import (
     WalkAway,
     check_ask,
     check_bid,
+    check_budget,
     check_message,
     unknown_action,
 )
@@ -115,10 +116,7 @@ class Crowd:
             check_bid(action.price, own["reservation"], self.decimals)
             pending = action.price
         elif isinstance(action, Accept):
-            if ask > own["reservation"]:
-                raise IllegalAction(
-                    f"the ask of {ask:g} is over the budget, so it is not to be met"
-                )
+            check_budget(ask, own["reservation"])
             pending = ask
         elif isinstance(action, WalkAway):
             pending = None

@@ -7,7 +7,6 @@ fine they may be.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from sys import float_info
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +14,11 @@ import numpy as np
 from env.bazaar.listings import Item
 from env.bazaar.tells import Tells
 from env.core import EndReason, IllegalAction
+from env.money import rupees
 from env.welfare import surplus_share, zopa_width
 
 LONGEST_MESSAGE = 2_000  # characters
+HIGHEST_PRICE = 1_00_00_00_000  # rupees; beyond it there is nothing to sell
 HIGHEST_ASK = 10  # times the list price; beyond it an ask is a slip of the finger
 
 
@@ -224,6 +225,7 @@ class Bazaar:
             return State(table, "seller", state.private)
         if isinstance(action, Accept):
             price = table.asks[-1]
+            check_budget(price, state.private["buyer"]["reservation"])
             return self._close(state, table._replace(**asked), EndReason.AGREEMENT, "buyer", price)
         if isinstance(action, WalkAway):
             return self._close(state, table._replace(**asked), EndReason.WALKAWAY, "buyer")
@@ -274,8 +276,13 @@ class Bazaar:
 def check_bid(price: float, budget: float, decimals: int) -> None:
     """Raise IllegalAction unless `price` is one a buyer with `budget` may bid."""
     check_price(price, decimals)
+    check_budget(price, budget)
+
+
+def check_budget(price: float, budget: float) -> None:
+    """Raise IllegalAction where a buyer with `budget` cannot pay `price`."""
     if price > budget:
-        raise IllegalAction(f"a bid may not exceed the budget of {budget:g}, and {price:g} does")
+        raise IllegalAction(f"the budget is {rupees(budget)}, and {rupees(price)} is more")
 
 
 def check_ask(price: float, table: Table) -> None:
@@ -283,10 +290,12 @@ def check_ask(price: float, table: Table) -> None:
     check_price(price, table.decimals)
     highest = HIGHEST_ASK * table.item.list_price
     if price > highest:
-        raise IllegalAction(f"an ask may be at most {highest:g} here, and {price:g} is more")
+        raise IllegalAction(
+            f"an ask may be at most {rupees(highest)} here, and {rupees(price)} is more"
+        )
     if table.bids and price <= table.bids[-1]:
         raise IllegalAction(
-            f"the buyer already bids {table.bids[-1]:g}: accept it, or ask for more than that"
+            f"the buyer already bids {rupees(table.bids[-1])}: accept it, or ask for more"
         )
 
 
@@ -300,13 +309,13 @@ def check_message(action: Action) -> None:
 def check_price(price: float, decimals: int) -> None:
     """Raise IllegalAction unless `price` is a positive finite number of so many decimals."""
     number = isinstance(price, int | float) and not isinstance(price, bool)
-    if number and abs(price) > float_info.max:  # an int may be too large for any float
-        raise IllegalAction("a price is a finite number of rupees, and this one is not")
+    if number and abs(price) > HIGHEST_PRICE:
+        raise IllegalAction(f"a price is at most {rupees(HIGHEST_PRICE)}, and this one is not")
     if not number or not price > 0:  # NaN is not
         raise IllegalAction(f"a price is a positive int or float of rupees, not {price!r:.40}")
     if round(price, decimals) != price:
         unit = "whole rupees" if decimals == 0 else f"at most {decimals} decimals"
-        raise IllegalAction(f"prices here have {unit}, and {price:g} does not fit")
+        raise IllegalAction(f"prices here have {unit}, and {price!r:.40} does not fit")
 
 
 def unknown_action(action: object) -> IllegalAction:

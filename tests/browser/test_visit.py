@@ -87,13 +87,44 @@ def test_a_move_after_the_end_is_answered_and_nothing_is_lost(open_page):
     assert len(bubbles(page)) == 1
 
 
+def test_a_click_meant_for_the_move_before_is_not_a_second_move(open_page):
+    page = open_page(tab="Haggle")
+    page.get_by_label("Market").click()
+    page.get_by_role("option", name="Ten deals with one seller").click()
+    settle(page)
+    page.evaluate(
+        """() => {
+            const button = [...document.querySelectorAll('button')]
+                .find(b => b.textContent.includes('Accept ₹60'));
+            button.click();
+            setTimeout(() => button.click(), 5);
+        }"""
+    )
+    settle(page)
+    closed = [text for text in bubbles(page) if text.startswith("(Deal")]
+    assert len(closed) <= 1
+
+
+def test_in_the_sellers_seat_the_visitor_speaks_in_the_sellers_colour(open_page):
+    page = open_page(tab="Haggle")
+    page.get_by_text("I sell", exact=True).click()
+    settle(page)
+    page.get_by_role("button", name="Open ₹").click()
+    settle(page)
+    hues = page.evaluate(
+        """() => ['user', 'bot'].map(role => getComputedStyle(
+            document.querySelector(`#haggle-chat .message.${role}`)).backgroundColor)"""
+    )
+    assert hues[0] != hues[1]
+
+
 def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page):
     page = open_page(tab="Haggle")
     page.get_by_text("I sell", exact=True).click()
     settle(page)
     page.get_by_role("button", name="Open ₹").click()
     settle(page)
-    page.get_by_role("button", name="Accept ₹").click()
+    page.get_by_role("button", name="Accept at a loss ₹").click()
     settle(page)
     told = page.locator("#haggle-result").inner_text()
     assert "The seller’s limit was" in told
@@ -177,9 +208,10 @@ def test_the_step_slider_shows_so_many_moves(open_page):
     page = open_page(tab="Transcripts")
     box = page.locator(".sauda-talk").first
     assert box.locator("li").count() > 2
-    number = page.get_by_label("number input for Moves shown")
-    number.fill("2")
-    number.press("Enter")
+    slider = page.locator(".sauda-steps input[type=range]")
+    slider.focus()
+    slider.press("Home")
+    slider.press("ArrowRight")
     settle(page)
     assert box.locator("li").count() == 2
     assert page.locator(".sauda-talk").count() == 4
@@ -189,7 +221,7 @@ def test_a_seed_out_of_range_is_refused_in_words(open_page):
     page = open_page(tab="Transcripts")
     page.get_by_label("Seed").fill("-4")
     page.get_by_label("Seed").press("Enter")
-    page.get_by_text("A seed is a whole number from 0").wait_for()
+    page.get_by_text("A seed is a whole number from 0").first.wait_for()
     assert page.locator(".sauda-talk").count() == 4
     open_page.assert_no_trouble()
 
