@@ -1,9 +1,21 @@
 """The games: rules, tasks and scripted opponents. Knows no player, page or model."""
 
+from env.bazaar.batch import (
+    BatchSchedule,
+    BatchTimeDependent,
+    BatchView,
+    Games,
+    Results,
+    batch_rule_based,
+    batch_wait,
+    play_batch,
+)
+from env.bazaar.batch_games import BATCH_TASKS, draw_games, games_of
 from env.bazaar.buyers import aggressive, naive, rule_based, smart
 from env.bazaar.classic import CLASSIC
 from env.bazaar.classic_seller import classic_seller
 from env.bazaar.listings import CATALOGUE, Item
+from env.bazaar.market import MARKETS, SELLER_LIMIT
 from env.bazaar.rules import (
     Accept,
     Bazaar,
@@ -17,6 +29,7 @@ from env.bazaar.rules import (
     shares,
 )
 from env.bazaar.seller_brief import bonus
+from env.bazaar.sellers import INSULT, LOW_BID, RIVAL_HURRY, STRIDE, TYPES, draw_type
 from env.bazaar.tells import Tells
 from env.bazaar.time_dependent import TimeDependent
 from env.concession import conceded
@@ -27,15 +40,27 @@ from env.tasks import TASKS, task
 from env.welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
 __all__ = [
+    "BATCH_TASKS",
     "CATALOGUE",
     "CLASSIC",
+    "INSULT",
+    "LOW_BID",
+    "MARKETS",
+    "RIVAL_HURRY",
+    "SELLER_LIMIT",
+    "STRIDE",
     "TASKS",
+    "TYPES",
     "Accept",
+    "BatchSchedule",
+    "BatchTimeDependent",
+    "BatchView",
     "Bazaar",
     "Deal",
     "EndReason",
     "Env",
     "Episode",
+    "Games",
     "IllegalAction",
     "Instance",
     "Item",
@@ -44,6 +69,7 @@ __all__ = [
     "Offer",
     "Play",
     "Policy",
+    "Results",
     "Table",
     "Task",
     "Tells",
@@ -52,16 +78,22 @@ __all__ = [
     "WalkAway",
     "advance",
     "aggressive",
+    "batch_rule_based",
+    "batch_wait",
     "begin",
     "bonus",
     "classic_seller",
     "conceded",
+    "draw_games",
+    "draw_type",
     "episode",
     "frontier_distance",
+    "games_of",
     "grouped",
     "move",
     "naive",
     "nash_product",
+    "play_batch",
     "rollout",
     "rule_based",
     "rupees",

@@ -96,6 +96,6 @@ class Task:
     env: Env
     learner: str
     opponents: Mapping[str, Policy]
-    grade: Callable[[State], float]  # of a final state, in [0, 1]
+    grade: Callable[[State], float]  # of a final state, in [-1, 1]
     success: float  # the grade from which an episode counts as a success
     about: str  # one sentence for people

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from env.bazaar import classic, seller_brief
+from env.bazaar import classic, market, seller_brief
 from env.core import Task
 
-TASKS: Mapping[str, Task] = {task.name: task for task in (*classic.TASKS, seller_brief.TASK)}
+_ALL = (*classic.TASKS, *market.TASKS, seller_brief.TASK)
+TASKS: Mapping[str, Task] = {task.name: task for task in _ALL}
 
 
 def task(name: str) -> Task:

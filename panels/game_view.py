@@ -7,6 +7,7 @@ from panels.look import note, stat, strip, table
 from panels.offers import Offers, ending, offer_chart
 from sauda.haggle import Game, finished, place, standings
 from sauda.language.acts import line
+from sauda.policies.best_reply import informed_value
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 
@@ -70,7 +71,12 @@ def brief(game: Game) -> Markup:
             )
         )
     if obs.own.get("deadline"):
-        facts.append(("Your deadline", f"round {obs.own['deadline']}; a later deal counts half"))
+        late = "is worth nothing" if "discount" in obs.own else "counts half"
+        facts.append(("Your deadline", f"round {obs.own['deadline']}; a later deal {late}"))
+    if "discount" in obs.own:
+        facts.append(("Time", f"each round after the first costs {1 - obs.own['discount']:.1%}"))
+    if "purse" in obs.own:
+        facts.append(("Your purse", f"holds {rupees(obs.own['purse'])}"))
     if obs.table.deals > 1:
         facts.append(
             ("Deal", f"{min(len(obs.table.past) + 1, obs.table.deals)} of {obs.table.deals}")
@@ -117,11 +123,13 @@ def result(game: Game) -> Markup:
     lines = [
         strip(
             stat(f"{you.share:.0%}", "of the ZOPA is yours"),
-            stat(f"{you.grade:.2f}", "grade, from 0 to 1"),
+            stat(f"{you.grade:.2f}", "grade, 1 at best"),
             stat(place(rows), "your place on this seed"),
         ),
         deals_table(played) if played.final.table.deals > 1 else zopa_bar(game),
     ]
+    if game.task_name.startswith("bazaar/") and not sells(game):
+        lines.append(oracle_line(played))
     if sells(game) and past:
         lines.append(bonus_line(game, past[-1].price))
     lines.append(
@@ -157,6 +165,8 @@ def zopa_bar(game: Game) -> Markup:
     past, (seller, buyer) = game.play.state.table.past, limits(game)
     span = f"The seller’s limit was {rupees(round(seller, 2))}, the buyer’s {rupees(buyer)}."
     deal = past[-1] if past else None
+    if buyer <= seller and (deal is None or deal.price is None):
+        return Markup("<p>{} No price suited both: to make no deal was right.</p>").format(span)
     if deal is None or deal.price is None or deal.buyer != "buyer":
         how = "a forfeit ended it" if game.play.forfeit else ending(deal)
         return Markup("<p>{} {}, so you won nothing.</p>").format(span, how[0].upper() + how[1:])
@@ -187,6 +197,15 @@ def deals_table(played: Episode) -> Markup:
         )
     ]
     return table(("deal", "how it ended", "share"), rows, align="llr", caption="Your deals")
+
+
+def oracle_line(played: Episode) -> Markup:
+    """What the best reply to this very seller would have expected, before luck."""
+    deals = played.final.private["nature"]
+    value = sum(informed_value(instance) for instance in deals) / len(deals)
+    return Markup(
+        "<p>An oracle that knew this seller would have expected a grade of {}.</p>"
+    ).format(f"{value:.3f}")
 
 
 def bonus_line(game: Game, price: float | None) -> Markup:

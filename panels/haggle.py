@@ -37,6 +37,11 @@ MARKETS = {
     "Two rounds only, five times": "classic/read_the_tells",
     "Ten deals with one seller": "classic/career_10",
     "Against two other buyers": "classic/marketplace_arena",
+    "Open market: a stranger": "bazaar/open",
+    "Open market: you are in a hurry": "bazaar/rushed",
+    "Open market: a seller who talks": "bazaar/bluff",
+    "Open market: ten deals, one purse": "bazaar/career",
+    "Open market: two rivals": "bazaar/crowd",
 }
 
 

@@ -29,10 +29,13 @@ from sauda.evaluate import compare
 
 TITLE = "Results"
 
-SPLITS = {
-    "Training seeds": "evaluation/classic-train.json",
-    "Hold-out seeds": "evaluation/classic-holdout.json",
-}
+EVALUATIONS = (
+    "evaluation/classic-train.json",
+    "evaluation/classic-holdout.json",
+    "evaluation/market-train.json",
+    "evaluation/market-holdout.json",
+)
+SPLITS = {"train": "Training seeds", "holdout": "Hold-out seeds"}
 METRICS = {"Share of the ZOPA": "share", "Grade of the task": "grade"}
 INTERVAL, DEVIATION = "95 % interval", "Standard deviation"
 ORDERS = {"Best first": True, "By name": False}
@@ -65,8 +68,20 @@ def whisker(figures: Mapping[str, float], view: View) -> tuple[float, float]:
     return figures["mean"] - figures["low"], figures["high"] - figures["mean"]
 
 
-def bars(evaluation: Artifact, view: View) -> go.Figure:
-    """Mean of the metric a policy, one bar each with its whisker, in the chosen order."""
+def by_task(evaluations: Sequence[Artifact]) -> dict[tuple[str, str], Artifact]:
+    """Each evaluation under its (task, split), as the visitor chooses them."""
+    return {
+        (task, SPLITS[evaluation.config["split"]]): evaluation
+        for evaluation in evaluations
+        for task in evaluation.config["tasks"]
+    }
+
+
+def bars(evaluation: Artifact, view: View, oracle: Artifact | None = None) -> go.Figure:
+    """Mean of the metric a policy, one bar each with its whisker, in the chosen order.
+
+    A task of the open market shows its informed oracle as a line across the grades.
+    """
     rows = rows_of(evaluation, view)[::-1]  # plotly draws the first at the bottom
     metric = METRICS[view.metric]
     means = [row[metric]["mean"] for row in rows]
@@ -83,7 +98,31 @@ def bars(evaluation: Artifact, view: View) -> go.Figure:
     lowest = min(0.0, *(m - b for m, b in zip(means, below, strict=True)))
     highest = max(1.0, *(m + a for m, a in zip(means, above, strict=True)))
     figure.update_xaxes(title=view.metric, range=[lowest * 1.05, highest * 1.02], showgrid=True)
+    bound = oracle_row(oracle, view.task)
+    if bound is not None and view.metric == "Grade of the task":
+        ink = SERIES["oracle"]
+        figure.add_vline(
+            x=bound["informed"]["mean"],
+            line={"color": ink.light, "width": ink.width, "dash": ink.dash},
+            annotation_text="informed oracle",
+            annotation_position="top left",
+        ).update_layout(margin_t=32)
     return figure.update_yaxes(showgrid=False)
+
+
+def oracle_row(oracle: Artifact | None, task: str) -> Mapping[str, Any] | None:
+    """What the oracle artifact says of a task; None where it says nothing."""
+    rows = oracle.data["rows"] if oracle else []
+    return next((row for row in rows if row["task"] == task), None)
+
+
+def line_note(oracle: Artifact | None, view: View) -> str:
+    """What the oracle's line is, where there is one."""
+    bound = oracle_row(oracle, view.task)
+    if bound is None or view.metric != "Grade of the task":
+        return ""
+    mean, n = bound["informed"]["mean"], bound["n"]
+    return f" The line is what the best reply to the known seller expects: {mean:.3f}, n = {n:,}."
 
 
 def caption(evaluation: Artifact, view: View) -> str:
@@ -298,43 +337,86 @@ def _side(cells: Sequence[object]) -> str:
 # Layout ------------------------------------------------------------------------------------------
 
 
+def bounds_table(oracle: Artifact) -> Markup:
+    """Each task of the open market: the oracle, the belief buyer, and the best that scripts do."""
+    return table(
+        ("task", "n", "informed oracle", "belief buyer", "best script", "best of the search",
+         "wait", "leave at once"),
+        [
+            (
+                row["task"] + ("" if row["bound"] == "optimum" else " (upper bound)"),
+                f"{row['n']:,}",
+                _interval(row["informed"]),
+                "–" if row["belief"] is None else of_informed(row["belief"]),
+                best_script(row),
+                of_informed(row["search"]["holdout"]),
+                *(of_informed(scripted(row, name)) for name in ("wait", "leave")),
+            )
+            for row in oracle.data["rows"]
+        ],
+        caption="Mean grade on hold-out seeds, and what share of the informed oracle it is",
+    )  # fmt: skip
+
+
+def scripted(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """One policy's figures in a row of the oracle."""
+    return next(found for found in row["policies"] if found["policy"] == name)
+
+
+def best_script(row: Mapping[str, Any]) -> str:
+    """The best of the scripted buyers, by name."""
+    best = max((p for p in row["policies"] if p["policy"] != "leave"), key=lambda p: p["mean"])
+    return f"{best['policy']} {of_informed(best)}"
+
+
+def of_informed(figures: Mapping[str, float]) -> str:
+    """A mean grade and its share of the informed value."""
+    return f"{figures['mean']:.3f} ({figures['share']:.0%})"
+
+
+def _interval(figures: Mapping[str, float]) -> str:
+    return f"{figures['mean']:.3f} [{figures['low']:.3f}, {figures['high']:.3f}]"
+
+
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.HTML(heading(TITLE, "Who wins how much, on which task, and how sure that is."))
     _evaluations()
+    _oracle()
     _reproduction()
     _published()
 
 
 def _evaluations() -> None:
-    loaded = {split: load_or_say(file) for split, file in SPLITS.items()}
-    evaluations = {split: found for split, (found, _) in loaded.items() if found is not None}
-    for _, said in loaded.values():
+    loaded = [load_or_say(file) for file in EVALUATIONS]
+    for _, said in loaded:
         if said:
             gr.HTML(said)
+    evaluations = by_task([found for found, _ in loaded if found is not None])
     if not evaluations:
         return
-    tasks = [t for t in TASKS if all(t in e.config["tasks"] for e in evaluations.values())]
-    if not tasks:
-        gr.HTML(trouble(ValueError("the evaluations at hand have no task in common")))
-        return
-    first = View(tasks[0], next(iter(evaluations)))
+    oracle, _ = load_or_say("oracle.json")
+    tasks = [t for t in TASKS if any((t, split) in evaluations for split in SPLITS.values())]
+    first = View(*next(iter(evaluations)))
     with gr.Row():
         task = gr.Dropdown(tasks, value=first.task, label="Task", filterable=False, min_width=260)
-        split = gr.Radio(list(evaluations), value=first.split, label="Seeds")
+        split = gr.Radio(list(SPLITS.values()), value=first.split, label="Seeds")
         metric = gr.Radio(list(METRICS), value=first.metric, label="Metric")
         spread = gr.Radio([INTERVAL, DEVIATION], value=first.whisker, label="Whiskers")
         order = gr.Radio(list(ORDERS), value=first.order, label="Order")
 
     def show(*chosen: str):
         view = View(*chosen)
-        evaluation = evaluations[view.split]
-        others = [found for split, found in evaluations.items() if split != view.split]
+        evaluation = evaluations.get((view.task, view.split))
+        if evaluation is None:
+            wrong = ValueError(f"{view.task} has not been played on the {view.split.lower()}")
+            return trouble(wrong), *[gr.skip()] * 5
+        other = next((split for split in SPLITS.values() if split != view.split), "")
         return (
             Markup("<p>{}</p>").format(about(view.task)),
-            bars(evaluation, view),
-            Markup("<p>{}</p>").format(caption(evaluation, view)),
-            figures_table(evaluation, view, next(iter(others), None)),
+            bars(evaluation, view, oracle),
+            Markup("<p>{}{}</p>").format(caption(evaluation, view), line_note(oracle, view)),
+            figures_table(evaluation, view, evaluations.get((view.task, other))),
             csv_file(evaluation, view),
             provenance(evaluation, f"n = {evaluation.config['episodes']:,} a policy and task"),
         )
@@ -363,6 +445,33 @@ def csv_file(evaluation: Artifact, view: View) -> str:
     path = downloads() / f"{view.task.replace('/', '-')}-{evaluation.config['split']}.csv"
     path.write_text(to_csv(evaluation, view), encoding="utf-8")
     return str(path)
+
+
+def _oracle() -> None:
+    gr.HTML(
+        heading(
+            "The open market: how near the optimum?",
+            "The informed oracle knows the seller and plays the best reply; the belief buyer knows"
+            " what any contestant does. The best uninformed buyer lies between the two.",
+        )
+    )
+    oracle, said = load_or_say("oracle.json")
+    if oracle is None:
+        gr.HTML(said)
+        return
+    gr.HTML(bounds_table(oracle))
+    tried = oracle.data["rows"][0]["search"]["tried"]
+    errors = [row["grid_error"] for row in oracle.data["rows"]]
+    gr.HTML(
+        Markup(
+            "<p>The search tried {} fixed schedules and waiting scripts a task on training seeds."
+            " Halving the oracle’s price grid moved a value by {:.4f} on average at most (n = {}"
+            " deals a task), and by {:.3f} at worst.</p>"
+        ).format(
+            tried, max(e["mean"] for e in errors), errors[0]["n"], max(e["max"] for e in errors)
+        )
+    )
+    gr.HTML(provenance(oracle, f"n = {oracle.config['episodes']:,} episodes a task"))
 
 
 def _reproduction() -> None:

@@ -6,12 +6,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from env import TASKS, rollout, task
+from env import MARKETS, TASKS, rollout, task
 from sauda.artifact import FILES, entry, save
 from sauda.policies import against, contestants, policy
 from sauda.transcript import to_json, to_markdown
 
-CLASSIC = [name for name in TASKS if name.startswith("classic/")]
+FAMILIES = {
+    "classic": [name for name in TASKS if name.startswith("classic/")],
+    "market": [f"bazaar/{name}" for name in MARKETS],
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +48,8 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", action="store_true", help="as data, not as text")
 
     sub = command("evaluate", evaluate, "policies x tasks x seeds, with intervals, as an artifact")
-    sub.add_argument("--tasks", nargs="+", default=CLASSIC)
+    sub.add_argument("--family", default="classic", choices=FAMILIES, help="tasks, if none named")
+    sub.add_argument("--tasks", nargs="+", default=None)
     sub.add_argument("--policies", nargs="+", default=None)
     sub.add_argument("--split", default="train", help="train or holdout seeds")
     sub.add_argument("--episodes", type=int, default=1000, help="a task and policy")
@@ -56,6 +60,9 @@ def parser() -> argparse.ArgumentParser:
 
     sub = command("verify", verify, "play recorded episodes again and compare to the last digit")
     sub.add_argument("files", nargs="*", help="under artifacts/; all that are registered if none")
+
+    sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
+    sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
     command("reproduce", reproduce, "compare our classic family with the published game")
     command("record", record, "record the showcase episodes")
@@ -82,23 +89,24 @@ def evaluate(options: argparse.Namespace) -> int:
     from sauda.evaluate import Config
     from sauda.evaluate import evaluate as run
 
-    policies = options.policies or list(contestants(task(options.tasks[0])))
+    tasks = options.tasks or FAMILIES[options.family]
+    policies = options.policies or list(contestants(task(tasks[0])))
     usual = Config.baseline if Config.baseline in policies else policies[0]
     config = Config(
-        tuple(dict.fromkeys(options.tasks)),
+        tuple(dict.fromkeys(tasks)),
         tuple(dict.fromkeys(policies)),
         options.split,
         options.episodes,
         options.baseline or usual,
     )
     config.seeds(), config.cells()  # what is unknown fails here, before the file is thought of
-    whole = options.tasks == CLASSIC and options.policies is None and options.baseline is None
+    whole = options.tasks is None and options.policies is None and options.baseline is None
     if not (options.out or whole):
         raise ValueError(
             "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
             "the whole one stays"
         )
-    out = options.out or f"evaluation/classic-{options.split}.json"
+    out = options.out or f"evaluation/{options.family}-{options.split}.json"
     if entry(out).kind != "evaluation/1":
         raise ValueError(f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation")
     data = run(config)
@@ -129,6 +137,27 @@ def verify(options: argparse.Namespace) -> int:
         if len(found) > 10:
             print(f"     and {len(found) - 10} places more")
     return 1 if failed else 0
+
+
+def oracle(options: argparse.Namespace) -> int:
+    from sauda.oracle import Config
+    from sauda.oracle import oracle as run
+
+    config = Config(options.episodes)
+    data = run(config)
+    save("oracle.json", asdict(config), data)
+    for row in data["rows"]:
+        cells = {"informed": row["informed"]} | ({"belief": row["belief"]} if row["belief"] else {})
+        cells |= {p["policy"]: p for p in row["policies"]}
+        cells[f"search: {row['search']['best']}"] = row["search"]["holdout"]
+        print(f"{row['task']}  n {row['n']}  {row['bound']} bound  no ZOPA {row['no_zopa']:.3f}")
+        for name, cell in cells.items():
+            share = (
+                f"  {cell['share']:7.1%}{' EXPLOIT' * cell['flagged']}" if "share" in cell else ""
+            )
+            print(f"  {cell['mean']:7.4f} [{cell['low']:7.4f}, {cell['high']:7.4f}]{share}  {name}")
+    print("wrote artifacts/oracle.json")
+    return 0
 
 
 def reproduce(options: argparse.Namespace) -> int:

@@ -66,11 +66,32 @@ FILES = (
         "Tour, Results",
     ),
     Entry(
+        "evaluation/market-train.json",
+        "evaluation/1",
+        "python -m sauda evaluate --family market --split train --episodes 1000",
+        "Every scripted buyer on every open-market task, training seeds",
+        "Results",
+    ),
+    Entry(
+        "evaluation/market-holdout.json",
+        "evaluation/1",
+        "python -m sauda evaluate --family market --split holdout --episodes 500",
+        "The same on hold-out seeds",
+        "Results",
+    ),
+    Entry(
         "evaluation/reproduction.json",
         "reproduction/1",
         "python -m sauda reproduce",
         "Our figures against those measured on the published game's own code",
         "Tour, Results",
+    ),
+    Entry(
+        "oracle.json",
+        "oracle/1",
+        "python -m sauda oracle",
+        "The open market's best values: known seller, believed seller; the search for exploits",
+        "Results",
     ),
     Entry(
         "episodes/showcase.json",

@@ -125,7 +125,8 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     asks, bids = obs.table.asks, obs.table.bids
     mine, theirs = (asks, bids) if sell else (bids, asks)
     losing = bool(theirs) and (theirs[-1] - obs.reservation) * (1 if sell else -1) < 0
-    accept = Quick("Accept at a loss" if losing else "Accept", Accept() if theirs else None)
+    payable = theirs and (sell or theirs[-1] <= obs.own.get("purse", obs.reservation))
+    accept = Quick("Accept at a loss" if losing else "Accept", Accept() if payable else None)
     if mine and theirs:
         middle, little = (mine[-1] + theirs[-1]) / 2, mine[-1] + (theirs[-1] - mine[-1]) / 8
     elif theirs:  # a buyer's first bid
@@ -148,7 +149,7 @@ def _legal(obs: Observation, price: float) -> Offer | None:
     if obs.agent == "seller":
         price = max(price, obs.priced(obs.reservation))
         return Offer(price) if price > (obs.bid or 0) else None
-    price = min(price, obs.reservation)
+    price = min(price, obs.budget)
     return Offer(price) if 0 < price < obs.ask else None
 
 

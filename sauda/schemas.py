@@ -140,12 +140,60 @@ class Bench(_Strict):
     left_out: list[str]
 
 
+class Interval(_Strict):
+    mean: float
+    low: float
+    high: float
+
+
+class SharedInterval(Interval):
+    share: float
+    flagged: bool
+
+
+class Contestant(SharedInterval):
+    policy: str
+
+
+class GridError(_Strict):
+    n: int
+    mean: float
+    max: float
+
+
+class Search(_Strict):
+    tried: int
+    n: int
+    best: str
+    train: SharedInterval
+    holdout: SharedInterval
+
+
+class OracleRow(_Strict):
+    task: str
+    n: int
+    bound: Literal["optimum", "upper"]
+    no_zopa: float
+    informed: Interval
+    grid_error: GridError
+    belief: SharedInterval | None
+    policies: list[Contestant]
+    search: Search
+
+
+class Oracle(_Strict):
+    grid: int
+    near: float
+    rows: list[OracleRow]
+
+
 KINDS: Mapping[str, TypeAdapter] = {
     "evaluation/1": TypeAdapter(Evaluation),
     "reproduction/1": TypeAdapter(Reproduction),
     "episodes/1": TypeAdapter(Episodes),
     "published/1": TypeAdapter(Published),
     "bench/1": TypeAdapter(Bench),
+    "oracle/1": TypeAdapter(Oracle),
 }
 
 

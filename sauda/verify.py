@@ -75,6 +75,13 @@ def _reproduction(artifact: Artifact, workers: int, root: Path) -> Mapping[str, 
     return reproduction(root)
 
 
+def _oracle(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game solved and every episode played again."""
+    from sauda import oracle
+
+    return oracle.oracle(oracle.Config(**artifact.config), workers)
+
+
 def _published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Published figures cannot be played; each must still be the one that was sealed."""
     seals = artifact.made.get("digests", {})
@@ -97,6 +104,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
     "reproduction/1": _reproduction,
+    "oracle/1": _oracle,
     "published/1": _published,
     "bench/1": _bench,
 }
@@ -108,6 +116,7 @@ def describe(file: str) -> str:
         "evaluation/1": "all episodes played again, all rows computed again",
         "episodes/1": "every move played again",
         "reproduction/1": "compared again from the two artifacts it rests on",
+        "oracle/1": "every game solved again, every episode played again",
         "published/1": "every figure is the one that was sealed",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]

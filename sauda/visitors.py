@@ -115,9 +115,12 @@ def _open(seen: list[Any], plan: Script) -> bool:
 
 def move(seen: list[Any], plan: Script) -> str:
     """What the visitor says: the first price that a button would bid, else yes to the ask."""
-    labels = [_value(seen[place]) for place in plan.buttons]
+    able = [seen[place] for place in plan.buttons if seen[place].get("interactive")]
+    labels = [_value(button) for button in able]
     prices = [PRICE.search(label) for label in labels if not label.startswith("Accept")]
-    return next((f"{price[0]} mein de do" for price in prices if price), "ok")
+    payable = any(label.startswith("Accept") for label in labels)
+    last = "ok" if payable else "walk away"
+    return next((f"{price[0]} mein de do" for price in prices if price), last)
 
 
 def check(before: list[Any], after: list[Any], said: str, plan: Script) -> None:

@@ -57,3 +57,15 @@ def test_every_command_of_the_tour_is_one_the_command_line_takes(command):
     options = parser().parse_args(shlex.split(command))
     if getattr(options, "out", None):
         assert entry(options.out).kind == "evaluation/1"
+
+
+def test_each_open_market_task_stands_with_its_oracle_its_best_script_and_wait():
+    for found in load("oracle.json").data["rows"]:
+        informed, scripts = found["informed"], {p["policy"]: p for p in found["policies"]}
+        best = max((p for name, p in scripts.items() if name != "leave"), key=lambda p: p["mean"])
+        span = f"{informed['mean']:.3f} [{informed['low']:.3f}, {informed['high']:.3f}]"
+        row = next(line for line in README.splitlines() if line.startswith(f"| `{found['task']}`"))
+        assert f"| {found['n']} | {span} |" in row
+        assert f"| `{best['policy']}` {best['mean']:.3f} ({best['share']:.0%}) |" in row
+        assert f"| {scripts['wait']['mean']:.3f} ({scripts['wait']['share']:.0%}) |" in row
+        assert not any(p["flagged"] for p in scripts.values())

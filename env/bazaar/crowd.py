@@ -22,6 +22,7 @@ from env.bazaar.rules import (
     Rival,
     Table,
     WalkAway,
+    buyer_payoff,
     check_ask,
     check_bid,
     check_budget,
@@ -61,13 +62,15 @@ class Crowd:
     def reset(self, rng: np.random.Generator) -> CrowdState:
         (instance,) = self.draw(rng)
         liking = tuple(BUYERS[i] for i in rng.permutation(len(BUYERS)))  # settles equal bids
-        buyer = {**instance.buyer, "bids": (), "pending": None, "outbid": False}
+        owns = (instance.buyer, *(instance.rivals or (instance.buyer, instance.buyer)))
+        fresh = {"bids": (), "pending": None, "outbid": False}
         private = {
-            **dict.fromkeys(BUYERS, buyer),
+            **{b: {**own, **fresh} for b, own in zip(BUYERS, owns, strict=True)},
             "seller": {**instance.seller, "bids": (), "liking": liking},
             "nature": (instance,),
         }
-        table = Table(instance.item, self.rounds, 1, self.decimals, self.seller_type)
+        rounds = instance.rounds or self.rounds
+        table = Table(instance.item, rounds, 1, self.decimals, self.seller_type)
         count = dict.fromkeys(BUYERS, 0)
         return CrowdState(table, dict.fromkeys(BUYERS, True), count, "seller", private)
 
@@ -92,7 +95,7 @@ class Crowd:
         payoffs = dict.fromkeys(self.agents, 0.0)
         for deal in state.table.past:
             if deal.price is not None:
-                payoffs[deal.buyer] = state.private[deal.buyer]["reservation"] - deal.price
+                payoffs[deal.buyer] = buyer_payoff(state.private[deal.buyer], deal)
                 payoffs["seller"] = deal.price - state.private["seller"]["reservation"]
         return payoffs
 
@@ -113,10 +116,10 @@ class Crowd:
     def _seal(self, state: CrowdState, agent: str, action: Action) -> CrowdState:
         own, ask = state.private[agent], state.table.asks[-1]
         if isinstance(action, Offer):
-            check_bid(action.price, own["reservation"], self.decimals)
+            check_bid(action.price, own, self.decimals)
             pending = action.price
         elif isinstance(action, Accept):
-            check_budget(ask, own["reservation"])
+            check_budget(ask, own)
             pending = ask
         elif isinstance(action, WalkAway):
             pending = None
@@ -149,10 +152,11 @@ class Crowd:
 
     def _sell_to_best(self, state: CrowdState, action: Action) -> CrowdState:
         table, own = state.table, state.private["seller"]
-        tells = self.manner(table, own) if self.manner and own["bids"] else None
+        told = table._replace(bids=own["bids"])
+        tells = self.manner(told, own) if self.manner and own["bids"] else None
         seen = table._replace(moves=(*table.moves, Move("seller", action, tells)))
         if isinstance(action, Offer):
-            check_ask(action.price, table._replace(bids=own["bids"]))
+            check_ask(action.price, told)
             seen = seen._replace(asks=(*table.asks, action.price))
             if own["bids"] and table.round >= table.rounds:
                 return self._finish(state, seen, EndReason.DEADLINE, "seller")

@@ -107,8 +107,13 @@ class Observation:
 
     @property
     def reservation(self) -> float:
-        """The agent's own reservation price; a buyer's is also its budget."""
+        """The agent's own reservation price."""
         return self.own["reservation"]
+
+    @property
+    def budget(self) -> float:
+        """The most a buyer can pay without loss: its reservation price, or less in its purse."""
+        return min(self.own["reservation"], self.own.get("purse", self.own["reservation"]))
 
     @property
     def round(self) -> int:
@@ -151,11 +156,17 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One deal's item and what each side alone knows, its "reservation" price at least."""
+    """One deal's item and what each side alone knows, its "reservation" price at least.
+
+    A buyer may also have a "purse" that binds it instead of its reservation price, a "discount"
+    that a round costs, and a "deadline".
+    """
 
     item: Item
     buyer: Mapping[str, Any]
     seller: Mapping[str, Any]
+    rivals: tuple[Mapping[str, Any], ...] = ()  # the other buyers' own, where they compete
+    rounds: int | None = None  # limit of this deal, where it is drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +192,7 @@ class Bazaar:
     decimals: int = 0
     seller_type: str = ""
     manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
+    remember: Callable[[Instance, tuple[Deal, ...]], Instance] | None = None  # what past deals do
 
     agents = ("seller", "buyer")
 
@@ -201,13 +213,13 @@ class Bazaar:
     def payoffs(self, state: State) -> dict[str, float]:
         """Each side's surplus in rupees, summed over the deals made so far."""
         closed = [
-            (deal.price, instance)
+            (deal, instance)
             for deal, instance in zip(state.table.past, state.private["nature"], strict=False)
             if deal.price is not None
         ]
         return {
-            "buyer": sum(i.buyer["reservation"] - price for price, i in closed),
-            "seller": sum(price - i.seller["reservation"] for price, i in closed),
+            "buyer": sum(buyer_payoff(instance.buyer, deal) for deal, instance in closed),
+            "seller": sum(d.price - i.seller["reservation"] for d, i in closed),
         }
 
     def step(self, state: State, action: Action) -> State:
@@ -220,12 +232,12 @@ class Bazaar:
         table = state.table
         asked = {"moves": (*table.moves, Move("buyer", action)), "round": table.round + 1}
         if isinstance(action, Offer):
-            check_bid(action.price, state.private["buyer"]["reservation"], table.decimals)
+            check_bid(action.price, state.private["buyer"], table.decimals)
             table = table._replace(bids=(*table.bids, action.price), **asked)
             return State(table, "seller", state.private)
         if isinstance(action, Accept):
             price = table.asks[-1]
-            check_budget(price, state.private["buyer"]["reservation"])
+            check_budget(price, state.private["buyer"])
             return self._close(state, table._replace(**asked), EndReason.AGREEMENT, "buyer", price)
         if isinstance(action, WalkAway):
             return self._close(state, table._replace(**asked), EndReason.WALKAWAY, "buyer")
@@ -266,21 +278,41 @@ class Bazaar:
 
     def _deal(self, instances: tuple[Instance, ...], past: tuple[Deal, ...]) -> State:
         here = instances[len(past)]
-        table = Table(
-            here.item, self.rounds, len(instances), self.decimals, self.seller_type, past=past
-        )
+        if self.remember is not None:
+            here = self.remember(here, past)
+        rounds = here.rounds or self.rounds
+        table = Table(here.item, rounds, len(instances), self.decimals, self.seller_type, past=past)
         private = {"buyer": here.buyer, "seller": here.seller, "nature": instances}
         return State(table, "seller", private)
 
 
-def check_bid(price: float, budget: float, decimals: int) -> None:
-    """Raise IllegalAction unless `price` is one a buyer with `budget` may bid."""
+def buyer_payoff(own: Mapping[str, Any], deal: Deal) -> float:
+    """A buyer's surplus from a deal it made, in rupees; delay eats a gain but spares no loss."""
+    gain = own["reservation"] - deal.price
+    return gain * discounted(own, deal) if gain > 0 else gain
+
+
+def discounted(own: Mapping[str, Any], deal: Deal) -> float:
+    """What a deal keeps of its worth after its rounds, in [0, 1]; nothing past the deadline.
+
+    Without a "discount" a deal keeps all, whatever the deadline: the classic game's grader halves.
+    """
+    if "discount" not in own:
+        return 1.0
+    if own.get("deadline") is not None and deal.rounds > own["deadline"]:
+        return 0.0
+    return own["discount"] ** max(0, deal.rounds - 1)
+
+
+def check_bid(price: float, own: Mapping[str, Any], decimals: int) -> None:
+    """Raise IllegalAction unless `price` is one a buyer may bid."""
     check_price(price, decimals)
-    check_budget(price, budget)
+    check_budget(price, own)
 
 
-def check_budget(price: float, budget: float) -> None:
-    """Raise IllegalAction where a buyer with `budget` cannot pay `price`."""
+def check_budget(price: float, own: Mapping[str, Any]) -> None:
+    """Raise IllegalAction where a buyer cannot pay `price`: from its purse, or else its limit."""
+    budget = own.get("purse", own["reservation"])
     if price > budget:
         raise IllegalAction(f"the budget is {rupees(budget)}, and {rupees(price)} is more")
 
@@ -326,7 +358,7 @@ def unknown_action(action: object) -> IllegalAction:
 def shares(state: Any, agent: str) -> list[float]:
     """The agent's share of the ZOPA in every deal of the episode; 0 where it made none.
 
-    A deal at a loss counts below 0. Raises ValueError for a deal made where there was no ZOPA.
+    A deal at a loss counts below 0; where there was no ZOPA, by its share of the list price.
     """
     past = state.table.past
     return [
@@ -340,4 +372,4 @@ def _share(deal: Deal, instance: Instance, agent: str) -> float:
         return 0.0
     buyer, seller = instance.buyer["reservation"], instance.seller["reservation"]
     gain = deal.price - seller if agent == "seller" else buyer - deal.price
-    return surplus_share(gain, zopa_width(buyer, seller))
+    return surplus_share(gain, zopa_width(buyer, seller) or instance.item.list_price)

@@ -18,7 +18,8 @@ class TimeDependent:
     Accepts a price at least as good as its own next one (AC_next; Baarslag et al. 2014). A buyer
     opens at `opening` of the first ask, or of its reservation price where that is lower; a seller
     opens at the list price. On its last move it takes any price within its reservation price;
-    failing that a buyer leaves and a seller asks its reservation price. Faratin et al. (1998).
+    failing that a buyer leaves and a seller asks its reservation price. A buyer whose budget is
+    under one step of money leaves at once. Faratin et al. (1998).
     """
 
     exponent: float
@@ -28,11 +29,13 @@ class TimeDependent:
         return self.sell(obs) if obs.agent == "seller" else self.buy(obs)
 
     def buy(self, obs: Observation) -> Action:
-        limit = min(obs.reservation, obs.opening_ask)
+        limit, step = min(obs.budget, obs.opening_ask), 10**-obs.table.decimals
+        if obs.budget < step:
+            return WalkAway()
         best = self.opening * limit
         share = conceded(obs.round, obs.table.rounds, self.exponent)
-        price = max(obs.bid or 0, obs.priced(min(best + share * (limit - best), limit)))
-        if obs.ask <= min(price, obs.reservation) or (obs.rounds_left <= 1 and obs.ask <= limit):
+        price = max(obs.bid or step, obs.priced(min(best + share * (limit - best), limit)))
+        if obs.ask <= min(price, obs.budget) or (obs.rounds_left <= 1 and obs.ask <= limit):
             return Accept()
         return Offer(price) if obs.rounds_left > 1 else WalkAway()
 

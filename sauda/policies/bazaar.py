@@ -27,10 +27,10 @@ class Wait:
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
         settled = obs.drop == 0
-        if obs.ask <= obs.reservation and (settled or obs.rounds_left <= 1):
+        if obs.ask <= obs.budget and (settled or obs.rounds_left <= 1):
             return Accept()
         share = self.opening + self.dodge * (obs.round % 2)
-        return bid(obs, min(share * obs.opening_ask, obs.reservation))
+        return bid(obs, min(share * obs.opening_ask, obs.budget))
 
 
 def tit_for_tat(obs: Observation, rng: np.random.Generator) -> Action:
@@ -43,10 +43,10 @@ def tit_for_tat(obs: Observation, rng: np.random.Generator) -> Action:
 
 
 def _tit_for_tat_buyer(obs: Observation) -> Action:
-    limit = min(obs.reservation, obs.opening_ask)
+    limit = min(obs.budget, obs.opening_ask)
     price = 0.3 * limit if obs.bid is None else obs.bid + max(0, obs.drop or 0)
     price = min(price, limit)
-    if obs.ask <= price or (obs.rounds_left <= 1 and obs.ask <= obs.reservation):
+    if obs.ask <= price or (obs.rounds_left <= 1 and obs.ask <= obs.budget):
         return Accept()
     return bid(obs, price) if obs.rounds_left > 1 else WalkAway()
 
@@ -68,9 +68,9 @@ def random(obs: Observation, rng: np.random.Generator) -> Action:
         return WalkAway()
     if obs.agent == "seller":
         return _random_seller(obs, rng, accept=draw < 0.2)
-    if draw < 0.2 and obs.ask <= obs.reservation:
+    if draw < 0.2 and obs.ask <= obs.budget:
         return Accept()
-    return bid(obs, rng.uniform(0, min(obs.reservation, obs.ask)))
+    return bid(obs, rng.uniform(0, min(obs.budget, obs.ask)))
 
 
 def _random_seller(obs: Observation, rng: np.random.Generator, accept: bool) -> Action:
@@ -82,10 +82,12 @@ def _random_seller(obs: Observation, rng: np.random.Generator, accept: bool) -> 
     return Offer(obs.priced(rng.uniform(floor + step, ceiling + step)))
 
 
-def bid(obs: Observation, price: float) -> Offer:
-    """A legal bid near `price`: at least one step of money, at most the budget."""
+def bid(obs: Observation, price: float) -> Offer | WalkAway:
+    """A legal bid near `price`, from one step of money to the budget; leaves if that is too low."""
     step = 10**-obs.table.decimals
-    return Offer(min(max(obs.priced(price), step), obs.reservation))
+    if obs.budget < step:
+        return WalkAway()
+    return Offer(min(max(obs.priced(price), step), obs.budget))
 
 
 boulware = TimeDependent(exponent=0.25)

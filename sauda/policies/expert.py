@@ -15,7 +15,7 @@ from math import ceil
 
 import numpy as np
 
-from env import Accept, Observation, Offer
+from env import Accept, Observation, Offer, WalkAway
 from sauda.policies.bazaar import bid
 
 
@@ -48,12 +48,15 @@ BLUFF = 0.08  # of the ask: what a fake concession takes off, for one round
 RIVALS_ACCEPT = 0.55  # of the budget; the `smart` buyer takes any ask from here down
 
 
-def expert(obs: Observation, rng: np.random.Generator) -> Accept | Offer:
-    """The expert's move: a bid, or the ask taken where the price it names is no lower."""
+def expert(obs: Observation, rng: np.random.Generator) -> Accept | Offer | WalkAway:
+    """The expert's move: a bid, or the ask taken where the price it names is no lower.
+
+    It leaves only where its purse holds less than one step of money.
+    """
     price = max(_price(obs), obs.bid or 0)
     per_rupee = 10**obs.table.decimals
     price = ceil(price * per_rupee - 1e-6) / per_rupee  # down would miss what is just enough
-    if obs.ask <= min(price, obs.reservation):
+    if obs.ask <= min(price, obs.budget):
         return Accept()
     return bid(obs, price)
 

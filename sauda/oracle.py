@@ -1,0 +1,194 @@
+"""How well the open market can be bought in: bounds, how near the contestants come, and holes.
+
+The informed value is that of the best reply to the known seller: nobody who does not know it can
+expect more, but for the grid error. The belief buyer knows no more than any contestant, so the best
+uninformed value lies between the two. In a career the informed value is each deal's own, against a
+seller who remembers nothing and with no purse; in a crowd it is that of bargaining alone.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from math import inf
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from env import (
+    Accept,
+    Instance,
+    Observation,
+    Offer,
+    Policy,
+    WalkAway,
+    begin,
+    conceded,
+    rollout,
+    task,
+)
+from sauda.evaluate import SPLITS
+from sauda.policies import BUYERS
+from sauda.policies.bazaar import Wait, bid
+from sauda.policies.belief import belief_buyer
+from sauda.policies.best_reply import GRID, informed_value
+from sauda.stats import mean_interval
+
+MEMORYLESS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # one deal, one buyer
+BOUNDED = (*MEMORYLESS, "bazaar/career", "bazaar/crowd")
+LEAVES = (1.2, 1.6, inf)  # opening asks, in limits of the buyer, tried as too high to stay for
+NEAR = 0.95  # of the informed value: a policy without hidden information that near is an exploit
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to measure; the defaults are the numbers we report."""
+
+    episodes: int = 400  # hold-out seeds a task, from 50,000: all reported values
+    search: int = 150  # training seeds a task, from 0: to choose the best schedule
+    refined: int = 100  # deals of the hold-out seeds a task, for the grid error
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A fixed path of bids, whatever the seller does, up to the last useful move.
+
+    Shares are of the opening ask, or of the buyer's limit where that is lower or `of_limit`.
+    """
+
+    opening: float
+    final: float
+    exponent: float  # of the concession in time, as in `conceded`
+    patient: bool  # takes an ask above its own next bid only at the last useful move
+    of_limit: bool
+    leaves_above: float  # opening ask, as a multiple of its limit; it walks from that at once
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
+        if obs.opening_ask > self.leaves_above * obs.budget:
+            return WalkAway()
+        unit = obs.budget if self.of_limit else min(obs.opening_ask, obs.budget)
+        useful = min(obs.table.rounds, obs.own.get("deadline") or obs.table.rounds)
+        done = conceded(obs.round, useful, self.exponent)
+        price = min(obs.budget, unit * (self.opening + done * (self.final - self.opening)))
+        last = obs.round >= useful - 1
+        if obs.ask <= (obs.budget if last or not self.patient else price):
+            return Accept()
+        return bid(obs, price) if obs.round < useful else WalkAway()
+
+
+def leave(obs: Observation, rng: np.random.Generator) -> WalkAway:
+    """Walk away at once: right where there is no ZOPA."""
+    return WalkAway()
+
+
+def candidates() -> dict[str, Policy]:
+    """The fixed schedules and variants of `wait` tried as exploits, by name."""
+    grid = product((0.5, 0.7), (0.85, 1.0), (0.3, 1.0, 3.0), (True, False), (True, False), LEAVES)
+    schedules = {
+        f"{opening:g} to {final:g} of the {'limit' if of_limit else 'ask'}, exponent {exponent:g}, "
+        f"{'patient' if patient else 'takes any ask within its limit'}"
+        f"{f', leaves at {above:g} times the limit' * (above < inf)}": Schedule(
+            opening, final, exponent, patient, of_limit, above
+        )
+        for opening, final, exponent, patient, of_limit, above in grid
+    }
+    waits = product((0.36, 0.42, 0.48, 0.54, 0.6, 0.66), (0.0, 0.01))
+    return schedules | {f"wait at {share:g}, dodge {d:g}": Wait(share, d) for share, d in waits}
+
+
+def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
+    """The data of the oracle artifact: one row a task."""
+    train, holdout = (
+        SPLITS[s][:n] for s, n in (("train", config.search), ("holdout", config.episodes))
+    )
+    tried = candidates()
+    named = {**BUYERS, "leave": leave}
+    jobs = [(t, p, holdout) for t in MEMORYLESS for p in (None, belief_buyer)]
+    jobs += [(t, None, holdout) for t in BOUNDED[len(MEMORYLESS) :]]
+    jobs += [(t, p, holdout) for t in BOUNDED for p in named.values()]
+    jobs += [(t, p, train) for t in BOUNDED for p in (None, *tried.values())]
+    with ProcessPoolExecutor(workers) as pool:
+        values = iter(list(_progress(pool.map(grades, *zip(*jobs, strict=True)), len(jobs))))
+        known, belief = {}, {}
+        for name in MEMORYLESS:
+            known[name], belief[name] = next(values), next(values)
+        known |= {name: next(values) for name in BOUNDED[len(MEMORYLESS) :]}
+        played = {name: {p: next(values) for p in named} for name in BOUNDED}
+        searched = {name: {p: next(values) for p in ("", *tried)} for name in BOUNDED}
+        best = {t: _best(searched[t]) for t in BOUNDED}
+        again = list(pool.map(grades, BOUNDED, [tried[best[t]] for t in BOUNDED], [holdout] * 5))
+        errors = list(pool.map(grid_error, BOUNDED, [config.refined] * 5))
+    rows = [
+        {
+            "task": name,
+            "n": len(holdout),
+            "bound": "optimum" if name in MEMORYLESS else "upper",
+            "no_zopa": no_zopa(name, holdout),
+            "informed": _interval(known[name]),
+            "grid_error": errors[i],
+            "belief": _compared(belief[name], known[name]) if name in belief else None,
+            "policies": [
+                {"policy": p, **_compared(v, known[name])} for p, v in played[name].items()
+            ],
+            "search": {
+                "tried": len(tried),
+                "n": len(train),
+                "best": best[name],
+                "train": _compared(searched[name][best[name]], searched[name][""]),
+                "holdout": _compared(again[i], known[name]),
+            },
+        }
+        for i, name in enumerate(BOUNDED)
+    ]
+    return {"grid": GRID, "near": NEAR, "rows": rows}
+
+
+def grades(task_name: str, player: Policy | None, seeds: Sequence[int]) -> np.ndarray:
+    """The grade of each seed: played by `player`, or the informed value where that is None."""
+    here = task(task_name)
+    if player is not None:
+        return np.array([here.grade(rollout(here, player, seed).final) for seed in seeds])
+    values = [informed_value(deal) for deal in _deals(task_name, seeds)]
+    return np.array(values).reshape(len(seeds), -1).mean(1)
+
+
+def grid_error(task_name: str, deals: int) -> dict[str, float]:
+    """What halving the grid's steps adds to the informed value: over the first hold-out deals."""
+    first = islice(_deals(task_name, SPLITS["holdout"]), deals)
+    added = [abs(informed_value(d, 2 * GRID - 1) - informed_value(d)) for d in first]
+    return {"n": len(added), "mean": round(float(np.mean(added)), 6), "max": round(max(added), 6)}
+
+
+def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
+    """The share of the deals in which buyer and seller can gain nothing together."""
+    crossed = [d.buyer["reservation"] <= d.seller["reservation"] for d in _deals(task_name, seeds)]
+    return round(float(np.mean(crossed)), 6)
+
+
+def _deals(task_name: str, seeds: Iterable[int]) -> Iterable[Instance]:
+    """The deals of all episodes, those of a career with no purse to mind."""
+    here = task(task_name)
+    for seed in seeds:
+        deals = begin(here, seed).state.private["nature"]
+        free = len(deals) > 1
+        yield from (replace(d, buyer={**d.buyer, "purse": inf}) if free else d for d in deals)
+
+
+def _best(values: Mapping[str, np.ndarray]) -> str:
+    return max((name for name in values if name), key=lambda name: values[name].mean())
+
+
+def _interval(values: np.ndarray) -> dict[str, float]:
+    names = ("mean", "low", "high")
+    return {k: round(v, 6) for k, v in zip(names, mean_interval(values), strict=True)}
+
+
+def _compared(values: np.ndarray, informed: np.ndarray) -> dict[str, Any]:
+    """A policy's mean grade with its interval, and its share of the informed value."""
+    share = float(values.mean() / informed.mean())
+    return {**_interval(values), "share": round(share, 6), "flagged": share >= NEAR}
+
+
+def _progress(results: Iterable[np.ndarray], total: int) -> Iterable[np.ndarray]:
+    return tqdm(results, total=total, unit="cell", desc="playing", leave=False)

@@ -1,0 +1,195 @@
+"""The bounds on the open market: small sellers by hand, then values against play and each other."""
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from env import begin, rollout, task
+from env.bazaar.listings import Item
+from env.bazaar.rules import Instance
+from env.bazaar.sellers import (
+    LOW_BID,
+    SellerType,
+    Stance,
+    ask_at,
+    hazard_at,
+    threshold_at,
+)
+from sauda.oracle import GRID, MEMORYLESS, Config, candidates, grades, no_zopa, oracle
+from sauda.policies.belief import belief_buyer, weights
+from sauda.policies.best_reply import WALK, informed, informed_policy, informed_value
+from sauda.schemas import check
+
+SEEDS = range(120)
+deaf = SellerType("deaf", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)  # its ask falls evenly to its floor
+
+
+def deal(
+    kind: SellerType, floor: int = 600, limit: int = 900, discount: float = 0.9, **own
+) -> Instance:
+    """A thing listed at 1,000 rupees, opened at that, four rounds; nobody's draw makes it walk."""
+    stance = Stance(kind, floor, 1000, 4, rival=False)
+    return Instance(
+        Item("lamp", "Lamps", "new", 1000),
+        buyer={"reservation": limit, "discount": discount, "purse": 1500, "deadline": None} | own,
+        seller={"reservation": floor, "stance": stance, "chance": ((1.0,) * 5 + (0.0,) * 7,) * 4},
+        rounds=4,
+    )
+
+
+def deals(name: str, seeds: range = SEEDS) -> list[Instance]:
+    return [begin(task(name), seed).state.private["nature"][0] for seed in seeds]
+
+
+# By hand
+
+
+def test_against_a_seller_who_only_waits_the_best_is_to_take_the_ask_at_the_best_time():
+    """Asks after rounds 1 to 4: 900, 800, 700, 600; a bid at the next ask is taken at once."""
+    asks = ((1, 900), (2, 800), (3, 700), (4, 600))
+    gains = [0.9 ** (t - 1) * (900 - ask) / 300 for t, ask in asks]
+    assert informed_value(deal(deaf)) == pytest.approx(max(gains)) == pytest.approx(0.9**3)
+
+
+def test_haste_moves_the_deal_forward():
+    hurried = deal(deaf, discount=0.5)  # 0, 0.5 / 3, 0.25 * 2 / 3, 0.125
+    assert informed_value(hurried) == pytest.approx(1 / 6)
+
+
+def test_a_deal_past_the_deadline_is_worth_nothing():
+    assert informed_value(deal(deaf, deadline=2)) == pytest.approx(0.9 / 3)
+
+
+def test_a_purse_below_every_price_leaves_nothing_to_win():
+    assert informed_value(deal(deaf, purse=500)) == 0
+
+
+def test_where_there_is_no_zopa_the_buyer_leaves_at_once():
+    crossed = deal(deaf, floor=700, limit=650)
+    _, values, moves = informed(crossed)
+    assert values[0, 0, -1] == 1
+    assert moves[0, 0, -1] == WALK
+
+
+def test_the_least_bid_taken_meets_the_ask_that_it_brings_down_itself():
+    """A seller that only echoes: a bid of 760 is 0.6 of the way, and its ask falls 0.6 of 400."""
+    echo = replace(deaf, reciprocity=1.0)
+    assert informed_value(deal(echo)) == pytest.approx((900 - 760) / 300)
+
+
+# The solver against the rules
+
+
+@pytest.mark.parametrize("name", MEMORYLESS)
+def test_the_solver_knows_the_sellers_as_the_game_plays_them(name: str):
+    for instance in deals(name, range(10)):
+        stance = instance.seller["stance"]
+        sellers = informed(instance)[0].sellers
+        for t in range(1, stance.rounds + 1):
+            for best in (1.0, 0.5 * stance.opening, 0.9 * stance.opening):
+                at = np.array([[best]])
+                ask = ask_at(stance, t, best)
+                threshold = threshold_at(stance, t, ask)
+                assert sellers.ask(t, at)[0, 0] == ask
+                assert sellers.threshold(t, at)[0, 0] == pytest.approx(threshold)
+                walks = sellers.walks(at, 0.8 * at, np.array([[threshold]]))
+                assert walks[0, 0] == pytest.approx(hazard_at(stance, best, 0.8 * best, threshold))
+
+
+@pytest.mark.parametrize("name", MEMORYLESS)
+def test_the_informed_value_is_what_its_play_wins_on_average(name: str):
+    """Exactly: one game where it never walks, times the chance of that by the game's own hazard."""
+    here = task(name)
+    for seed, instance in enumerate(deals(name, range(60))):
+        calm = tuple((1.0, *draws[1:]) for draws in instance.seller["chance"])
+        still = replace(instance, seller={**instance.seller, "chance": calm})
+        steady = replace(here, env=replace(here.env, draw=lambda rng, still=still: (still,)))
+        end = rollout(steady, informed_policy(instance), seed).final
+        stance, stays = instance.seller["stance"], 1.0
+        bids, best = end.table.bids, LOW_BID * instance.seller["stance"].opening
+        for t, bid in enumerate(bids, 1):
+            threshold = threshold_at(stance, t, ask_at(stance, t, max(bids[:t])))
+            stays *= 1 - hazard_at(stance, bid, best, threshold)
+            best = max(bids[:t])
+        assert informed_value(instance) == pytest.approx(stays * here.grade(end), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", MEMORYLESS)
+def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str):
+    here = task(name)
+    played = [
+        here.grade(rollout(here, informed_policy(instance), seed).final)
+        for seed, instance in enumerate(deals(name))
+    ]
+    # It keeps the hazard so low that a walk is rare: one in a hundred games moves the mean most.
+    assert np.mean(played) == pytest.approx(grades(name, None, SEEDS).mean(), abs=0.015)
+
+
+@pytest.mark.parametrize("name", MEMORYLESS)
+def test_a_finer_grid_adds_little_and_takes_nothing_of_note(name: str):
+    added = [informed_value(d, 2 * GRID - 1) - informed_value(d) for d in deals(name, range(40))]
+    assert np.mean(added) < 0.002
+    assert -1e-3 < min(added) <= max(added) < 0.03
+
+
+# The belief
+
+
+def test_the_belief_grows_in_a_seller_like_the_one_it_meets():
+    final = rollout(task("bazaar/open"), belief_buyer, 1)
+    first, *_, last = final.trajectory("buyer")
+    spread = [1 / (weights(turn.observation) ** 2).sum() for turn in (first, last)]
+    assert spread[1] < spread[0] / 2
+
+
+def test_the_belief_buyer_depends_on_what_it_sees_alone():
+    obs = rollout(task("bazaar/bluff"), belief_buyer, 3).trajectory("buyer")[1].observation
+    moves = {repr(belief_buyer(obs, np.random.default_rng(seed))) for seed in range(3)}
+    assert len(moves) == 1
+
+
+def test_the_belief_buyer_plays_games_it_was_not_made_for():
+    for name in ("classic/single_deal", "bazaar/career", "bazaar/crowd"):
+        assert rollout(task(name), belief_buyer, 0).end != "forfeit"
+
+
+# The artifact's data
+
+
+@pytest.fixture(scope="module")
+def data() -> dict:
+    return oracle(Config(episodes=40, search=4, refined=10))
+
+
+def test_the_data_are_of_their_kind(data: dict):
+    check("oracle/1", data)
+    assert [row["bound"] for row in data["rows"]] == ["optimum"] * 3 + ["upper"] * 2
+
+
+def test_nobody_beats_the_informed_or_comes_near_it(data: dict):
+    for row in data["rows"]:
+        contestants = [*row["policies"], row["search"]["holdout"]]
+        assert max(cell["mean"] for cell in contestants) < row["informed"]["mean"]
+        assert not any(cell["flagged"] for cell in contestants), row["task"]
+
+
+def test_who_does_not_know_the_seller_wins_less_than_who_does_and_more_than_any_script(data: dict):
+    for row in data["rows"][:3]:
+        best_script = max(cell["mean"] for cell in row["policies"])
+        assert best_script < row["belief"]["mean"] < row["informed"]["mean"]
+
+
+def test_leaving_at_once_wins_the_share_of_deals_without_a_zopa(data: dict):
+    for row in data["rows"][:3]:
+        assert next(p for p in row["policies"] if p["policy"] == "leave")["mean"] == row["no_zopa"]
+
+
+def test_the_bound_of_a_career_counts_no_purse():
+    assert no_zopa("bazaar/career", range(3)) >= 0
+    assert informed_value(deal(deaf, purse=inf)) == informed_value(deal(deaf))
+
+
+def test_at_least_sixty_schedules_are_tried():
+    assert len(candidates()) >= 60
