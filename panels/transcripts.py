@@ -197,4 +197,5 @@ def build() -> None:
         shown_parts,
         **quiet,
     )
-    step.input(show, [task_name, seed, names, step], [problem, shown], **quiet)
+    slid = [task_name, seed, names, step]
+    step.input(show, slid, [problem, shown], trigger_mode="always_last", **quiet)

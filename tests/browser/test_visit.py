@@ -8,7 +8,7 @@ import shutil
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from env import TASKS, rollout
 from sauda.artifact import FILES, ROOT
@@ -212,8 +212,7 @@ def test_the_step_slider_shows_so_many_moves(open_page):
     slider.focus()
     slider.press("Home")
     slider.press("ArrowRight")
-    settle(page)
-    assert box.locator("li").count() == 2
+    expect(box.locator("li")).to_have_count(2)
     assert page.locator(".sauda-talk").count() == 4
 
 
