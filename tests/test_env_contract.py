@@ -88,17 +88,21 @@ def states(played: Task, game: Episode) -> Iterator[Any]:
 
 
 def walkaway_grade(played: Task, game: Episode) -> float:
-    """What an episode without a deal is worth, by hand: without a ZOPA, what the rounds left."""
+    """What an episode without a deal is worth, by hand: without a ZOPA, what the rounds left.
+
+    Of a single deal those in which the buyer moved: it may leave before the others do.
+    """
     if played not in MARKETS:
         return 0.0
     kept = []
     instances = game.final.private["nature"]
     for deal, instance in zip(game.final.table.past, instances, strict=False):
         own, late = instance.buyer, False
+        rounds = deal.rounds if len(instances) > 1 else len(game.trajectory("buyer"))
         if own["deadline"] is not None:
-            late = deal.rounds > own["deadline"]
+            late = rounds > own["deadline"]
         agreeable = own["reservation"] > instance.seller["reservation"]
-        kept.append(0.0 if agreeable or late else own["discount"] ** (deal.rounds - 1))
+        kept.append(0.0 if agreeable or late else own["discount"] ** (rounds - 1))
     return sum(kept) / len(instances)
 
 

@@ -25,7 +25,7 @@ from env import (
 from env.bazaar.market import draw
 from env.bazaar.sellers import CLAIMS, RIVAL_HURRY, claim_at
 from sauda.policies import BUYERS
-from sauda.policies.bazaar import boulware, linear
+from sauda.policies.bazaar import boulware, conceder, linear
 
 OPEN, CAREER, BLUFF = (task(f"bazaar/{name}") for name in ("open", "career", "bluff"))
 PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}
@@ -172,11 +172,11 @@ def soft(obs: Observation, rng: np.random.Generator) -> Accept | Offer:
     return Accept() if share is None else Offer(max(1, round(share * obs.opening_ask)))
 
 
-def later_shares(first_five: Policy, seed: int) -> float:
-    """Mean share of the ZOPA that `linear` wins in deals 6 to 10, where they have one."""
+def later_shares(first_five: Policy, then: Policy, seed: int) -> float:
+    """Mean share of the ZOPA that `then` wins in deals 6 to 10, where they have one."""
 
     def changing(obs: Observation, rng: np.random.Generator) -> Any:
-        return (first_five if len(obs.table.past) < 5 else linear)(obs, rng)
+        return (first_five if len(obs.table.past) < 5 else then)(obs, rng)
 
     rich = replace(CAREER, env=replace(CAREER.env, draw=ample))
     final = rollout(rich, changing, seed).final
@@ -185,11 +185,12 @@ def later_shares(first_five: Policy, seed: int) -> float:
     return float(np.mean(won)) if won else 0.0
 
 
-def test_a_soft_history_costs_a_twentieth_of_the_zopa_later():
-    lost = np.array([later_shares(boulware, s) - later_shares(soft, s) for s in range(300)])
-    error = lost.std(ddof=1) / np.sqrt(len(lost))
-    print(f"a soft history costs {lost.mean():.3f} of the ZOPA, standard error {error:.3f}")
-    assert lost.mean() > 0.05
+@pytest.mark.parametrize("then", [linear, conceder, boulware])
+def test_a_soft_history_costs_a_twentieth_of_the_zopa_later(then: Policy):
+    lost = [later_shares(boulware, then, s) - later_shares(soft, then, s) for s in range(200)]
+    error = np.std(lost, ddof=1) / np.sqrt(len(lost))
+    print(f"a soft history costs {np.mean(lost):.3f} of the ZOPA, standard error {error:.3f}")
+    assert np.mean(lost) > 0.05
 
 
 # What words and manner give away

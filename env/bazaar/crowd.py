@@ -37,7 +37,10 @@ BUYERS = ("buyer", "rival_1", "rival_2")
 
 @dataclass(frozen=True, slots=True)
 class CrowdState:
-    """A round in play. Each buyer's bids, and all bids as the seller sees them, are private."""
+    """A round in play. Each buyer's bids, and all bids as the seller sees them, are private.
+
+    A buyer's "left" is the round in which it walked: what it then gave up waits for no rival.
+    """
 
     table: Table  # asks, rounds and deals: what all buyers see alike
     active: Mapping[str, bool]  # of the rounds closed so far
@@ -63,7 +66,7 @@ class Crowd:
         (instance,) = self.draw(rng)
         liking = tuple(BUYERS[i] for i in rng.permutation(len(BUYERS)))  # settles equal bids
         owns = (instance.buyer, *(instance.rivals or (instance.buyer, instance.buyer)))
-        fresh = {"bids": (), "pending": None, "outbid": False}
+        fresh = {"bids": (), "pending": None, "outbid": False, "left": None}
         private = {
             **{b: {**own, **fresh} for b, own in zip(BUYERS, owns, strict=True)},
             "seller": {**instance.seller, "bids": (), "liking": liking},
@@ -126,7 +129,8 @@ class Crowd:
         else:
             raise unknown_action(action)
         bids = own["bids"] if pending is None else (*own["bids"], pending)
-        sealed = {**own, "bids": bids, "pending": pending}
+        left = state.table.round + 1 if pending is None else None
+        sealed = {**own, "bids": bids, "pending": pending, "left": left}
         after = replace(state, private={**state.private, agent: sealed})
         waiting = [b for b in BUYERS[BUYERS.index(agent) + 1 :] if state.active[b]]
         return replace(after, turn=waiting[0]) if waiting else self._open_bids(after)

@@ -31,7 +31,7 @@ SELLER_LIMIT = (0.40, 0.80)  # reservation price as a share of the list price
 BUYER_LIMIT = (0.60, 1.10)  # likewise; with the seller's it crosses in one episode of ten
 PURSE = 1.5  # of the list price: what a buyer can pay, even at a loss
 CAREER_PURSE = 0.75  # of the ten list prices together: it may not last for ten soft deals
-REMEMBERED = 0.7  # of a wholly soft history, in the margin; at 0.5 softness cost under 0.05 of ZOPA
+FIRMEST = 0.9  # margin that a seller comes to whatever it remembers, so that it still concedes
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ MARKETS = {
     "open": Market("A stranger sells one thing; nothing about them is known."),
     "rushed": Market(
         "Every round costs dear, and past a deadline only the buyer knows the deal is worthless.",
-        discount=(0.82, 0.90),
+        rounds=(5, 8),
+        discount=(0.85, 0.92),
         deadline=(3, 6),
     ),
     "bluff": Market(
@@ -121,7 +122,7 @@ def softness(past: tuple[Deal, ...]) -> float:
 def remember(instance: Instance, past: tuple[Deal, ...]) -> Instance:
     """The seller of the next deal, who keeps a margin by what the buyer paid before; the purse."""
     stance = instance.seller["stance"]
-    margin = min(0.9, stance.type.margin + REMEMBERED * softness(past))
+    margin = min(FIRMEST, stance.type.margin + softness(past))
     firmer = replace(stance, type=replace(stance.type, margin=margin))
     spent = sum(deal.price for deal in past if deal.price is not None)
     return replace(
@@ -137,18 +138,18 @@ def market_grade(state: Any) -> float:
     With a ZOPA: the share of it won, discounted, 0 without a deal or past the deadline. Without
     one: 1, discounted, for no deal. A deal at a loss counts below 0, by the list price.
     """
-    past = state.table.past
+    past, left = state.table.past, state.private["buyer"].get("left")
     grades = [
-        _deal_grade(instance, past[i]) if i < len(past) else 0.0
+        _deal_grade(instance, past[i], left) if i < len(past) else 0.0
         for i, instance in enumerate(state.private["nature"])
     ]
     return sum(grades) / len(grades)
 
 
-def _deal_grade(instance: Instance, deal: Deal) -> float:
+def _deal_grade(instance: Instance, deal: Deal, left: int | None) -> float:
     own, limit = instance.buyer, instance.buyer["reservation"]
     width = limit - instance.seller["reservation"]
-    kept = discounted(own, deal)
+    kept = discounted(own, deal if left is None else replace(deal, rounds=left))
     if deal.price is None or deal.buyer != "buyer":
         return kept if width <= 0 else 0.0
     if width <= 0 or deal.price > limit:
