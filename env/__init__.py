@@ -15,7 +15,7 @@ from env.bazaar.buyers import aggressive, naive, rule_based, smart
 from env.bazaar.classic import CLASSIC
 from env.bazaar.classic_seller import classic_seller
 from env.bazaar.listings import CATALOGUE, Item
-from env.bazaar.market import MARKETS, SELLER_LIMIT
+from env.bazaar.market import MARKETS, SELLER_LIMIT, facing
 from env.bazaar.rules import (
     Accept,
     Bazaar,
@@ -29,7 +29,16 @@ from env.bazaar.rules import (
     shares,
 )
 from env.bazaar.seller_brief import bonus
-from env.bazaar.sellers import INSULT, LOW_BID, RIVAL_HURRY, STRIDE, TYPES, draw_type
+from env.bazaar.sellers import (
+    CLAIMS,
+    INSULT,
+    LOW_BID,
+    RIVAL_HURRY,
+    STRIDE,
+    TYPES,
+    claim_at,
+    draw_type,
+)
 from env.bazaar.tells import Tells
 from env.bazaar.time_dependent import TimeDependent
 from env.concession import conceded
@@ -42,6 +51,7 @@ from env.welfare import frontier_distance, nash_product, surplus_share, zopa_wid
 __all__ = [
     "BATCH_TASKS",
     "CATALOGUE",
+    "CLAIMS",
     "CLASSIC",
     "INSULT",
     "LOW_BID",
@@ -82,11 +92,13 @@ __all__ = [
     "batch_wait",
     "begin",
     "bonus",
+    "claim_at",
     "classic_seller",
     "conceded",
     "draw_games",
     "draw_type",
     "episode",
+    "facing",
     "frontier_distance",
     "games_of",
     "grouped",

@@ -129,7 +129,9 @@ def result(game: Game) -> Markup:
         deals_table(played) if played.final.table.deals > 1 else zopa_bar(game),
     ]
     if game.task_name.startswith("bazaar/") and not sells(game):
-        lines.append(oracle_line(played))
+        lines += [seller_line(played), oracle_line(played)]
+    if sells(game) and game.opponent:
+        lines.append(Markup("<p>The buyer was {}.</p>").format(game.opponent.replace("_", " ")))
     if sells(game) and past:
         lines.append(bonus_line(game, past[-1].price))
     lines.append(
@@ -197,6 +199,25 @@ def deals_table(played: Episode) -> Markup:
         )
     ]
     return table(("deal", "how it ended", "share"), rows, align="llr", caption="Your deals")
+
+
+def seller_line(played: Episode) -> Markup:
+    """Who the seller was: its type and what that means in numbers."""
+    stance = played.final.private["nature"][-1].seller["stance"]
+    kind = stance.type
+    concedes = "late" if kind.exponent < 0.7 else "early" if kind.exponent > 1.4 else "evenly"
+    return Markup(
+        "<p>The seller was of the type <b>{}</b>: it opened at {:.2f} of the list price, concedes"
+        " {}, gives {:.0%} of its concession in answer to the buyer’s movement, and makes {:.0%} of"
+        " the claims that would not be true{}.</p>"
+    ).format(
+        kind.name,
+        kind.markup,
+        concedes,
+        kind.reciprocity,
+        kind.bluff_rate,
+        "; another buyer really waited" if stance.rival else "; no other buyer waited",
+    )
 
 
 def oracle_line(played: Episode) -> Markup:

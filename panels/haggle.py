@@ -4,7 +4,7 @@ import secrets
 
 import gradio as gr
 
-from env import Accept, IllegalAction, Offer, WalkAway, rupees
+from env import TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
 from panels.game_view import brief, chart, messages, result, sells
 from panels.look import heading, trouble
 from sauda.haggle import Game, Quick, answer, quick_moves, start
@@ -15,6 +15,7 @@ from sauda.policies import BUYERS
 TITLE = "Haggle"
 
 BUY, SELL = "I buy", "I sell"
+HIDDEN = "Hidden till the end"
 SELLING = "bazaar/seller_brief"
 SELLING_CHAT = ["sauda-selling"]  # the user of the chat is in the seller's colour
 SEED_BITS = 64  # so many that a game's hidden draws cannot be searched for from what is said
@@ -43,17 +44,28 @@ MARKETS = {
     "Open market: ten deals, one purse": "bazaar/career",
     "Open market: two rivals": "bazaar/crowd",
 }
+FIRST = next(iter(MARKETS))
 
 
-def new_game(seat: str, choice: str) -> Game:
-    """A fresh game at a secret seed; `choice` is a market to buy in or a buyer to sell to.
+def new_game(seat: str, market: str, other: str) -> Game:
+    """A fresh game at a secret seed, in a market to buy in or as its seller, against `other`.
 
     Raises ValueError on a choice that does not go with the seat.
     """
-    if choice not in (BUYERS if seat == SELL else MARKETS):
+    place = SELLING if seat == SELL else MARKETS.get(market)
+    if place is None or other not in others(place):
         raise ValueError("choose a market to buy in, or a buyer to sell to")
+    if other == HIDDEN:
+        other = secrets.choice(tuple(BUYERS)) if seat == SELL else ""
     seed = 1 << SEED_BITS | secrets.randbits(SEED_BITS)  # far from training and hold-out seeds
-    return start(SELLING, choice, seed) if seat == SELL else start(MARKETS[choice], "", seed)
+    return start(place, other, seed)
+
+
+def others(task_name: str) -> tuple[str, ...]:
+    """Whom a visitor can choose to face: a buyer to sell to, a type of open-market seller."""
+    if task_name == SELLING:
+        return (HIDDEN, *BUYERS)
+    return (HIDDEN, *TYPES) if task_name.startswith("bazaar/") else (HIDDEN,)
 
 
 def say(game: Game, text: str) -> Game:
@@ -83,8 +95,9 @@ def build() -> None:
     game = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="sauda-actions"):
         seat = gr.Radio([BUY, SELL], value=BUY, label="Your seat", scale=1, min_width=160)
-        choice = gr.Dropdown(
-            list(MARKETS), value=next(iter(MARKETS)), label="Market", scale=2, min_width=300
+        market = gr.Dropdown(list(MARKETS), value=FIRST, label="Market", scale=2, min_width=280)
+        other = gr.Dropdown(
+            [HIDDEN], value=HIDDEN, label="Seller", scale=1, min_width=170, visible=False
         )
         again = gr.Button("New game", variant="secondary", scale=0, min_width=120)
     with gr.Row():
@@ -130,9 +143,9 @@ def build() -> None:
     def unchanged(wrong: Exception):
         return [trouble(wrong) if part is problem else gr.skip() for part in outputs]
 
-    def begin(seat: str, choice: str):
+    def begin(seat: str, market: str, other: str):
         try:
-            return shown(new_game(seat, choice))
+            return shown(new_game(seat, market, other))
         except ValueError as error:
             return unchanged(error)
 
@@ -157,15 +170,24 @@ def build() -> None:
 
         return pressed
 
-    def take_seat(seat: str):
-        if seat == SELL:
-            return gr.Dropdown(list(BUYERS), value="linear", label="Buyer")
-        return gr.Dropdown(list(MARKETS), value=next(iter(MARKETS)), label="Market")
+    def take_seat(seat: str, market: str):
+        """The two pickers for the seat: what cannot be chosen does not show."""
+        there = others(SELLING if seat == SELL else MARKETS.get(market, ""))
+        picker = gr.Dropdown(
+            list(there),
+            value=HIDDEN,
+            label="Buyer" if seat == SELL else "Seller",
+            visible=len(there) > 1,
+        )
+        return gr.Dropdown(visible=seat != SELL), picker
 
-    gr.on(None, lambda: begin(BUY, next(iter(MARKETS))), None, outputs, **quiet)
-    again.click(begin, [seat, choice], outputs, **quiet)
-    seat.input(take_seat, seat, choice, **quiet).then(begin, [seat, choice], outputs, **quiet)
-    choice.input(begin, [seat, choice], outputs, **quiet)
+    setting = [seat, market, other]
+    gr.on(None, lambda: begin(BUY, FIRST, HIDDEN), None, outputs, **quiet)
+    again.click(begin, setting, outputs, **quiet)
+    gr.on([seat.input, market.input], take_seat, [seat, market], [market, other], **quiet).then(
+        begin, setting, outputs, **quiet
+    )
+    other.input(begin, setting, outputs, **quiet)
     gr.on([box.submit, send.click], reply, [game, box], outputs, **quiet)
     for number, pressed in enumerate(quick):
         pressed.click(press(number), [game, box, seen], outputs, **quiet)

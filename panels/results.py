@@ -11,18 +11,8 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels.look import (
-    SERIES,
-    badge,
-    bar_style,
-    downloads,
-    heading,
-    line_style,
-    note,
-    styled,
-    table,
-    trouble,
-)
+from panels import open_market, published
+from panels.look import SERIES, bar_style, downloads, heading, styled, table, trouble
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.evaluate import compare
@@ -230,161 +220,15 @@ def about(task: str) -> str:
     return text
 
 
-# How our game compares with its source -----------------------------------------------------------
-
-
-def agreement_figure(reproduction: Artifact) -> go.Figure:
-    """Every reproduced figure as its distance from the published one, in standard errors."""
-    figure = go.Figure()
-    shades = {"surplus": "sft", "deal_rate": "grpo"}
-    for metric, role in shades.items():
-        rows = [
-            r for r in reproduction.data["rows"] if r["metric"] == metric and r["z"] is not None
-        ]
-        style = line_style(role) | {"mode": "markers"}
-        figure.add_scatter(
-            x=[row["z"] for row in rows],
-            y=[row["task"] for row in rows],
-            name={"surplus": "surplus", "deal_rate": "deal rate"}[metric],
-            customdata=[(row["policy"], row["published"], row["measured"]) for row in rows],
-            hovertemplate="%{customdata[0]}: published %{customdata[1]:.4f}, "
-            "here %{customdata[2]:.4f}, z %{x:.2f}<extra></extra>",
-            **style,
-        )
-    for z in (-3, -2, 2, 3):
-        figure.add_vline(
-            x=z,
-            line={
-                "color": SERIES["oracle"].light,
-                "width": 1,
-                "dash": "dot" if abs(z) == 3 else "dash",
-            },
-        )
-    figure.update_xaxes(title="difference in standard errors", range=[-4, 4], dtick=1)
-    return styled(figure, height=340).update_yaxes(showgrid=True)
-
-
-def agreement_sentence(reproduction: Artifact) -> str:
-    """How many figures agree, in words."""
-    a = reproduction.data["agreement"]
-    sampled = a["figures"] - a["without_error"]
-    return (
-        f"{a['within_three']} of {sampled} sampled figures lie within three standard errors of the"
-        f" difference, {a['within_two']} within two; of {a['without_error']} figures that do not"
-        f" vary, {a['without_error_equal']} are equal to four decimals."
-    )
-
-
-def agreement_table(reproduction: Artifact) -> Markup:
-    """Every compared figure."""
-    rows = [
-        (
-            row["task"],
-            row["policy"],
-            row["metric"].replace("_", " "),
-            f"{row['published']:.4f}",
-            f"{row['measured']:.4f}",
-            "equal" if row["z"] is None and row["equal"] else _z(row["z"]),
-        )
-        for row in reproduction.data["rows"]
-    ]
-    return table(("task", "policy", "figure", "published", "here", "z"), rows, align="lllrrr")
-
-
-def _z(z: float | None) -> str:
-    return "differs" if z is None else f"{z:+.2f}"
-
-
-# Published figures -------------------------------------------------------------------------------
-
-SYSTEMS = {"bazaar": "Haggling buyer", "arena": "GPU arena", "agreemate": "AgreeMate"}
-
-
-def published_names(published: Artifact) -> list[tuple[str, str]]:
-    """(label, id) of every published figure, by system."""
-    return [
-        (f"{SYSTEMS[figure['system']]}: {figure['title']}", figure["id"])
-        for figure in sorted(
-            published.data["figures"], key=lambda f: list(SYSTEMS).index(f["system"])
-        )
-    ]
-
-
-def published_figure(published: Artifact, figure_id: str) -> Markup:
-    """One published figure as a table, with its source, n and caveat."""
-    figure = next((f for f in published.data["figures"] if f["id"] == figure_id), None)
-    if figure is None:
-        return trouble(ValueError(f"no published figure {figure_id!r:.40}"))
-    align = "".join(
-        _side([row[i] for row in figure["rows"]]) for i in range(len(figure["columns"]))
-    )
-    rows = [["–" if cell is None else cell for cell in row] for row in figure["rows"]]
-    n = "n is not given" if figure["n"] is None else f"n = {figure['n']:,}"
-    return Markup('<p>{} {}</p><p class="sauda-note">{} ({}). Source: {}.</p>{}').format(
-        badge("published"),
-        figure["caveat"],
-        n,
-        figure["n_of"],
-        figure["source"],
-        table([c.replace("_", " ") for c in figure["columns"]], rows, align, figure["title"]),
-    )
-
-
-def _side(cells: Sequence[object]) -> str:
-    return "r" if all(isinstance(cell, int | float | None) for cell in cells) else "l"
-
-
 # Layout ------------------------------------------------------------------------------------------
-
-
-def bounds_table(oracle: Artifact) -> Markup:
-    """Each task of the open market: the oracle, the belief buyer, and the best that scripts do."""
-    return table(
-        ("task", "n", "informed oracle", "belief buyer", "best script", "best of the search",
-         "wait", "leave at once"),
-        [
-            (
-                row["task"] + ("" if row["bound"] == "optimum" else " (upper bound)"),
-                f"{row['n']:,}",
-                _interval(row["informed"]),
-                "–" if row["belief"] is None else of_informed(row["belief"]),
-                best_script(row),
-                of_informed(row["search"]["holdout"]),
-                *(of_informed(scripted(row, name)) for name in ("wait", "leave")),
-            )
-            for row in oracle.data["rows"]
-        ],
-        caption="Mean grade on hold-out seeds, and what share of the informed oracle it is",
-    )  # fmt: skip
-
-
-def scripted(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """One policy's figures in a row of the oracle."""
-    return next(found for found in row["policies"] if found["policy"] == name)
-
-
-def best_script(row: Mapping[str, Any]) -> str:
-    """The best of the scripted buyers, by name."""
-    best = max((p for p in row["policies"] if p["policy"] != "leave"), key=lambda p: p["mean"])
-    return f"{best['policy']} {of_informed(best)}"
-
-
-def of_informed(figures: Mapping[str, float]) -> str:
-    """A mean grade and its share of the informed value."""
-    return f"{figures['mean']:.3f} ({figures['share']:.0%})"
-
-
-def _interval(figures: Mapping[str, float]) -> str:
-    return f"{figures['mean']:.3f} [{figures['low']:.3f}, {figures['high']:.3f}]"
 
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.HTML(heading(TITLE, "Who wins how much, on which task, and how sure that is."))
     _evaluations()
-    _oracle()
-    _reproduction()
-    _published()
+    open_market.build()
+    published.build()
 
 
 def _evaluations() -> None:
@@ -445,67 +289,3 @@ def csv_file(evaluation: Artifact, view: View) -> str:
     path = downloads() / f"{view.task.replace('/', '-')}-{evaluation.config['split']}.csv"
     path.write_text(to_csv(evaluation, view), encoding="utf-8")
     return str(path)
-
-
-def _oracle() -> None:
-    gr.HTML(
-        heading(
-            "The open market: how near the optimum?",
-            "The informed oracle knows the seller and plays the best reply; the belief buyer knows"
-            " what any contestant does. The best uninformed buyer lies between the two.",
-        )
-    )
-    oracle, said = load_or_say("oracle.json")
-    if oracle is None:
-        gr.HTML(said)
-        return
-    gr.HTML(bounds_table(oracle))
-    tried = oracle.data["rows"][0]["search"]["tried"]
-    errors = [row["grid_error"] for row in oracle.data["rows"]]
-    gr.HTML(
-        Markup(
-            "<p>The search tried {} fixed schedules and waiting scripts a task on training seeds."
-            " Halving the oracle’s price grid moved a value by {:.4f} on average at most (n = {}"
-            " deals a task), and by {:.3f} at worst.</p>"
-        ).format(
-            tried, max(e["mean"] for e in errors), errors[0]["n"], max(e["max"] for e in errors)
-        )
-    )
-    gr.HTML(provenance(oracle, f"n = {oracle.config['episodes']:,} episodes a task"))
-
-
-def _reproduction() -> None:
-    gr.HTML(heading("Does our classic game play like the published one?"))
-    reproduction, said = load_or_say("evaluation/reproduction.json")
-    if reproduction is None:
-        gr.HTML(said)
-        return
-    gr.Plot(agreement_figure(reproduction), show_label=False)
-    gr.HTML(Markup("<p>{}</p>").format(agreement_sentence(reproduction)))
-    with gr.Accordion("Every compared figure", open=False):
-        gr.HTML(agreement_table(reproduction))
-    gr.HTML(provenance(reproduction, f"n = {len(reproduction.data['rows'])} figures"))
-
-
-def _published() -> None:
-    gr.HTML(heading("Published figures", "What the source documents report, each with its caveat."))
-    published, said = load_or_say("published.json")
-    if published is None:
-        gr.HTML(said)
-        return
-    names = published_names(published)
-    chosen = next(i for _, i in names if i == "scaling-ladder")
-    picker = gr.Dropdown(names, value=chosen, label="Figure")
-    shown = gr.HTML(published_figure(published, chosen))
-    picker.change(
-        lambda figure_id: published_figure(published, figure_id),
-        picker,
-        shown,
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
-    )
-    gr.HTML(provenance(published, f"n = {len(names)} figures"))
-    gr.HTML(
-        note("Published figures are not ours and are not played again; each is kept as sealed.")
-    )

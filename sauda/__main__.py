@@ -44,7 +44,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--task", default="classic/single_deal")
     sub.add_argument("--policy", default=None, help="who takes the learner's seat")
     sub.add_argument("--seed", type=int, default=0)
-    sub.add_argument("--against", default="", help="the buyer to sell to, where the learner sells")
+    sub.add_argument(
+        "--against", default="", help="the buyer to sell to, or the type of an open-market seller"
+    )
     sub.add_argument("--json", action="store_true", help="as data, not as text")
 
     sub = command("evaluate", evaluate, "policies x tasks x seeds, with intervals, as an artifact")
@@ -64,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
+    command("market", market, "measure what open-market sellers give away and remember")
     command("reproduce", reproduce, "compare our classic family with the published game")
     command("record", record, "record the showcase episodes")
     command("publish", publish, "check and seal the transcribed figures")
@@ -157,6 +160,26 @@ def oracle(options: argparse.Namespace) -> int:
             )
             print(f"  {cell['mean']:7.4f} [{cell['low']:7.4f}, {cell['high']:7.4f}]{share}  {name}")
     print("wrote artifacts/oracle.json")
+    return 0
+
+
+def market(options: argparse.Namespace) -> int:
+    from sauda.market import Config
+    from sauda.market import market as run
+
+    config = Config()
+    data = run(config)
+    save("market.json", asdict(config), data)
+    for manner in data["manner"]:
+        print(f"{manner['task']}  n {manner['replies']:,} replies")
+        for row in manner["signals"]:
+            told = "  ".join(f"{cause} {r2:.3f}" for cause, r2 in row["r2"].items())
+            print(f"  {row['signal']:22} {told}")
+    words = data["words"]
+    print(f"R2 of the floor: prices {words['prices']['mean']:.3f}, words add {words['gain']}")
+    for row in data["careers"]:
+        print(f"a soft history costs {row['then']} {row['lost']}")
+    print("wrote artifacts/market.json")
     return 0
 
 

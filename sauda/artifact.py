@@ -94,6 +94,13 @@ FILES = (
         "Results",
     ),
     Entry(
+        "market.json",
+        "market/1",
+        "python -m sauda market",
+        "What the open market's sellers give away by manner and word, and what they remember",
+        "Results",
+    ),
+    Entry(
         "episodes/showcase.json",
         "episodes/1",
         "python -m sauda record",

@@ -31,7 +31,7 @@ LONGEST_SEED = 40  # digits
 
 @dataclass(frozen=True)
 class Game:
-    """One visitor's game; `opponent` names a policy, or "" for the task's own."""
+    """One visitor's game; `opponent` is what `against` takes, or "" for the task's own."""
 
     task_name: str
     opponent: str
@@ -54,7 +54,7 @@ class Game:
 
 def start(task_name: str, opponent: str, seed: int) -> Game:
     """A fresh game, played up to the visitor's first move; ValueError on an unknown name."""
-    game = Game(task_name, opponent, begin(task(task_name), seed))
+    game = Game(task_name, opponent, begin(against(task(task_name), opponent), seed))
     return replace(game, play=advance(game.task, game.task.opponents, game.play))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from env import (
+    TYPES,
     Accept,
     Instance,
     Observation,
@@ -131,6 +132,7 @@ def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
             "policies": [
                 {"policy": p, **_compared(v, known[name])} for p, v in played[name].items()
             ],
+            "types": by_type(name, holdout, known[name], belief.get(name), played[name]),
             "search": {
                 "tried": len(tried),
                 "n": len(train),
@@ -158,6 +160,35 @@ def grid_error(task_name: str, deals: int) -> dict[str, float]:
     first = islice(_deals(task_name, SPLITS["holdout"]), deals)
     added = [abs(informed_value(d, 2 * GRID - 1) - informed_value(d)) for d in first]
     return {"n": len(added), "mean": round(float(np.mean(added)), 6), "max": round(max(added), 6)}
+
+
+def by_type(
+    task_name: str,
+    seeds: Sequence[int],
+    informed: np.ndarray,
+    belief: np.ndarray | None,
+    played: Mapping[str, np.ndarray],
+) -> list[dict[str, Any]]:
+    """The same grades for each type of seller alone: how far it can be exploited, and by whom."""
+    here = task(task_name)
+    met = np.array(
+        [begin(here, seed).state.private["nature"][0].seller["stance"].type.name for seed in seeds]
+    )
+    return [
+        {
+            "type": name,
+            "n": int((met == name).sum()),
+            "informed": _interval(informed[met == name]),
+            "belief": None
+            if belief is None
+            else _compared(belief[met == name], informed[met == name]),
+            "policies": [
+                {"policy": p, **_compared(values[met == name], informed[met == name])}
+                for p, values in played.items()
+            ],
+        }
+        for name in TYPES
+    ]
 
 
 def no_zopa(task_name: str, seeds: Sequence[int]) -> float:

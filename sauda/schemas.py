@@ -169,6 +169,14 @@ class Search(_Strict):
     holdout: SharedInterval
 
 
+class SellerTypeRow(_Strict):
+    type: str
+    n: int
+    informed: Interval
+    belief: SharedInterval | None
+    policies: list[Contestant]
+
+
 class OracleRow(_Strict):
     task: str
     n: int
@@ -179,12 +187,49 @@ class OracleRow(_Strict):
     belief: SharedInterval | None
     policies: list[Contestant]
     search: Search
+    types: list[SellerTypeRow]
 
 
 class Oracle(_Strict):
     grid: int
     near: float
     rows: list[OracleRow]
+
+
+class SignalRow(_Strict):
+    signal: str
+    cause: str | None
+    r2: dict[str, float]
+    low: dict[str, float]
+    high: dict[str, float]
+
+
+class Manner(_Strict):
+    task: str
+    games: int
+    replies: int
+    signals: list[SignalRow]
+
+
+class Words(_Strict):
+    n: int
+    prices: Interval
+    with_words: Interval
+    gain: Interval
+
+
+class Career(_Strict):
+    then: str
+    n: int
+    firm: list[Interval]
+    soft: list[Interval]
+    lost: Interval
+
+
+class Market(_Strict):
+    manner: list[Manner]
+    words: Words
+    careers: list[Career]
 
 
 KINDS: Mapping[str, TypeAdapter] = {
@@ -194,6 +239,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "published/1": TypeAdapter(Published),
     "bench/1": TypeAdapter(Bench),
     "oracle/1": TypeAdapter(Oracle),
+    "market/1": TypeAdapter(Market),
 }
 
 

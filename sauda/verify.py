@@ -82,6 +82,14 @@ def _oracle(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return oracle.oracle(oracle.Config(**artifact.config), workers)
 
 
+def _market(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game listened to again, every career lived again."""
+    from sauda import market
+
+    config = {name: _tuple(value) for name, value in artifact.config.items()}
+    return market.market(market.Config(**config), workers)
+
+
 def _published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Published figures cannot be played; each must still be the one that was sealed."""
     seals = artifact.made.get("digests", {})
@@ -105,6 +113,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "episodes/1": _episodes,
     "reproduction/1": _reproduction,
     "oracle/1": _oracle,
+    "market/1": _market,
     "published/1": _published,
     "bench/1": _bench,
 }
@@ -117,6 +126,7 @@ def describe(file: str) -> str:
         "episodes/1": "every move played again",
         "reproduction/1": "compared again from the two artifacts it rests on",
         "oracle/1": "every game solved again, every episode played again",
+        "market/1": "every game listened to again, every career lived again",
         "published/1": "every figure is the one that was sealed",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]

@@ -33,6 +33,7 @@ class Script:
     reply: int  # the event that says something
     trigger: int
     seat: str
+    other: str
     markets: tuple[str, ...]
     chat: int
     buttons: tuple[int, ...]
@@ -71,7 +72,7 @@ def script(config: Mapping[str, Any]) -> Script:
     again = _first([i for i, p in props.items() if p.get("value") == "New game"], "new game")
     begin = _first([e for e in events if [again, "click"] in e["targets"]], "start")
     reply = _first([e for e in events if [box, "submit"] in e["targets"]], "reply")
-    seat, market = (props[part] for part in begin["inputs"])
+    seat, market, other = (props[part] for part in begin["inputs"])
     shown = reply["outputs"]
     quick = {i for i, p in props.items() if p.get("size") == "sm"}
     return Script(
@@ -79,6 +80,7 @@ def script(config: Mapping[str, Any]) -> Script:
         reply=reply["id"],
         trigger=box,
         seat=seat["value"],
+        other=other["value"],
         markets=tuple(value for _, value in market["choices"]),
         chat=shown.index(chat),
         buttons=tuple(place for place, part in enumerate(shown) if part in quick),
@@ -96,7 +98,9 @@ def played(address: str, plan: Script, number: int, rng: np.random.Generator) ->
     page = Page(address)
     time.sleep(rng.uniform(0, THINKING[1]))  # nobody comes at the same instant
     while True:
-        seen = page.call(plan.begin, [plan.seat, plan.markets[number % len(plan.markets)]])
+        seen = page.call(
+            plan.begin, [plan.seat, plan.markets[number % len(plan.markets)], plan.other]
+        )
         while _open(seen, plan):
             time.sleep(rng.uniform(*THINKING))
             said = move(seen, plan)

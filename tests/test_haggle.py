@@ -117,12 +117,25 @@ def test_without_a_choice_the_task_keeps_its_own_opponents():
     assert start(SELLING, "", 3).task is TASKS[SELLING]
 
 
-@pytest.mark.parametrize(("task_name", "opponent"), [(SELLING, "nobody"), (SINGLE, "linear")])
-def test_an_opponent_that_cannot_sit_there_is_refused_with_those_who_can(task_name, opponent):
-    with pytest.raises(
-        ValueError, match=f"no buyer '{opponent}' to sell to in {task_name}; .* expert"
-    ):
+@pytest.mark.parametrize(
+    ("task_name", "opponent", "said"),
+    [
+        (SELLING, "nobody", "no buyer 'nobody' to sell to; buyers are expert,"),
+        (SINGLE, "firm", "no seller type 'firm' in classic/single_deal; the tasks bazaar/open,"),
+        ("bazaar/open", "linear", "no seller type 'linear' in bazaar/open; .* firm, fair, hasty"),
+    ],
+)
+def test_an_opponent_that_cannot_sit_there_is_refused_with_those_who_can(task_name, opponent, said):
+    with pytest.raises(ValueError, match=said):
         start(task_name, opponent, 0)
+
+
+def test_a_chosen_type_of_seller_changes_nothing_else_of_the_deal():
+    drawn, firm = start("bazaar/open", "", 5), start("bazaar/open", "firm", 5)
+    (one,), (other,) = (game.play.state.private["nature"] for game in (drawn, firm))
+    assert other.seller["stance"].type.name == "firm" != one.seller["stance"].type.name
+    assert (other.item, other.buyer, other.rounds) == (one.item, one.buyer, one.rounds)
+    assert other.seller["reservation"] == one.seller["reservation"]
 
 
 # Buttons

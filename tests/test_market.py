@@ -1,6 +1,5 @@
 """The open market as a whole: its draws, grades, memory, and what words and manner give away."""
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,22 +9,18 @@ import pytest
 from env import (
     Accept,
     EndReason,
-    Episode,
     IllegalAction,
     Instance,
     Item,
-    Observation,
     Offer,
-    Policy,
     WalkAway,
     rollout,
-    shares,
     task,
 )
 from env.bazaar.market import draw
-from env.bazaar.sellers import CLAIMS, RIVAL_HURRY, claim_at
+from sauda.market import SIGNALS, career, inference_attack, partial_r2, signals
 from sauda.policies import BUYERS
-from sauda.policies.bazaar import boulware, conceder, linear
+from sauda.policies.bazaar import boulware, linear
 
 OPEN, CAREER, BLUFF = (task(f"bazaar/{name}") for name in ("open", "career", "bluff"))
 PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}
@@ -161,123 +156,48 @@ def test_our_buyers_never_forfeit_or_lose_even_with_an_empty_purse(name: str):
 # Memory
 
 
-def ample(rng: np.random.Generator) -> tuple[Instance, ...]:
-    """Deals of a career whose purse never binds, so that memory alone can tell two apart."""
-    return tuple(replace(i, buyer={**i.buyer, "purse": 10**9}) for i in draw("career", rng))
+@pytest.mark.parametrize("then", ["linear", "conceder", "boulware"])
+def test_a_soft_history_costs_a_twentieth_of_the_zopa_later(then: str):
+    found = career(then, careers=200)
+    assert found["lost"]["low"] > 0.04
+    assert found["lost"]["mean"] > 0.05
 
 
-def soft(obs: Observation, rng: np.random.Generator) -> Accept | Offer:
-    """As `naive`, whatever the thing is worth to it."""
-    share = (0.8, 0.85, None)[min(obs.round, 2)]
-    return Accept() if share is None else Offer(max(1, round(share * obs.opening_ask)))
-
-
-def later_shares(first_five: Policy, then: Policy, seed: int) -> float:
-    """Mean share of the ZOPA that `then` wins in deals 6 to 10, where they have one."""
-
-    def changing(obs: Observation, rng: np.random.Generator) -> Any:
-        return (first_five if len(obs.table.past) < 5 else then)(obs, rng)
-
-    rich = replace(CAREER, env=replace(CAREER.env, draw=ample))
-    final = rollout(rich, changing, seed).final
-    late = list(zip(shares(final, "buyer"), final.private["nature"], strict=True))[5:]
-    won = [s for s, i in late if i.buyer["reservation"] > i.seller["reservation"]]
-    return float(np.mean(won)) if won else 0.0
-
-
-@pytest.mark.parametrize("then", [linear, conceder, boulware])
-def test_a_soft_history_costs_a_twentieth_of_the_zopa_later(then: Policy):
-    lost = [later_shares(boulware, then, s) - later_shares(soft, then, s) for s in range(200)]
-    error = np.std(lost, ddof=1) / np.sqrt(len(lost))
-    print(f"a soft history costs {np.mean(lost):.3f} of the ZOPA, standard error {error:.3f}")
-    assert np.mean(lost) > 0.05
+def test_a_career_is_measured_deal_by_deal():
+    found = career("linear", careers=30)
+    assert len(found["firm"]) == len(found["soft"]) == 5
+    assert all(f["mean"] > s["mean"] for f, s in zip(found["firm"], found["soft"], strict=True))
 
 
 # What words and manner give away
 
-WORDS = {
-    "rival": "coming for it|Another buyer",
-    "final": "last price|not a rupee less",
-    "urgent": "decide now|little time",
-}
-
-
-def fitted(features: np.ndarray, target: np.ndarray, unseen: np.ndarray) -> np.ndarray:
-    """What least squares with a constant predicts for the `unseen` rows."""
-    weights, *_ = np.linalg.lstsq(np.c_[np.ones(len(features)), features], target, rcond=None)
-    return np.c_[np.ones(len(unseen)), unseen] @ weights
-
-
-def r2_out_of_sample(features: np.ndarray, target: np.ndarray) -> float:
-    """Of a fit to the first half, on the second."""
-    half = len(target) // 2
-    error = target[half:] - fitted(features[:half], target[:half], features[half:])
-    return 1 - (error**2).sum() / ((target[half:] - target[half:].mean()) ** 2).sum()
-
-
-def partial_r2(cue: np.ndarray, public: np.ndarray, cause: np.ndarray) -> float:
-    """Share of what `public` and its products leave open about `cause` that `cue` explains."""
-    pairs = [public[:, i] * public[:, j] for i in range(public.shape[1]) for j in range(i + 1)]
-    public = np.column_stack([public, *pairs])
-    without = cause - fitted(public, cause, public)
-    both = np.c_[public, cue]
-    return 1 - ((cause - fitted(both, cause, both)) ** 2).sum() / (without**2).sum()
-
-
-def listened(game: Episode) -> tuple[list[float], list[float], float]:
-    """What a game's prices say, what its words say, and the floor, by the list price."""
-    table, list_price = game.final.table, game.final.table.item.list_price
-    agreed = float(game.end is EndReason.AGREEMENT)  # public, whatever is said with it
-    prices = [table.asks[0] / list_price, table.asks[-1] / list_price, table.round, agreed]
-    said = [move.action.message for move in table.moves if move.agent == "seller"]
-    words = [float(any(re.search(claim, text) for text in said)) for claim in WORDS.values()]
-    words += [float(bool(re.search(claim, said[-1]))) for claim in WORDS.values()]
-    words += [float("worth more" in said[0])]
-    return prices, words, game.final.private["nature"][0].seller["reservation"] / list_price
-
 
 def test_words_give_the_floor_away_no_more_than_prices_do():
-    heard = [listened(rollout(OPEN, linear, seed)) for seed in range(1500)]
-    prices, words, floor = (np.array(column) for column in zip(*heard, strict=True))
-    alone, with_text = (r2_out_of_sample(f, floor) for f in (prices, np.c_[prices, words]))
-    print(f"R2 of the floor from prices {alone:.3f}, with text {with_text:.3f}")
-    assert with_text < alone + 0.02
-    assert alone < 0.9  # prices do not give it away either
+    found = inference_attack(1500)
+    assert found["gain"]["mean"] < 0.02
+    assert found["prices"]["mean"] < 0.9  # prices do not give it away either
 
 
 @pytest.fixture(scope="module")
-def manners() -> dict[str, np.ndarray]:
-    """Every counter-offer of 400 games of bazaar/bluff: public history, causes and cues."""
-    rows: dict[str, list[Any]] = {
-        key: [] for key in ("public", "bluffing", "urgency", "near", "cue", "haste", "fidget")
-    }
-    for seed in range(400):
-        game = rollout(BLUFF, linear, seed)
-        table, own = game.final.table, game.final.private["seller"]
-        here, opening = own["stance"], own["stance"].opening
-        replies = [move for move in table.moves[2:] if move.agent == "seller"]
-        for t, reply in enumerate(replies, start=1):
-            if not isinstance(reply.action, Offer):
-                continue
-            claim, true = claim_at(own, t)
-            ask, before, bid = table.asks[t], table.asks[t - 1], table.bids[t - 1]
-            prices = [opening / table.item.list_price, ask / opening, bid / opening]
-            said = [float(claim == kind) for kind in CLAIMS]
-            rows["public"].append([t / table.rounds, *prices, (before - ask) / opening, *said])
-            rows["bluffing"].append(float(bool(claim) and not true))
-            hurry = RIVAL_HURRY if here.rival else 1.0
-            rows["urgency"].append(hurry * here.type.impatience)
-            rows["near"].append(1 - (ask - here.reservation) / (opening - here.reservation))
-            rows["cue"].append(reply.tells.verbal_deception_cue)
-            rows["haste"].append(reply.tells.verbal_urgency)
-            rows["fidget"].append(reply.tells.fidget_level)
-    return {key: np.array(column) for key, column in rows.items()}
+def told() -> dict[str, dict[str, dict[str, float]]]:
+    """Of bazaar/bluff: each signal with its partial R2 and its interval."""
+    return {row["signal"]: row for row in signals("bazaar/bluff", games=300)["signals"]}
 
 
-@pytest.mark.parametrize(
-    ("cue", "cause"), [("cue", "bluffing"), ("haste", "urgency"), ("fidget", "near")]
-)
-def test_manner_tells_what_prices_and_words_do_not(manners, cue: str, cause: str):
-    explained = partial_r2(manners[cue], manners["public"], manners[cause])
-    print(f"partial R2 of {cue} for {cause}: {explained:.3f}")
-    assert explained > 0.05
+@pytest.mark.parametrize(("signal", "cause"), SIGNALS.items())
+def test_a_signal_tells_of_its_cause_what_prices_and_words_do_not(told, signal: str, cause: str):
+    if cause is None:
+        assert max(told[signal]["high"].values()) < 0.02, "it only repeats what the asks show"
+    else:
+        assert told[signal]["low"][cause] > 0, told[signal]
+        assert told[signal]["r2"][cause] == max(told[signal]["r2"].values())
+
+
+def test_partial_r2_is_the_share_of_what_is_left_open():
+    """Cause = public + hidden, cue = hidden + noise of its size: the cue explains half of it."""
+    rng = np.random.default_rng(0)
+    public, hidden, noise = rng.standard_normal((3, 20_000, 1))
+    known = np.c_[np.ones(len(public)), public]
+    found = partial_r2(np.c_[hidden + noise, public], known, public + hidden)
+    assert found[0, 0] == pytest.approx(0.5, abs=0.02)
+    assert found[1, 0] == 0  # what is public already tells nothing more

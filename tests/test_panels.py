@@ -4,15 +4,27 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 
-from env import EndReason, rollout, rupees, task
-from panels import artifacts, game_view, haggle, offers, provenance, results, tour, transcripts
+from env import EndReason, WalkAway, rollout, rupees, task
+from panels import (
+    artifacts,
+    game_view,
+    haggle,
+    offers,
+    open_market,
+    provenance,
+    results,
+    tour,
+    transcripts,
+)
+from panels import published as published_panel
 from panels.look import trouble
 from panels.offers import Offers, nice_ticks, offer_chart, offers_of
 from sauda.artifact import FILES, Artifact, ArtifactError, load
 from sauda.haggle import answer, quick_moves, start
-from sauda.policies import policy
+from sauda.policies import BUYERS, policy
 
 VIEW = results.View("classic/single_deal")
 
@@ -77,8 +89,8 @@ def test_a_policy_outside_the_baseline_has_no_difference_to_show():
 
 def test_every_published_figure_can_be_shown_with_its_caveat_and_n():
     published = load("published.json")
-    for _, figure_id in results.published_names(published):
-        shown = str(results.published_figure(published, figure_id))
+    for _, figure_id in published_panel.published_names(published):
+        shown = str(published_panel.published_figure(published, figure_id))
         assert "published" in shown
         assert "Source: " in shown
 
@@ -227,11 +239,34 @@ def test_a_bid_above_the_ask_is_asked_about_and_not_taken():
 
 def test_a_seat_and_a_choice_must_go_together():
     with pytest.raises(ValueError, match="choose a market"):
-        haggle.new_game(haggle.SELL, "A plain seller")
+        haggle.new_game(haggle.SELL, "A plain seller", "firm")
+    with pytest.raises(ValueError, match="choose a market"):
+        haggle.new_game(haggle.BUY, "A plain seller", "firm")
+    with pytest.raises(ValueError, match="choose a market"):
+        haggle.new_game(haggle.BUY, "no such market", haggle.HIDDEN)
+
+
+@pytest.mark.parametrize("kind", ["firm", "fair", "hasty", "bluffer"])
+def test_a_visitor_may_choose_whom_to_buy_from_and_learns_it_at_the_end(kind: str):
+    game = haggle.new_game(haggle.BUY, "Open market: a stranger", kind)
+    assert game.play.state.private["nature"][0].seller["stance"].type.name == kind
+    assert kind not in str(game_view.result(game)) + str(game_view.brief(game))
+    assert f"of the type <b>{kind}</b>" in str(game_view.result(answer(game, WalkAway())))
+
+
+def test_a_hidden_buyer_is_one_of_the_scripts_and_named_at_the_end():
+    game = haggle.new_game(haggle.SELL, haggle.FIRST, haggle.HIDDEN)
+    assert game.opponent in BUYERS
+    assert "The buyer was" not in str(game_view.result(game))
+    assert f"The buyer was {game.opponent}" in str(
+        game_view.result(answer(game, WalkAway()))
+    ).replace("rule based", "rule_based").replace("tit for tat", "tit_for_tat")
 
 
 def test_a_games_seed_is_too_long_to_be_searched_for():
-    seeds = {haggle.new_game(haggle.BUY, "A plain seller").play.seed for _ in range(5)}
+    seeds = {
+        haggle.new_game(haggle.BUY, "A plain seller", haggle.HIDDEN).play.seed for _ in range(5)
+    }
     assert len(seeds) == 5
     assert min(seeds) >= 2**64
 
@@ -335,3 +370,49 @@ def test_a_panel_without_its_artifact_shows_a_sentence_and_the_command(monkeypat
 def test_the_python_snippet_of_the_page_runs(capsys):
     exec(artifacts.PYTHON, {})
     assert capsys.readouterr().out.startswith("agreement")
+
+
+# The open market
+
+
+@pytest.fixture(scope="module")
+def sellers() -> tuple[Artifact, Artifact, Artifact]:
+    return tuple(map(load, ("oracle.json", "market.json", "evaluation/market-holdout.json")))
+
+
+def test_a_figure_of_yields_shows_the_best_reply_ahead_of_every_script(sellers):
+    oracle, *_ = sellers
+    for row in oracle.data["rows"]:
+        figure = open_market.yields(oracle, row["task"])
+        best, *others = (np.array(trace.x) for trace in figure.data)
+        assert list(figure.data[0].y) == [kind["type"] for kind in row["types"]]
+        assert all((best >= other).all() for other in others)
+        assert row["types"][0]["type"] in str(open_market.yields_table(oracle, row["task"]))
+        assert "nan" not in open_market.yields_sentence(oracle, row["task"])
+
+
+def test_the_types_of_a_task_are_all_its_episodes(sellers):
+    oracle, *_ = sellers
+    for row in oracle.data["rows"]:
+        assert sum(kind["n"] for kind in row["types"]) == row["n"]
+        mean = sum(kind["n"] * kind["informed"]["mean"] for kind in row["types"]) / row["n"]
+        assert mean == pytest.approx(row["informed"]["mean"], abs=1e-5)
+
+
+def test_a_figure_of_manner_has_a_bar_for_each_signal_with_a_cause(sellers):
+    _, market, _ = sellers
+    for row in market.data["manner"]:
+        (bar,) = open_market.manner_figure(market, row["task"]).data
+        assert len(bar.x) == 10
+        assert min(bar.x) > 0
+        assert "eye contact" in str(open_market.manner_table(market, row["task"]))
+
+
+def test_a_career_is_drawn_over_ten_deals_firm_above_soft(sellers):
+    _, market, evaluation = sellers
+    for row in market.data["careers"]:
+        firm, soft, own = open_market.career_figure(market, row["then"], evaluation).data
+        assert list(firm.x) == list(soft.x) == [6, 7, 8, 9, 10]
+        assert list(own.x) == list(range(1, 11))
+        assert np.mean(firm.y) > np.mean(soft.y)
+        assert f"{row['lost']['mean']:.3f}" in open_market.career_sentence(market, row["then"])

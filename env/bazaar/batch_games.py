@@ -80,10 +80,10 @@ def draw_games(name: str, n: int, rng: np.random.Generator) -> Games:
         }
         if market.deadline:
             own["deadline"] = rng.integers(*market.deadline, size=n, endpoint=True).astype(float)
-        which = rng.integers(len(market.types), size=n)
-        spans = np.array([list(TYPES[kind].values()) for kind in market.types])  # (types, 7, 2)
+        which = rng.integers(len(TYPES), size=n)
+        spans = np.array([list(ranges.values()) for ranges in TYPES.values()])  # (types, 7, 2)
         low, high = np.moveaxis(spans[which], 0, 2).swapaxes(0, 1)
-        kind = SellerType(np.array(market.types)[which], *(low + (high - low) * rng.random((7, n))))
+        kind = SellerType(np.array(list(TYPES))[which], *(low + (high - low) * rng.random((7, n))))
         kind = replace(kind, bluff_rate=np.maximum(kind.bluff_rate, market.bluffing))
         opening = np.rint(kind.markup * list_price)
         stance = Stance(kind, cost, opening, rounds, rng.random(n) < market.rival)

@@ -42,7 +42,6 @@ class Market:
     rounds: tuple[int, int] = (8, 12)
     discount: tuple[float, float] = (0.94, 0.98)  # what a deal keeps of its worth, a round
     deadline: tuple[int, int] | None = None  # the buyer's own; a later deal is worth nothing
-    types: tuple[str, ...] = tuple(TYPES)
     bluffing: float = 0.0  # least bluff rate of every type
     rival: float = 0.2  # chance that another buyer really waits
     deals: int = 1
@@ -70,10 +69,11 @@ MARKETS = {
 }
 
 
-def draw(name: str, rng: np.random.Generator) -> tuple[Instance, ...]:
-    """The deals of one episode of `bazaar/<name>`."""
+def draw(name: str, rng: np.random.Generator, seller_type: str = "") -> tuple[Instance, ...]:
+    """The deals of one episode of `bazaar/<name>`; a `seller_type` takes the drawn one's place."""
     market = MARKETS[name]
-    kind = draw_type(rng, market.types[rng.integers(len(market.types))])
+    drawn = tuple(TYPES)[rng.integers(len(TYPES))]
+    kind = draw_type(rng, seller_type or drawn)
     kind = replace(kind, bluff_rate=max(kind.bluff_rate, market.bluffing))
     discount = rng.uniform(*market.discount)
     deals = [_draw_deal(market, kind, discount, rng) for _ in range(market.deals)]
@@ -177,6 +177,21 @@ def _task(name: str) -> Task:
         success=0.3,
         about=market.about,
     )
+
+
+def facing(task: Task, seller_type: str) -> Task:
+    """An open-market `task` whose sellers are all of that type of TYPES, all else as it was drawn.
+
+    Raises ValueError on another type, or a task whose sellers have none.
+    """
+    market = task.name.removeprefix("bazaar/")
+    if market not in MARKETS or seller_type not in TYPES:
+        raise ValueError(
+            f"no seller type {seller_type!r} in {task.name}; the tasks "
+            f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(TYPES)}"
+        )
+    chosen = partial(draw, market, seller_type=seller_type)
+    return replace(task, env=replace(task.env, draw=chosen))
 
 
 TASKS = tuple(_task(name) for name in MARKETS)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from env import Policy, Task, aggressive, classic_seller, naive, rule_based, smart
+from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_based, smart
 from sauda.policies import bazaar
 from sauda.policies.expert import expert
 
@@ -53,15 +53,15 @@ def policy(task: Task, name: str) -> Policy:
 
 
 def against(task: Task, name: str) -> Task:
-    """`task` with the buyer called `name` in the other seat; "" keeps the task's own opponents.
+    """`task` with the other seat as chosen; "" keeps the task's own opponents.
 
-    Raises ValueError where the learner is not the seller, or there is no such buyer.
+    Where the learner sells, `name` is a buyer; in the open market, a type of seller. Raises
+    ValueError where there is none of that name, or nothing to choose.
     """
     if not name:
         return task
-    if task.learner != "seller" or name not in BUYERS:
-        raise ValueError(
-            f"no buyer {name!r} to sell to in {task.name}; only where the learner sells can a "
-            f"buyer be chosen, of {', '.join(BUYERS)}"
-        )
+    if task.learner != "seller":
+        return facing(task, name)
+    if name not in BUYERS:
+        raise ValueError(f"no buyer {name!r} to sell to; buyers are {', '.join(BUYERS)}")
     return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})
