@@ -2,12 +2,12 @@
 
 from markupsafe import Markup
 
-from env import Accept, Episode, Turn, bonus, rupees, shares, zopa_width
+from env import Accept, Episode, Task, Turn, bonus, rupees, shares, zopa_width
 from panels.look import note, stat, strip, table
 from panels.offers import Offers, ending, offer_chart
 from sauda.haggle import Game, finished, place, standings
 from sauda.language.acts import line
-from sauda.policies.best_reply import informed_value
+from sauda.policies.best_reply import informed_value, rivals_in
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 
@@ -129,7 +129,7 @@ def result(game: Game) -> Markup:
         deals_table(played) if played.final.table.deals > 1 else zopa_bar(game),
     ]
     if game.task_name.startswith("bazaar/") and not sells(game):
-        lines += [seller_line(played), oracle_line(played)]
+        lines += [seller_line(played), oracle_line(game.task, played)]
     if sells(game) and game.opponent:
         lines.append(Markup("<p>The buyer was {}.</p>").format(game.opponent.replace("_", " ")))
     if sells(game) and past:
@@ -220,13 +220,14 @@ def seller_line(played: Episode) -> Markup:
     )
 
 
-def oracle_line(played: Episode) -> Markup:
+def oracle_line(here: Task, played: Episode) -> Markup:
     """What the best reply to this very seller would have expected, before luck."""
     deals = played.final.private["nature"]
-    value = sum(informed_value(instance) for instance in deals) / len(deals)
+    value = sum(informed_value(deal, rivals_in(here)) for deal in deals) / len(deals)
+    most = "at most " if len(deals) > 1 else ""
     return Markup(
-        "<p>An oracle that knew this seller would have expected a grade of {}.</p>"
-    ).format(f"{value:.3f}")
+        "<p>An oracle that knew this seller would have expected a grade of {}{}.</p>"
+    ).format(most, f"{value:.3f}")
 
 
 def bonus_line(game: Game, price: float | None) -> Markup:

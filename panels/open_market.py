@@ -24,13 +24,14 @@ CAUSES = {
 def bounds_table(oracle: Artifact) -> Markup:
     """Each task of the open market: the oracle, the belief buyer, and the best that scripts do."""
     return table(
-        ("task", "n", "informed oracle", "belief buyer", "best script", "best of the search",
-         "wait", "leave at once"),
+        ("task", "n", "informed oracle", "in play", "belief buyer", "best script",
+         "best of the search", "wait", "leave at once"),
         [
             (
                 row["task"] + ("" if row["bound"] == "optimum" else " (upper bound)"),
                 f"{row['n']:,}",
                 _interval(row["informed"]),
+                of_informed(row["informed_play"]),
                 "–" if row["belief"] is None else of_informed(row["belief"]),
                 best_script(row),
                 of_informed(row["search"]["holdout"]),
@@ -291,8 +292,9 @@ def _oracle() -> None:
     gr.HTML(
         heading(
             "The open market: how near the optimum?",
-            "The informed oracle knows the seller and plays the best reply; the belief buyer knows"
-            " what any contestant does. The best uninformed buyer lies between the two.",
+            "The informed oracle knows the seller and expects the best reply’s grade; in play, luck"
+            " comes in. The belief buyer knows what any contestant does: the best uninformed buyer"
+            " lies between the two. A career’s optimum lies between its bound and its play.",
         )
     )
     oracle, said = load_or_say("oracle.json")

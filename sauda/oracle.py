@@ -3,7 +3,8 @@
 The informed value is that of the best reply to the known seller: nobody who does not know it can
 expect more, but for the grid error. The belief buyer knows no more than any contestant, so the best
 uninformed value lies between the two. In a career the informed value is each deal's own, against a
-seller who remembers nothing and with no purse; in a crowd it is that of bargaining alone.
+seller who remembers nothing and with no purse: an upper bound. What the informed player wins in
+play, each deal for itself, is the lower one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,11 +34,12 @@ from sauda.evaluate import SPLITS
 from sauda.policies import BUYERS
 from sauda.policies.bazaar import Wait, bid
 from sauda.policies.belief import belief_buyer
-from sauda.policies.best_reply import GRID, informed_value
+from sauda.policies.best_reply import GRID, informed_policy, informed_value, rivals_in
 from sauda.stats import mean_interval
 
 MEMORYLESS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # one deal, one buyer
-BOUNDED = (*MEMORYLESS, "bazaar/career", "bazaar/crowd")
+CAREER = "bazaar/career"
+BOUNDED = (*MEMORYLESS, CAREER, "bazaar/crowd")
 LEAVES = (1.2, 1.6, inf)  # opening asks, in limits of the buyer, tried as too high to stay for
 NEAR = 0.95  # of the informed value: a policy without hidden information that near is an exploit
 
@@ -115,6 +117,7 @@ def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
         for name in MEMORYLESS:
             known[name], belief[name] = next(values), next(values)
         known |= {name: next(values) for name in BOUNDED[len(MEMORYLESS) :]}
+        in_play = dict(zip(BOUNDED, pool.map(informed_grades, BOUNDED, [holdout] * 5), strict=True))
         played = {name: {p: next(values) for p in named} for name in BOUNDED}
         searched = {name: {p: next(values) for p in ("", *tried)} for name in BOUNDED}
         best = {t: _best(searched[t]) for t in BOUNDED}
@@ -124,9 +127,10 @@ def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
         {
             "task": name,
             "n": len(holdout),
-            "bound": "optimum" if name in MEMORYLESS else "upper",
+            "bound": "upper" if name == CAREER else "optimum",
             "no_zopa": no_zopa(name, holdout),
             "informed": _interval(known[name]),
+            "informed_play": _compared(in_play[name], known[name]),
             "grid_error": errors[i],
             "belief": _compared(belief[name], known[name]) if name in belief else None,
             "policies": [
@@ -151,14 +155,23 @@ def grades(task_name: str, player: Policy | None, seeds: Sequence[int]) -> np.nd
     here = task(task_name)
     if player is not None:
         return np.array([here.grade(rollout(here, player, seed).final) for seed in seeds])
-    values = [informed_value(deal) for deal in _deals(task_name, seeds)]
+    values = [informed_value(deal, rivals_in(here)) for deal in _deals(task_name, seeds)]
     return np.array(values).reshape(len(seeds), -1).mean(1)
+
+
+def informed_grades(task_name: str, seeds: Sequence[int]) -> np.ndarray:
+    """The grade of each seed as one plays who knows the seller: luck included."""
+    here = task(task_name)
+    return np.array([here.grade(rollout(here, informed_policy(here, s), s).final) for s in seeds])
 
 
 def grid_error(task_name: str, deals: int) -> dict[str, float]:
     """What halving the grid's steps adds to the informed value: over the first hold-out deals."""
     first = islice(_deals(task_name, SPLITS["holdout"]), deals)
-    added = [abs(informed_value(d, 2 * GRID - 1) - informed_value(d)) for d in first]
+    rivals = rivals_in(task(task_name))
+    added = [
+        abs(informed_value(d, rivals, 2 * GRID - 1) - informed_value(d, rivals)) for d in first
+    ]
     return {"n": len(added), "mean": round(float(np.mean(added)), 6), "max": round(max(added), 6)}
 
 

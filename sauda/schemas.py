@@ -183,6 +183,7 @@ class OracleRow(_Strict):
     bound: Literal["optimum", "upper"]
     no_zopa: float
     informed: Interval
+    informed_play: SharedInterval
     grid_error: GridError
     belief: SharedInterval | None
     policies: list[Contestant]

@@ -1,10 +1,12 @@
 """The best reply to a known seller of the open market, by dynamic programming.
 
 A seller's answer depends on (round, bid, best bid so far) and on its own draw for walking, so a
-buyer who knows it faces a Markov decision process with the state (moves made, best bid so far).
-`solve` does it for many sellers at once. Prices are in the unit of the sellers' fields.
+buyer who knows it faces a Markov decision process with the state (moves made, best bid so far). A
+crowd's rivals bid by the round and the ask alone, which that state tells too. `solve` does it for
+many sellers at once. Prices are in the unit of the sellers' fields.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -20,12 +22,15 @@ from env import (
     Observation,
     Offer,
     Policy,
+    Table,
+    Task,
     WalkAway,
+    begin,
 )
 
 GRID = 161  # best bids told apart, from 0 to the opening ask; every rupee where they are fewer
 FORBIDDEN = -9.0  # worse than any grade
-ACCEPT, WALK = -1.0, -2.0  # in a table of moves; a bid is its price
+ACCEPT, WALK, LOWEST = -1.0, -2.0, 1.0  # in a table of moves; a bid is its price
 
 
 @dataclass(frozen=True)
@@ -148,11 +153,15 @@ def dynamics(sellers: Sellers, prices: np.ndarray) -> Dynamics:
     return Dynamics(sellers, prices, asks, enough, hold, held, stays)
 
 
-def solve(known: Dynamics, stakes: Stakes) -> tuple[np.ndarray, np.ndarray]:
+def solve(
+    known: Dynamics, stakes: Stakes, rival: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Best values (n, T + 1, k + 1) and moves (n, T, k + 1) before each of the buyer's moves.
 
     Exact for bids on the grid, for the least bid that is taken and for every bid below the best:
-    of those that are taken the least is best, of those refused the highest.
+    of those that are taken the least is best, of those refused the highest. `rival` holds the
+    highest bid of the others in each state, (n, T, k + 1), -inf where nobody else bids; a tie with
+    it counts as lost, and the value after a rival's bid between two of the grid is interpolated.
     """
     sellers, rounds = known.sellers, known.sellers.rounds
     floor = sellers.reservation[:, None]
@@ -165,59 +174,160 @@ def solve(known: Dynamics, stakes: Stakes) -> tuple[np.ndarray, np.ndarray]:
         left = stakes.left(t, floor)
         ahead = np.where(payable, after[:, :-1] - left, -1.0)  # -1: worse than any walk
         raised = known.stays[:, i] * ahead.astype(np.float32)[:, None, :]
+        taken, accepted = known.enough[:, i], stakes.gain(t, known.asks[:, i], floor)
+        held = np.where(known.held[:, i] > 0, left + known.held[:, i] * (after - left), -inf)
+        if rival is not None:
+            theirs = rival[:, i]
+            raised = np.where(known.prices[:, None, :] > theirs[:, :, None], raised, -inf)
+            taken = np.maximum(taken, theirs + 1)
+            accepted = np.where(known.asks[:, i] > theirs, accepted, FORBIDDEN)
+            held = np.where(known.hold[:, i] > theirs, held, -inf)
         best = raised.argmax(2)
-        options = np.stack(
-            [
-                np.broadcast_to(left, after.shape),
-                stakes.gain(t, known.asks[:, i], floor),
-                stakes.gain(t, known.enough[:, i], floor),
-                np.where(known.held[:, i] > 0, left + known.held[:, i] * (after - left), -inf),
-                left + _at(known.stays[:, i], best) * np.take_along_axis(ahead, best, 1),
-            ]
-        )
+        raising = left + _at(known.stays[:, i], best) * np.take_along_axis(ahead, best, 1)
+        if rival is not None:
+            raising = np.where(_at(raised, best) > -inf, raising, -inf)
         bids = np.take_along_axis(known.prices, best, 1)
-        walk, accept = np.full(after.shape, WALK), np.full(after.shape, ACCEPT)
-        choices = np.stack([walk, accept, known.enough[:, i], known.hold[:, i], bids])
-        chosen = options.argmax(0)
-        values[:, i], moves[:, i] = _at(options, chosen, 0), _at(choices, chosen, 0)
+        options = [
+            (WALK, np.broadcast_to(left, after.shape)),
+            (ACCEPT, accepted),
+            (taken, stakes.gain(t, taken, floor)),
+            (known.hold[:, i], held),
+            (bids, raising),
+        ]
+        if rival is not None:
+            options.append((LOWEST, _outbid(known, i, rival[:, i], after, left)))
+        worth = np.stack([value for _, value in options])
+        choices = np.stack([np.broadcast_to(move, after.shape) for move, _ in options])
+        chosen = worth.argmax(0)
+        values[:, i], moves[:, i] = _at(worth, chosen, 0), _at(choices, chosen, 0)
     return values, moves
+
+
+def _outbid(
+    known: Dynamics, i: int, rival: np.ndarray, after: np.ndarray, left: np.ndarray
+) -> np.ndarray:
+    """The value of a bid under `rival`, shape (n, k + 1): lost where the seller takes that."""
+    sellers, zero = known.sellers, np.zeros((len(left), 1))
+    best = np.hstack([known.prices, zero])
+    before = np.hstack([known.prices, LOW_BID * sellers.opening[:, None]])
+    bid = np.maximum(rival, 0.0)
+    reached = np.maximum(best, bid)
+    threshold = sellers.threshold(i + 1, reached)
+    stay = 1 - sellers.walks(bid, before, threshold)
+    grid = zip(reached, known.prices, after, strict=True)
+    then = np.stack([np.interp(r, prices, value[:-1]) for r, prices, value in grid])
+    value = np.where(bid >= threshold, left, left + stay * (then - left))
+    return np.where(rival > -inf, value, -inf)
 
 
 def _at(table: np.ndarray, index: np.ndarray, axis: int = -1) -> np.ndarray:
     return np.take_along_axis(table, np.expand_dims(index, axis), axis).squeeze(axis)
 
 
-def informed(instance: Instance, grid: int = GRID) -> tuple[Dynamics, np.ndarray, np.ndarray]:
-    """The known seller of a deal with the best values and moves against it."""
-    stance, own = instance.seller["stance"], instance.buyer
-    kind = stance.type
-    hazard = kind.impatience * (RIVAL_HURRY if stance.rival else 1.0)
-    numbers = (stance.opening, stance.reservation, kind.exponent, kind.reciprocity, hazard)
-    fields = [np.array([float(x)]) for x in (*numbers, kind.margin, kind.leniency)]
-    sellers = Sellers(*fields, rounds=stance.rounds, whole=True)
-    prices = np.unique(np.round(np.linspace(0, stance.opening, grid)))[None, 1:]
-    known = dynamics(sellers, prices)
+@dataclass(frozen=True)
+class Informed:
+    """One deal as one sees it who knows the seller, and the rivals if there are any."""
+
+    prices: np.ndarray  # (k,), the best bids told apart
+    rival: np.ndarray | None  # (T, k + 1), highest bid of the rivals
+    values: np.ndarray  # (T + 1, k + 1)
+    moves: np.ndarray  # (T, k + 1)
+
+
+def informed(instance: Instance, rivals: Sequence[Policy] = (), grid: int = GRID) -> Informed:
+    """The best values and moves against a known seller, and rivals in the order of `instance`."""
+    own, opening = instance.buyer, instance.seller["stance"].opening
+    prices = np.unique(np.round(np.linspace(0, opening, grid)))[None, 1:]
+    known = dynamics(known_seller(instance), prices)
     purse = own.get("purse", own["reservation"])
     stakes = Stakes(
         own["reservation"], purse, instance.item.list_price, own["discount"], own["deadline"]
     )
-    return known, *solve(known, stakes)
+    rival = rival_bids(instance, rivals, known.asks[0]) if rivals else None
+    values, moves = solve(known, stakes, None if rival is None else rival[None])
+    return Informed(prices[0], rival, values[0], moves[0])
 
 
-def informed_value(instance: Instance, grid: int = GRID) -> float:
+def known_seller(instance: Instance) -> Sellers:
+    """The one seller of a deal, in whole rupees."""
+    stance = instance.seller["stance"]
+    kind = stance.type
+    hazard = kind.impatience * (RIVAL_HURRY if stance.rival else 1.0)
+    numbers = (stance.opening, stance.reservation, kind.exponent, kind.reciprocity, hazard)
+    fields = [np.array([float(x)]) for x in (*numbers, kind.margin, kind.leniency)]
+    return Sellers(*fields, rounds=stance.rounds, whole=True)
+
+
+def rival_bids(instance: Instance, rivals: Sequence[Policy], asks: np.ndarray) -> np.ndarray:
+    """The highest bid of `rivals` at each standing ask, shape (T, k + 1); -inf where all leave.
+
+    They must bid by the round, the ask and their own last bid alone, as `TimeDependent` does.
+    """
+    highest = np.full(asks.shape, -inf)
+    rng = np.random.default_rng(0)  # none of them draws
+    opening, rounds = instance.seller["stance"].opening, len(asks)
+    for policy, own in zip(rivals, instance.rivals, strict=True):
+        bids: tuple[float, ...] = ()
+        for t, standing in enumerate(asks):
+            table = Table(instance.item, rounds, 1, 0, round=t, bids=bids)
+
+            def move(ask: float, table: Table = table, own=own, policy=policy):
+                return policy(Observation("rival_1", table._replace(asks=(opening, ask)), own), rng)
+
+            moves = {ask: move(ask) for ask in np.unique(standing).tolist()}
+            bid = np.array([_bid_of(moves[ask], ask) for ask in standing.tolist()])
+            highest[t] = np.maximum(highest[t], bid)
+            unmoved = move(inf)  # what it bids while the ask is too high: its path
+            if not isinstance(unmoved, Offer):
+                break
+            bids = (*bids, unmoved.price)
+    return highest
+
+
+def _bid_of(move: Offer | Accept | WalkAway, ask: float) -> float:
+    if isinstance(move, Accept):
+        return ask
+    return move.price if isinstance(move, Offer) else -inf
+
+
+def informed_value(instance: Instance, rivals: Sequence[Policy] = (), grid: int = GRID) -> float:
     """The expected grade of the best play against a seller known but for when it walks."""
-    return float(informed(instance, grid)[1][0, 0, -1])
+    return float(informed(instance, rivals, grid).values[0, -1])
 
 
-def informed_policy(instance: Instance) -> Policy:
-    """The play that has `informed_value`, for this one deal only."""
-    known, _, moves = informed(instance)
-    prices = known.prices[0]
+def rivals_in(task: Task) -> tuple[Policy, ...]:
+    """The other buyers of a task, in the order of an instance's."""
+    return tuple(policy for seat, policy in task.opponents.items() if seat != "seller")
+
+
+def informed_policy(task: Task, seed: int) -> Policy:
+    """The best reply to the known seller of this one episode, deal by deal.
+
+    In a career each deal is played for itself, against the seller as it remembers the earlier ones
+    and with the purse that is left.
+    """
+    deals = begin(task, seed).state.private["nature"]
+    solved: dict[tuple, Informed] = {}
 
     def play(obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
-        bids = obs.table.bids
-        state = int(np.searchsorted(prices, max(bids))) if bids else -1
-        move = moves[0, obs.round, state]
+        past = obs.table.past
+        if past not in solved:
+            deal = deals[len(past)]
+            remembered = task.env.remember(deal, past) if past else deal
+            solved[past] = informed(remembered, rivals_in(task))
+        here = solved[past]
+        move = here.moves[obs.round, _state(here, obs.table.bids)]
         return {ACCEPT: Accept(), WALK: WalkAway()}.get(move) or Offer(int(move))
 
     return play
+
+
+def _state(here: Informed, bids: Sequence[float]) -> int:
+    """Where the best bid so far stands on the grid, the rivals' counted in; -1 before any."""
+    state = -1
+    for t, bid in enumerate(bids):
+        others = -inf if here.rival is None else here.rival[t, state]
+        best = max(bid, others, here.prices[state] if state >= 0 else 0)
+        nearest = int(np.searchsorted(here.prices, best))
+        state = min(nearest, len(here.prices) - 1)
+    return state
