@@ -71,6 +71,8 @@ def parser() -> argparse.ArgumentParser:
     command("record", record, "record the showcase episodes")
     command("publish", publish, "check and seal the transcribed figures")
 
+    command("readme", readme, "write the README's tables anew from the artifacts")
+
     sub = command("bench", bench, "measure speed: games, import, page")
     sub.add_argument("--json", action="store_true")
     sub.add_argument("--save", action="store_true", help="write artifacts/bench.json")
@@ -212,6 +214,13 @@ def publish(options: argparse.Namespace) -> int:
     from sauda.publish import seal
 
     print(f"sealed {len(seal().data['figures'])} figures")
+    return 0
+
+
+def readme(options: argparse.Namespace) -> int:
+    from sauda.readme import fill
+
+    print("wrote README.md" if fill() else "README.md is as the artifacts have it")
     return 0
 
 

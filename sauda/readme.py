@@ -1,0 +1,143 @@
+"""The README's tables, written from the artifacts: what it claims is what they show.
+
+A table stands between `<!-- NAME -->` and `<!-- /NAME -->`; everything else is written by hand.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sauda.artifact import load, write
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+
+
+def filled(text: str) -> str:
+    """`text` with every marked table as the artifacts have it now.
+
+    Raises ValueError on a mark of no known table, or one that is not closed.
+    """
+    names = re.findall(r"<!-- (\w+) -->", text)
+    for name in names:
+        if name not in TABLES:
+            raise ValueError(f"no table {name!r} for the README; tables are {', '.join(TABLES)}")
+        opening, closing = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        before, found, rest = text.partition(opening)
+        _, closed, after = rest.partition(closing)
+        if not (found and closed):
+            raise ValueError(f"the README opens the table {name!r} and never closes it")
+        text = f"{before}{opening}{TABLES[name]()}\n{closing}{after}"
+    return text
+
+
+def fill() -> bool:
+    """Write the README anew; whether anything changed."""
+    before = README.read_text(encoding="utf-8")
+    after = filled(before)
+    write(README, after)
+    return before != after
+
+
+def results() -> str:
+    """What the evaluations and the bench show, one claim a row."""
+    agreed = load("evaluation/reproduction.json").data["agreement"]
+    sampled = agreed["figures"] - agreed["without_error"]
+    rows = [
+        (
+            "our classic game gives the published game's figures",
+            f"{agreed['within_two']} of {sampled} within two standard errors, "
+            f"{agreed['without_error_equal']} of {agreed['without_error']} equal to four decimals "
+            "where nothing varies",
+            "1,000 seeds a task and policy",
+            "evaluation/reproduction.json",
+        )
+    ]
+    holdout = "evaluation/classic-holdout.json"
+    for task in ("classic/deceptive_seller", "classic/amazon_realistic"):
+        for policy in ("expert", "wait"):
+            found = _row(holdout, task, policy)
+            claim = f"`{policy}` on `{task}`, hold-out seeds: share of the ZOPA"
+            rows.append((claim, spanned(found["share"]), f"{found['n']}", holdout))
+    rows += [(claim, *_speed(name, form), "bench.json") for claim, name, form in SPEEDS]
+    told = [(*row[:3], f"`{row[3]}`") for row in rows]
+    return markdown(("claim", "measured", "n", "in"), told)
+
+
+SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
+    (
+        "`rule_based` on `classic/single_deal`, episodes a second on one core, median",
+        "episodes a second, rule_based",
+        lambda f: f"{f['median']:,.0f} (published: {f['published']['median']:,.0f})",
+    ),
+    (
+        "a scripted reply with 20 visitors playing, 95th percentile",
+        "scripted reply",
+        lambda f: f"{1000 * f['p95']:.0f} ms",
+    ),
+    (
+        "importing the page, without torch, median",
+        "import of app",
+        lambda f: f"{f['median']:.1f} s",
+    ),
+    (
+        "first figure visible after opening, median",
+        "first figure visible",
+        lambda f: f"{f['median']:.1f} s",
+    ),
+)
+
+
+def _speed(name: str, form: Callable[[Mapping[str, Any]], str]) -> tuple[str, str]:
+    found = next(f for f in load("bench.json").data["figures"] if f["name"] == name)
+    n = f"{found['n']} x {found['episodes']:,}" if "episodes" in found else f"{found['n']}"
+    return form(found), n
+
+
+def market() -> str:
+    """Each task of the open market: its oracle, the belief buyer, the best script, `wait`."""
+    rows = []
+    for row in load("oracle.json").data["rows"]:
+        scripts = {cell["policy"]: cell for cell in row["policies"]}
+        best = max((c for name, c in scripts.items() if name != "leave"), key=lambda c: c["mean"])
+        bound = "" if row["bound"] == "optimum" else ", upper bound"
+        belief = "–" if row["belief"] is None else part(row["belief"])
+        rows.append(
+            (
+                f"`{row['task']}`{bound}",
+                f"{row['n']}",
+                spanned(row["informed"]),
+                part(row["informed_play"]),
+                belief,
+                f"`{best['policy']}` {part(best)}",
+                part(row["search"]["holdout"]),
+                part(scripts["wait"]),
+            )
+        )
+    head = ("task", "n", "informed oracle", "in play", "belief buyer", "best script",
+            "best of the search", "`wait`")  # fmt: skip
+    return markdown(head, rows)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {"results": results, "market": market}
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def spanned(figures: Mapping[str, float]) -> str:
+    """A mean with its interval."""
+    return f"{figures['mean']:.3f} [{figures['low']:.3f}, {figures['high']:.3f}]"
+
+
+def part(figures: Mapping[str, float]) -> str:
+    """A mean and its share of the informed oracle's."""
+    return f"{figures['mean']:.3f} ({figures['share']:.0%})"
+
+
+def _row(file: str, task: str, policy: str) -> Mapping[str, Any]:
+    rows = load(file).data["rows"]
+    return next(r for r in rows if (r["task"], r["policy"]) == (task, policy))
