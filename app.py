@@ -8,7 +8,7 @@ import urllib.request
 
 import gradio as gr
 
-from panels import PANELS, look
+from panels import PANELS, theme
 
 HEADER = (
     '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
@@ -63,7 +63,7 @@ def main() -> int:
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         print(f"PORT is a number from 1 to 65535, not {port!r}.", file=sys.stderr)
         return 1
-    look.serve_fonts()
+    theme.serve_fonts()
     app = build_app().queue(max_size=64)
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
@@ -71,8 +71,8 @@ def main() -> int:
         app.launch(
             server_name=host,
             server_port=int(port),
-            theme=look.THEME,
-            head=look.HEAD,
+            theme=theme.THEME,
+            head=theme.HEAD,
             ssr_mode=False,
             enable_monitoring=False,
             footer_links=["api", "settings"],

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from sauda.bench import CHROMIUM_FLAGS
 from sauda.running import running_app
@@ -144,4 +144,5 @@ def show_tab(page: Page, title: str) -> None:
     page.locator(".sauda-tabs").first.get_by_role("tab", name=title, exact=True).click()
     panel = page.locator(".sauda-tabs > [role=tabpanel]:visible")
     panel.locator(":scope .block:visible, :scope button:visible").first.wait_for()
+    expect(panel.locator(":scope .empty.large:visible")).to_have_count(0)  # every plot is drawn
     settle(page)
