@@ -100,6 +100,13 @@ def _bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return medians(artifact.data)
 
 
+def _language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every labelled sentence read again."""
+    from sauda.language_quality import quality
+
+    return quality()
+
+
 _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
@@ -107,6 +114,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "oracle/1": _oracle,
     "published/1": _published,
     "bench/1": _bench,
+    "language/1": _language,
 }
 
 
@@ -118,5 +126,6 @@ def describe(file: str) -> str:
         "reproduction/1": "compared again from the two artifacts it rests on",
         "oracle/1": "every game solved again, every episode played again",
         "published/1": "every figure is the one that was sealed",
+        "language/1": "every sentence read again, all figures computed again",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]
