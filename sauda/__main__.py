@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from env import MARKETS, TASKS, rollout, task
-from sauda.artifact import FILES, entry, save
+from sauda.artifact import FILES, entry, save, sha256
 from sauda.policies import against, contestants, policy
 from sauda.transcript import to_json, to_markdown
 
@@ -70,8 +70,8 @@ def parser() -> argparse.ArgumentParser:
     command("reproduce", reproduce, "compare our classic family with the published game")
     command("record", record, "record the showcase episodes")
     command("publish", publish, "check and seal the transcribed figures")
-
     command("readme", readme, "write the README's tables anew from the artifacts")
+    command("language", language, "score the reading of prices and tells in labelled sentences")
 
     sub = command("bench", bench, "measure speed: games, import, page")
     sub.add_argument("--json", action="store_true")
@@ -222,6 +222,31 @@ def readme(options: argparse.Namespace) -> int:
 
     print("wrote README.md" if fill() else "README.md is as the artifacts have it")
     return 0
+
+
+def language(options: argparse.Namespace) -> int:
+    from sauda.language_quality import LABELLED, quality
+
+    data = quality()
+    save("language.json", {"labelled": sha256(LABELLED)}, data)
+    for row in data["rows"]:
+        shares = "  ".join(f"{name} {_said(row[name])}" for name in ("precision", "recall", "f1"))
+        label = f"{row['split']:8} {row['language']:8} {row['signal']:10} {row['reader']:8}"
+        print(f"{label} n {row['true'] + row['missed']:3} of {row['n']:3}  {shares}")
+    for row in data["prices"]:
+        print(
+            f"{row['split']:8} {row['language']:8} prices     {row['reader']:8} n {row['n']:3}  "
+            f"exact {row['exact']} of {row['priced']}, another {row['other']}, missed "
+            f"{row['missed']}; invented {row['false']} of {row['unpriced']}"
+        )
+    print("wrote artifacts/language.json")
+    return 0
+
+
+def _said(share: dict[str, float] | None) -> str:
+    if share is None:
+        return "   of none         "
+    return f"{share['mean']:.2f} [{share['low']:.2f}, {share['high']:.2f}]"
 
 
 def bench(options: argparse.Namespace) -> int:

@@ -108,6 +108,13 @@ FILES = (
         "Tour",
     ),
     Entry(
+        "language.json",
+        "language/1",
+        "python -m sauda language",
+        "How well prices and tells are read in labelled sentences, beside a list of keywords",
+        "Results",
+    ),
+    Entry(
         "bench.json",
         "bench/1",
         "python -m sauda bench --save",

@@ -233,6 +233,53 @@ class Market(_Strict):
     careers: list[Career]
 
 
+class ReadingRow(_Strict):
+    reader: str
+    split: Literal["dev", "held_out"]
+    language: str
+    n: int
+    signal: str
+    true: int
+    false: int
+    missed: int
+    precision: Interval | None
+    recall: Interval | None
+    f1: Interval | None
+
+
+class PriceRow(_Strict):
+    reader: str
+    split: Literal["dev", "held_out"]
+    language: str
+    n: int
+    priced: int
+    exact: int
+    other: int
+    missed: int
+    unpriced: int
+    false: int
+    found: Interval | None
+    invented: Interval | None
+
+
+class ReadSentence(_Strict):
+    text: str
+    language: str
+    split: Literal["dev", "held_out"]
+    signals: str
+    price: float | None
+    sauda_signals: str
+    sauda_price: float | None
+    keywords_signals: str
+    keywords_price: float | None
+
+
+class Language(_Strict):
+    rows: list[ReadingRow]
+    prices: list[PriceRow]
+    sentences: list[ReadSentence]
+
+
 KINDS: Mapping[str, TypeAdapter] = {
     "evaluation/1": TypeAdapter(Evaluation),
     "reproduction/1": TypeAdapter(Reproduction),
@@ -241,6 +288,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "bench/1": TypeAdapter(Bench),
     "oracle/1": TypeAdapter(Oracle),
     "market/1": TypeAdapter(Market),
+    "language/1": TypeAdapter(Language),
 }
 
 

@@ -60,3 +60,42 @@ def paired_difference(values: np.ndarray, baseline: np.ndarray) -> tuple[float, 
 def standard_error(values: np.ndarray) -> float:
     """Standard error of the mean of `values`, shape (n,)."""
     return float(np.std(values) / np.sqrt(len(values)))
+
+
+def wilson_interval(successes: int, n: int) -> tuple[float, float, float]:
+    """The share `successes / n` with its Wilson interval: (share, low, high).
+
+    It stays sensible near 0 and 1 and with few trials. Raises ValueError without trials.
+    Wilson (1927); Brown, Cai & DasGupta (2001).
+    """
+    if n <= 0:
+        raise ValueError("a share needs at least one trial, and there is none")
+    z = 1.959963984540054  # the normal quantile of (1 + LEVEL) / 2
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return share, max(0.0, float(centre - half)), min(1.0, float(centre + half))
+
+
+def f1_interval(
+    right: np.ndarray, wrong: np.ndarray, missed: np.ndarray
+) -> tuple[float, float, float]:
+    """F1 with its percentile-bootstrap interval over sentences: (F1, low, high).
+
+    Each array, shape (n,), counts a sentence's labels: found rightly, found wrongly, not found. A
+    resample without any label is left out. Raises ValueError where no sentence has one.
+    """
+    counts = np.stack([right, wrong, missed]).astype(float)
+    if not counts.any():
+        raise ValueError("F1 needs at least one label, and there is none")
+    rng = np.random.default_rng(counts.shape[1])
+    n = counts.shape[1]
+    drawn = counts @ rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).T
+    drawn = drawn[:, drawn.any(axis=0)]
+    tails = 100 * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = np.percentile(_f1(*drawn), tails)
+    return float(_f1(*counts.sum(axis=1))), float(low), float(high)
+
+
+def _f1(right: np.ndarray, wrong: np.ndarray, missed: np.ndarray) -> np.ndarray:
+    return 2 * right / (2 * right + wrong + missed)

@@ -108,6 +108,13 @@ def _bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return medians(artifact.data)
 
 
+def _language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every labelled sentence read again."""
+    from sauda.language_quality import quality
+
+    return quality()
+
+
 _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
@@ -116,6 +123,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "market/1": _market,
     "published/1": _published,
     "bench/1": _bench,
+    "language/1": _language,
 }
 
 
@@ -128,5 +136,6 @@ def describe(file: str) -> str:
         "oracle/1": "every game solved again, every episode played again",
         "market/1": "every game listened to again, every career lived again",
         "published/1": "every figure is the one that was sealed",
+        "language/1": "every sentence read again, all figures computed again",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]

@@ -2,9 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy.stats import bootstrap
+from scipy.stats import binomtest, bootstrap
 
-from sauda.stats import mean_interval, paired_difference, standard_error, summary
+from sauda.stats import (
+    f1_interval,
+    mean_interval,
+    paired_difference,
+    standard_error,
+    summary,
+    wilson_interval,
+)
 
 
 def test_the_interval_of_two_values_reaches_from_one_to_the_other():
@@ -71,3 +78,32 @@ def test_a_paired_difference_needs_as_many_values_on_both_sides():
 
 def test_the_standard_error_falls_with_the_root_of_n():
     assert standard_error(np.array([0.0, 2.0, 0.0, 2.0])) == 0.5
+
+
+def test_the_wilson_interval_is_the_one_scipy_gives():
+    for successes, n in ((0, 5), (3, 10), (97, 100), (12, 12)):
+        theirs = binomtest(successes, n).proportion_ci(method="wilson")
+        found = wilson_interval(successes, n)
+        assert found == pytest.approx((successes / n, theirs.low, theirs.high))
+
+
+def test_a_share_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="at least one trial"):
+        wilson_interval(0, 0)
+
+
+def test_f1_is_the_harmonic_mean_of_precision_and_recall():
+    right, wrong, missed = np.array([1, 1, 0, 1]), np.array([0, 0, 1, 0]), np.array([0, 1, 0, 1])
+    f1, low, high = f1_interval(right, wrong, missed)
+    precision, recall = 3 / 4, 3 / 5
+    assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
+    assert 0 <= low < f1 < high <= 1
+
+
+def test_f1_without_fault_has_no_width():
+    assert f1_interval(np.ones(9), np.zeros(9), np.zeros(9)) == (1, 1, 1)
+
+
+def test_f1_of_no_label_is_refused():
+    with pytest.raises(ValueError, match="at least one label"):
+        f1_interval(np.zeros(3), np.zeros(3), np.zeros(3))

@@ -28,6 +28,9 @@ _NO_PLURAL = words(
     "this plus thanks always perhaps unless wapas yours theirs lets thats works sounds seems feels "
     "makes means does goes gets takes suits looks stays guys sirs yaars"
 )  # "12 works" is a price, "12 chairs" a count
+_LEAST = words(
+    "bhi kam nahi nahin nhi upar zyada jyada less more lower भी कम नहीं ऊपर ज्यादा"
+)  # "ek rupya bhi kam nahi": not one rupee less
 _FOREIGN = ("$", "€", "£", "¥")
 
 
@@ -93,7 +96,8 @@ def prices(text: str) -> tuple[Mention, ...]:
             if paise and paise.value < 100 and line[paise.end].key in numerals.PAISE:
                 amount, end = amount + paise.value / 100, paise.end + 1
         if marked:
-            is_price = not _is_cut(line, end)
+            is_least = amount in (1, 0.01) and line[end].key in _LEAST
+            is_price = not is_least and not _is_cut(line, end)
         else:
             plain = not everyday or _is_cued(line, i, end)
             is_price = plain and not _is_name(line, i, number) and not _is_count(line, number)
@@ -158,8 +162,8 @@ def _is_everyday(line: Sequence[Token], i: int, number: Number) -> bool:
 def _is_cued(line: Sequence[Token], i: int, end: int) -> bool:
     """Whether an everyday word is a price after all: "sau mein de do"."""
     at, after = line[end], line[end + 1]
-    if at.key not in _AT or line[i].key in ("ek", "एक", "one"):
-        return False
+    if at.key not in _AT or line[i].key in ("ek", "एक", "one") or line[i].value == 0.5:
+        return False  # "aadhe mein" is at half the price
     return after.key in _GIVE or (after.kind in ("mark", "edge") and at.key != "me")
 
 
@@ -177,6 +181,7 @@ def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
         (before.touches(token) and before.kind not in ("mark", "currency"))
         or (is_plain and len(token.key) >= 10)
         or (before.key in numerals.LABELS and token.value < 100)
+        or (before.key in ("after", "before") and token.value <= 12)
         or (before.key in numerals.MONTHS and (is_day or is_year))
         or (is_year and before.key in ("since", "year", "model", "a"))
         or (is_year and before.key == "in" and line[i - 2].key in numerals.BOUGHT)

@@ -1,0 +1,228 @@
+"""The phrases that give something away, read from `lexicon.csv`, and where they occur in a text.
+
+A row of the table is one meaning: a signal, a score, an explanation, and the phrases that carry it
+in English, Hinglish and Devanagari, with `;` between them. Scores are set by hand, from 0.4 for a
+weak sign to 0.9 for a plain one; they rank phrases and are no probabilities. In a phrase
+
+    word          stands for all the spellings that `numerals.fold` joins
+    a/b           is a or b
+    stem*         is any word with that stem
+    a?            may be left out (not the first)
+    ..            is up to three other words of the same clause
+    #, ₹          are a number, and a number that may be a price
+    {group}       is any word of a group in `GROUPS`
+
+The signal "none" marks look-alikes: what lies within "rush hour" is not read as "rush".
+"""
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sauda.language import numerals
+from sauda.language.numerals import fold, number_at
+
+SIGNALS = ("urgency", "deception", "confidence", "sympathy", "condition")
+NEGATORS = """not no never none nobody nothing neither nor without cannot cant cudnt couldnt wont
+wouldnt shouldnt dont doesnt dosent didnt isnt arent wasnt werent aint havent hasnt hadnt
+nahi/nahin/nhi/nahee/nai/nai/naheen mat bina नहीं नहि मत बिना"""
+QUESTIONS = """how what why who whom whose where which kya/kia kitna/kitne/kitni kaun/kon kab
+kaise/kese/kaisa/kaisi kyu/kyun/kyon क्या कितना/कितने/कितनी कौन कब कैसे/कैसा/कैसी क्यों"""
+GROUPS = {
+    "neg": NEGATORS,
+    "is": "hai h he hain hein hu hun hoon hoo ho tha thi है हूँ हो था थी",
+    "in": "mein me main m mai में",
+    "day": """today tonight tomorrow tmrw tmr monday tuesday wednesday thursday friday saturday
+        sunday weekend week month noon morning evening night aaj/aj kal parso/parson somvar mangal
+        budhvar guruvar shukravar shanivar ravivar sandey itvar subah/subha shaam/sham raat/rat
+        hafte mahine आज कल परसों सोमवार मंगल मंगलवार बुधवार गुरुवार शुक्रवार शनिवार रविवार इतवार
+        सुबह शाम रात हफ्ते महीने""",
+    "span": "min mins minute minutes hour hours hr hrs day days week weeks",
+    "years": "year years yr yrs month months week weeks saal/sal mahine/mahina hafte baras साल वर्ष "
+    "महीने महीना हफ्ते",
+    "family": """mother mom mum father dad wife husband son daughter daughters sons kid kids child
+        parents grandmother grandfather grandma grandpa brother sister baby maa/ma/mummy/mammi
+        papa/pita/pitaji/baap/abbu patni/biwi/bivi pati beti beta bete bachche/bache bhai
+        behen/bahan dadi dada nani nana ammi माँ मम्मी पापा पिता पिताजी बाप पत्नी बीवी पति बेटी बेटा
+        बेटे बच्चे भाई बहन दादी दादा नानी नाना अम्मी""",
+    "buyers": """buyers buyer customers customer bidders bidder takers offers parties grahak/grahaak
+        gahak kharidar/khariddar ग्राहक ग्राहकों खरीदार खरीददार""",
+    "rivals": """people persons buyers buyer customers customer parties party guys guy folks bidders
+        bidder takers offers log/logo/logon bande/banda/bandhe/bandi grahak/grahaak/gahak aadmi/admi
+        uncle aunty madam kharidar/khariddar लोग लोगों ग्राहक ग्राहकों खरीदार खरीददार आदमी बंदा बंदे
+        जने पार्टी मैडम अंकल""",
+    "shops": """amazon flipkart olx quikr meesho myntra ebay online website app croma snapdeal
+        dealer showroom mandi dukan/dukaan market/markit bazaar/bazar shop store अमेज़न अमेजन फ्लिपकार्ट
+        ऑनलाइन मंडी दुकान बाज़ार मार्केट शोरूम डीलर""",
+    "market": """market/markit bazaar/bazar shehar/sheher/city dilli/delhi mumbai duniya area बाज़ार
+        मार्केट शहर दुनिया इलाके""",
+    "will": """hoga hogi honge karunga karungi karenge karte karta karti kar ho hota hone hogaa
+        karoonga paunga paega payega sakta sakte sakti milega होगा होगी होंगे करूँगा करूँगी करेंगे
+        करते करता करती कर हो होता होने पाएगा सकता सकते सकती मिलेगा""",
+}
+LONGEST_GAP = 3  # words
+SMALLEST_PRICE = 20  # rupees; "2 left" counts, "200 left" may be money
+
+
+class Word(NamedTuple):
+    """A word, a number or a mark of the text, from `start` to `end`."""
+
+    key: str  # folded; "" for a number of several words
+    start: int
+    end: int
+    kind: str  # word, number, price, currency or mark
+
+
+class Cue(NamedTuple):
+    """A row of the lexicon, as one of its phrases sees it."""
+
+    signal: str
+    score: float
+    explanation: str
+    denied: str  # what a denial does: it "drops" the tell, "flips" its meaning, or it "stays"
+    negates: bool  # its own words deny something, as in "will not go lower"
+    asks: bool  # its own words ask something, as in "where do I get"
+
+
+class Found(NamedTuple):
+    cue: Cue
+    first: int  # index of its first word
+    end: int  # index after its last word
+
+
+class _Element(NamedTuple):
+    """One place of a phrase. With nothing in it, it is a gap."""
+
+    words: frozenset[str] = frozenset()
+    stems: tuple[str, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    optional: bool = False
+
+    def fits(self, word: Word) -> bool:
+        return (
+            word.key in self.words
+            or word.kind in self.kinds
+            or (bool(self.stems) and word.key.startswith(self.stems))
+        )
+
+
+_GAP = _Element()
+_KINDS = {"#": ("number", "price"), "₹": ("price",)}
+
+
+def keys(names: str) -> frozenset[str]:
+    """The folded words of a table, whose spellings are joined by `/`."""
+    return numerals.words(names.replace("/", " "))
+
+
+def words(text: str) -> list[Word]:
+    """`text` cut up: "don't" is one word, "saat sau" one number; a mark stands at either end."""
+    line = numerals.tokens(text)
+    cut = [Word("", 0, 0, "mark")]
+    i = 1
+    while line[i].kind != "edge":
+        token, number = line[i], number_at(line, i) if line[i].is_number else None
+        end = i + 1
+        if number and number.end > i:
+            end = number.end
+            is_price = number.value >= SMALLEST_PRICE and line[end].kind != "unit"
+            key = token.key if end == i + 1 else ""
+            kind = "price" if is_price and line[end].key != "%" else "number"
+        elif token.kind in ("mark", "currency"):
+            key, kind = token.key, token.kind
+        else:
+            key, kind = token.key, "word"
+            while line[end].key in ("'", "’") and _is_inside(line, end):
+                key, end = key + line[end + 1].key, end + 2
+        hidden = kind == "mark" and key == "-" and _is_inside(line, i)
+        if not hidden:
+            cut.append(Word(key, token.start, line[end - 1].end, kind))
+        i = end
+    return [*cut, Word("", len(text), len(text), "mark")]
+
+
+def _is_inside(line: Sequence[numerals.Token], i: int) -> bool:
+    """Whether token `i` joins two words without a space, as in "semi-final"."""
+    before, here, after = line[i - 1 : i + 2]
+    joins = before.touches(here) and here.touches(after)
+    return joins and before.kind != "mark" and after.kind not in ("mark", "digits", "edge")
+
+
+def find(line: Sequence[Word]) -> Iterator[Found]:
+    """Every phrase that begins at each word, in order; looks a bounded way ahead."""
+    for i, word in enumerate(line):
+        for elements, cue in _starting_with(word):
+            if end := _end(line, i, elements, 0):
+                yield Found(cue, i, end)
+
+
+def _starting_with(word: Word) -> Iterator[tuple[tuple[_Element, ...], Cue]]:
+    if word.key:
+        yield from _BY_WORD.get(word.key, ())
+        yield from (row for row in _BY_STEM.get(word.key[:3], ()) if row[0][0].fits(word))
+    yield from _BY_KIND.get(word.kind, ())
+
+
+def _end(line: Sequence[Word], i: int, elements: Sequence[_Element], k: int) -> int:
+    """Where the phrase that goes on with element `k` at word `i` ends; 0 where it does not fit."""
+    if k == len(elements):
+        return i
+    if i >= len(line):
+        return 0
+    element = elements[k]
+    if element is _GAP:
+        for j in range(i, min(i + LONGEST_GAP + 1, len(line))):
+            if end := _end(line, j, elements, k + 1):
+                return end
+            if line[j].kind == "mark":
+                return 0
+        return 0
+    if element.fits(line[i]):
+        after = i + 1
+        after += bool(element.kinds) and after < len(line) and line[after].kind == "currency"
+        if end := _end(line, after, elements, k + 1):
+            return end
+    return _end(line, i, elements, k + 1) if element.optional else 0
+
+
+def _element(place: str) -> _Element:
+    if place == "..":
+        return _GAP
+    names, stems, kinds = set(), [], set()
+    for name in place.removesuffix("?").split("/"):
+        if name in _KINDS:
+            kinds.update(_KINDS[name])
+        elif name.startswith("{"):
+            names |= keys(GROUPS[name[1:-1]])
+        elif name.endswith("*"):
+            stems.append(fold(name[:-1]))
+        else:
+            names.add(fold(name))
+    return _Element(frozenset(names), tuple(stems), frozenset(kinds), place.endswith("?"))
+
+
+def _rows(path: Path) -> Iterator[tuple[tuple[_Element, ...], Cue]]:
+    negators, questions = keys(NEGATORS), keys(QUESTIONS)
+    with path.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            for phrase in ";".join(row[column] for column in ("en", "hinglish", "hi")).split(";"):
+                elements = tuple(map(_element, phrase.split()))
+                said = frozenset().union(*(element.words for element in elements))
+                negates, asks = bool(said & negators), bool(said & questions)
+                score, explanation, denied = row["score"], row["explanation"], row["denied"]
+                cue = Cue(row["signal"], float(score), explanation, denied, negates, asks)
+                yield elements, cue
+
+
+_BY_WORD: dict[str, list] = defaultdict(list)
+_BY_STEM: dict[str, list] = defaultdict(list)
+_BY_KIND: dict[str, list] = defaultdict(list)
+for _row in _rows(Path(__file__).with_name("lexicon.csv")):
+    for _name in _row[0][0].words:
+        _BY_WORD[_name].append(_row)
+    for _name in _row[0][0].stems:
+        _BY_STEM[_name[:3]].append(_row)
+    for _name in _row[0][0].kinds:
+        _BY_KIND[_name].append(_row)

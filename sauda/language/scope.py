@@ -1,0 +1,231 @@
+"""Whether a phrase is meant where it stands: not denied, asked, reported, imagined or over.
+
+A clause ends at a mark or a conjunction. In English a negator denies what follows it, in Hindi
+what precedes it, within the clause and a few words away. Every question looks a bounded way.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from sauda.language.lexicon import NEGATORS, QUESTIONS, Found, Word, keys
+
+_NEGATORS = keys(NEGATORS)
+_QUESTIONS = keys(QUESTIONS)
+_AFTER = keys("nahi nahin nhi nahee nai mat नहीं मत")  # Hindi denies what stands before
+_OTHERWISE = keys("to toh तो")  # "nahi to": or else
+_VOCATIVES = keys("bro bhai bhaiya sir madam yaar dear boss thanks sorry भाई भैया")  # "no bro, 500"
+_NOT_DENYING = keys("only just doubt wonder sirf")  # "not only", "no doubt"
+_FINITE = keys("hai h he hain hu hun hoon hoo tha thi है हूँ था थी")  # a Hindi clause ends here
+_FIRST_PERSON = keys("hu hun hoon hoo हूँ")
+_SCOPE = 4  # words between a negator and what it denies
+
+_ENDS = frozenset(".!?।॥…\n") | {""}
+_ASKS = frozenset("?？")
+_QUOTES = frozenset('"“”')
+_JOINS = keys(
+    "and but so because bcoz bcz coz since though although aur par lekin magar kyunki kyonki "
+    "isliye warna varna jabki phir fir और पर लेकिन मगर क्योंकि इसलिए वरना फिर"
+)
+_CONTRASTS = keys("but par lekin magar पर लेकिन मगर")
+_REQUESTS = keys("can could will would shall may")
+_YOU = keys("you u we i it")
+_LISTENER = keys("you u we")
+_INVERTED = {  # first words that ask when the second is one of these
+    **{key: keys("it there this that the your anyone somebody someone anybody") for key in ["is"]},
+    **{key: keys("you there these they the we others") for key in keys("are were")},
+    **{key: keys("you u i they we the") for key in keys("do did have")},
+    **{key: keys("it this that the he she") for key in keys("does was has")},
+    **dict.fromkeys(_REQUESTS, _YOU),
+}
+_HOW = keys("how what")
+_MIDWAY = {  # what asks in the middle of a sentence too: "too high for me is there a way"
+    **dict.fromkeys(keys("is are"), keys("there")),
+    **dict.fromkeys(keys("do did have"), keys("you u")),
+}
+_TAGS = keys("is isnt are arent does doesnt did didnt right na no hai है ना")
+_ANYWHERE = keys("kya kia kitna kitne kitni kaun kab क्या कितना कितने कितनी कौन कब")
+
+_OTHERS = keys(
+    "he she they you u usne unhone unhonne aapne apne tumne tune aap ap tum wo vo उसने उन्होंने आपने "
+    "तुमने आप तुम वो वह"
+)
+_SELF = keys("i maine mene मैंने")
+_SAY = keys(
+    "said told says say claimed thought asked wrote bola bole boli kaha kahte kehte kahti bataya "
+    "बोला बोले बोली कहा कहते कहती बताया"
+)
+_IF = keys("if agar yadi अगर यदि")
+_UNREAL = keys("were was had hota hoti hote होता होती होते")
+_PAST_BEFORE = keys("was were")
+_PAST_AFTER = keys("tha thi the था थी थे")
+
+
+class _Clause(NamedTuple):
+    start: int  # index of its first word
+    end: int  # index after its last
+    opens: int  # where its sentence starts
+    is_asked: bool
+    is_request: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A text cut into words, with what holds at each of them."""
+
+    line: Sequence[Word]
+    clauses: Sequence[_Clause]
+    unreal: Sequence[int]  # from which word on the sentence is reported or imagined
+    quoted: Sequence[bool]
+
+    def means(self, found: Found) -> bool:
+        """Whether a phrase is the writer's own and of now, be it said or denied."""
+        first, last = self.clauses[found.first], self.clauses[found.end - 1]
+        is_real = found.first < self.unreal[found.first] and not self.quoted[found.first]
+        return is_real and not _is_asked(found, first, last) and not _is_past(self.line, found)
+
+    def denies(self, found: Found) -> bool:
+        """Whether the text denies a phrase that does not itself deny something."""
+        first, last = self.clauses[found.first], self.clauses[found.end - 1]
+        return not found.cue.negates and _is_denied(self.line, found, first, last)
+
+
+def scope(line: Sequence[Word]) -> Scope:
+    """What holds at each word of `lexicon.words(text)`."""
+    clauses = _clauses(line)
+    return Scope(line, clauses, _unreal(line, clauses), _quoted(line))
+
+
+def _clauses(line: Sequence[Word]) -> list[_Clause]:
+    """The clause of each word. Marks, conjunctions and "can you" begin one."""
+    of_word: list[_Clause] = []
+    cuts, opens = [0], 0
+    for i in range(1, len(line)):
+        word, before = line[i], line[i - 1]
+        if before.kind == "mark" or _begins(line, i):
+            cuts.append(i)
+        if word.kind == "mark" and (word.key in _ENDS or word.key in _ASKS):
+            of_word += _sentence(line, [*cuts, i + 1], opens, word.key in _ASKS)
+            cuts, opens = [i + 1], i + 1
+    return of_word
+
+
+def _begins(line: Sequence[Word], i: int) -> bool:
+    before, word, after = line[i - 1], line[i], line[min(i + 1, len(line) - 1)]
+    is_request = word.key in _REQUESTS and after.key in _YOU
+    is_how = word.key in _HOW and after.key == "about"
+    is_there = after.key in _MIDWAY.get(word.key, ())
+    after_self = before.key in _FIRST_PERSON and word.key not in _ANYWHERE | _AFTER
+    return word.key in _JOINS or is_request or is_how or is_there or after_self
+
+
+def _sentence(line: Sequence[Word], cuts: Sequence[int], opens: int, asks: bool) -> list[_Clause]:
+    """The clause of each word of a sentence that is cut at `cuts`."""
+    spans = [(a, b) for a, b in pairwise(cuts) if b > a]
+    spoken = [any(word.kind != "mark" for word in line[a:b]) for a, b in spans]
+    last = max((k for k, is_spoken in enumerate(spoken) if is_spoken), default=-1)
+    first = next((a for (a, _), is_spoken in zip(spans, spoken, strict=True) if is_spoken), opens)
+    all_asked = asks and _opens_question(line, first) and line[first].key not in _REQUESTS
+    clauses: list[_Clause] = []
+    for k, (a, b) in enumerate(spans):
+        at = a + (line[a].key in _JOINS)
+        is_asked = all_asked or (asks and k == last) or _opens_question(line, at)
+        is_asked |= any(word.key in _ANYWHERE for word in line[a:b])
+        is_tagged = asks and k == last - 1 and _is_tag(line, *spans[last])
+        is_request = line[at].key in _REQUESTS and line[at + 1].key in _LISTENER
+        clause = _Clause(a, b, opens, is_asked or is_tagged, is_request)
+        clauses += [clause] * (b - a)
+    return clauses
+
+
+def _is_tag(line: Sequence[Word], a: int, b: int) -> bool:
+    """Whether a clause is only ", is it?"."""
+    said = [word.key for word in line[a:b] if word.kind != "mark"]
+    return 0 < len(said) <= 3 and said[0] in _TAGS
+
+
+def _opens_question(line: Sequence[Word], i: int) -> bool:
+    key, after = line[i].key, line[i + 1].key if i + 1 < len(line) else ""
+    return key in _QUESTIONS or after in _INVERTED.get(key, ())
+
+
+def _unreal(line: Sequence[Word], clauses: Sequence[_Clause]) -> list[int]:
+    """For each word, from which word on its sentence is reported or imagined; beyond it if not."""
+    starts = [len(line)] * len(line)
+    now, opens = len(line), -1
+    for i, word in enumerate(line):
+        clause = clauses[i]
+        if clause.opens != opens or word.key in _CONTRASTS:
+            now, opens = len(line), clause.opens
+        if (word.key in _OTHERS or word.key in _SELF) and _says(line, i):
+            now = min(now, i)
+        if word.key in _IF and any(w.key in _UNREAL for w in line[i : min(clause.end, i + 12)]):
+            now = min(now, i)
+        starts[i] = now
+    return starts
+
+
+def _says(line: Sequence[Word], i: int) -> bool:
+    """Whether the one named at `i` is reported to have said what follows."""
+    following = [word.key for word in line[i + 1 : i + 5]]
+    said = next((k for k, key in enumerate(following) if key in _SAY), None)
+    if said is None or "" in following[:said]:
+        return False
+    doubts = any(key in _NEGATORS or key in _ANYWHERE for key in following[:said])
+    return doubts or line[i].key in _OTHERS
+
+
+def _quoted(line: Sequence[Word]) -> list[bool]:
+    """Whether each word stands between quotation marks that something precedes: they report."""
+    marks = [
+        i
+        for i, word in enumerate(line)
+        if word.key in _QUOTES and line[i - 1].kind not in ("number", "price")  # not 27" for inches
+    ]
+    quoted = [False] * len(line)
+    for opens, closes in zip(marks[::2], marks[1::2], strict=False):
+        if opens > 1:
+            quoted[opens:closes] = [True] * (closes - opens)
+    return quoted
+
+
+def _is_asked(found: Found, *clauses: _Clause) -> bool:
+    """Whether a phrase is only asked. "Can you decide today?" presses all the same."""
+    pressing = found.cue.signal in ("urgency", "sympathy")
+    return not found.cue.asks and any(
+        clause.is_asked and not (pressing and clause.is_request) for clause in clauses
+    )
+
+
+def _is_past(line: Sequence[Word], found: Found) -> bool:
+    """Whether an urgency is over: "it was urgent"."""
+    before = line[max(0, found.first - 2) : found.first]
+    after = line[found.end : found.end + 2]
+    return found.cue.signal == "urgency" and (
+        any(word.key in _PAST_BEFORE for word in before)
+        or any(word.key in _PAST_AFTER for word in after)
+    )
+
+
+def _is_denied(line: Sequence[Word], found: Found, first: _Clause, last: _Clause) -> bool:
+    """Whether a negator has the phrase in its scope: before it, in Hindi after it, or within."""
+    if any(word.key in _NEGATORS for word in line[found.first : found.end]):
+        return True
+    start = max(first.start, found.first - _SCOPE)
+    for i in range(found.first - 1, start - 1, -1):
+        if line[i].key in _NEGATORS - _AFTER and not _is_interjection(line, i):
+            return True
+    for i in range(found.end, min(last.end, found.end + _SCOPE)):
+        if line[i].key in _AFTER:
+            return i + 1 >= len(line) or line[i + 1].key not in _OTHERWISE
+        if line[i].key in _FINITE:
+            break
+    return False
+
+
+def _is_interjection(line: Sequence[Word], i: int) -> bool:
+    """Whether the negator at `i` answers, as in "no bro, 500", or denies nothing: "not only"."""
+    after = line[i + 1]
+    is_answer = line[i].key == "no" and (after.kind in ("price", "currency") or after.key == "no")
+    return is_answer or after.key in _VOCATIVES or after.key in _NOT_DENYING
