@@ -1,5 +1,6 @@
 """The games: rules, tasks and scripted opponents. Knows no player, page or model."""
 
+from env import arena
 from env.bazaar.batch import (
     BatchSchedule,
     BatchTimeDependent,
@@ -45,11 +46,13 @@ from env.concession import conceded
 from env.core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
 from env.money import grouped, rupees
 from env.rollout import Play, advance, begin, episode, move, rollout
-from env.tasks import TASKS, task
+from env.tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, task
 from env.welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
 __all__ = [
+    "ARENA_TASKS",
     "BATCH_TASKS",
+    "BAZAAR_TASKS",
     "CATALOGUE",
     "CLAIMS",
     "CLASSIC",
@@ -88,6 +91,7 @@ __all__ = [
     "WalkAway",
     "advance",
     "aggressive",
+    "arena",
     "batch_rule_based",
     "batch_wait",
     "begin",

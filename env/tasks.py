@@ -1,12 +1,15 @@
-"""TASKS: every task by name."""
+"""TASKS: every task by name, and those of each of the two games."""
 
 from collections.abc import Mapping
 
+from env.arena import games
 from env.bazaar import classic, market, seller_brief
 from env.core import Task
 
-_ALL = (*classic.TASKS, *market.TASKS, seller_brief.TASK)
-TASKS: Mapping[str, Task] = {task.name: task for task in _ALL}
+_BAZAAR = (*classic.TASKS, *market.TASKS, seller_brief.TASK)
+BAZAAR_TASKS: Mapping[str, Task] = {task.name: task for task in _BAZAAR}
+ARENA_TASKS: Mapping[str, Task] = {task.name: task for task in games.TASKS}
+TASKS: Mapping[str, Task] = {**BAZAAR_TASKS, **ARENA_TASKS}
 
 
 def task(name: str) -> Task:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import gradio as gr
 from markupsafe import Markup
 
-from env import TASKS, Deal, EndReason, Episode, rollout, rupees, task
+from env import BAZAAR_TASKS, Deal, EndReason, Episode, rollout, rupees, task
 from panels.look import downloads, heading, note, trouble
 from panels.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from sauda.haggle import whole_seed
@@ -142,10 +142,10 @@ def again(episodes: dict[str, Episode]) -> Markup:
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.HTML(heading(TITLE, "One seed, several policies: the same seller, the same luck."))
-    start = next(iter(TASKS))
+    start = next(iter(BAZAAR_TASKS))
     with gr.Row():
         task_name = gr.Dropdown(
-            list(TASKS), value=start, label="Task", filterable=False, min_width=260
+            list(BAZAAR_TASKS), value=start, label="Task", filterable=False, min_width=260
         )
         seed = gr.Textbox(str(SEED), label="Seed", max_lines=1)
         names = gr.Dropdown(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from env import TASKS, rollout, task
+from env import BAZAAR_TASKS, rollout, task
 from sauda.policies import policy
 from sauda.transcript import from_json, to_json
 
@@ -18,7 +18,7 @@ def showcase() -> dict[str, Any]:
     return {
         "episodes": [
             to_json(rollout(here, policy(here, name), SEED), name)
-            for here in TASKS.values()
+            for here in BAZAAR_TASKS.values()
             for name in (SELLERS if here.learner == "seller" else POLICIES)
         ]
     }

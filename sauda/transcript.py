@@ -15,12 +15,14 @@ from env import (
     Play,
     Turn,
     WalkAway,
+    arena,
     begin,
     episode,
     move,
     rupees,
     task,
 )
+from sauda import arena_transcript
 
 ACTIONS = {"offer": Offer, "accept": Accept, "walk": WalkAway}
 NAMES = {kind: name for name, kind in ACTIONS.items()}
@@ -42,6 +44,8 @@ def to_json(played: Episode, policy: str) -> dict[str, Any]:
 def _move(turn: Turn) -> dict[str, Any]:
     if turn.action is None:
         return {"agent": turn.agent, "action": "forfeit", "error": turn.error}
+    if arena_transcript.is_of_arena(turn):
+        return {"agent": turn.agent, **arena_transcript.move_row(turn.action)}
     row: dict[str, Any] = {"agent": turn.agent, "action": NAMES[type(turn.action)]}
     if isinstance(turn.action, Offer):
         row["price"] = turn.action.price
@@ -74,8 +78,13 @@ def from_json(row: Mapping[str, Any]) -> Episode:
     return episode(here, play)
 
 
-def action(row: Mapping[str, Any]) -> Offer | Accept | WalkAway:
+Action = Offer | Accept | WalkAway | arena.Action | arena.Malformed
+
+
+def action(row: Mapping[str, Any]) -> Action:
     """The action that a recorded move holds."""
+    if arena_transcript.is_move(row):
+        return arena_transcript.action_of(row)
     if row["action"] not in ACTIONS:
         raise ValueError(f"an action is one of {', '.join(ACTIONS)}, not {row['action']!r}")
     price = (row["price"],) if row["action"] == "offer" else ()
@@ -86,6 +95,8 @@ def in_words(turn: Turn) -> str:
     """One move as a sentence without its speaker, price first."""
     if turn.action is None:
         return f"forfeits: {turn.error}"
+    if arena_transcript.is_of_arena(turn):
+        return arena_transcript.in_words(turn.action)
     if isinstance(turn.action, Offer):
         verb = "asks" if turn.agent == "seller" else "bids"
         words = f"{verb} {rupees(turn.action.price)}"
@@ -96,6 +107,8 @@ def in_words(turn: Turn) -> str:
 
 def to_markdown(played: Episode, policy: str) -> str:
     """The episode for people: every move in order, then how it ended and who gained what."""
+    if played.task.startswith("arena/"):
+        return arena_transcript.to_markdown(played, policy)
     here = task(played.task)
     lines = [f"# {played.task}, seed {played.seed}: {policy} as {here.learner}", ""]
     lines += [

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 
 from env import (
+    ARENA_TASKS,
+    BAZAAR_TASKS,
     TASKS,
     Accept,
     EndReason,
@@ -25,6 +28,7 @@ from env import (
     Task,
     WalkAway,
     advance,
+    arena,
     begin,
     episode,
     move,
@@ -38,13 +42,17 @@ from sauda.transcript import from_json, to_json, to_markdown
 
 GOLDEN = Path(__file__).with_name("golden")
 SEEDS = range(3)
-BUYER_TASKS = [t for t in TASKS.values() if t.learner == "buyer"]
+BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
 CAREERS = [t for t in BUYER_TASKS if begin(t, 0).state.table.deals > 1]
 MARKETS = [t for t in BUYER_TASKS if t.name.startswith("bazaar/")]  # walking away may be right
 ONE_PURSE = task("bazaar/career")  # which may be empty before the last deal
 SPENDTHRIFTS = {"rule_based", "smart", "aggressive", "naive", "accepting"}  # read no purse
 
 every_task = pytest.mark.parametrize("played", TASKS.values(), ids=TASKS.keys())
+every_bazaar_task = pytest.mark.parametrize(
+    "played", BAZAAR_TASKS.values(), ids=BAZAAR_TASKS.keys()
+)
+every_arena_task = pytest.mark.parametrize("played", ARENA_TASKS.values(), ids=ARENA_TASKS.keys())
 every_buyer_task = pytest.mark.parametrize("played", BUYER_TASKS, ids=lambda t: t.name)
 
 
@@ -72,7 +80,11 @@ def games(played: Task) -> tuple[tuple[str, Episode], ...]:
 @cache
 def games_of(name: str) -> tuple[tuple[str, Episode], ...]:
     played = task(name)
-    blunt = {"accepting": accepting, "walking": always(WalkAway()), "stubborn": stubborn}
+    if name in ARENA_TASKS:
+        babble = arena.action_from("no action at all")
+        blunt = {"leaving": always(arena.Action("finish")), "babbling": always(babble)}
+    else:
+        blunt = {"accepting": accepting, "walking": always(WalkAway()), "stubborn": stubborn}
     policies = {**contestants(played), **blunt}
     return tuple((name, rollout(played, p, seed)) for name, p in policies.items() for seed in SEEDS)
 
@@ -109,7 +121,7 @@ def walkaway_grade(played: Task, game: Episode) -> float:
 # It ends
 
 
-@every_task
+@every_bazaar_task
 def test_a_game_ends_within_its_limit_of_rounds(played: Task):
     seats = len(played.env.agents)
     for name, game in games(played):
@@ -129,7 +141,7 @@ def test_no_contestant_forfeits(played: Task):
             assert game.end is not EndReason.FORFEIT, (name, game.turns[-1].error)
 
 
-@every_task
+@every_bazaar_task
 def test_no_deal_is_no_payoff_and_a_grade_only_where_none_could_be_made(played: Task):
     for name, game in games(played):
         if all(deal.price is None for deal in game.final.table.past):
@@ -137,7 +149,7 @@ def test_no_deal_is_no_payoff_and_a_grade_only_where_none_could_be_made(played: 
             assert played.grade(game.final) == pytest.approx(walkaway_grade(played, game)), name
 
 
-@every_task
+@every_bazaar_task
 def test_leaving_at_once_gains_nothing_that_could_be_won(played: Task):
     for seed in range(20):
         game = rollout(played, always(WalkAway()), seed)
@@ -145,7 +157,7 @@ def test_leaving_at_once_gains_nothing_that_could_be_won(played: Task):
         assert played.grade(game.final) == pytest.approx(walkaway_grade(played, game))
 
 
-@every_task
+@every_bazaar_task
 def test_a_grade_lies_from_0_or_where_a_loss_counts_from_minus_1_to_1(played: Task):
     lowest = -1 if played in MARKETS else 0
     assert all(lowest <= played.grade(game.final) <= 1 for _, game in games(played))
@@ -171,7 +183,7 @@ def test_a_visitor_who_buys_may_accept_the_opening_ask_of_the_brief_too():
         assert [deal.price for deal in game.final.table.past] == ([ask] if limit >= ask else [])
 
 
-@every_task
+@every_bazaar_task
 def test_a_move_after_the_end_is_refused(played: Task):
     over = advance(
         played, {**played.opponents, played.learner: always(WalkAway())}, begin(played, 0)
@@ -181,6 +193,35 @@ def test_a_move_after_the_end_is_refused(played: Task):
             played.env.step(over.state, action)
         with pytest.raises(IllegalAction, match="over"):
             move(played, over, action)
+
+
+@every_arena_task
+def test_a_market_ends_within_its_rounds_and_everyone_settles(played: Task):
+    for name, game in games(played):
+        market = game.final.market
+        assert played.env.to_act(game.final) is None, name
+        assert market.round_index <= market.max_rounds, name
+        acted = Counter((turn.agent, turn.observation.market.round_index) for turn in game.turns)
+        assert max(acted.values()) <= arena.ACTIONS_PER_ROUND, name
+        for lab in market.labs:
+            assert game.final.private[lab].results[-1].code == "final_settlement", name
+
+
+@every_arena_task
+def test_a_grade_is_the_surplus_as_a_share_of_the_stake(played: Task):
+    for name, game in games(played):
+        own = game.final.private[played.learner]
+        share = (own.utility - own.batna) / own.stake
+        assert played.grade(game.final) == pytest.approx(max(-1, min(1, share))), name
+        assert game.payoffs[played.learner] == pytest.approx(own.utility - own.batna, abs=0.01)
+
+
+@every_arena_task
+def test_an_action_after_the_end_of_a_market_is_refused(played: Task):
+    _, game = games(played)[0]
+    for action in (arena.Action("wait"), arena.action_from(None)):
+        with pytest.raises(IllegalAction, match="over"):
+            played.env.step(game.final, action)
 
 
 # It is a value and plays again
@@ -264,7 +305,7 @@ def learner_saw(game: Episode, played: Task) -> set[float]:
     return set().union(*(numbers_in(repr(t.observation)) for t in game.trajectory(played.learner)))
 
 
-@every_task
+@every_bazaar_task
 def test_no_draw_of_the_seller_is_in_what_a_buyer_saw(played: Task):
     for name, game in games(played):
         instances = game.final.private["nature"]
@@ -289,6 +330,20 @@ def test_the_buyer_s_limit_is_not_in_what_the_seller_of_the_brief_saw():
         assert game.final.private["buyer"]["reservation"] not in learner_saw(game, brief), name
 
 
+@every_arena_task
+def test_no_private_number_of_another_lab_is_in_what_the_learner_saw(played: Task):
+    for name, game in games(played):
+        start = begin(played, game.seed).state
+        saw = learner_saw(game, played)
+        for lab, own in start.private.items():
+            if lab.startswith("lab_") and lab != played.learner and own is not None:
+                assert saw.isdisjoint(own.chance), name
+                assert saw.isdisjoint(job.full_value for job in own.jobs), name
+                jobs = [job.job_id for job in own.jobs]
+                for turn in game.trajectory(played.learner):
+                    assert not any(job in repr(turn.observation) for job in jobs), name
+
+
 # It counts forfeits
 
 GARBAGE = [None, "32", {"action": "offer", "price": 32}, ("offer", 32), 32, Offer, Accept]
@@ -301,8 +356,12 @@ FORBIDDEN_PRICES = [
 def must_forfeit(played: Task, policy: Policy) -> None:
     game = rollout(played, policy, 1)
     assert game.end is EndReason.FORFEIT
-    assert set(game.payoffs.values()) == {0}
-    assert played.grade(game.final) == 0
+    if played.name in BAZAAR_TASKS:
+        assert set(game.payoffs.values()) == {0}
+        assert played.grade(game.final) == 0
+    else:  # nothing delivered, and what it could have done alone forgone
+        own = game.final.private[played.learner]
+        assert (own.utility, game.payoffs[played.learner]) == (0, -own.batna)
     *earlier, last = game.turns
     assert (last.agent, last.action) == (played.learner, None)
     assert 15 < len(last.error) < 200
@@ -316,7 +375,7 @@ def test_a_policy_that_returns_no_action_forfeits(played: Task, garbage: Any):
     must_forfeit(played, always(garbage))
 
 
-@every_task
+@every_bazaar_task
 @pytest.mark.parametrize("price", FORBIDDEN_PRICES, ids=lambda p: f"{type(p).__name__}")
 def test_a_policy_that_names_a_forbidden_price_forfeits(played: Task, price: Any):
     must_forfeit(played, always(Offer(price)))

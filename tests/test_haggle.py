@@ -2,7 +2,7 @@
 
 import pytest
 
-from env import TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, shares
+from env import BAZAAR_TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, shares
 from sauda.haggle import (
     Game,
     Standing,
@@ -18,7 +18,7 @@ from sauda.policies import BUYERS, SELLERS, contestants
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
 SEEDS = range(1_000_000, 1_000_004)
 
-every_task = pytest.mark.parametrize("task_name", TASKS)
+every_task = pytest.mark.parametrize("task_name", BAZAAR_TASKS)
 
 
 def ended(game: Game, *actions) -> Game:
@@ -114,7 +114,7 @@ def test_another_opponent_answers_otherwise_on_the_same_seed():
 
 
 def test_without_a_choice_the_task_keeps_its_own_opponents():
-    assert start(SELLING, "", 3).task is TASKS[SELLING]
+    assert start(SELLING, "", 3).task is BAZAAR_TASKS[SELLING]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from env import (
-    TASKS,
+    BAZAAR_TASKS,
     Accept,
     EndReason,
     Episode,
@@ -35,7 +35,7 @@ from sauda.transcript import from_json, to_json
 
 quick = settings(derandomize=True, database=None, deadline=None, max_examples=300)
 
-BUYER_TASKS = [t for t in TASKS.values() if t.learner == "buyer"]
+BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
 BRIEF = task("bazaar/seller_brief")
 OURS = {"boulware": boulware, "linear": linear, "conceder": conceder, "tit_for_tat": tit_for_tat}
 PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}  # in the open market: at a loss too
@@ -43,7 +43,7 @@ STEADY = {**OURS, "random": random, "wait": wait}  # where a hair's rounding mov
 ANY_PRICE = {**STEADY, "expert": expert}  # the expert's scale is tested move by move, beside it
 
 seeds = st.integers(0, 2**64)
-tasks = st.sampled_from(list(TASKS.values()))
+tasks = st.sampled_from(list(BAZAAR_TASKS.values()))
 buyer_tasks = st.sampled_from(BUYER_TASKS)
 
 

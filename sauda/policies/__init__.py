@@ -5,8 +5,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_based, smart
-from sauda.policies import bazaar
+from sauda.policies import arena, bazaar
 from sauda.policies.expert import expert
+from sauda.policies.planner import planner
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
     {
@@ -36,8 +37,34 @@ SELLERS: Mapping[str, Policy] = MappingProxyType(
 )
 
 
+LABS: Mapping[str, Policy] = MappingProxyType(
+    {
+        "planner": planner,
+        "rule_based_expert": arena.rule_based_expert,
+        "always_accept": arena.always_accept,
+        "greedy_hoarder": arena.greedy_hoarder,
+        "naive_plea": arena.naive_plea,
+        "random": arena.random,
+        "wait": arena.wait,
+    }
+)
+LAB_LABELS: Mapping[str, str] = MappingProxyType(
+    {
+        "planner": "Our rule expert: plans its jobs exactly, trades by marginal value",
+        "rule_based_expert": "The published expert: weighs hours, pools, swaps",
+        "always_accept": "Takes the first offer, else hoards",
+        "greedy_hoarder": "All its blocks to the first job, never a trade",
+        "naive_plea": "Pleads, and believes whoever calls urgent",
+        "random": "A legal choice at random",
+        "wait": "Does nothing",
+    }
+)
+
+
 def contestants(task: Task) -> Mapping[str, Policy]:
     """The policies that can take the learner's seat of `task`, by name."""
+    if task.learner == "lab_0":
+        return LABS
     return SELLERS if task.learner == "seller" else BUYERS
 
 

@@ -1,0 +1,295 @@
+"""The fourteen actions, how to read one from any JSON, and a description of each for forms.
+
+An action is one flat record. What cannot be read as one becomes `Malformed`, which the rules answer
+with the code `malformed_action`; it never raises.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+LONGEST_MESSAGE = 500  # characters
+LONGEST_ID = 40
+MOST_IDS = 24  # block ids in one list
+MOST_CONDITIONS = 4
+LONGEST_CONDITION = 80  # characters of a key or a text
+LONGEST_REASON = 160
+
+
+class Action(NamedTuple):
+    """One action; fields that its type does not use stay empty."""
+
+    action_type: str
+    target_lab_id: str | None = None
+    offer_id: str | None = None
+    coalition_id: str | None = None
+    block_ids: tuple[str, ...] = ()
+    requested_block_ids: tuple[str, ...] = ()
+    job_id: str | None = None
+    payment: float = 0.0
+    message: str = ""
+    conditions: tuple[tuple[str, Any], ...] = ()
+
+    def condition(self, name: str, default: float) -> float:
+        """The number agreed under `name`; `default` where there is none."""
+        return dict(self.conditions).get(name, default) if self.conditions else default
+
+    def as_json(self) -> dict[str, Any]:
+        """The action as plain data, empty fields left out."""
+        row = {name: field for name, field in self._asdict().items() if field not in EMPTY}
+        for name in ("block_ids", "requested_block_ids"):
+            if name in row:
+                row[name] = list(row[name])
+        return row | ({"conditions": dict(self.conditions)} if self.conditions else {})
+
+
+EMPTY = (None, (), "", 0.0)
+
+
+class Malformed(NamedTuple):
+    """Something that is no action; `reason` is one plain sentence."""
+
+    reason: str
+
+    action_type = "malformed_action"
+
+
+class Kind(NamedTuple):
+    """What one type of action is for, the fields it reads, and how it may come out."""
+
+    purpose: str
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    success: tuple[str, ...]
+    failures: tuple[str, ...]
+
+
+_SEND = (
+    "unknown_lab",
+    "self_trade",
+    "lab_finished",
+    "negative_payment",
+    "budget_overspend",
+    "duplicate_block",
+    "unknown_block",
+    "unowned_block",
+    "unavailable_block",
+    "target_does_not_own_block",
+    "empty_offer",
+)
+_TERMS = ("block_ids", "requested_block_ids", "payment", "message", "conditions")
+_ANSWER = ("unknown_offer", "expired_offer", "inactive_offer", "not_offer_recipient")
+_PITCH = ("unknown_lab", "self_message", "empty_pitch")
+
+KINDS: Mapping[str, Kind] = {
+    "send_offer": Kind(
+        "Propose a trade of blocks and credits to another lab.",
+        ("target_lab_id",),
+        _TERMS,
+        ("offer_created",),
+        _SEND,
+    ),
+    "accept_offer": Kind(
+        "Take an offer addressed to you; blocks and credits change hands at once or not at all.",
+        ("offer_id",),
+        (),
+        ("offer_accepted",),
+        (*_ANSWER, "budget_overspend", "invalid_offered_block", "invalid_requested_block"),
+    ),
+    "reject_offer": Kind(
+        "Turn down an offer addressed to you.", ("offer_id",), (), ("offer_rejected",), _ANSWER
+    ),
+    "counter_offer": Kind(
+        "Turn down an offer addressed to you and propose other terms to its sender.",
+        ("offer_id",),
+        _TERMS,
+        ("counter_offer_created",),
+        (*_ANSWER, *_SEND),
+    ),
+    "make_pitch": Kind(
+        "Argue in public why capacity should go to your work.",
+        ("message",),
+        ("target_lab_id",),
+        ("pitch_recorded",),
+        _PITCH,
+    ),
+    "counter_pitch": Kind(
+        "Answer another lab's pitch with one of your own.",
+        ("message",),
+        ("target_lab_id",),
+        ("pitch_recorded",),
+        _PITCH,
+    ),
+    "reserve_capacity": Kind(
+        "Hold own blocks: nobody can ask for them, and failures strike others first.",
+        ("block_ids",),
+        ("job_id",),
+        ("capacity_reserved",),
+        (
+            "empty_block_list",
+            "duplicate_block",
+            "unknown_block",
+            "unowned_block",
+            "unavailable_block",
+            "unknown_job",
+        ),
+    ),
+    "release_capacity": Kind(
+        "Free blocks that you hold; taking one out of a pool breaks the coalition.",
+        ("block_ids",),
+        (),
+        ("capacity_released",),
+        (
+            "empty_block_list",
+            "duplicate_block",
+            "unknown_block",
+            "unowned_block",
+            "unavailable_block",
+        ),
+    ),
+    "form_coalition": Kind(
+        "Propose a pool to another lab, or consent to the one it proposed to you.",
+        ("target_lab_id",),
+        ("message", "conditions"),
+        ("coalition_proposed", "coalition_created"),
+        ("coalitions_disabled", "invalid_coalition_target", "lab_finished", "already_partners"),
+    ),
+    "commit_to_coalition": Kind(
+        "Put own blocks into a pool for two rounds; the partner may use them and pays its share.",
+        ("coalition_id",),
+        ("block_ids",),
+        ("coalition_committed",),
+        (
+            "unknown_coalition",
+            "not_coalition_member",
+            "coalition_inactive",
+            "empty_block_list",
+            "duplicate_block",
+            "unknown_block",
+            "unowned_block",
+            "failed_block",
+            "unavailable_block",
+        ),
+    ),
+    "allocate_to_job": Kind(
+        "Book blocks, your own or from a pool, for one of your jobs and pay their energy.",
+        ("job_id", "block_ids"),
+        (),
+        ("job_allocated",),
+        (
+            "unknown_job",
+            "job_completed",
+            "empty_block_list",
+            "duplicate_block",
+            "unknown_block",
+            "unowned_block",
+            "failed_block",
+            "duplicate_allocation",
+            "low_reliability",
+            "no_hours_left",
+            "insufficient_capacity",
+            "budget_overspend",
+        ),
+    ),
+    "send_message": Kind(
+        "Say something on the open floor, to one lab or to all.",
+        ("message",),
+        ("target_lab_id",),
+        ("message_sent",),
+        ("unknown_lab", "self_message", "empty_message"),
+    ),
+    "wait": Kind("Do nothing more in this round.", (), (), ("waited",), ()),
+    "finish": Kind("Leave the market for good and settle.", (), (), ("finished",), ()),
+}
+TEXTS = ("target_lab_id", "offer_id", "coalition_id", "job_id")
+LISTS = ("block_ids", "requested_block_ids")
+CONDITIONS = {
+    "ask": "credits that the recipient of an offer pays to its sender",
+    "share": "of a coalition: what the owner of a pooled block gets of the value it adds, 0 to 1",
+}
+
+
+def action_from(row: Any) -> Action | Malformed:
+    """The action that `row` (any JSON value) holds; unknown fields are left aside."""
+    if not isinstance(row, Mapping):
+        return Malformed(f"an action is an object with an action_type, not {_short(row)}")
+    fields = {name: row[name] for name in Action._fields if row.get(name) is not None}
+    if "action_type" not in fields:
+        return Malformed("an action needs an action_type")
+    for name in LISTS:
+        if isinstance(fields.get(name), list):
+            fields[name] = tuple(fields[name])
+    if isinstance(fields.get("conditions"), Mapping):
+        fields["conditions"] = tuple(fields["conditions"].items())
+    action = Action(**fields)
+    reason = fault(action)
+    return Malformed(reason) if reason else action
+
+
+def fault(action: Action) -> str:
+    """Why `action` is malformed, in one sentence; empty where it is well formed."""
+    if not (isinstance(action.action_type, str) and action.action_type in KINDS):
+        return f"there is no action_type {_short(action.action_type)}; see the fourteen types"
+    _, target, offer, coalition, block_ids, requested, job, payment, message, conditions = action
+    for name, text in zip(TEXTS, (target, offer, coalition, job), strict=True):
+        if text is not None and not _is_text(text, LONGEST_ID):
+            return f"{name} must be a text of at most {LONGEST_ID} characters, not {_short(text)}"
+    for name, ids in (("block_ids", block_ids), ("requested_block_ids", requested)):
+        if not _is_ids(ids):
+            return f"{name} must be a list of at most {MOST_IDS} ids, not {_short(ids)}"
+    if not _is_number(payment):
+        return f"payment must be a finite number, not {_short(payment)}"
+    if not _is_text(message, LONGEST_MESSAGE):
+        return f"message must be a text of at most {LONGEST_MESSAGE} characters"
+    if isinstance(conditions, tuple) and not conditions:
+        return ""
+    return _condition_fault(conditions)
+
+
+def _condition_fault(conditions: Any) -> str:
+    pairs = isinstance(conditions, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 for pair in conditions
+    )
+    if not pairs or len(conditions) > MOST_CONDITIONS:
+        return f"conditions must be an object of at most {MOST_CONDITIONS} entries"
+    for name, value in conditions:
+        if not _is_text(name, LONGEST_CONDITION):
+            return f"a condition's name has at most {LONGEST_CONDITION} characters"
+        plain = isinstance(value, bool) or _is_text(value, LONGEST_CONDITION) or _is_number(value)
+        if not plain:
+            return f"the condition {name!r} must be a short text or a finite number"
+        if name in CONDITIONS and not (_is_number(value) and value >= 0):
+            return f"the condition {name!r} must be a number from 0"
+        if name == "share" and value > 1:
+            return "the condition 'share' must be at most 1"
+    if len({name for name, _ in conditions}) < len(conditions):
+        return "a condition is named twice"
+    return ""
+
+
+def _is_text(value: Any, longest: int) -> bool:
+    """Text that is short enough and can be written to a file."""
+    if not isinstance(value, str) or len(value) > longest:
+        return False
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _is_ids(value: Any) -> bool:
+    if not isinstance(value, tuple) or len(value) > MOST_IDS:
+        return False
+    return not value or all(_is_text(one, LONGEST_ID) for one in value)
+
+
+def _is_number(value: Any) -> bool:
+    if type(value) is float:
+        return math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < 1e300 and math.isfinite(value)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str | int | float | bool | None):
+        text = repr(value) if not isinstance(value, int) or abs(value) < 1e15 else "a huge number"
+        return text if len(text) <= 40 else f"{text[:39]}…"
+    return f"a {type(value).__name__}"

@@ -1,0 +1,107 @@
+"""Actions of the GPU arena on paper: to JSON and back, and in words."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from env import Episode, Turn, arena, begin, task
+
+MALFORMED = "malformed_action"
+
+
+def move_row(action: arena.Action | arena.Malformed) -> dict[str, Any]:
+    """The action as a recorded move, without its lab."""
+    reason = action.reason if isinstance(action, arena.Malformed) else arena.fault(action)
+    if reason:
+        return {"action": MALFORMED, "reason": reason}
+    fields = action.as_json()
+    return {"action": fields.pop("action_type"), **fields}
+
+
+def is_move(row: Mapping[str, Any]) -> bool:
+    """Whether a recorded move is one of this game."""
+    return row["action"] in arena.KINDS or row["action"] == MALFORMED
+
+
+def action_of(row: Mapping[str, Any]) -> arena.Action | arena.Malformed:
+    """The action that a recorded move holds; what is malformed is recorded as such."""
+    if row["action"] == MALFORMED:
+        return arena.Malformed(row["reason"])
+    fields = {name: field for name, field in row.items() if name not in ("agent", "action")}
+    return arena.action_from({"action_type": row["action"], **fields})
+
+
+def in_words(action: arena.Action | arena.Malformed) -> str:
+    """The action as a phrase without its lab."""
+    if isinstance(action, arena.Malformed):
+        return f"gives no action: {action.reason}"
+    words = _VERBS[action.action_type]
+    target = action.offer_id or action.coalition_id or action.job_id or action.target_lab_id
+    words += f" {target}" if target else ""
+    asked, gives = ", ".join(action.requested_block_ids), list(action.block_ids)
+    gives += [f"{action.payment:.2f} credits"] if action.payment else []
+    words += f" with {', '.join(gives)}" if gives else ""
+    words += f" for {asked}" if asked else ""
+    words += "".join(f", {name} {value}" for name, value in action.conditions)
+    return f"{words}: “{action.message}”" if action.message else words
+
+
+_VERBS = {
+    "send_offer": "makes an offer to",
+    "accept_offer": "accepts",
+    "reject_offer": "rejects",
+    "counter_offer": "counters",
+    "make_pitch": "pitches",
+    "counter_pitch": "answers the pitch of",
+    "reserve_capacity": "reserves",
+    "release_capacity": "releases",
+    "form_coalition": "seeks a coalition with",
+    "commit_to_coalition": "commits to",
+    "allocate_to_job": "books",
+    "send_message": "says to",
+    "wait": "waits",
+    "finish": "leaves",
+}
+
+
+def to_markdown(played: Episode, policy: str) -> str:
+    """The episode for people: rounds, shocks, every move with its result, the settlement."""
+    here = task(played.task)
+    lines = [f"# {played.task}, seed {played.seed}: {policy} as {here.learner}", *_moves(played)]
+    gains = ", ".join(f"{lab} {gain:.2f}" for lab, gain in played.payoffs.items())
+    rewards = arena.episode_rewards(begin(here, played.seed).state, played.turns, here.learner)
+    reward = arena.total(rewards).normalized_reward if rewards else 0.0
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Ended by {played.end}. Surplus in credits: {gains}.",
+            f"Grade {here.grade(played.final):.4f}, reward {reward:.4f}.",
+            "",
+        ]
+    )
+
+
+def _moves(played: Episode) -> Iterator[str]:
+    here = task(played.task)
+    state, shown = begin(here, played.seed).state, -1
+    for number, turn in enumerate(played.turns, 1):
+        market = state.market
+        if market.round_index != shown:
+            shown = market.round_index
+            yield from ("", f"## Round {shown}", "")
+            struck = [s.message for s in market.shock_history if s.round_index == shown]
+            yield from (line for shock in struck for line in (f"Shock: {shock}.", ""))
+        if turn.action is None:
+            yield f"{number}. **{turn.agent}** forfeits: {turn.error}"
+            return
+        state = here.env.step(state, turn.action)
+        for result in state.private[turn.agent].results[:1]:
+            yield f"{number}. **{turn.agent}** {in_words(turn.action)} → `{result.code}`"
+    yield from ("", "## Settlement", "")
+    for lab in state.market.labs:
+        yield f"- **{lab}** {state.private[lab].results[-1].message}"
+
+
+def is_of_arena(turn: Turn) -> bool:
+    """Whether a turn is of this game."""
+    return isinstance(turn.action, arena.Action | arena.Malformed)

@@ -1,0 +1,158 @@
+"""Scripted contestants for the GPU arena. Each reads an observation and says where it comes from.
+
+`wait`, `always_accept`, `greedy_hoarder`, `naive_plea` and `rule_based_expert` follow the published
+game's policies of these names; `random` is random, unlike its namesake there.
+"""
+
+import numpy as np
+
+from env import arena
+
+Rng = np.random.Generator
+
+EXPERT_TOLERANCE = 0.95  # what it wants of the hours it gives
+CREDITS_AN_HOUR = 10.0  # its price for an hour
+LEAST_REPUTATION = 0.45  # of a partner
+PLEA = "We need more GPU time, please help."
+
+
+def wait(obs: arena.Observation, rng: Rng) -> arena.Action:
+    """Does nothing at all."""
+    return arena.Action("wait")
+
+
+def random(obs: arena.Observation, rng: Rng) -> arena.Action:
+    """A type of action at random, then one of its legal choices at random."""
+    kinds: dict[str, list[arena.Action]] = {}
+    for action in arena.legal_actions(obs):
+        kinds.setdefault(action.action_type, []).append(action)
+    choices = kinds[list(kinds)[int(rng.integers(len(kinds)))]]
+    return choices[int(rng.integers(len(choices)))]
+
+
+def greedy_hoarder(obs: arena.Observation, rng: Rng) -> arena.Action:
+    """All usable blocks to the first job that has any, never a trade; leaves when there is none.
+
+    The published policy, which does not count hours: it may ask for what the rules refuse.
+    """
+    for job in obs.open_jobs:
+        usable = _usable(obs, job)
+        if usable:
+            return _booking(job, usable)
+    return arena.Action("finish")
+
+
+def always_accept(obs: arena.Observation, rng: Rng) -> arena.Action:
+    """The first offer, whatever it says; else as `greedy_hoarder`."""
+    for offer in obs.incoming:
+        return arena.Action("accept_offer", offer_id=offer.offer_id)
+    return greedy_hoarder(obs, rng)
+
+
+def naive_plea(obs: arena.Observation, rng: Rng) -> arena.Action:
+    """Accepts what calls itself urgent; else pleads with the first lab it sees."""
+    incoming = obs.incoming
+    if incoming and "urgent" in incoming[0].message.lower():
+        return arena.Action("accept_offer", offer_id=incoming[0].offer_id)
+    others = obs.others
+    return (
+        arena.Action("send_message", others[0].lab_id, message=PLEA)
+        if others
+        else arena.Action("wait")
+    )
+
+
+def rule_based_expert(obs: arena.Observation, rng: Rng) -> arena.Action:
+    """The published expert: weigh hours, book what suffices, pool, swap, else hoard."""
+    return (
+        _answer(obs)
+        or _book_what_suffices(obs)
+        or _pool(obs)
+        or _swap(obs)
+        or greedy_hoarder(obs, rng)
+    )
+
+
+def _answer(obs: arena.Observation) -> arena.Action | None:
+    blocks = obs.market.blocks
+    for offer in obs.incoming:
+        given = [blocks[block_id] for block_id in offer.requested_blocks]
+        received = [blocks[block_id] for block_id in offer.offered_blocks]
+        if any(b.owner_lab_id != obs.agent or b.status not in arena.LIVE for b in given) or any(
+            b.status not in arena.LIVE for b in received
+        ):
+            return arena.Action("reject_offer", offer_id=offer.offer_id)
+        credits = (offer.payment - offer.ask) / CREDITS_AN_HOUR
+        if _sure_hours(received) + credits >= EXPERT_TOLERANCE * _sure_hours(given):
+            return arena.Action("accept_offer", offer_id=offer.offer_id)
+    return None
+
+
+def _book_what_suffices(obs: arena.Observation) -> arena.Action | None:
+    for job in sorted(obs.open_jobs, key=lambda job: (job.deadline_round, -job.base_value)):
+        usable = _usable(obs, job)
+        if usable and _sure_hours(usable) >= job.gpu_hours_required:
+            return _booking(job, usable)
+    return None
+
+
+def _pool(obs: arena.Observation) -> arena.Action | None:
+    """Commit the first own block to the first coalition, or found one with the best reputed lab."""
+    if not obs.market.coalitions_allowed:
+        return None
+    if obs.coalitions:
+        free = [block for block in obs.owned_blocks if block.status in ("available", "reserved")]
+        if not free:
+            return None
+        name = obs.coalitions[0].coalition_id
+        return arena.Action("commit_to_coalition", coalition_id=name, block_ids=(free[0].block_id,))
+    asked = any(obs.agent in c.members for c in obs.market.coalitions.values())
+    best = max(obs.others, key=lambda lab: lab.reputation, default=None)
+    if asked or best is None or best.reputation < LEAST_REPUTATION:
+        return None
+    words = "Shared capacity serves both of us."
+    return arena.Action("form_coalition", target_lab_id=best.lab_id, message=words)
+
+
+def _swap(obs: arena.Observation) -> arena.Action | None:
+    """Its first free block and a little money for the first block of the lab in most need."""
+    free = [block for block in obs.owned_blocks if block.status in ("available", "reserved")]
+    others = [lab for lab in obs.others if _asked_of(obs, lab) is not None]
+    if not (free and others) or obs.outgoing:
+        return None
+    lab = max(others, key=lambda lab: (lab.public_demand == "high", lab.reputation))
+    return arena.Action(
+        "send_offer",
+        target_lab_id=lab.lab_id,
+        block_ids=(free[0].block_id,),
+        requested_block_ids=(_asked_of(obs, lab).block_id,),
+        payment=min(4.0 if obs.market.max_rounds == 9 else 2.0, obs.own.budget),
+        message="A fair swap for both sides.",
+    )
+
+
+def _asked_of(obs: arena.Observation, lab: arena.Lab) -> arena.Block | None:
+    """The first block of `lab` that may be asked for."""
+    for block in obs.market.blocks.values():
+        if block.owner_lab_id == lab.lab_id and block.status in ("available", "committed"):
+            return block
+    return None
+
+
+def _usable(obs: arena.Observation, job: arena.Job) -> list[arena.Block]:
+    """Own live blocks that are reliable enough for the job."""
+    return [
+        block
+        for block in obs.owned_blocks
+        if block.status in arena.LIVE and block.reliability >= job.min_reliability
+    ]
+
+
+def _sure_hours(blocks: list[arena.Block]) -> float:
+    """GPU-hours weighed by reliability, as published: the calendar is not looked at."""
+    return sum(block.gpu_hours * block.reliability for block in blocks)
+
+
+def _booking(job: arena.Job, blocks: list[arena.Block]) -> arena.Action:
+    ids = tuple(block.block_id for block in blocks)
+    return arena.Action("allocate_to_job", job_id=job.job_id, block_ids=ids)
