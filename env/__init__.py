@@ -1,20 +1,15 @@
 """The games: rules, tasks and scripted opponents. Knows no player, page or model."""
 
 from env import arena
-from env.bazaar.batch import (
-    BatchSchedule,
-    BatchTimeDependent,
-    BatchView,
-    Games,
-    Results,
-    batch_rule_based,
-    batch_wait,
-    play_batch,
-)
+from env.bazaar.batch import SELLER, BatchView, Buyers, Games, Moves, Results
+from env.bazaar.batch_buyers import batch_form
 from env.bazaar.batch_games import BATCH_TASKS, draw_games, games_of
+from env.bazaar.batch_play import play_batch
+from env.bazaar.batch_sellers import ACCEPT, OFFER, WALK, asks_at, hazards_at
 from env.bazaar.buyers import aggressive, naive, rule_based, smart
 from env.bazaar.classic import CLASSIC
 from env.bazaar.classic_seller import classic_seller
+from env.bazaar.exact import conceded_of, rounded
 from env.bazaar.listings import CATALOGUE, Item
 from env.bazaar.market import MARKETS, SELLER_LIMIT, facing
 from env.bazaar.rules import (
@@ -32,10 +27,8 @@ from env.bazaar.rules import (
 from env.bazaar.seller_brief import bonus
 from env.bazaar.sellers import (
     CLAIMS,
-    INSULT,
     LOW_BID,
     RIVAL_HURRY,
-    STRIDE,
     TYPES,
     claim_at,
     draw_type,
@@ -50,25 +43,26 @@ from env.tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, task
 from env.welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
 __all__ = [
+    "ACCEPT",
     "ARENA_TASKS",
     "BATCH_TASKS",
     "BAZAAR_TASKS",
     "CATALOGUE",
     "CLAIMS",
     "CLASSIC",
-    "INSULT",
     "LOW_BID",
     "MARKETS",
+    "OFFER",
     "RIVAL_HURRY",
+    "SELLER",
     "SELLER_LIMIT",
-    "STRIDE",
     "TASKS",
     "TYPES",
+    "WALK",
     "Accept",
-    "BatchSchedule",
-    "BatchTimeDependent",
     "BatchView",
     "Bazaar",
+    "Buyers",
     "Deal",
     "EndReason",
     "Env",
@@ -78,6 +72,7 @@ __all__ = [
     "Instance",
     "Item",
     "Move",
+    "Moves",
     "Observation",
     "Offer",
     "Play",
@@ -92,13 +87,14 @@ __all__ = [
     "advance",
     "aggressive",
     "arena",
-    "batch_rule_based",
-    "batch_wait",
+    "asks_at",
+    "batch_form",
     "begin",
     "bonus",
     "claim_at",
     "classic_seller",
     "conceded",
+    "conceded_of",
     "draw_games",
     "draw_type",
     "episode",
@@ -106,11 +102,13 @@ __all__ = [
     "frontier_distance",
     "games_of",
     "grouped",
+    "hazards_at",
     "move",
     "naive",
     "nash_product",
     "play_batch",
     "rollout",
+    "rounded",
     "rule_based",
     "rupees",
     "shares",

@@ -258,10 +258,11 @@ def bench(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(data, indent=1))
     else:
+        width = max(len(figure["name"]) for figure in data["figures"])
         for figure in data["figures"]:
             p95 = f", 95 % within {figure['p95']:.4g}" if "p95" in figure else ""
             print(
-                f"{figure['name']:32} {figure['median']:10.4g} {figure['unit']}{p95}, "
+                f"{figure['name']:{width}} {figure['median']:10.4g} {figure['unit']}{p95}, "
                 f"n {figure['n']}"
             )
         for sentence in data["left_out"]:

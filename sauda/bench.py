@@ -18,15 +18,21 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from env import rollout, task
+from env import MARKETS, draw_games, play_batch, rollout, task
 from sauda.artifact import load
-from sauda.policies import policy
+from sauda.evaluate import Config, evaluate
+from sauda.policies import BUYERS, policy
+from sauda.policies.batch import BATCH
 from sauda.reproduce import table
 from sauda.running import REPOSITORY, running_app
 from sauda.visitors import THINKING, VISITORS, replies
 
 REPETITIONS = 5
 EPISODES = 2000  # a repetition, as in the published measurement
+BATCH_EPISODES = 20_000  # a repetition, in one batch
+TABLE_EPISODES = 1000  # a policy and task, as in the recorded evaluation
+TABLE_CORES = 2
+SINGLE, OPEN = "classic/single_deal", "bazaar/open"
 PUBLISHED = "reference-throughput"
 CHROMIUM_FLAGS = (
     "--no-sandbox",
@@ -48,7 +54,17 @@ print(time.perf_counter() - start, "torch" in sys.modules)
 
 def bench() -> dict[str, Any]:
     """The data of the bench artifact: the machine, a figure a measurement, what was left out."""
-    figures = [episodes_a_second("rule_based"), episodes_a_second("expert"), import_of_app()]
+    figures = [
+        episodes_a_second("rule_based"),
+        episodes_a_second("expert"),
+        episodes_a_second("rule_based", OPEN),
+        episodes_a_second("linear", OPEN),
+        *batch_episodes_a_second("rule_based", SINGLE),
+        *batch_episodes_a_second("rule_based", OPEN),
+        *batch_episodes_a_second("linear", OPEN),
+        full_table(),
+        import_of_app(),
+    ]
     left_out = []
     with running_app() as address:
         if obstacle := no_browser():
@@ -105,9 +121,9 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def episodes_a_second(name: str) -> dict[str, Any]:
-    """Whole episodes of classic/single_deal on one core; the published game's speed beside it."""
-    here = task("classic/single_deal")
+def episodes_a_second(name: str, task_name: str = SINGLE) -> dict[str, Any]:
+    """Whole episodes of one task on one core; beside `rule_based` the published game's speed."""
+    here = task(task_name)
     learner = policy(here, name)
     samples = []
     for repetition in tqdm(range(REPETITIONS), desc=f"playing {name}", leave=False):
@@ -117,9 +133,49 @@ def episodes_a_second(name: str) -> dict[str, Any]:
             rollout(here, learner, seed)
         samples.append(EPISODES / (time.perf_counter() - start))
     more = {"task": here.name, "episodes": EPISODES, "cores": 1}
+    if task_name != SINGLE:
+        return figure(f"episodes a second, {name} on {task_name}", "episodes/s", samples, **more)
     if name == "rule_based":
         more["published"] = published_speed()
     return figure(f"episodes a second, {name}", "episodes/s", samples, **more)
+
+
+def batch_episodes_a_second(
+    name: str, task_name: str, episodes: int = BATCH_EPISODES
+) -> list[dict[str, Any]]:
+    """The same through the batch engine, one batch a repetition, in two figures.
+
+    The first counts the drawing of the games, by `draw_games`, and their play; the second the play
+    alone.
+    """
+    whole, alone = [], []
+    for repetition in range(REPETITIONS):
+        start = time.perf_counter()
+        games = draw_games(task_name, episodes, np.random.default_rng(repetition))
+        drawn = time.perf_counter()
+        play_batch(games, BATCH[name])
+        end = time.perf_counter()
+        whole.append(episodes / (end - start))
+        alone.append(episodes / (end - drawn))
+    title = f"batch episodes a second, {name} on {task_name}"
+    more = {"task": task_name, "episodes": episodes, "cores": 1}
+    return [
+        figure(title, "episodes/s", whole, **more),
+        figure(f"{title}, games drawn before", "episodes/s", alone, **more),
+    ]
+
+
+def full_table(episodes: int = TABLE_EPISODES, repetitions: int = REPETITIONS) -> dict[str, Any]:
+    """Seconds for the open market's whole table: every task and scripted buyer, with intervals."""
+    tasks = tuple(f"bazaar/{market}" for market in MARKETS)
+    config, samples = Config(tasks, tuple(BUYERS), episodes=episodes), []
+    for _ in tqdm(range(repetitions), desc="playing the table", leave=False):
+        start = time.perf_counter()
+        evaluate(config, workers=TABLE_CORES)
+        samples.append(time.perf_counter() - start)
+    more = {"tasks": len(tasks), "policies": len(BUYERS), "episodes": episodes}
+    name = "full table of scripted policies, all bazaar tasks"
+    return figure(name, "s", samples, **more, cores=TABLE_CORES)
 
 
 def published_speed() -> dict[str, Any]:

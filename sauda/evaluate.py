@@ -5,7 +5,7 @@ the mean over them; `deal_rate`, `rounds` and `ends` count deals.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,22 +13,14 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from env import EndReason, Episode, rollout, shares, task
+from env import task
+from sauda.cells import ENDS, play_cell
 from sauda.codehash import code_hash
 from sauda.policies import policy
 from sauda.stats import paired_difference, summary
 
+PlayCell = Callable[[str, str, Sequence[int]], dict[str, Any]]  # plays a task and policy over seeds
 SPLITS = {"train": range(50_000), "holdout": range(50_000, 100_000)}
-
-# How a deal ended for the learner, one letter a deal.
-ENDS = {
-    "A": "agreement",
-    "O": "outbid",
-    "S": "seller walked",
-    "B": "buyer walked",
-    "D": "deadline",
-    "F": "forfeit",
-}
 
 
 @dataclass(frozen=True)
@@ -63,67 +55,25 @@ class Config:
         return cells
 
 
-def evaluate(config: Config, workers: int = 2) -> dict[str, Any]:
+def evaluate(config: Config, workers: int = 2, play: PlayCell = play_cell) -> dict[str, Any]:
     """The data of an evaluation artifact: a row per task and policy, and their episodes."""
     cells = config.cells()
-    episodes = dict(zip(cells, play_cells(cells, config.seeds(), workers), strict=True))
+    episodes = dict(zip(cells, play_cells(cells, config.seeds(), workers, play), strict=True))
     rows = [row(*cell, episodes, config.baseline) for cell in cells]
     grouped = {t: {p: episodes[t, p] for p in config.policies} for t in config.tasks}
     return {"ends": ENDS, "rows": rows, "episodes": grouped}
 
 
 def play_cells(
-    cells: Sequence[tuple[str, str]], seeds: Sequence[int], workers: int = 2
+    cells: Sequence[tuple[str, str]],
+    seeds: Sequence[int],
+    workers: int = 2,
+    play: PlayCell = play_cell,
 ) -> Iterable[dict[str, Any]]:
     """The episodes of each (task, policy), in order, with a progress bar."""
     with ProcessPoolExecutor(workers) as pool:
-        played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
+        played = pool.map(play, *zip(*cells, strict=True), [seeds] * len(cells))
         yield from tqdm(played, total=len(cells), unit="cell", desc="playing", leave=False)
-
-
-def play_cell(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """One task and policy over `seeds`, as columns: one value a deal, grades one an episode."""
-    here = task(task_name)
-    learner = policy(here, policy_name)
-    played = [rollout(here, learner, seed) for seed in seeds]
-    return {
-        "end": "".join(letter for e in played for letter in ends(e, here.learner)),
-        "price": [deal_price(e, i, here.learner) for e in played for i in range(deals(e))],
-        "rounds": [r for e in played for r in rounds(e)],
-        "share": [round(s, 6) for e in played for s in shares(e.final, here.learner)],
-        "grade": [round(here.grade(e.final), 6) for e in played],
-    }
-
-
-def deals(played: Episode) -> int:
-    """Deals an episode was to have, made or not."""
-    return played.final.table.deals
-
-
-def ends(played: Episode, learner: str) -> str:
-    """One letter of ENDS a deal; deals a forfeit cut off are forfeits too."""
-    letters = ""
-    for deal in played.final.table.past:
-        if deal.end == EndReason.WALKAWAY:
-            letters += "S" if deal.by == "seller" else "B"
-        elif deal.end == EndReason.AGREEMENT:
-            letters += "A" if learner in ("seller", deal.buyer) else "O"
-        else:
-            letters += "D"
-    return letters.ljust(deals(played), "F")
-
-
-def deal_price(played: Episode, index: int, learner: str) -> float | None:
-    """The price the learner paid or got in one deal; None without one of its own."""
-    past = played.final.table.past
-    made = index < len(past) and learner in ("seller", past[index].buyer)
-    return past[index].price if made else None
-
-
-def rounds(played: Episode) -> list[int]:
-    """Rounds of each deal, 0 for one that a forfeit cut off before its end."""
-    past = played.final.table.past
-    return [past[i].rounds if i < len(past) else 0 for i in range(deals(played))]
 
 
 def row(

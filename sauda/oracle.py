@@ -19,19 +19,26 @@ from tqdm import tqdm
 
 from env import (
     TYPES,
+    WALK,
     Accept,
+    BatchView,
     Instance,
+    Moves,
     Observation,
     Offer,
     Policy,
     WalkAway,
     begin,
     conceded,
+    conceded_of,
+    play_batch,
     rollout,
     task,
 )
+from sauda.cells import games_at
 from sauda.evaluate import SPLITS
 from sauda.policies import BUYERS
+from sauda.policies.batch import batch_form, bids, otherwise
 from sauda.policies.bazaar import Wait, bid
 from sauda.policies.belief import belief_buyer
 from sauda.policies.best_reply import GRID, informed_policy, informed_value, rivals_in
@@ -78,6 +85,20 @@ class Schedule:
         if obs.ask <= (obs.budget if last or not self.patient else price):
             return Accept()
         return bid(obs, price) if obs.round < useful else WalkAway()
+
+    def batch(self, view: BatchView) -> Moves:
+        """The same over arrays."""
+        unit = view.budget if self.of_limit else np.minimum(view.opening_ask, view.budget)
+        useful = np.minimum(view.rounds, view.own.deadline).astype(int)
+        done = conceded_of(view.round, useful, self.exponent)
+        price = unit * (self.opening + done * (self.final - self.opening))
+        price = np.minimum(view.budget, price)
+        takes_any = (view.round >= useful - 1) | (not self.patient)
+        kind, price = otherwise(
+            view.ask <= np.where(takes_any, view.budget, price),
+            bids(view, price, leaves=view.round >= useful),
+        )
+        return np.where(view.opening_ask > self.leaves_above * view.budget, WALK, kind), price
 
 
 def leave(obs: Observation, rng: np.random.Generator) -> WalkAway:
@@ -151,8 +172,14 @@ def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
 
 
 def grades(task_name: str, player: Policy | None, seeds: Sequence[int]) -> np.ndarray:
-    """The grade of each seed: played by `player`, or the informed value where that is None."""
+    """The grade of each seed: played by `player`, or the informed value where that is None.
+
+    Played through the batch engine where `player` has a batch form; the belief buyer has none.
+    """
     here = task(task_name)
+    form = player.batch if isinstance(player, Schedule) else batch_form(player)
+    if form is not None:
+        return play_batch(games_at(task_name, tuple(seeds)), form).grade
     if player is not None:
         return np.array([here.grade(rollout(here, player, seed).final) for seed in seeds])
     values = [informed_value(deal, rivals_in(here)) for deal in _deals(task_name, seeds)]

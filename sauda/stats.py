@@ -1,6 +1,7 @@
 """Means with intervals. Intervals are 95 % percentile bootstraps; every one is reproducible."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,11 +39,19 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     mean = float(values.mean())
     if np.ptp(values) == 0:
         return mean, mean, mean
-    rng = np.random.default_rng(values.size)
-    counts = rng.multinomial(values.size, np.full(values.size, 1 / values.size), size=RESAMPLES)
     tails = 100 * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    low, high = np.percentile(counts @ values / values.size, tails)
+    low, high = np.percentile(_resamples(values.size) @ values / values.size, tails)
     return mean, float(low), float(high)
+
+
+@lru_cache(maxsize=1)
+def _resamples(n: int) -> np.ndarray:
+    """How often each of `n` values is drawn in each resample, shape (RESAMPLES, n).
+
+    Kept, because drawing them takes most of the time of a table and depends on `n` alone.
+    """
+    rng = np.random.default_rng(n)
+    return rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
 
 
 def paired_difference(values: np.ndarray, baseline: np.ndarray) -> tuple[float, float, float]:

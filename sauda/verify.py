@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load
+from sauda.cells import replay_cell
 from sauda.evaluate import Config, evaluate
 from sauda.record import replayed
 from sauda.reproduce import reproduction
@@ -48,11 +49,15 @@ def _short(value: Any) -> str:
 
 
 def _evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every episode played again, and every row computed again from them."""
+    """Every episode played again, and every row computed again from them.
+
+    Always through the scalar engine, whichever one recorded them: so each checks the other.
+    """
     names = [field.name for field in fields(Config)]
     if missing := set(names) - artifact.config.keys():
         raise ArtifactError(f"{artifact.file} has no {', '.join(sorted(missing))} in its config")
-    return evaluate(Config(**{name: _tuple(artifact.config[name]) for name in names}), workers)
+    config = Config(**{name: _tuple(artifact.config[name]) for name in names})
+    return evaluate(config, workers, replay_cell)
 
 
 def _tuple(value: Any) -> Any:

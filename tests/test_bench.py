@@ -6,10 +6,19 @@ import pytest
 
 import sauda.bench
 from sauda.artifact import load, save
-from sauda.bench import figure, medians, no_browser, published_speed
+from sauda.bench import (
+    REPETITIONS,
+    batch_episodes_a_second,
+    figure,
+    full_table,
+    medians,
+    no_browser,
+    published_speed,
+)
+from sauda.policies import BUYERS
 from sauda.visitors import Script, check, move, script
 
-PLAN = Script(begin=4, reply=8, trigger=44, seat="I buy", markets=("a",), chat=0, buttons=(1, 2, 3))
+PLAN = Script(4, 8, 44, seat="I buy", other="", markets=("a",), chat=0, buttons=(1, 2, 3))
 
 
 def shown(*said: str, labels: tuple[str, ...] = ("Accept ₹60", "Halfway ₹40", "Walk away")) -> list:
@@ -43,6 +52,21 @@ def test_a_measured_speed_can_be_saved_and_read(tmp_path):
     data = {"machine": sauda.bench.machine(), "figures": [speed], "left_out": []}
     save("bench.json", {}, data, tmp_path)
     assert load("bench.json", tmp_path).data == medians(data)
+
+
+def test_a_batch_is_timed_with_the_drawing_of_its_games_and_without():
+    whole, alone = batch_episodes_a_second("rule_based", "bazaar/open", episodes=50)
+    title = "batch episodes a second, rule_based on bazaar/open"
+    assert (whole["name"], alone["name"]) == (title, f"{title}, games drawn before")
+    assert all(slow < fast for slow, fast in zip(whole["samples"], alone["samples"], strict=True))
+    assert (whole["n"], whole["task"], whole["episodes"]) == (REPETITIONS, "bazaar/open", 50)
+
+
+def test_the_whole_table_is_timed_on_every_open_market_task_and_scripted_buyer():
+    found = full_table(episodes=1, repetitions=1)
+    assert (found["unit"], found["n"], found["cores"]) == ("s", 1, 2)
+    assert (found["tasks"], found["policies"], found["episodes"]) == (5, len(BUYERS), 1)
+    assert found["samples"][0] > 0.01  # 55 cells
 
 
 def test_the_published_speed_is_the_sealed_figures():

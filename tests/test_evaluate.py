@@ -1,25 +1,17 @@
 """Evaluations: counts that add up, forfeits that count, and no comparison of different games."""
 
 import copy
+import json
 
 import numpy as np
 import pytest
 
 import sauda.__main__ as command_line
-from env import Accept, IllegalAction, Offer, rollout, task
-from sauda.evaluate import (
-    ENDS,
-    SPLITS,
-    Config,
-    compare,
-    deal_price,
-    ends,
-    evaluate,
-    per_episode,
-    play_cell,
-    rounds,
-    row,
-)
+from env import BATCH_TASKS, Accept, IllegalAction, Offer, rollout, task
+from sauda.cells import ENDS, deal_price, ends, play_cell, replay_cell, rounds
+from sauda.evaluate import SPLITS, Config, compare, evaluate, per_episode, row
+from sauda.policies import BUYERS
+from sauda.policies.batch import BATCH
 
 SINGLE, CAREER, ARENA = (
     f"classic/{name}" for name in ("single_deal", "career_10", "marketplace_arena")
@@ -162,6 +154,21 @@ def test_a_rivals_purchase_is_an_end_without_a_price_for_the_learner():
 
 def test_the_same_cell_and_seeds_give_the_same_columns(data):
     assert play_cell(SINGLE, "rule_based", range(6)) == data["episodes"][SINGLE]["rule_based"]
+
+
+@pytest.mark.parametrize("name", BATCH_TASKS)
+def test_the_batch_engine_records_what_the_scalar_one_does_to_the_letter(name: str):
+    """As JSON, which tells 60 from 60.0."""
+    seeds = range(50 if len(play_cell(name, "wait", [0])["end"]) == 1 else 20)
+    for buyer in BUYERS:
+        batch, scalar = (play(name, buyer, seeds) for play in (play_cell, replay_cell))
+        assert json.dumps(batch) == json.dumps(scalar), buyer
+
+
+def test_every_scripted_buyer_has_a_batch_form_and_the_scripted_sellers_do_without():
+    assert set(BATCH) == set(BUYERS)
+    brief = "bazaar/seller_brief"
+    assert play_cell(brief, "linear", range(3)) == replay_cell(brief, "linear", range(3))
 
 
 def test_two_workers_give_what_one_gives(data):

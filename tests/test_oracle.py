@@ -18,6 +18,7 @@ from env.bazaar.sellers import (
     threshold_at,
 )
 from sauda.oracle import (
+    BOUNDED,
     GRID,
     MEMORYLESS,
     Config,
@@ -236,6 +237,14 @@ def test_leaving_at_once_wins_the_share_of_deals_without_a_zopa(data: dict):
 def test_the_bound_of_a_career_counts_no_purse():
     assert no_zopa("bazaar/career", range(3)) >= 0
     assert informed_value(deal(deaf, purse=inf)) == informed_value(deal(deaf))
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_the_search_wins_in_a_batch_what_its_schedules_win_in_play(name: str):
+    here, seeds = task(name), range(3)
+    for tried in list(candidates().values())[::5]:
+        played = [here.grade(rollout(here, tried, seed).final) for seed in seeds]
+        assert grades(name, tried, seeds).tolist() == played
 
 
 def test_at_least_sixty_schedules_are_tried():

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import sauda.__main__ as command_line
+import sauda.cells
 from env import TASKS, rollout
 from sauda.artifact import FILES, ROOT, ArtifactError, save, write
 from sauda.bench import figure
@@ -115,6 +116,14 @@ def test_columns_that_are_gone_or_cut_short_are_found(changed):
 def test_a_config_that_does_not_say_what_was_played_is_refused(changed):
     with pytest.raises(ArtifactError, match="has no split in its config"):
         changed(EVALUATION, lambda content: content["config"].pop("split"))
+
+
+def test_an_evaluation_is_verified_without_the_engine_that_recorded_it(made, monkeypatch):
+    def broken(games, buyers):
+        raise AssertionError("the batch engine must not check itself")
+
+    monkeypatch.setattr(sauda.cells, "play_batch", broken)
+    assert verify(EVALUATION, workers=1, root=made) == []
 
 
 # Episodes

@@ -13,10 +13,8 @@ from math import inf
 import numpy as np
 
 from env import (
-    INSULT,
     LOW_BID,
     RIVAL_HURRY,
-    STRIDE,
     Accept,
     Instance,
     Observation,
@@ -25,7 +23,9 @@ from env import (
     Table,
     Task,
     WalkAway,
+    asks_at,
     begin,
+    hazards_at,
 )
 
 GRID = 161  # best bids told apart, from 0 to the opening ask; every rupee where they are fewer
@@ -49,13 +49,10 @@ class Sellers:
 
     def ask(self, t: int, best: np.ndarray) -> np.ndarray:
         """`ask_at` for best bids of shape (n, k); round `t` from 0."""
-        opening = self.opening[:, None]
-        low = LOW_BID * opening
-        moved = np.clip((best - low) / (opening - low), 0, 1)
-        in_time = (t / self.rounds) ** (1 / self.exponent)[:, None]
-        answer = self.reciprocity[:, None]
-        resting = (self.reservation + self.margin * (self.opening - self.reservation))[:, None]
-        ask = opening - (opening - resting) * ((1 - answer) * in_time + answer * moved)
+        in_time = (t / self.rounds) ** (1 / self.exponent)
+        resting = self.reservation + self.margin * (self.opening - self.reservation)
+        fields = (self.opening, resting, self.reciprocity, in_time)
+        ask = asks_at(*(field[:, None] for field in fields), best)
         return np.ceil(ask - 1e-9) if self.whole else ask
 
     def threshold(self, t: int, best: np.ndarray) -> np.ndarray:
@@ -67,9 +64,7 @@ class Sellers:
     def walks(self, bid: np.ndarray, before: np.ndarray, threshold: np.ndarray) -> np.ndarray:
         """`hazard_at`, for shapes that broadcast with the sellers first."""
         opening = self.opening.reshape(-1, *[1] * (np.ndim(threshold) - 1))
-        hazard = self.hazard.reshape(opening.shape)
-        stalled = 1 - np.clip((bid - before) / (STRIDE * opening), 0, 1)
-        return hazard * stalled * np.clip((threshold - bid) / (INSULT * opening), 0, 1)
+        return hazards_at(opening, self.hazard.reshape(opening.shape), bid, before, threshold)
 
     def enough(self, t: int, best: np.ndarray) -> np.ndarray:
         """The least bid taken in round `t` after best bids of shape (n, k): found by halving.
