@@ -38,7 +38,7 @@ from env.bazaar.time_dependent import TimeDependent
 from env.concession import conceded
 from env.core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
 from env.money import grouped, rupees
-from env.rollout import Play, advance, begin, episode, move, rollout
+from env.rollout import Play, advance, agent_stream, begin, episode, move, rollout
 from env.tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, task
 from env.welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
@@ -85,6 +85,7 @@ __all__ = [
     "Turn",
     "WalkAway",
     "advance",
+    "agent_stream",
     "aggressive",
     "arena",
     "asks_at",

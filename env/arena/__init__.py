@@ -1,6 +1,15 @@
 """The GPU arena: labs trade GPU time under budgets, deadlines and shocks. Its public names."""
 
-from env.arena.actions import CONDITIONS, KINDS, Action, Kind, Malformed, action_from, fault
+from env.arena.actions import (
+    CONDITIONS,
+    KINDS,
+    LONGEST_MESSAGE,
+    Action,
+    Kind,
+    Malformed,
+    action_from,
+    fault,
+)
 from env.arena.floor import signal_of
 from env.arena.games import SIZES
 from env.arena.labs import (
@@ -73,6 +82,7 @@ __all__ = [
     "KINDS",
     "LATE",
     "LIVE",
+    "LONGEST_MESSAGE",
     "PROMISE",
     "SIZES",
     "TOTAL",

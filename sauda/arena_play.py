@@ -1,0 +1,130 @@
+"""A game of the arena on the page, as a value: a policy or a visitor moves `lab_0`, step by step.
+
+Nothing here knows the page. A step is one action of `lab_0` and every answer to it.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from env import (
+    Episode,
+    Play,
+    Task,
+    advance,
+    agent_stream,
+    arena,
+    begin,
+    episode,
+    move,
+    rollout,
+    task,
+)
+from sauda.policies import LABS, policy
+
+LEARNER = "lab_0"
+Move = arena.Action | arena.Malformed
+
+
+@dataclass(frozen=True)
+class ArenaGame:
+    """One game; `by_hand` counts the steps that a visitor chose."""
+
+    task_name: str
+    play: Play
+    by_hand: int = 0
+
+    @property
+    def task(self) -> Task:
+        return task(self.task_name)
+
+    @property
+    def over(self) -> bool:
+        """Whether `lab_0` has nothing left to do: it left, or the rounds are out."""
+        return self.play.forfeit or self.task.env.to_act(self.play.state) is None
+
+    @property
+    def observation(self) -> arena.Observation:
+        """What `lab_0` sees."""
+        return self.task.env.observe(self.play.state, LEARNER)
+
+    @cached_property
+    def steps(self) -> tuple["Step", ...]:
+        """Every step so far with its result and reward."""
+        start = begin(self.task, self.play.seed).state
+        rewards = arena.episode_rewards(start, self.play.turns, LEARNER)
+        state, steps = start, []
+        for turn in self.play.turns:
+            if turn.action is None:
+                break
+            round_index = state.market.round_index
+            state = self.task.env.step(state, turn.action)
+            if turn.agent == LEARNER:
+                results = state.private[LEARNER].results
+                steps.append((round_index, turn.action, results))
+        return tuple(Step(*step, reward) for step, reward in zip(steps, rewards, strict=True))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action of `lab_0`: the round, what became of it, and what it was worth."""
+
+    round_index: int
+    action: Move
+    results: tuple[arena.Result, ...]
+    reward: arena.Breakdown
+
+
+def start(task_name: str, seed: int) -> ArenaGame:
+    """A fresh game up to the first action of `lab_0`; ValueError where it is no arena task."""
+    here = task(task_name)
+    if here.learner != LEARNER:
+        raise ValueError(f"{task_name} is no task of the arena")
+    return _answered(ArenaGame(task_name, begin(here, seed)))
+
+
+def step(game: ArenaGame, name: str) -> ArenaGame:
+    """The game after the policy called `name` made one action; as it is where it is over."""
+    if game.over:
+        return game
+    mover = policy(game.task, name)
+    taken = sum(turn.agent == LEARNER for turn in game.play.turns)
+    rng = agent_stream(game.task, game.play.seed, LEARNER, taken)
+    return _answered(replace(game, play=move(game.task, game.play, mover(game.observation, rng))))
+
+
+def act(game: ArenaGame, action: Move) -> ArenaGame:
+    """The game after the visitor's action; IllegalAction where the game is over."""
+    after = replace(game, play=move(game.task, game.play, action), by_hand=game.by_hand + 1)
+    return _answered(after)
+
+
+def _answered(game: ArenaGame) -> ArenaGame:
+    """The others' turns up to the next of `lab_0`, or to the end once it has left."""
+    return replace(game, play=advance(game.task, game.task.opponents, game.play))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one player came out in this very game."""
+
+    name: str
+    utility: float  # credits
+    grade: float
+    reward: float  # of all its steps
+
+
+def standings(game: ArenaGame) -> list[Standing]:
+    """This finished game beside every policy's at the same seed, best grade first."""
+    here, seed = game.task, game.play.seed
+    played = {name: rollout(here, player, seed) for name, player in LABS.items()}
+    rows = [_standing(name, here, one) for name, one in played.items()]
+    if game.by_hand:
+        rows.append(_standing("you", here, episode(here, game.play)))
+    return sorted(rows, key=lambda row: -row.grade)
+
+
+def _standing(name: str, here: Task, played: Episode) -> Standing:
+    start = begin(here, played.seed).state
+    rewards = arena.episode_rewards(start, played.turns, LEARNER)
+    total = arena.total(rewards).normalized_reward if rewards else 0.0
+    return Standing(name, played.final.private[LEARNER].utility, here.grade(played.final), total)
