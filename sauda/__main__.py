@@ -70,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
     command("reproduce", reproduce, "compare our classic family with the published game")
     command("record", record, "record the showcase episodes")
     command("publish", publish, "check and seal the transcribed figures")
+    command("picture", picture, "take the README's picture of the arena from the page")
     command("readme", readme, "write the README's tables anew from the artifacts")
     command("language", language, "score the reading of prices and tells in labelled sentences")
 
@@ -214,6 +215,15 @@ def publish(options: argparse.Namespace) -> int:
     from sauda.publish import seal
 
     print(f"sealed {len(seal().data['figures'])} figures")
+    return 0
+
+
+def picture(options: argparse.Namespace) -> int:
+    from sauda.picture import PICTURE
+    from sauda.picture import picture as take
+
+    take()
+    print(f"wrote {PICTURE}")
     return 0
 
 

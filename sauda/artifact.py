@@ -194,10 +194,15 @@ def save(
 
 def write(path: Path, text: str) -> None:
     """Replace `path` by `text` in one step, so that no reader sees half a file."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Replace `path` by `content` in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:
-            file.write(text)
+            file.write(content)
             file.flush()
             os.chmod(file.name, 0o644)
             os.replace(file.name, path)
