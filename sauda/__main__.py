@@ -67,6 +67,10 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
     command("market", market, "measure what open-market sellers give away and remember")
+    sub = command("judged", judged, "labs pitch before the rule judge: adapting against control")
+    sub.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
+
+    command("selector", selector, "train the softmax over scripted labs by REINFORCE")
     command("reproduce", reproduce, "compare our classic family with the published game")
     command("record", record, "record the showcase episodes")
     command("publish", publish, "check and seal the transcribed figures")
@@ -183,6 +187,40 @@ def market(options: argparse.Namespace) -> int:
     for row in data["careers"]:
         print(f"a soft history costs {row['then']} {row['lost']}")
     print("wrote artifacts/market.json")
+    return 0
+
+
+def judged(options: argparse.Namespace) -> int:
+    from sauda.judged import Config
+    from sauda.judged import judged as run
+
+    config = Config(options.episodes)
+    data = run(config)
+    save("judged.json", asdict(config), data)
+    for row in data["rows"]:
+        rate, gain = row["win_rate"], row["difference"]
+        print(
+            f"{row['advocate']:18} n {row['n']}  wins {rate['mean']:.3f} [{rate['low']:.3f}, "
+            f"{rate['high']:.3f}]  total {row['total']['mean']:.3f}  less {data['control']} "
+            f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+        )
+    print("wrote artifacts/judged.json")
+    return 0
+
+
+def selector(options: argparse.Namespace) -> int:
+    from sauda.selector import Config, select
+
+    config = Config()
+    data = select(config)
+    save("training/selector.json", asdict(config), data)
+    for row in data["final"]:
+        gain = row["less_expert"]
+        print(
+            f"{row['task']:24} n {row['n']}  ends on {row['policy']}  less the expert "
+            f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+        )
+    print("wrote artifacts/training/selector.json")
     return 0
 
 

@@ -101,6 +101,20 @@ FILES = (
         "Results",
     ),
     Entry(
+        "judged.json",
+        "judged/1",
+        "python -m sauda judged",
+        "Judged negotiation: an adapting advocate, a control, hostile pitches; rounds to read",
+        "Judge",
+    ),
+    Entry(
+        "training/selector.json",
+        "selector/1",
+        "python -m sauda selector",
+        "REINFORCE over scripted labs, 180 episodes: every probability and reward of the run",
+        "Training",
+    ),
+    Entry(
         "episodes/showcase.json",
         "episodes/1",
         "python -m sauda record",

@@ -280,6 +280,100 @@ class Language(_Strict):
     sentences: list[ReadSentence]
 
 
+class JudgedRow(_Strict):
+    advocate: str
+    label: str
+    n: int
+    win_rate: Interval
+    total: Interval
+    early_win_rate: Interval
+    late_win_rate: Interval
+    difference: Interval
+    lies: float
+
+
+class JudgedCurve(_Strict):
+    won: list[Interval]
+    total: list[Interval]
+
+
+class Finding(_Strict):
+    dimension: str
+    status: Literal["holds", "false", "repeated", "promise", "other", "unheard"]
+    start: int
+    end: int
+    reason: str
+    points: float
+
+
+class Verdict(_Strict):
+    text: str
+    scores: dict[str, float]
+    total: float
+    lies: int
+    findings: list[Finding]
+    reasons: dict[str, str]
+
+
+class JudgedRound(_Strict):
+    round: int
+    strategy: str
+    winner: str | None
+    reason: str
+    margins: dict[str, float]
+    reputations: dict[str, float]
+    shocks: list[str]
+    verdicts: dict[str, Verdict]
+
+
+class JudgedGame(_Strict):
+    seed: int
+    why: Literal["best", "median", "worst"]
+    wins: int
+    control_wins: int
+    rounds: list[JudgedRound]
+
+
+class Judged(_Strict):
+    learner: str
+    control: str
+    arms: list[str]
+    early_rounds: int
+    rows: list[JudgedRow]
+    learning: Interval
+    curves: dict[str, JudgedCurve]
+    frequencies: dict[str, dict[str, list[float]]]
+    wins: dict[str, list[int]]
+    shown: list[JudgedGame]
+
+
+class SelectorEpisode(_Strict):
+    episode: int
+    task: str
+    seed: int
+    policy: str
+    reward: float
+    expert: float
+    baseline: float
+    before: list[FiniteFloat]
+    after: list[FiniteFloat]
+
+
+class SelectorEnd(_Strict):
+    task: str
+    n: int
+    policy: str
+    probabilities: list[FiniteFloat]
+    arms: dict[str, Interval]
+    less_expert: Interval
+
+
+class Selector(_Strict):
+    arms: list[str]
+    curve: list[SelectorEpisode]
+    final: list[SelectorEnd]
+
+
 KINDS: Mapping[str, TypeAdapter] = {
     "evaluation/1": TypeAdapter(Evaluation),
     "reproduction/1": TypeAdapter(Reproduction),
@@ -289,6 +383,8 @@ KINDS: Mapping[str, TypeAdapter] = {
     "oracle/1": TypeAdapter(Oracle),
     "market/1": TypeAdapter(Market),
     "language/1": TypeAdapter(Language),
+    "judged/1": TypeAdapter(Judged),
+    "selector/1": TypeAdapter(Selector),
 }
 
 

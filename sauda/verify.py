@@ -60,6 +60,10 @@ def _evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, An
     return evaluate(config, workers, replay_cell)
 
 
+def _config(artifact: Artifact) -> dict[str, Any]:
+    return {name: _tuple(value) for name, value in artifact.config.items()}
+
+
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
@@ -91,8 +95,21 @@ def _market(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game listened to again, every career lived again."""
     from sauda import market
 
-    config = {name: _tuple(value) for name, value in artifact.config.items()}
-    return market.market(market.Config(**config), workers)
+    return market.market(market.Config(**_config(artifact)), workers)
+
+
+def _judged(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every negotiation held again."""
+    from sauda import judged
+
+    return judged.judged(judged.Config(**_config(artifact)))
+
+
+def _selector(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """The whole run again, its choices and its evaluation."""
+    from sauda import selector
+
+    return selector.select(selector.Config(**_config(artifact)))
 
 
 def _published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
@@ -126,6 +143,8 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "reproduction/1": _reproduction,
     "oracle/1": _oracle,
     "market/1": _market,
+    "judged/1": _judged,
+    "selector/1": _selector,
     "published/1": _published,
     "bench/1": _bench,
     "language/1": _language,
@@ -140,6 +159,8 @@ def describe(file: str) -> str:
         "reproduction/1": "compared again from the two artifacts it rests on",
         "oracle/1": "every game solved again, every episode played again",
         "market/1": "every game listened to again, every career lived again",
+        "judged/1": "every negotiation held again, every pitch judged again",
+        "selector/1": "every choice made again, every episode played again",
         "published/1": "every figure is the one that was sealed",
         "language/1": "every sentence read again, all figures computed again",
         "bench/1": "medians follow from the recorded samples",
