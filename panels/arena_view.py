@@ -96,9 +96,9 @@ def _bar(block: arena.Block, lane: int, market: arena.Market) -> Markup:
 # The lab's own papers ----------------------------------------------------------------------------
 
 
-def papers(game: ArenaGame) -> Markup:
-    """What `lab_0` alone knows: its money and its jobs."""
-    own, now = game.observation.own, game.observation.market.round_index
+def papers(obs: arena.Observation) -> Markup:
+    """What a lab alone knows: its money and its jobs."""
+    own, now = obs.own, obs.market.round_index
     rows = [
         (
             job.job_id,
@@ -202,7 +202,7 @@ def reward(game: ArenaGame) -> Markup:
         sums.append(sums[-1] + one.reward.normalized_reward)
     moves = arena.ACTIONS_PER_ROUND * game.observation.market.max_rounds
     picture = curve(
-        sums,
+        {LEARNER: sums},
         moves,
         "cumulative reward of lab_0",
         f"Cumulative reward after {len(steps)} steps: {sums[-1]:.3f}.",

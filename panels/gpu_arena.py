@@ -124,7 +124,7 @@ def build() -> None:
             board = gr.HTML(view.calendar(first), elem_id="arena-board")
             floor = gr.HTML(view.floor(first), elem_id="arena-floor")
         with gr.Column(scale=5, min_width=320):
-            papers = gr.HTML(view.papers(first), elem_id="arena-papers")
+            papers = gr.HTML(view.papers(first.observation), elem_id="arena-papers")
             reward = gr.HTML(view.reward(first), elem_id="arena-reward")
             log = gr.HTML(view.log(first), elem_id="arena-log")
     with gr.Accordion("Take over lab_0", open=False, elem_id="arena-hand"):
@@ -158,7 +158,7 @@ def build() -> None:
             now,
             view.calendar(now),
             view.floor(now),
-            view.papers(now),
+            view.papers(now.observation),
             view.reward(now),
             view.log(now),
             view.settlement(now, name),

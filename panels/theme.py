@@ -81,8 +81,18 @@ _ICON = (
 )
 # The stylesheet goes into the head as it stands: Gradio rewrites what `launch(css=…)` is given, and
 # in doing so breaks `:is(a, b)`, media queries on the page itself and shorthands with variables.
+# Arrow keys turn the judge's rounds wherever no other thing to type in or pick from has the focus.
+ARROWS = """
+document.addEventListener("keydown", (event) => {
+  const way = { ArrowLeft: "judge-previous", ArrowRight: "judge-next" }[event.key];
+  const busy = event.target.closest("input, textarea, select, [role=tab], [role=listbox]");
+  const button = way && !busy && document.getElementById(way);
+  if (button && button.offsetParent) button.click();
+});
+"""
 HEAD = f"""
 <style>{CSS}</style>
+<script>{ARROWS}</script>
 <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">

@@ -122,8 +122,8 @@ def test_json_of_another_shape_is_a_malformed_action():
 
 
 def texts(game: ArenaGame) -> str:
-    parts = (view.calendar, view.floor, view.papers, view.reward, view.log)
-    return "".join(str(part(game)) for part in parts)
+    parts = (view.calendar, view.floor, view.reward, view.log)
+    return str(view.papers(game.observation)) + "".join(str(part(game)) for part in parts)
 
 
 @every_task
@@ -178,5 +178,5 @@ def test_what_a_visitor_says_is_shown_as_text():
 
 
 def test_a_curve_says_what_it_shows_and_survives_a_flat_line():
-    assert 'aria-label="Flat."' in str(curve([0.0, 0.0], 10, "reward", "Flat."))
-    assert "polyline" in str(curve([0.0, -0.5, 1.2], 2, "reward", "Up."))
+    assert 'aria-label="Flat."' in str(curve({"one": [0.0, 0.0]}, 10, "reward", "Flat."))
+    assert "polyline" in str(curve({"one": [0.0, -0.5, 1.2], "other": [0.0]}, 2, "reward", "Up."))
