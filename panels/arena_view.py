@@ -51,7 +51,9 @@ def _lab(market: arena.Market, lab: arena.Lab, over: bool) -> Markup:
     blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
     facts = f"reputation {lab.reputation:.2f}, budget {lab.public_budget_band}"
     facts += f", demand {lab.public_demand}" + (", has left" if lab.finished else "")
-    now = Markup('<i class="sauda-now" style="grid-column: {}"></i>').format(market.round_index + 1)
+    now = Markup('<li class="sauda-now" aria-hidden="true" style="grid-column: {}"></li>').format(
+        market.round_index + 1
+    )
     lanes = [_bar(block, lane, market) for block, lane in packed(blocks, market.max_rounds)]
     return Markup(
         '<section class="sauda-lab{}"><header><b>{}</b> {}</header>'
