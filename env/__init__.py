@@ -44,7 +44,7 @@ from env.bazaar.time_dependent import TimeDependent
 from env.concession import conceded
 from env.core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
 from env.money import grouped, rupees
-from env.rollout import Play, advance, begin, episode, move, rollout
+from env.rollout import Play, advance, agent_stream, begin, episode, move, rollout
 from env.tasks import TASKS, task
 from env.welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
@@ -87,6 +87,7 @@ __all__ = [
     "Turn",
     "WalkAway",
     "advance",
+    "agent_stream",
     "aggressive",
     "batch_rule_based",
     "batch_wait",

@@ -87,6 +87,13 @@ FILES = (
         "Tour, Results",
     ),
     Entry(
+        "evaluation/ladder.json",
+        "ladder/1",
+        "python -m sauda ladder",
+        "A language model bare, constrained and wrapped, beside no model and scripts",
+        "Results",
+    ),
+    Entry(
         "oracle.json",
         "oracle/1",
         "python -m sauda oracle",

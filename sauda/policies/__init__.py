@@ -6,7 +6,9 @@ from types import MappingProxyType
 
 from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_based, smart
 from sauda.policies import bazaar
+from sauda.policies.belief import belief_buyer
 from sauda.policies.expert import expert
+from sauda.policies.lineup import is_model, model_policy
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
     {
@@ -36,14 +38,21 @@ SELLERS: Mapping[str, Policy] = MappingProxyType(
 )
 
 
+SLOW: Mapping[str, Policy] = MappingProxyType({"belief": belief_buyer})  # buyers asked for by name
+
+
 def contestants(task: Task) -> Mapping[str, Policy]:
     """The policies that can take the learner's seat of `task`, by name."""
     return SELLERS if task.learner == "seller" else BUYERS
 
 
 def policy(task: Task, name: str) -> Policy:
-    """The contestant of that name; raises ValueError naming those there are."""
+    """The contestant of that name, or the language model; ValueError naming those there are."""
+    if is_model(name):
+        return model_policy(name)
     found = contestants(task)
+    if task.learner == "buyer" and name in SLOW:
+        return SLOW[name]
     if name not in found:
         raise ValueError(
             f"no policy {name!r} for the {task.learner} of {task.name}; "
