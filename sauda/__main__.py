@@ -66,6 +66,10 @@ def parser() -> argparse.ArgumentParser:
     sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
+    sub = command("ladder", ladder, "language models bare, constrained and wrapped, beside scripts")
+    sub.add_argument("--episodes", type=int, default=200, help="hold-out seeds a cell")
+
+    command("weights", weights, "find or prepare the small base model; print where and which hash")
     command("market", market, "measure what open-market sellers give away and remember")
     sub = command("judged", judged, "labs pitch before the rule judge: adapting against control")
     sub.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
@@ -78,7 +82,8 @@ def parser() -> argparse.ArgumentParser:
     command("readme", readme, "write the README's tables anew from the artifacts")
     command("language", language, "score the reading of prices and tells in labelled sentences")
 
-    sub = command("bench", bench, "measure speed: games, import, page")
+    sub = command("bench", bench, "measure speed: games, import, page, language model")
+    sub.add_argument("--model", action="store_true", help="the language model alone")
     sub.add_argument("--json", action="store_true")
     sub.add_argument("--save", action="store_true", help="write artifacts/bench.json")
     return top
@@ -167,6 +172,36 @@ def oracle(options: argparse.Namespace) -> int:
             )
             print(f"  {cell['mean']:7.4f} [{cell['low']:7.4f}, {cell['high']:7.4f}]{share}  {name}")
     print("wrote artifacts/oracle.json")
+    return 0
+
+
+def ladder(options: argparse.Namespace) -> int:
+    from sauda.ladder import Config
+    from sauda.ladder import ladder as run
+
+    config = Config(episodes=options.episodes)
+    data = run(config)
+    save("evaluation/ladder.json", asdict(config), data)
+    for row in data["rows"]:
+        print(
+            f"{row['task']:14} {row['policy']:24} n {row['n']:4}  grade {row['grade']['mean']:.4f} "
+            f"[{row['grade']['low']:.4f}, {row['grade']['high']:.4f}]  "
+            f"forfeits {row['ends']['forfeit']}  no move read {row['unparsed']} of {row['moves']}  "
+            f"changed by the wrapper {row['changed']}  tokens {row['tokens']}"
+        )
+    print("wrote artifacts/evaluation/ladder.json")
+    return 0
+
+
+def weights(options: argparse.Namespace) -> int:
+    from sauda.policies.weights import NoWeights, smollm2
+
+    try:
+        found = smollm2()
+    except NoWeights as error:
+        print(f"sauda: {error}", file=sys.stderr)
+        return 1
+    print(f"{found.folder}\nsha256 {found.sha256}\nfrom {found.origin}")
     return 0
 
 
@@ -300,7 +335,9 @@ def _said(share: dict[str, float] | None) -> str:
 def bench(options: argparse.Namespace) -> int:
     from sauda.bench import bench as run
 
-    data = run()
+    if options.model and options.save:
+        raise ValueError("the model's figures alone are no whole bench; save without --model")
+    data = run(only_model=options.model)
     if options.save:
         save("bench.json", {}, data)
     if options.json:

@@ -52,8 +52,11 @@ print(time.perf_counter() - start, "torch" in sys.modules)
 """
 
 
-def bench() -> dict[str, Any]:
+def bench(only_model: bool = False) -> dict[str, Any]:
     """The data of the bench artifact: the machine, a figure a measurement, what was left out."""
+    spoken, left_out = language_model()
+    if only_model:
+        return {"machine": machine(), "figures": spoken, "left_out": left_out}
     figures = [
         episodes_a_second("rule_based"),
         episodes_a_second("expert"),
@@ -65,14 +68,24 @@ def bench() -> dict[str, Any]:
         full_table(),
         import_of_app(),
     ]
-    left_out = []
     with running_app() as address:
         if obstacle := no_browser():
             left_out.append(f"“first figure visible” is left out: {obstacle}.")
         else:
             figures.append(first_figure(address))
         figures.append(scripted_reply(address))
-    return {"machine": machine(), "figures": figures, "left_out": left_out}
+    return {"machine": machine(), "figures": figures + spoken, "left_out": left_out}
+
+
+def language_model() -> tuple[list[dict[str, Any]], list[str]]:
+    """The language model's figures; none, and a sentence why, where its weights are not here."""
+    from sauda.bench_model import model_figures
+    from sauda.policies.weights import NoWeights
+
+    try:
+        return model_figures(), []
+    except NoWeights as error:
+        return [], [f"The language model's speed is left out: {error}."]
 
 
 def medians(data: Mapping[str, Any]) -> dict[str, Any]:

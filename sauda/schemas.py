@@ -62,6 +62,36 @@ class Evaluation(_Strict):
     episodes: dict[str, dict[str, Columns]]
 
 
+class LadderRow(Row):
+    moves: int
+    unparsed: int
+    changed: int
+    tokens: int
+
+
+class LadderColumns(Columns):
+    moves: list[int]
+    unparsed: list[int]
+    changed: list[int]
+    tokens: list[int]
+
+
+class LadderModel(_Strict):
+    source: str
+    origin: str
+    sha256: str
+    prompt: str
+    parser: str
+    sampling: dict[str, float]
+
+
+class Ladder(_Strict):
+    ends: dict[str, str]
+    rows: list[LadderRow]
+    episodes: dict[str, dict[str, LadderColumns]]
+    models: dict[str, LadderModel]
+
+
 class Compared(_Strict):
     task: str
     policy: str
@@ -376,6 +406,7 @@ class Selector(_Strict):
 
 KINDS: Mapping[str, TypeAdapter] = {
     "evaluation/1": TypeAdapter(Evaluation),
+    "ladder/1": TypeAdapter(Ladder),
     "reproduction/1": TypeAdapter(Reproduction),
     "episodes/1": TypeAdapter(Episodes),
     "published/1": TypeAdapter(Published),

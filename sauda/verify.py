@@ -91,6 +91,14 @@ def _oracle(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return oracle.oracle(oracle.Config(**artifact.config), workers)
 
 
+def _ladder(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Rows computed again; scripts and the null model played again, language models not."""
+    from sauda import ladder
+
+    config = {name: _tuple(value) for name, value in artifact.config.items()}
+    return ladder.again(ladder.Config(**config), artifact.data)
+
+
 def _market(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game listened to again, every career lived again."""
     from sauda import market
@@ -141,6 +149,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
     "reproduction/1": _reproduction,
+    "ladder/1": _ladder,
     "oracle/1": _oracle,
     "market/1": _market,
     "judged/1": _judged,
@@ -157,6 +166,7 @@ def describe(file: str) -> str:
         "evaluation/1": "all episodes played again, all rows computed again",
         "episodes/1": "every move played again",
         "reproduction/1": "compared again from the two artifacts it rests on",
+        "ladder/1": "rows computed again; scripts and the null model played again",
         "oracle/1": "every game solved again, every episode played again",
         "market/1": "every game listened to again, every career lived again",
         "judged/1": "every negotiation held again, every pitch judged again",

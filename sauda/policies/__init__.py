@@ -6,7 +6,9 @@ from types import MappingProxyType
 
 from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_based, smart
 from sauda.policies import arena, bazaar
+from sauda.policies.belief import belief_buyer
 from sauda.policies.expert import expert
+from sauda.policies.lineup import is_model, model_policy
 from sauda.policies.planner import planner
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
@@ -59,6 +61,7 @@ LAB_LABELS: Mapping[str, str] = MappingProxyType(
         "wait": "Does nothing",
     }
 )
+SLOW: Mapping[str, Policy] = MappingProxyType({"belief": belief_buyer})  # buyers asked for by name
 
 
 def contestants(task: Task) -> Mapping[str, Policy]:
@@ -69,8 +72,12 @@ def contestants(task: Task) -> Mapping[str, Policy]:
 
 
 def policy(task: Task, name: str) -> Policy:
-    """The contestant of that name; raises ValueError naming those there are."""
+    """The contestant of that name, or the language model; ValueError naming those there are."""
+    if is_model(name) and task.learner != "lab_0":  # no model has a prompt for the arena yet
+        return model_policy(name)
     found = contestants(task)
+    if task.learner == "buyer" and name in SLOW:
+        return SLOW[name]
     if name not in found:
         raise ValueError(
             f"no policy {name!r} for the {task.learner} of {task.name}; "

@@ -1,0 +1,82 @@
+"""Language models as contestants, by name: `mini`, `mini+constrained`, `null+steering`.
+
+A name is a model, then what is done to it, each joined by "+". Nothing is loaded before the first
+reply is asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from env import Policy
+from sauda.policies.llm import LLMPolicy, Null
+from sauda.policies.model import MODELS, Model, load
+from sauda.policies.reply import BatchGenerate, Messages, Reply, Schema
+from sauda.policies.steering import WRAPPERS, Wrapped, Wrapper
+
+NULL, CONSTRAINED = "null", "constrained"
+BASES = (NULL, *MODELS)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A `generate` that loads its model when first asked, once a process."""
+
+    name: str
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
+        return loaded(self.name)(messages, seed, schema)
+
+    def batch(
+        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
+    ) -> list[Reply]:
+        return loaded(self.name).batch(chats, seeds, schemas)
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A model, whether its decoding is constrained, and the wrapper around it."""
+
+    generate: BatchGenerate
+    constrained: bool = False
+    wrapper: Wrapper | None = None
+
+    @property
+    def policy(self) -> Policy:
+        bare = LLMPolicy(self.generate, self.constrained)
+        return bare if self.wrapper is None else Wrapped(bare, self.wrapper)
+
+    @property
+    def weights(self) -> str:
+        """The name of the model whose weights are needed; "" where none are."""
+        return self.generate.name if isinstance(self.generate, Named) else ""
+
+
+@lru_cache(maxsize=2)
+def loaded(name: str) -> Model:
+    """The model of that name in this process."""
+    return load(name)
+
+
+def is_model(name: str) -> bool:
+    """Whether `name` begins with a model that we name."""
+    return name.partition("+")[0] in BASES
+
+
+def contestant(name: str) -> Contestant:
+    """What `name` says; raises ValueError naming the parts there are."""
+    model, *parts = name.split("+")
+    wrappers = [part for part in parts if part in WRAPPERS]
+    rest = [part for part in parts if part not in WRAPPERS]
+    if model not in BASES or len(wrappers) > 1 or rest not in ([], [CONSTRAINED]):
+        raise ValueError(
+            f"no model policy {name!r}; a model is one of {', '.join(BASES)}, then +{CONSTRAINED} "
+            f"where its decoding is, and at most one of {', '.join(f'+{w}' for w in WRAPPERS)}"
+        )
+    generate = Null() if model == NULL else Named(model)
+    return Contestant(generate, bool(rest), WRAPPERS[wrappers[0]] if wrappers else None)
+
+
+def model_policy(name: str) -> Policy:
+    """The contestant of that name as a policy; no weights are read yet."""
+    return contestant(name).policy

@@ -1,0 +1,320 @@
+"""A language model as a player: an observation as a prompt, a completion as a move.
+
+Prices in prompt and completion are whole percent of the first ask (before there is one, of the list
+price), so that goods of 50 and of 80,000 rupees read alike (R22) and a price is two digits. What a
+move says is worded from its price: `#` stands for it, and a message that names another price is no
+move (R6). `render` is the one prompt for training and serving (R24).
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from env import Accept, IllegalAction, Observation, Offer, Tells, WalkAway, rupees
+from sauda.language import money
+from sauda.policies.reply import Generate, Messages, Reply, Schema
+
+Action = Offer | Accept | WalkAway
+
+RULES = {
+    "buyer": (
+        "You buy at an Indian bazaar. Prices are percent of the first ask. Answer with one JSON "
+        'object: {"offer":45,"say":"few words"} bids, {"accept":true} takes the ask, {"walk":true} '
+        "leaves. In say, # means your price. Bid low, rise slowly, hide your limit, never pay more."
+    ),
+    "seller": (
+        "You sell at an Indian bazaar. Prices are percent of the first ask. Answer with one JSON "
+        'object: {"offer":95,"say":"few words"} asks, {"accept":true} takes the bid, {"walk":true} '
+        "leaves. In say, # means your price. Ask high, fall slowly, hide your limit, hold it."
+    ),
+}
+HISTORY = 6  # last prices of each side in the prompt: more than three exchanges (R6)
+LONGEST_QUOTE = 120  # characters of what the other side said
+LONGEST_COMPLETION = 4_000  # characters that are looked at
+QUOTED = 80  # characters of a completion in an error
+HIGHEST = 10_000  # percent of the first ask; beyond it a number is a slip
+LETTERS = r"A-Za-z\u0900-\u0965\u0970-\u097f ,.!?'#-"  # of a constrained message: no digits
+VERBS = ("offer", "accept", "walk")
+
+
+def render(obs: Observation) -> list[dict[str, str]]:
+    """What `obs` is to a language model, as chat messages; the first never changes for a seat."""
+    seat = "seller" if obs.agent == "seller" else "buyer"
+    return [
+        {"role": "system", "content": RULES[seat]},
+        {"role": "user", "content": "\n".join(_lines(obs, seat))},
+    ]
+
+
+def _lines(obs: Observation, seat: str) -> Iterator[str]:
+    table, own = obs.table, obs.own
+    item = f"{_clean(table.item.name)}, {_clean(table.item.condition)}".replace("_", " ")
+    yield f"Item: {item}. List price {shown(obs, table.item.list_price)}."
+    limit = obs.reservation if seat == "seller" else obs.budget
+    yield f"Your limit: {_inside(obs, limit, seat)}.{_stakes(obs)}"
+    if table.deals > 1:
+        paid = " ".join("-" if d.price is None else f"{_share(d)}" for d in table.past[-HISTORY:])
+        purse = f", purse {_inside(obs, own['purse'], seat)}" if "purse" in own else ""
+        yield f"Deal {len(table.past) + 1} of {table.deals}{purse}. Before: {paid or 'none'}."
+    if table.rivals:
+        active = sum(rival.active for rival in table.rivals)
+        yield f"Rivals: {active}.{' You were outbid.' if table.outbid else ''}"
+    if table.seller_type and seat == "buyer":
+        yield f"Seller: {table.seller_type}."
+    yield f"Asks: {_prices(obs, table.asks)}. Bids: {_prices(obs, table.bids)}."
+    if obs.tells is not None and seat == "buyer":
+        yield f"Tells: {_manner(obs.tells)}."
+    if said := _said(obs):
+        yield f"They said: {json.dumps(said, ensure_ascii=False)}"
+    yield f"Round {table.round + 1} of {table.rounds}."
+
+
+def _stakes(obs: Observation) -> str:
+    """What delay costs, where it does."""
+    text = ""
+    if "discount" in obs.own:
+        text += f" Each round keeps {round(100 * obs.own['discount'])}%."
+    if obs.own.get("deadline") is not None:
+        text += f" Deadline round {obs.own['deadline']}."
+    return text
+
+
+def unit(obs: Observation) -> float:
+    """The rupees that are 100 percent here."""
+    return obs.table.asks[0] if obs.table.asks else obs.table.item.list_price
+
+
+def shown(obs: Observation, price: float) -> int:
+    """`price` as the model reads it: whole percent, halves up."""
+    return math.floor(100 * price / unit(obs) + 0.5)
+
+
+def _inside(obs: Observation, limit: float, seat: str) -> int:
+    """A limit in whole percent, rounded so that keeping to it keeps to the limit itself."""
+    share = 100 * limit / unit(obs)
+    return math.ceil(share) if seat == "seller" else math.floor(share)
+
+
+def _share(deal: Any) -> int:
+    return math.floor(100 * deal.price / deal.opening_ask + 0.5)
+
+
+def _prices(obs: Observation, prices: tuple[float, ...]) -> str:
+    return " ".join(str(shown(obs, price)) for price in prices[-HISTORY:]) or "none"
+
+
+def _manner(tells: Tells) -> str:
+    """Five levels in tenths, and what else is out of the ordinary."""
+    levels = {
+        "urgent": tells.verbal_urgency,
+        "sure": tells.verbal_confidence,
+        "false": tells.verbal_deception_cue,
+        "fidget": tells.fidget_level,
+        "heat": tells.emotional_escalation,
+    }
+    words = [f"{name} {math.floor(10 * level + 0.5)}" for name, level in levels.items()]
+    ordinary = ("normal", "steady", "neutral", "round")
+    manners = (tells.offer_speed, tells.concession_pattern, tells.eye_contact, tells.posture,
+               tells.price_rounding)  # fmt: skip
+    return ", ".join(
+        [" ".join(words), *(m.replace("_", " ") for m in manners if m not in ordinary)]
+    )
+
+
+def _said(obs: Observation) -> str:
+    """The other side's last words, their prices in percent; quoted, so that they stay data."""
+    moves = [move for move in obs.table.moves if move.agent != obs.agent]
+    text = _clean(moves[-1].action.message)[: money.LONGEST_MESSAGE] if moves else ""
+    for mention in reversed(money.prices(text)):
+        amount = str(shown(obs, mention.amount)) if abs(mention.amount) <= 1e12 else "too much"
+        text = text[: mention.start] + amount + text[mention.end :]
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def _clean(text: str) -> str:
+    """One line without control characters and without a chat template's own marks."""
+    text = re.sub(r"<\|[^|<>]{0,40}\|>|</?s>|<(?:start|end)_of_turn>", " ", text)
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def parse(completion: str, obs: Observation) -> Action:
+    """The move that the first JSON object in `completion` makes at `obs`.
+
+    Reads our own form and the published one (action, price, message); numbers also as text, in
+    rupees where they bear a currency. A price that reads like the other side's takes it. Raises
+    IllegalAction, quoting the completion, where there is no move or the words differ from it.
+    """
+    verb, amount, words = _verb(_first_object(completion), completion)
+    standing = _standing(obs)
+    if verb == "walk":
+        return WalkAway(_worded(words, None, standing, obs, completion))
+    price = None if amount is None else _price(amount, obs, completion)
+    if verb == "accept" and price not in (None, standing):
+        raise _refused("to accept is to take the other side's last price", completion)
+    if verb == "accept" or price == standing:
+        return Accept(_worded(words, amount, standing, obs, completion))
+    if price is None:
+        raise _refused("an offer needs a price", completion)
+    return Offer(price, _worded(words, amount, price, obs, completion))
+
+
+def _first_object(completion: str) -> Mapping[str, Any]:
+    """The first balanced JSON object, its keys in lower case."""
+    text = completion[:LONGEST_COMPLETION]
+    decoder = json.JSONDecoder(parse_constant=_no_constant, strict=False)
+    for brace in re.finditer(r"\{", text):
+        try:
+            found, _ = decoder.raw_decode(text, brace.start())
+        except (ValueError, RecursionError):  # prose in braces, or one never closed
+            continue
+        return {key.strip().lower(): value for key, value in found.items()}
+    raise _refused("it holds no JSON object", completion)
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _verb(found: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:
+    """What is done, the number given with it or None, and the words."""
+    words = found.get("say", found.get("message")) or ""
+    if not isinstance(words, str):
+        raise _refused("what is said is a text", completion)
+    if isinstance(action := found.get("action"), str):
+        verb, amount = action.strip().lower(), found.get("price")
+        if verb not in VERBS:
+            raise _refused(f"an action is one of {', '.join(VERBS)}", completion)
+        return verb, amount if verb == "offer" else None, words
+    verbs = [verb for verb in VERBS if verb in found]
+    if len(verbs) != 1:
+        raise _refused(f"it needs exactly one of {', '.join(VERBS)}", completion)
+    verb, amount = verbs[0], found[verbs[0]]
+    if verb != "offer" and amount is True:
+        return verb, None, words
+    if verb == "walk" or amount is None or isinstance(amount, bool):
+        raise _refused(f"{amount!r:.20} does not say what to {verb}", completion)
+    return verb, amount, words
+
+
+def _price(amount: Any, obs: Observation, completion: str) -> float:
+    """The rupees that a completion's `amount` means at `obs`."""
+    if isinstance(amount, str):
+        text = amount[:QUOTED].replace("%", " ")
+        said = money.prices(text) or money.prices(f"₹ {text}")  # alone, "sau" may be no price
+        if len(said) != 1:
+            raise _refused("the price is no single number", completion)
+        (mention,) = said
+        if any(mark in amount.lower() for mark in ("₹", "rs", "rupee", "inr", "रु")):
+            return obs.priced(mention.amount)
+        amount = mention.amount
+    if isinstance(amount, bool) or not isinstance(amount, int | float):
+        raise _refused("the price is no number", completion)
+    if not 0 < amount <= HIGHEST:
+        raise _refused(f"a price is over 0 and at most {HIGHEST} percent", completion)
+    own = obs.table.asks if obs.agent == "seller" else obs.table.bids
+    for price in (_standing(obs), own[-1] if own else None):
+        if price is not None and amount == shown(obs, price):
+            return price  # what reads the same is the same, whatever the rounding hid
+    return obs.priced(unit(obs) * amount / 100)
+
+
+def _standing(obs: Observation) -> float | None:
+    """The other side's last price, which an acceptance takes."""
+    prices = obs.table.bids if obs.agent == "seller" else obs.table.asks
+    return prices[-1] if prices else None
+
+
+def _worded(words: str, amount: Any, price: float | None, obs: Observation, completion: str) -> str:
+    """The words of a move with every price in them put in rupees; all must be the move's own."""
+    text = _clean(words)
+    if isinstance(amount, int | float):
+        text = text.replace(f"{amount}%", "#")
+    named = rupees(price) if price is not None else ""
+    for mention in reversed(money.prices(text)):
+        meant = {price, amount} if price is None else {price, amount, shown(obs, price)}
+        if mention.amount not in meant or not named:
+            raise _refused(f"it says {text[mention.start : mention.end]!r:.20} and does not "
+                           "mean it", completion)  # fmt: skip
+        text = text[: mention.start] + named + text[mention.end :].removeprefix("%")
+    return re.sub(r"#(?:\s?%)?", named, text).strip()
+
+
+def _refused(why: str, completion: str) -> IllegalAction:
+    return IllegalAction(f'expected a move such as {{"offer":45}}; {why}: {completion[:QUOTED]!r}')
+
+
+def schema(obs: Observation) -> Schema:
+    """The legal moves at `obs` as a JSON schema, for decoding that cannot forfeit.
+
+    What is legal, not what is wise: offers go up to the purse. A message may hold no digit.
+    """
+    low, high = _legal_offers(obs)
+    moves = [_move("walk", {"const": True})]
+    if _may_accept(obs):
+        moves.insert(0, _move("accept", {"const": True}))
+    if low <= high:
+        moves.insert(0, _move("offer", {"type": "integer", "minimum": low, "maximum": high}))
+    return {"anyOf": moves, "x-guidance": {"whitespace_flexible": False}}
+
+
+def _move(verb: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    say = {"type": "string", "pattern": f"^[{LETTERS}]{{1,60}}$"}
+    return {
+        "type": "object",
+        "properties": {verb: value, "say": say},
+        "required": [verb],
+        "additionalProperties": False,
+    }
+
+
+def _legal_offers(obs: Observation) -> tuple[int, int]:
+    """The least and the most whole percent that may be offered; crossed where nothing may."""
+    least = math.ceil(100 * 10.0**-obs.table.decimals / unit(obs))
+    if obs.agent == "seller":
+        over = max(least, shown(obs, obs.bid) + 1) if obs.bid is not None else least
+        return over, math.floor(1000 * obs.table.item.list_price / unit(obs))
+    return least, _inside(obs, obs.own.get("purse", obs.reservation), "buyer")
+
+
+def _may_accept(obs: Observation) -> bool:
+    if obs.agent == "seller":
+        return obs.bid is not None
+    return bool(obs.table.asks) and obs.ask <= obs.own.get("purse", obs.reservation)
+
+
+@dataclass(frozen=True)
+class LLMPolicy:
+    """A language model in a seat, as it is: text that holds no move is a forfeit."""
+
+    generate: Generate
+    constrained: bool = False  # decode under `schema`: a policy with a row of its own
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        return parse(self.ask(obs, seed_of(rng)).text, obs)
+
+    def ask(self, obs: Observation, seed: int) -> Reply:
+        """The model's reply at `obs`, unread."""
+        return self.generate(render(obs), seed, schema(obs) if self.constrained else None)
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """The seed that a policy hands its language model, drawn from the policy's own stream."""
+    return int(rng.integers(2**31))
+
+
+@dataclass(frozen=True)
+class Null:
+    """No model: the same garbage whatever it is asked, so that a wrapper shows its own part."""
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
+        return Reply("Well { my friend, who can say what a {price} is?", "null", finish="stop")
+
+    def batch(
+        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
+    ) -> list[Reply]:
+        return [self(chat, seed) for chat, seed in zip(chats, seeds, strict=True)]

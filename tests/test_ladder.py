@@ -1,0 +1,117 @@
+"""The ladder: batched play is play, stopped runs go on, and its counts are what happened."""
+
+import json
+import re
+
+import pytest
+
+from env import rollout, task
+from sauda import ladder
+from sauda.cells import play_cell
+from sauda.policies.lineup import Contestant, contestant
+from sauda.policies.llm import LLMPolicy
+from sauda.policies.reply import Reply
+from sauda.policies.steering import WRAPPERS
+from sauda.schemas import check
+
+SEEDS = range(50_000, 50_008)
+OPEN = task("bazaar/open")
+
+
+class Canned:
+    """Writes 45 percent, or 2 % more than its last bid; garbage where its seed says so."""
+
+    garbage_every = 7
+
+    def __call__(self, messages, seed, schema=None):
+        if seed % self.garbage_every == 0:
+            return Reply("hm", "canned", 1, "stop")
+        bids = re.search(r"Bids: (.*)\.", messages[1]["content"])[1]
+        last = 43 if bids == "none" else int(bids.split()[-1])
+        return Reply(json.dumps({"offer": last + 2}), "canned", 5, "object")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
+
+
+@pytest.mark.parametrize("wrapper", [None, *WRAPPERS])
+def test_games_in_step_are_the_games_played_alone(wrapper):
+    player = Contestant(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
+    columns = ladder.play_model(OPEN, player, SEEDS)
+    alone = [rollout(OPEN, player.policy, seed) for seed in SEEDS]
+    shared = ladder.columns(OPEN, alone)
+    assert {name: columns[name] for name in shared} == shared
+    assert columns["moves"] == [len(e.trajectory("buyer")) for e in alone]
+
+
+def test_the_columns_are_those_of_an_evaluation():
+    here = task("classic/career_10")
+    learner = LLMPolicy(Canned())
+    played = [rollout(here, learner, seed) for seed in range(3)]
+    assert ladder.columns(here, played).keys() == play_cell(here.name, "linear", range(2)).keys()
+
+
+def test_a_forfeit_is_counted_as_one_and_ends_its_game_alone():
+    columns = ladder.play_model(OPEN, Contestant(Canned()), SEEDS)
+    assert sum(columns["unparsed"]) == columns["end"].count("F") > 0
+    assert set(columns["end"]) != {"F"}
+    assert all(tokens > 0 for tokens in columns["tokens"])
+
+
+def test_what_the_wrapper_changed_is_counted():
+    columns = ladder.play_model(OPEN, contestant("null+steering"), SEEDS)
+    assert columns["changed"] == columns["unparsed"] == columns["moves"]
+    assert "F" not in columns["end"]
+
+
+CONFIG = ladder.Config(
+    ("bazaar/open", "bazaar/rushed"),
+    ("null", "null+steering", "null+honest", "linear", "belief"),
+    episodes=4, batch=3, baseline="null",
+)  # fmt: skip
+
+
+def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
+    data = json.loads(json.dumps(ladder.ladder(CONFIG, tmp_path)))
+    check("ladder/1", data)
+    assert ladder.again(CONFIG, data) == data
+    assert [row["policy"] for row in data["rows"][:5]] == list(CONFIG.policies)
+
+
+def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
+    whole = ladder.ladder(CONFIG, tmp_path / "whole")
+    played = []
+    play = ladder.play_model
+
+    def stops(here, player, seeds):
+        if len(played) == 3:
+            raise KeyboardInterrupt
+        played.append(seeds)
+        return play(here, player, seeds)
+
+    parts = tmp_path / "parts"
+    monkeypatch.setattr(ladder, "play_model", stops)
+    with pytest.raises(KeyboardInterrupt):
+        ladder.ladder(CONFIG, parts)
+    assert len(list(parts.iterdir())) == 3
+    monkeypatch.setattr(ladder, "play_model", play)
+    before = {file: file.stat().st_mtime_ns for file in parts.iterdir()}
+    assert ladder.ladder(CONFIG, parts) == whole
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+
+
+def test_R2_rows_and_models_carry_their_hashes(tmp_path):
+    rows = ladder.ladder(CONFIG, tmp_path)["rows"]
+    hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
+    assert len(set(hashes.values())) == len(CONFIG.policies)
+    assert hashes["bazaar/open", "null"] == hashes["bazaar/rushed", "null"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"episodes": 0}, {"batch": 0}, {"baseline": "mini"}, {"policies": ("null", "mini+x")}]
+)
+def test_a_ladder_that_cannot_be_is_refused(wrong):
+    from dataclasses import replace
+
+    with pytest.raises(ValueError, match=r"episodes|batch|played|no model"):
+        replace(CONFIG, **wrong).seeds()
