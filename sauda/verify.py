@@ -49,10 +49,24 @@ def _short(value: Any) -> str:
 
 def _evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every episode played again, and every row computed again from them."""
+    return evaluate(_asked(artifact), workers)
+
+
+def _asked(artifact: Artifact) -> Config:
     names = [field.name for field in fields(Config)]
     if missing := set(names) - artifact.config.keys():
         raise ArtifactError(f"{artifact.file} has no {', '.join(sorted(missing))} in its config")
-    return evaluate(Config(**{name: _tuple(artifact.config[name]) for name in names}), workers)
+    return Config(**{name: _tuple(artifact.config[name]) for name in names})
+
+
+def _arena(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every episode of the GPU arena played again, every bound solved again."""
+    from sauda import arena_evaluation
+
+    config = _asked(artifact)
+    if "others" not in artifact.config:
+        raise ArtifactError(f"{artifact.file} has no others in its config")
+    return arena_evaluation.evaluate(config, artifact.config["others"], workers)
 
 
 def _tuple(value: Any) -> Any:
@@ -124,6 +138,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "published/1": _published,
     "bench/1": _bench,
     "language/1": _language,
+    "arena/1": _arena,
 }
 
 
@@ -136,6 +151,7 @@ def describe(file: str) -> str:
         "oracle/1": "every game solved again, every episode played again",
         "market/1": "every game listened to again, every career lived again",
         "published/1": "every figure is the one that was sealed",
+        "arena/1": "all episodes played again, all bounds solved again",
         "language/1": "every sentence read again, all figures computed again",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]
