@@ -2,20 +2,26 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import gradio as gr
 from markupsafe import Markup
 
-from env import BAZAAR_TASKS, Deal, EndReason, Episode, rollout, rupees, task
+from env import ARENA_TASKS, BAZAAR_TASKS, Deal, EndReason, Episode, rollout, rupees, task
+from panels import arena_transcripts
+from panels.arena_transcripts import is_arena
 from panels.look import downloads, heading, note, trouble
 from panels.offers import SMALL, deal_turns, ending, offer_chart, offers_of
+from panels.provenance import load_or_say
+from sauda.artifact import Artifact
 from sauda.haggle import whole_seed
 from sauda.policies import contestants, policy
 from sauda.record import POLICIES, SEED
-from sauda.transcript import in_words, to_json
+from sauda.transcript import in_words, to_json, to_markdown
 
 TITLE = "Transcripts"
 MOST = 4  # policies side by side
+MEDIANS = "evaluation/arena-holdout.json"  # tells at which seed two policies differ as usual
 
 
 def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:
@@ -27,13 +33,22 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
     return {name: rollout(here, policy(here, name), number) for name in names}
 
 
+def of_arena(episodes: dict[str, Episode]) -> bool:
+    """Whether the episodes are of the GPU arena."""
+    return is_arena(next(iter(episodes.values())).task)
+
+
 def longest(episodes: dict[str, Episode]) -> int:
-    """The most moves any of the episodes has."""
+    """The most moves any of the episodes has; in the arena, of the learner."""
+    if of_arena(episodes):
+        return arena_transcripts.longest(episodes)
     return max(len(episode.turns) for episode in episodes.values())
 
 
 def columns(episodes: dict[str, Episode], step: int) -> Markup:
-    """The policies side by side after `step` moves each."""
+    """The policies side by side after `step` moves each; in the arena, of the learner."""
+    if of_arena(episodes):
+        return arena_transcripts.columns(episodes, step)
     cards = [column(name, episode, step) for name, episode in episodes.items()]
     return Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
 
@@ -128,6 +143,14 @@ def episodes_file(episodes: dict[str, Episode]) -> str:
     return str(path)
 
 
+def markdown_file(episodes: dict[str, Episode]) -> str:
+    """The path of a fresh Markdown file of the episodes, one after another."""
+    path = Path(episodes_file(episodes)).with_suffix(".md")
+    texts = [to_markdown(episode, name) for name, episode in episodes.items()]
+    path.write_text("\n".join(texts), encoding="utf-8")
+    return str(path)
+
+
 def again(episodes: dict[str, Episode]) -> Markup:
     """How to play these episodes from the command line."""
     first = next(iter(episodes.values()))
@@ -139,13 +162,45 @@ def again(episodes: dict[str, Episode]) -> Markup:
     )
 
 
+def usual(task_name: str, names: Sequence[str], seed: str) -> tuple[list[str], str]:
+    """Policies and seed once another task is chosen: as they were where they can stay.
+
+    Going over to the other game, it is that game's own pair or four, and its own seed.
+    """
+    able = list(contestants(task(task_name)))
+    kept = [name for name in names or () if name in able]
+    if names and len(kept) == len(names):
+        return kept, seed
+    if is_arena(task_name):
+        return list(arena_transcripts.DEMO), str(arena_transcripts.DEMO_SEED)
+    if kept:
+        return kept, seed
+    return [name for name in POLICIES if name in able] or able[:MOST], str(SEED)
+
+
+def median_pair(evaluation: Artifact | None, task_name: str) -> tuple[str, list[str], str]:
+    """Task, policies and seed of the arena's “before and after”; ValueError without a record."""
+    if evaluation is None:
+        raise ValueError(
+            f"there is no record to take the median of; artifacts/{MEDIANS} is missing"
+        )
+    name = task_name if is_arena(task_name) else list(ARENA_TASKS)[-1]
+    seed = arena_transcripts.before_and_after(evaluation, name)
+    return name, list(arena_transcripts.DEMO), str(seed)
+
+
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(heading(TITLE, "One seed, several policies: the same seller, the same luck."))
+    gr.HTML(heading(TITLE, "One seed, several policies: the same partners, the same luck."))
+    evaluation, _ = load_or_say(MEDIANS)
     start = next(iter(BAZAAR_TASKS))
     with gr.Row():
         task_name = gr.Dropdown(
-            list(BAZAAR_TASKS), value=start, label="Task", filterable=False, min_width=260
+            [*BAZAAR_TASKS, *ARENA_TASKS],
+            value=start,
+            label="Task",
+            filterable=False,
+            min_width=260,
         )
         seed = gr.Textbox(str(SEED), label="Seed", max_lines=1)
         names = gr.Dropdown(
@@ -157,27 +212,56 @@ def build() -> None:
             scale=2,
             min_width=300,
         )
+    with gr.Row(elem_classes="sauda-actions"):
+        median = gr.Button("GPU arena, before and after", size="sm")
+        demo = gr.Button(f"GPU arena, seed {arena_transcripts.DEMO_SEED}", size="sm")
+    after, before = arena_transcripts.DEMO
+    gr.HTML(
+        note(
+            f"Before and after is {before} and {after} on one task, at the hold-out seed where"
+            " their grades differ by the median of all that were played."
+        )
+    )
     problem = gr.HTML()
+    played = gr.State(list(POLICIES))
     episodes = play(start, SEED, POLICIES)
     moves = longest(episodes)
     step = gr.Slider(1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps")
     shown = gr.HTML(columns(episodes, moves))
-    download = gr.DownloadButton("JSON", value=episodes_file(episodes), size="sm", scale=0)
+    with gr.Row(elem_classes="sauda-actions"):
+        download = gr.DownloadButton("JSON", value=episodes_file(episodes), size="sm", scale=0)
+        prose = gr.DownloadButton("Markdown", value=markdown_file(episodes), size="sm", scale=0)
     origin = gr.HTML(again(episodes))
 
     def replay(task_name: str, seed: int, names: list[str]):
         try:
             episodes = play(task_name, seed, names)
         except ValueError as error:
-            return trouble(error), *[gr.skip()] * 4
+            return trouble(error), *[gr.skip()] * 6
         moves = longest(episodes)
-        slider = gr.Slider(1, moves, value=moves, step=1)
-        return "", slider, columns(episodes, moves), episodes_file(episodes), again(episodes)
+        label = "Actions of lab_0 shown" if of_arena(episodes) else "Moves shown"
+        slider = gr.Slider(1, moves, value=moves, step=1, label=label)
+        files = episodes_file(episodes), markdown_file(episodes)
+        return "", slider, columns(episodes, moves), *files, again(episodes), names
 
-    def change_task(task_name: str, names: list[str]):
+    # One answer for the choice and what follows from it, and the names read from the session: a
+    # list of choices may come in twice, still with the names of the task before.
+    def choose(task_name: str, names: list[str], seed: str):
         able = list(contestants(task(task_name)))
-        kept = [name for name in names if name in able] or able[:MOST]
-        return gr.Dropdown(able, value=kept)
+        return task_name, gr.Dropdown(able, value=names), seed, *replay(task_name, seed, names)
+
+    def change_task(task_name: str, names: list[str], seed: str):
+        return choose(task_name, *usual(task_name, names, seed))
+
+    def show_median(task_name: str):
+        try:
+            return choose(*median_pair(evaluation, task_name))
+        except ValueError as error:
+            return *[gr.skip()] * 3, trouble(error), *[gr.skip()] * 6
+
+    def show_demo():
+        last = list(ARENA_TASKS)[-1]
+        return choose(last, list(arena_transcripts.DEMO), str(arena_transcripts.DEMO_SEED))
 
     def show(task_name: str, seed: int, names: list[str], step: int):
         try:
@@ -186,10 +270,11 @@ def build() -> None:
             return trouble(error), gr.skip()
 
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    shown_parts = [problem, step, shown, download, origin]
-    task_name.input(change_task, [task_name, names], names, **quiet).then(
-        replay, [task_name, seed, names], shown_parts, **quiet
-    )
+    shown_parts = [problem, step, shown, download, prose, origin, played]
+    whole = [task_name, names, seed, *shown_parts]
+    task_name.input(change_task, [task_name, played, seed], whole, **quiet)
+    median.click(show_median, task_name, whole, **quiet)
+    demo.click(show_demo, None, whole, **quiet)
     gr.on(
         [seed.submit, seed.blur, names.input],
         replay,

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from env import MARKETS, TASKS, rollout, task
+from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
 from sauda.artifact import FILES, entry, save, sha256
 from sauda.policies import against, contestants, policy
 from sauda.transcript import to_json, to_markdown
@@ -14,6 +14,7 @@ from sauda.transcript import to_json, to_markdown
 FAMILIES = {
     "classic": [name for name in TASKS if name.startswith("classic/")],
     "market": [f"bazaar/{name}" for name in MARKETS],
+    "arena": list(ARENA_TASKS),
 }
 
 
@@ -54,9 +55,11 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--tasks", nargs="+", default=None)
     sub.add_argument("--policies", nargs="+", default=None)
     sub.add_argument("--split", default="train", help="train or holdout seeds")
-    sub.add_argument("--episodes", type=int, default=1000, help="a task and policy")
     sub.add_argument(
-        "--baseline", default=None, help="of the differences; rule_based, else the first policy"
+        "--episodes", type=int, default=None, help="a task and policy; 1000, in the arena 200"
+    )
+    sub.add_argument(
+        "--baseline", default=None, help="of the differences; the rule expert, else the first"
     )
     sub.add_argument("--out", default=None, help="artifact to write; by default by the split")
 
@@ -105,25 +108,14 @@ def evaluate(options: argparse.Namespace) -> int:
     from sauda.evaluate import evaluate as run
 
     tasks = options.tasks or FAMILIES[options.family]
+    of_arena = {task(name).name in ARENA_TASKS for name in tasks}
+    if len(of_arena) > 1:
+        raise ValueError("the arena is evaluated apart from the bazaar; name tasks of one of them")
+    if of_arena == {True}:
+        return evaluate_arena(options, tasks)
     policies = options.policies or list(contestants(task(tasks[0])))
-    usual = Config.baseline if Config.baseline in policies else policies[0]
-    config = Config(
-        tuple(dict.fromkeys(tasks)),
-        tuple(dict.fromkeys(policies)),
-        options.split,
-        options.episodes,
-        options.baseline or usual,
-    )
-    config.seeds(), config.cells()  # what is unknown fails here, before the file is thought of
-    whole = options.tasks is None and options.policies is None and options.baseline is None
-    if not (options.out or whole):
-        raise ValueError(
-            "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
-            "the whole one stays"
-        )
-    out = options.out or f"evaluation/{options.family}-{options.split}.json"
-    if entry(out).kind != "evaluation/1":
-        raise ValueError(f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation")
+    config = _config(options, tasks, policies, Config.baseline, Config.episodes)
+    out = _out(options, options.family, "evaluation/1")
     data = run(config)
     save(out, asdict(config), data)
     for row in data["rows"]:
@@ -135,6 +127,78 @@ def evaluate(options: argparse.Namespace) -> int:
         )
     print(f"wrote artifacts/{out}")
     return 0
+
+
+def evaluate_arena(options: argparse.Namespace, tasks: Sequence[str]) -> int:
+    from sauda import arena_evaluation as arena
+
+    policies = options.policies or list(contestants(task(tasks[0])))
+    config = _config(options, tasks, policies, arena.BASELINE, arena.EPISODES)
+    out = _out(options, "arena", "arena/1")
+    others = arena.OTHERS[config.split]
+    data = arena.evaluate(config, others)
+    save(out, {**asdict(config), "others": others}, data)
+    for row in data["rows"]:
+        print(
+            f"{row['others']:18} {row['task']:22} {row['policy']:18} n {row['n']}  "
+            f"utility {row['utility']['mean']:7.2f}  grade {_spanned(row['grade'])}  "
+            f"reward {_spanned(row['reward'])}  valid {row['valid']:.3f}  "
+            f"jobs {row['jobs']['mean']:.2f} of {row['jobs_had']:.2f}  "
+            f"r {_spanned(row['correlation'])}"
+        )
+    for row in data["correlations"]:
+        print(f"{row['others']:18} {row['task']:22} r {_spanned(row['correlation'])} n {row['n']}")
+    for row in data["bounds"]:
+        print(
+            f"upper bound {row['task']:22} n {row['n']}, solved {row['solved']}  "
+            f"utility {row['utility']['mean']:.2f}  grade {_spanned(row['grade'])}"
+        )
+    print(f"wrote artifacts/{out}")
+    return 0
+
+
+def _spanned(figures: dict[str, float] | None) -> str:
+    if figures is None:
+        return "does not vary"
+    return f"{figures['mean']:6.3f} [{figures['low']:6.3f}, {figures['high']:6.3f}]"
+
+
+def _config(
+    options: argparse.Namespace,
+    tasks: Sequence[str],
+    policies: Sequence[str],
+    baseline: str,
+    episodes: int,
+):
+    """What was asked for, the rest as usual; what is unknown fails here, before the file."""
+    from sauda.evaluate import Config
+
+    config = Config(
+        tuple(dict.fromkeys(tasks)),
+        tuple(dict.fromkeys(policies)),
+        options.split,
+        episodes if options.episodes is None else options.episodes,
+        options.baseline or (baseline if baseline in policies else policies[0]),
+    )
+    config.seeds(), config.cells()
+    return config
+
+
+def _out(options: argparse.Namespace, family: str, kind: str) -> str:
+    """The file to write, of that kind; a part of a table does not overwrite the whole."""
+    whole = options.tasks is None and options.policies is None and options.baseline is None
+    if not (options.out or whole):
+        raise ValueError(
+            "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
+            "the whole one stays"
+        )
+    out = options.out or f"evaluation/{family}-{options.split}.json"
+    if entry(out).kind != kind:
+        wanted = "evaluation/arena-NAME.json" if kind == "arena/1" else "evaluation/NAME.json"
+        raise ValueError(
+            f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
+        )
+    return out
 
 
 def verify(options: argparse.Namespace) -> int:

@@ -80,6 +80,20 @@ FILES = (
         "Results",
     ),
     Entry(
+        "evaluation/arena-train.json",
+        "arena/1",
+        "python -m sauda evaluate --family arena --split train",
+        "Every scripted policy on every arena task, training seeds: utility beside reward",
+        "Results",
+    ),
+    Entry(
+        "evaluation/arena-holdout.json",
+        "arena/1",
+        "python -m sauda evaluate --family arena --split holdout",
+        "The same on hold-out seeds, and with other labs than the worlds draw",
+        "Results, Transcripts",
+    ),
+    Entry(
         "evaluation/reproduction.json",
         "reproduction/1",
         "python -m sauda reproduce",
@@ -153,7 +167,8 @@ class Artifact:
 def entry(file: str) -> Entry:
     """The register's line on `file`; raises ArtifactError for a file it does not know.
 
-    An evaluation of one's own may be called evaluation/NAME.json.
+    An evaluation of one's own may be called evaluation/NAME.json; one of the arena
+    evaluation/arena-NAME.json.
     """
     for known in FILES:
         if known.file == file:
@@ -161,8 +176,10 @@ def entry(file: str) -> Entry:
     if file == "evaluation/ladder.json":  # joins FILES once it is recorded
         return Entry(file, "ladder/1", "python -m sauda ladder", "Models beside scripts", "")
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
-        command = f"python -m sauda evaluate --out {file}"
-        return Entry(file, "evaluation/1", command, "An evaluation of one's own", "")
+        of_arena = file.startswith("evaluation/arena-")
+        kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")
+        command = f"python -m sauda evaluate{family} --out {file}"
+        return Entry(file, kind, command, "An evaluation of one's own", "")
     known_files = ", ".join(known.file for known in FILES)
     raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from env import MARKETS, draw_games, play_batch, rollout, task
+from env import ARENA_TASKS, MARKETS, Task, draw_games, play_batch, rollout, task
 from sauda.artifact import load
 from sauda.evaluate import Config, evaluate
 from sauda.policies import BUYERS, policy
@@ -66,6 +66,7 @@ def bench(only_model: bool = False) -> dict[str, Any]:
         *batch_episodes_a_second("rule_based", OPEN),
         *batch_episodes_a_second("linear", OPEN),
         full_table(),
+        *arena_speeds(),
         import_of_app(),
     ]
     with running_app() as address:
@@ -255,3 +256,53 @@ def scripted_reply(address: str) -> dict[str, Any]:
     samples = replies(address)
     more = {"visitors": VISITORS, "thinking_s": list(THINKING)}
     return figure("scripted reply", "s", samples, p95=True, **more)
+
+
+ARENA_EPISODES = 200  # a repetition
+ARENA_PUBLISHED = "arena-reference-speed"
+
+
+def arena_speeds(name: str = "rule_based_expert") -> list[dict[str, Any]]:
+    """Episodes and steps a second on one core, the published arena's beside, a task each.
+
+    A step is an action of the learner with all that the other labs do until its next, as in the
+    published measurement.
+    """
+    return [figure for here in ARENA_TASKS.values() for figure in _arena_speed(here, name)]
+
+
+def _arena_speed(here: Task, name: str) -> list[dict[str, Any]]:
+    learner = policy(here, name)
+    episodes, steps, taken, actions = [], [], 0, 0
+    for repetition in tqdm(range(REPETITIONS), desc=f"playing {here.name}", leave=False):
+        seeds = range(repetition * ARENA_EPISODES, (repetition + 1) * ARENA_EPISODES)
+        start = time.perf_counter()
+        played = [rollout(here, learner, seed).turns for seed in seeds]
+        seconds = time.perf_counter() - start
+        own = sum(turn.agent == here.learner for turns in played for turn in turns)
+        episodes.append(ARENA_EPISODES / seconds)
+        steps.append(own / seconds)
+        taken += own
+        actions += sum(map(len, played))
+    more = {"task": here.name, "episodes": ARENA_EPISODES, "cores": 1}
+    more["steps_an_episode"] = _rounded(taken / (REPETITIONS * ARENA_EPISODES))
+    more["actions_of_all_labs_an_episode"] = _rounded(actions / (REPETITIONS * ARENA_EPISODES))
+    return [
+        figure(
+            f"{unit} a second, {name}, {here.name}",
+            f"{unit}/s",
+            samples,
+            **more,
+            published=published_arena_speed(here.name, unit),
+        )
+        for unit, samples in (("episodes", episodes), ("steps", steps))
+    ]
+
+
+def published_arena_speed(task_name: str, unit: str) -> dict[str, Any]:
+    """The speed of the published arena on the task of the same name, with its source."""
+    published = load("published.json")
+    name = task_name.removeprefix("arena/")
+    speed = next(row for row in table(published, ARENA_PUBLISHED) if row["task"] == name)
+    source = next(f["source"] for f in published.data["figures"] if f["id"] == ARENA_PUBLISHED)
+    return {"median": speed[f"{unit}_per_s"], "figure": ARENA_PUBLISHED, "source": source}

@@ -404,6 +404,82 @@ class Selector(_Strict):
     final: list[SelectorEnd]
 
 
+class ArenaColumns(_Strict):
+    end: str
+    utility: list[FiniteFloat]
+    grade: list[FiniteFloat]
+    reward: list[FiniteFloat]
+    actions: list[int]
+    valid: list[int]
+    jobs: list[int]
+    jobs_had: list[int]
+    components: dict[str, list[FiniteFloat]]
+
+
+class ArenaRow(_Strict):
+    others: str
+    task: str
+    policy: str
+    n: int
+    grade: Metric
+    utility: Metric
+    reward: Metric
+    actions: int
+    valid: float
+    jobs: Interval
+    jobs_had: float
+    correlation: Interval | None
+    above_bound: int
+    components: dict[str, Interval]
+    ends: dict[str, int]
+    hashes: Hashes
+
+
+class ArenaCorrelation(_Strict):
+    others: str
+    task: str
+    n: int
+    correlation: Interval | None
+
+
+class ArenaBound(_Strict):
+    task: str
+    n: int
+    solved: int
+    grade: Interval
+    utility: Interval
+    reward: Interval
+
+
+class ArenaExample(_Strict):
+    component: str
+    task: str
+    policy: str
+    seed: int
+    step: int
+    round: int
+    words: str
+    code: str
+    amount: float
+
+
+class ArenaWorlds(_Strict):
+    stake: list[FiniteFloat]
+    batna: list[FiniteFloat]
+    bound: list[FiniteFloat]
+    solved: int
+
+
+class Arena(_Strict):
+    ends: dict[str, str]
+    rows: list[ArenaRow]
+    correlations: list[ArenaCorrelation]
+    bounds: list[ArenaBound]
+    examples: list[ArenaExample]
+    worlds: dict[str, ArenaWorlds]
+    episodes: dict[str, dict[str, dict[str, ArenaColumns]]]
+
+
 KINDS: Mapping[str, TypeAdapter] = {
     "evaluation/1": TypeAdapter(Evaluation),
     "ladder/1": TypeAdapter(Ladder),
@@ -416,6 +492,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "language/1": TypeAdapter(Language),
     "judged/1": TypeAdapter(Judged),
     "selector/1": TypeAdapter(Selector),
+    "arena/1": TypeAdapter(Arena),
 }
 
 

@@ -66,6 +66,32 @@ def paired_difference(values: np.ndarray, baseline: np.ndarray) -> tuple[float, 
     return mean_interval(np.asarray(values, float) - np.asarray(baseline, float))
 
 
+def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float] | None:
+    """Pearson's r of `x` and `y` with its percentile-bootstrap interval: (r, low, high).
+
+    Both have the shape (n,) or (m, n); all values count together, and the n columns are resampled,
+    so that what belongs to one seed stays together. None where either does not vary.
+    """
+    x, y = np.atleast_2d(np.asarray(x, float)), np.atleast_2d(np.asarray(y, float))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    x, y = x - x.mean(), y - y.mean()
+    sums = np.stack([part.sum(axis=0) for part in (x, y, x * x, y * y, x * y)])
+    n = x.shape[1]
+    rng = np.random.default_rng(n)
+    drawn = _pearson(sums @ rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).T, x.size)
+    tails = 100 * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = np.percentile(drawn[np.isfinite(drawn)], tails)
+    return float(_pearson(sums.sum(axis=1), x.size)), float(low), float(high)
+
+
+def _pearson(sums: np.ndarray, size: int) -> np.ndarray:
+    """r from the sums of x, y, x², y² and xy over `size` values; NaN where one does not vary."""
+    x, y, xx, yy, xy = sums / size
+    spread = np.sqrt(np.maximum(0, (xx - x * x) * (yy - y * y)))
+    return np.where(spread > 1e-12, (xy - x * y) / np.where(spread > 1e-12, spread, 1), np.nan)
+
+
 def standard_error(values: np.ndarray) -> float:
     """Standard error of the mean of `values`, shape (n,)."""
     return float(np.std(values) / np.sqrt(len(values)))

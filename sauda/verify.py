@@ -53,15 +53,28 @@ def _evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, An
 
     Always through the scalar engine, whichever one recorded them: so each checks the other.
     """
-    names = [field.name for field in fields(Config)]
-    if missing := set(names) - artifact.config.keys():
-        raise ArtifactError(f"{artifact.file} has no {', '.join(sorted(missing))} in its config")
-    config = Config(**{name: _tuple(artifact.config[name]) for name in names})
-    return evaluate(config, workers, replay_cell)
+    return evaluate(_asked(artifact), workers, replay_cell)
 
 
 def _config(artifact: Artifact) -> dict[str, Any]:
     return {name: _tuple(value) for name, value in artifact.config.items()}
+
+
+def _asked(artifact: Artifact) -> Config:
+    names = [field.name for field in fields(Config)]
+    if missing := set(names) - artifact.config.keys():
+        raise ArtifactError(f"{artifact.file} has no {', '.join(sorted(missing))} in its config")
+    return Config(**{name: _tuple(artifact.config[name]) for name in names})
+
+
+def _arena(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every episode of the GPU arena played again, every bound solved again."""
+    from sauda import arena_evaluation
+
+    config = _asked(artifact)
+    if "others" not in artifact.config:
+        raise ArtifactError(f"{artifact.file} has no others in its config")
+    return arena_evaluation.evaluate(config, artifact.config["others"], workers)
 
 
 def _tuple(value: Any) -> Any:
@@ -157,6 +170,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "published/1": _published,
     "bench/1": _bench,
     "language/1": _language,
+    "arena/1": _arena,
 }
 
 
@@ -172,6 +186,7 @@ def describe(file: str) -> str:
         "judged/1": "every negotiation held again, every pitch judged again",
         "selector/1": "every choice made again, every episode played again",
         "published/1": "every figure is the one that was sealed",
+        "arena/1": "all episodes played again, all bounds solved again",
         "language/1": "every sentence read again, all figures computed again",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
+from sauda import arena_evaluation as arena_results
 from sauda.artifact import Artifact, provenance
 from sauda.evaluate import Config, evaluate
 
@@ -17,3 +18,20 @@ def evaluation() -> Artifact:
     data = evaluate(config, workers=1)
     file = "evaluation/classic-train.json"
     return Artifact(file, "evaluation/1", "measured", provenance(), asdict(config), data)
+
+
+@pytest.fixture(scope="session")
+def arena_evaluation() -> Artifact:
+    """Four policies on two arena tasks, six hold-out seeds, labs as drawn and all selfish."""
+    config = Config(
+        ("arena/single_trade", "arena/coalition_market"),
+        ("planner", "rule_based_expert", "greedy_hoarder", "wait"),
+        split="holdout",
+        episodes=6,
+        baseline="rule_based_expert",
+    )
+    others = (arena_results.DRAWN, "selfish")
+    data = arena_results.evaluate(config, others, workers=1)
+    asked = {**asdict(config), "others": others}
+    file = "evaluation/arena-holdout.json"
+    return Artifact(file, "arena/1", "measured", provenance(), asked, data)
