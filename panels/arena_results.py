@@ -1,7 +1,4 @@
-"""The GPU arena's results: policies with intervals, what the reward is made of, what can be done.
-
-Figures come from the two evaluations, names and formulas from the game's own code.
-"""
+"""The GPU arena's results: every policy with its interval, under the bound; figures at a glance."""
 
 import csv
 import io
@@ -14,6 +11,8 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import ARENA_TASKS, arena
+from panels import arena_design
+from panels.arena_design import QUIET, spanned, whiskers
 from panels.look import (
     SERIES,
     bar_style,
@@ -27,7 +26,7 @@ from panels.look import (
 )
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
-from sauda.policies import LAB_LABELS, LABS
+from sauda.policies import LABS
 
 FILES = ("evaluation/arena-holdout.json", "evaluation/arena-train.json")
 SPLITS = {"train": "Training seeds", "holdout": "Hold-out seeds"}
@@ -37,7 +36,6 @@ UNITS = {
     "utility": "utility, credits",
     "reward": "reward of an episode",
 }
-QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 
 @dataclass(frozen=True)
@@ -71,14 +69,6 @@ def bound_of(evaluation: Artifact, task: str) -> Mapping[str, Any] | None:
     return next((row for row in evaluation.data["bounds"] if row["task"] == task), None)
 
 
-def _whiskers(cells: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    return {
-        "array": [cell["high"] - cell["mean"] for cell in cells],
-        "arrayminus": [cell["mean"] - cell["low"] for cell in cells],
-        "symmetric": False,
-    }
-
-
 def bars(evaluation: Artifact, view: View) -> go.Figure:
     """Mean of the metric a policy with its interval, the best on top; the bound as a line."""
     rows = rows_of(evaluation, view)[::-1]  # plotly draws the first at the bottom
@@ -88,7 +78,7 @@ def bars(evaluation: Artifact, view: View) -> go.Figure:
         y=[row["policy"] for row in rows],
         x=[cell["mean"] for cell in cells],
         orientation="h",
-        error_x=_whiskers(cells),
+        error_x=whiskers(cells),
         hovertemplate="%{y}: %{x:.3f}<extra></extra>",
         **bar_style("scripted"),
     )
@@ -137,17 +127,6 @@ def bound_note(evaluation: Artifact, view: View) -> str:
         f" if no other falls below its BATNA, {spanned(bound[metric], metric)}, n ="
         f" {bound['n']:,} worlds, {bound['solved']:,} solved exactly. It knows all jobs, meets no"
         f" failures; {beyond} beyond their own."
-    )
-
-
-def spanned(figures: Mapping[str, float], metric: str = "grade") -> str:
-    """A mean with its interval, as many decimals as the metric bears."""
-    digits = 1 if metric == "utility" else 3
-    return " ".join(
-        (
-            f"{figures['mean']:.{digits}f}",
-            f"[{figures['low']:.{digits}f}, {figures['high']:.{digits}f}]",
-        )
     )
 
 
@@ -288,118 +267,6 @@ def _codes() -> set[str]:
     return {code for kind in arena.KINDS.values() for code in (*kind.success, *kind.failures)}
 
 
-# Reward design ------------------------------------------------------------------------------------
-
-
-def component_bars(evaluation: Artifact, task: str, policy: str) -> go.Figure:
-    """The mean of each reward component over a policy's episodes, with its interval."""
-    cells = [_row(evaluation, task, policy)["components"][c.name] for c in arena.COMPONENTS][::-1]
-    bar = go.Bar(
-        y=[short(component.name) for component in arena.COMPONENTS][::-1],
-        x=[cell["mean"] for cell in cells],
-        orientation="h",
-        error_x=_whiskers(cells),
-        hovertemplate="%{y}: %{x:+.4f}<extra></extra>",
-        **bar_style("scripted"),
-    )
-    figure = styled(go.Figure(bar), height=80 + 28 * len(cells))
-    figure.update_xaxes(title="mean, share of the stake", showgrid=True, zeroline=True)
-    return figure.update_yaxes(showgrid=False)
-
-
-def short(name: str) -> str:
-    """A component's name as words, without what all of them share."""
-    return name.removesuffix("_score").removesuffix("_penalty").replace("_", " ")
-
-
-def component_sentence(evaluation: Artifact, task: str, policy: str) -> str:
-    """What a policy's reward is made of, in words."""
-    row = _row(evaluation, task, policy)
-    ranked = sorted(row["components"].items(), key=lambda item: -abs(item[1]["mean"]))
-    most = " and ".join(f"{short(name)} {cell['mean']:+.3f}" for name, cell in ranked[:2])
-    return (
-        f"{policy} on {task} gathers {spanned(row['reward'], 'reward')}, most of it {most};"
-        f" n = {row['n']:,} episodes, whiskers are 95 % bootstrap intervals of the mean."
-    )
-
-
-def component_table(evaluation: Artifact, task: str, policy: str) -> Markup:
-    """Every component: its formula, its mean, and one measured step where it was not 0."""
-    row = _row(evaluation, task, policy)
-    shown = {example["component"]: example for example in evaluation.data["examples"]}
-    rows = [
-        (c.name, c.formula, spanned(row["components"][c.name]), example(shown.get(c.name)))
-        for c in arena.COMPONENTS
-    ]
-    whole = (arena.TOTAL.name, arena.TOTAL.formula, spanned(row["reward"], "reward"), "")
-    return table(
-        ("component", "formula", f"mean, {policy}", "a measured action, with all until the next"),
-        [*rows, whole],
-        align="llrl",
-        caption=f"The reward, {task}",
-    )
-
-
-def example(found: Mapping[str, Any] | None) -> Markup:
-    """One step with what it brought and how to play it again; what is missing is said."""
-    if found is None:
-        return Markup("never other than 0 here: no judge sits in these tasks")
-    return Markup("{}: {} → <code>{}</code> ({}, {}, seed {}, round {})").format(
-        f"{found['amount']:+.3f}",
-        found["words"],
-        found["code"],
-        found["task"],
-        found["policy"],
-        found["seed"],
-        found["round"],
-    )
-
-
-def _row(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
-    others = evaluation.config["others"][0]
-    cell = (others, task, policy)
-    rows = evaluation.data["rows"]
-    return next(r for r in rows if (r["others"], r["task"], r["policy"]) == cell)
-
-
-# Action space -------------------------------------------------------------------------------------
-
-
-def action_cards() -> Markup:
-    """A card a type of action: what it is for, the fields it reads, how it may come out."""
-    cards = [action_card(name, kind) for name, kind in arena.KINDS.items()]
-    return Markup('<div class="sauda-cards sauda-actions-list">{}</div>').format(
-        Markup("").join(cards)
-    )
-
-
-def action_card(name: str, kind: arena.Kind) -> Markup:
-    """One type of action, its ways to fail folded away."""
-    fields = [Markup("<code>{}</code>").format(field) for field in kind.required]
-    fields += [Markup('<code class="sauda-open">{}?</code>').format(f) for f in kind.optional]
-    failures = Markup("")
-    if kind.failures:
-        failures = Markup("<details><summary>{} way{} to fail</summary>{}</details>").format(
-            len(kind.failures), "s" * (len(kind.failures) > 1), _marked(kind.failures, "bad")
-        )
-    return Markup(
-        '<section class="sauda-card"><h3><code>{}</code></h3><p>{}</p>'
-        "<p>{}</p><p>{}</p>{}</section>"
-    ).format(
-        name,
-        kind.purpose,
-        Markup(" ").join(fields) or "No fields.",
-        _marked(kind.success, "good"),
-        failures,
-    )
-
-
-def _marked(codes: Sequence[str], tone: str) -> Markup:
-    mark = {"good": "✓", "bad": "✕"}[tone]
-    each = Markup('<span class="sauda-{}">{}\u00a0<code>{}</code></span>')
-    return Markup(" ").join(each.format(tone, mark, code) for code in codes)
-
-
 # Layout -------------------------------------------------------------------------------------------
 
 
@@ -420,15 +287,8 @@ def build() -> None:
             gr.HTML(missing)
     if evaluations:
         _evaluations({SPLITS[split]: found for split, found in evaluations.items()})
-        _reward_design(next(iter(evaluations.values())))
-    gr.HTML(
-        heading(
-            "Action space",
-            "One flat record an action; fields with a question mark may be left out. Whatever the"
-            " rules refuse is answered with a code, uses the action up and changes nothing else.",
-        )
-    )
-    gr.HTML(action_cards())
+        arena_design.reward_design(next(iter(evaluations.values())))
+    arena_design.action_space()
 
 
 def _evaluations(evaluations: Mapping[str, Artifact]) -> None:
@@ -477,41 +337,3 @@ def _evaluations(evaluations: Mapping[str, Artifact]) -> None:
     ]
     chosen = [task, seeds, metric, others]
     gr.on([control.change for control in chosen], show, chosen, parts, **QUIET)
-
-
-def _reward_design(evaluation: Artifact) -> None:
-    gr.HTML(
-        heading(
-            "Reward design",
-            f"{len(arena.COMPONENTS)} named components add up to the reward of a step. They follow"
-            f" the true utility: {arena.PROMISE:.0%} of what a lab’s best plan promises counts at"
-            " once, the rest when it is earned; so over an episode they add up to the utility less"
-            f" {arena.PROMISE:.0%} of the BATNA, as a share of the stake, and the penalties.",
-        )
-    )
-    tasks, policies = list(evaluation.config["tasks"]), list(evaluation.config["policies"])
-    with gr.Row():
-        task = gr.Radio(tasks, value=tasks[-1], label="Reward on", min_width=300)
-        policy = gr.Dropdown(
-            [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies],
-            value=policies[0],
-            label="Reward of",
-            filterable=False,
-            min_width=300,
-        )
-
-    def show(task: str, policy: str):
-        return (
-            component_bars(evaluation, task, policy),
-            Markup("<p>{}</p>").format(component_sentence(evaluation, task, policy)),
-            component_table(evaluation, task, policy),
-        )
-
-    start = show(tasks[-1], policies[0])
-    parts = [
-        gr.Plot(start[0], show_label=False, elem_id="results-arena-reward"),
-        gr.HTML(start[1]),
-        gr.HTML(start[2]),
-    ]
-    gr.HTML(provenance(evaluation, f"n = {evaluation.config['episodes']:,} a policy and task"))
-    gr.on([task.change, policy.change], show, [task, policy], parts, **QUIET)

@@ -265,8 +265,8 @@ ARENA_PUBLISHED = "arena-reference-speed"
 def arena_speeds(name: str = "rule_based_expert") -> list[dict[str, Any]]:
     """Episodes and steps a second on one core, the published arena's beside, a task each.
 
-    A step is an action of the learner with all that the other labs do until its next, as in the
-    published measurement.
+    A step is an action of the learner with all that the other labs do until its next. The published
+    source says only "steps"; that it counts them so is our reading.
     """
     return [figure for here in ARENA_TASKS.values() for figure in _arena_speed(here, name)]
 

@@ -64,11 +64,45 @@ def results() -> str:
     return markdown(("claim", "measured", "n", "in"), told)
 
 
+def _beside_published(figure: Mapping[str, Any]) -> str:
+    return f"{figure['median']:,.0f} (published: {figure['published']['median']:,.0f})"
+
+
+def _a_second(figure: Mapping[str, Any]) -> str:
+    return f"{figure['median']:,.0f}"
+
+
 SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
     (
         "`rule_based` on `classic/single_deal`, episodes a second on one core, median",
         "episodes a second, rule_based",
-        lambda f: f"{f['median']:,.0f} (published: {f['published']['median']:,.0f})",
+        _beside_published,
+    ),
+    (
+        "the same in batches",
+        "batch episodes a second, rule_based on classic/single_deal",
+        _a_second,
+    ),
+    (
+        "`linear` on `bazaar/open`, episodes a second on one core, median",
+        "episodes a second, linear on bazaar/open",
+        _a_second,
+    ),
+    ("the same in batches", "batch episodes a second, linear on bazaar/open", _a_second),
+    (
+        "every scripted buyer on every `bazaar/` task, 1,000 seeds each, on two cores",
+        "full table of scripted policies, all bazaar tasks",
+        lambda f: f"{f['median']:.1f} s",
+    ),
+    (
+        "`rule_based_expert` on `arena/coalition_market`, episodes a second on one core, median",
+        "episodes a second, rule_based_expert, arena/coalition_market",
+        _beside_published,
+    ),
+    (
+        "the same in steps a second",
+        "steps a second, rule_based_expert, arena/coalition_market",
+        _beside_published,
     ),
     (
         "a scripted reply with 20 visitors playing, 95th percentile",
@@ -119,7 +153,24 @@ def market() -> str:
     return markdown(head, rows)
 
 
-TABLES: Mapping[str, Callable[[], str]] = {"results": results, "market": market}
+def arena() -> str:
+    """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound."""
+    data = load("evaluation/arena-holdout.json").data
+    rows = {(r["task"], r["policy"]): r for r in data["rows"] if r["others"] == "as drawn"}
+    tasks = list(dict.fromkeys(task for task, _ in rows))
+    names = list(dict.fromkeys(name for _, name in rows))
+
+    def cell(row: Mapping[str, Any]) -> str:
+        return f"{row['utility']['mean']:.0f}, {spanned(row['grade'])}"
+
+    table = [(f"`{name}`", *(cell(rows[task, name]) for task in tasks)) for name in names]
+    bounds = {row["task"]: row for row in data["bounds"]}
+    table.append(("upper bound", *(cell(bounds[task]) for task in tasks)))
+    n = rows[tasks[0], names[0]]["n"]
+    return markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {"results": results, "market": market, "arena": arena}
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from env import ARENA_TASKS, arena
-from panels import arena_results, arena_transcripts, transcripts
+from panels import arena_design, arena_results, arena_transcripts, transcripts
 from sauda.artifact import Artifact
 from sauda.evaluate import SPLITS
 from sauda.policies import LABS
@@ -107,8 +107,8 @@ def test_the_counts_at_a_glance_are_those_of_the_code_and_the_files(arena_evalua
 
 
 def test_every_component_has_a_bar_a_formula_and_a_mean(arena_evaluation):
-    (bar,) = arena_results.component_bars(arena_evaluation, MARKET, "planner").data
-    shown = str(arena_results.component_table(arena_evaluation, MARKET, "planner"))
+    (bar,) = arena_design.component_bars(arena_evaluation, MARKET, "planner").data
+    shown = str(arena_design.component_table(arena_evaluation, MARKET, "planner"))
     row = row_of(arena_evaluation, "planner")
     assert list(bar.x) == [row["components"][c.name]["mean"] for c in arena.COMPONENTS][::-1]
     for component in (*arena.COMPONENTS, arena.TOTAL):
@@ -119,10 +119,10 @@ def test_every_component_has_a_bar_a_formula_and_a_mean(arena_evaluation):
 
 
 def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():
-    shown = str(arena_results.action_cards())
+    shown = str(arena_design.action_cards())
     assert shown.count("sauda-card") - 1 == len(arena.KINDS) == 14
     for name, kind in arena.KINDS.items():
-        card = str(arena_results.action_card(name, kind))
+        card = str(arena_design.action_card(name, kind))
         assert card in shown
         for part in (name, *kind.required, *kind.success, *kind.failures):
             assert f"<code>{part}</code>" in card
