@@ -36,7 +36,7 @@ def in_words(action: arena.Action | arena.Malformed) -> str:
         return f"gives no action: {action.reason}"
     words = _VERBS[action.action_type]
     target = action.offer_id or action.coalition_id or action.job_id or action.target_lab_id
-    words += f" {target}" if target else ""
+    words = f"{words} {target}" if target else words.removesuffix(" to").removesuffix(" of")
     asked, gives = ", ".join(action.requested_block_ids), list(action.block_ids)
     gives += [f"{action.payment:.2f} credits"] if action.payment else []
     words += f" with {', '.join(gives)}" if gives else ""

@@ -16,7 +16,9 @@ def test_a_visitor_steps_takes_over_and_runs_to_the_settlement(open_page):
     page.get_by_role("button", name="Take over lab_0").click()
     page.get_by_label("Action", exact=True).click()
     page.get_by_role("option", name="send message", exact=True).click()
-    page.get_by_label("What you say").fill("Anyone with a spare block?")
+    words = page.get_by_label("What you say")
+    expect(words).to_have_value("What would you trade?")  # the form of the chosen action is there
+    words.fill("Anyone with a spare block?")
     page.get_by_role("button", name="Act", exact=True).click()
     expect(log).to_have_count(2)
     expect(log.first).to_contain_text("Anyone with a spare block?")
