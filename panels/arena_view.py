@@ -1,5 +1,6 @@
 """What the GPU arena tab shows of a game: calendar, floor, jobs, reward, settlement."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
@@ -9,6 +10,7 @@ from panels.curve import curve
 from panels.look import note, stat, strip, table
 from sauda.arena_play import LEARNER, ArenaGame, Step, standings
 from sauda.arena_transcript import in_words
+from sauda.policies import LABS
 from sauda.policies.arena_bound import upper_bound
 
 MARKS = {
@@ -240,7 +242,8 @@ def _told(one: Step) -> Markup:
     result = one.results[0]
     settled = Markup(" {}.").format(one.results[1].message) if len(one.results) > 1 else ""
     return Markup(
-        '<span class="sauda-note">round {}</span> {} → <code class="sauda-{}">{}</code> <b>{}</b>{}'
+        '<span class="sauda-note">round {}</span> <bdi>{}</bdi> →'
+        ' <code class="sauda-{}">{}</code> <b>{}</b>{}'
     ).format(
         one.round_index,
         in_words(one.action),
@@ -254,7 +257,7 @@ def _told(one: Step) -> Markup:
 # The end -----------------------------------------------------------------------------------------
 
 
-def settlement(game: ArenaGame, name: str) -> Markup:
+def settlement(game: ArenaGame) -> Markup:
     """Once the game is over: how it came out, beside every policy at the same seed."""
     if not game.over:
         return Markup("")
@@ -264,14 +267,15 @@ def settlement(game: ArenaGame, name: str) -> Markup:
     bound = upper_bound(begin(game.task, game.play.seed).state, seconds=5.0)
     rows = [
         (
-            Markup('<b class="sauda-you">you</b>') if row.name == "you" else row.name,
+            row.name
+            if row.name in LABS
+            else Markup('<b class="sauda-you">{}</b>').format(row.name),
             f"{row.utility:.1f}",
             f"{row.grade:+.3f}",
             f"{row.reward:+.3f}",
         )
         for row in standings(game)
     ]
-    by_hand = f" {game.by_hand} of its steps were yours." if game.by_hand else ""
     return Markup("").join(
         [
             strip(
@@ -289,10 +293,18 @@ def settlement(game: ArenaGame, name: str) -> Markup:
                 own.job_value, own.energy, own.deals, own.pool, bound.utility,
                 "" if bound.solved else " (the solver’s own bound)",
             ),
-            note(
-                f"Played now.{by_hand} The world was {game.task_name} at seed {game.play.seed};"
-                f" play it again: python -m sauda play --task {game.task_name} --policy {name}"
-                f" --seed {game.play.seed}"
-            ),
+            note(f"Played now, {game.task_name} at seed {game.play.seed}. {_again(game)}"),
         ]
     )  # fmt: skip
+
+
+def _again(game: ArenaGame) -> str:
+    """How this game can be had again: by a command where one policy played it all."""
+    if game.policy:
+        return (
+            f"Play it again: python -m sauda play --task {game.task_name} --policy {game.policy}"
+            f" --seed {game.play.seed}"
+        )
+    counts = Counter(game.movers)
+    parts = ", ".join(f"{count} by {who}" for who, count in counts.items())
+    return f"Its {len(game.movers)} steps were chosen by several hands ({parts})."

@@ -86,7 +86,7 @@ def from_text(text: str) -> arena.Action | arena.Malformed:
     """The action that a visitor typed as JSON; ValueError where it is no JSON."""
     try:
         return arena.action_from(json.loads(text))
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # a number of 5,000 digits is a plain ValueError
         raise ValueError(
             'an action is JSON such as {"action_type": "wait"}; this is none'
         ) from None
@@ -161,14 +161,14 @@ def build() -> None:
             view.papers(now.observation),
             view.reward(now),
             view.log(now),
-            view.settlement(now, name),
+            view.settlement(now),
             trouble(wrong) if wrong else "",
         )
 
     def able(now: ArenaGame, running: bool):
         return (
             gr.Button(interactive=not now.over),
-            gr.Button("Pause" if running else "Run", interactive=not now.over),
+            gr.Button("Pause" if running and not now.over else "Run", interactive=not now.over),
             gr.Timer(active=running and not now.over),
         )
 

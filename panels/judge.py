@@ -60,7 +60,7 @@ def card(lab: str, verdict: Mapping[str, Any], won: bool = False) -> Markup:
     return Markup(
         '<section class="sauda-card sauda-pitch{}"><h3>{}'
         ' <span class="sauda-interval">{:.3f}</span>{}</h3>'
-        "<blockquote>{}</blockquote>{}{}</section>"
+        "<blockquote><bdi>{}</bdi></blockquote>{}{}</section>"
     ).format(
         " sauda-won" if won else "",
         "You, as lab_0" if lab == LEARNER else lab,
@@ -95,7 +95,7 @@ def reasons(findings: Sequence[Mapping[str, Any]]) -> Markup:
     if not findings:
         return note("No claim that can be checked: nothing is scored.")
     lines = Markup("").join(
-        Markup('<li><b class="sauda-{}">{}</b> {}</li>').format(
+        Markup('<li><b class="sauda-{}">{}</b> <bdi>{}</bdi></li>').format(
             TONES.get(found["status"], "open"),
             f"{found['dimension'].replace('_', ' ')} {found['points']:+.2f}"
             if found["points"]

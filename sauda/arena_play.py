@@ -21,17 +21,27 @@ from env import (
 )
 from sauda.policies import LABS, policy
 
-LEARNER = "lab_0"
+LEARNER, YOU = "lab_0", "you"
 Move = arena.Action | arena.Malformed
 
 
 @dataclass(frozen=True)
 class ArenaGame:
-    """One game; `by_hand` counts the steps that a visitor chose."""
+    """One game; `movers` names who chose each step of `lab_0`, a policy or YOU."""
 
     task_name: str
     play: Play
-    by_hand: int = 0
+    movers: tuple[str, ...] = ()
+
+    @property
+    def by_hand(self) -> int:
+        """How many steps a visitor chose."""
+        return self.movers.count(YOU)
+
+    @property
+    def policy(self) -> str:
+        """The policy that chose every step; "" where several did, or a visitor."""
+        return self.movers[0] if len(set(self.movers)) == 1 and not self.by_hand else ""
 
     @property
     def task(self) -> Task:
@@ -89,13 +99,14 @@ def step(game: ArenaGame, name: str) -> ArenaGame:
     mover = policy(game.task, name)
     taken = sum(turn.agent == LEARNER for turn in game.play.turns)
     rng = agent_stream(game.task, game.play.seed, LEARNER, taken)
-    return _answered(replace(game, play=move(game.task, game.play, mover(game.observation, rng))))
+    play = move(game.task, game.play, mover(game.observation, rng))
+    return _answered(replace(game, play=play, movers=(*game.movers, name)))
 
 
 def act(game: ArenaGame, action: Move) -> ArenaGame:
     """The game after the visitor's action; IllegalAction where the game is over."""
-    after = replace(game, play=move(game.task, game.play, action), by_hand=game.by_hand + 1)
-    return _answered(after)
+    play = move(game.task, game.play, action)
+    return _answered(replace(game, play=play, movers=(*game.movers, YOU)))
 
 
 def _answered(game: ArenaGame) -> ArenaGame:
@@ -118,8 +129,9 @@ def standings(game: ArenaGame) -> list[Standing]:
     here, seed = game.task, game.play.seed
     played = {name: rollout(here, player, seed) for name, player in LABS.items()}
     rows = [_standing(name, here, one) for name, one in played.items()]
-    if game.by_hand:
-        rows.append(_standing("you", here, episode(here, game.play)))
+    if not game.policy:
+        name = YOU if game.by_hand else "this game"
+        rows.append(_standing(name, here, episode(here, game.play)))
     return sorted(rows, key=lambda row: -row.grade)
 
 

@@ -38,7 +38,11 @@ def in_words(action: arena.Action | arena.Malformed) -> str:
     target = action.offer_id or action.coalition_id or action.job_id or action.target_lab_id
     words = f"{words} {target}" if target else words.removesuffix(" to").removesuffix(" of")
     asked, gives = ", ".join(action.requested_block_ids), list(action.block_ids)
-    gives += [f"{action.payment:.2f} credits"] if action.payment else []
+    gives += (
+        [f"{action.payment:{'.2f' if abs(action.payment) < 1e9 else 'g'}} credits"]
+        if action.payment
+        else []
+    )
     words += f" with {', '.join(gives)}" if gives else ""
     words += f" for {asked}" if asked else ""
     words += "".join(f", {name} {value}" for name, value in action.conditions)

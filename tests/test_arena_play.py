@@ -69,6 +69,17 @@ def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
     assert {row.name for row in standings(watched)} == set(LABS)
 
 
+def test_a_game_of_several_hands_says_so_and_names_no_command():
+    game = step(step(start(COALITION, 7), "random"), "wait")
+    mixed = played_out(game, "planner")
+    assert "this game" in {row.name for row in standings(mixed)}
+    shown = str(view.settlement(mixed))
+    assert "1 by random, 1 by wait" in shown
+    assert "python -m sauda play" not in shown
+    mine = played_out(act(start(COALITION, 7), arena.Action("wait")), "planner")
+    assert "1 by you" in str(view.settlement(mine))
+
+
 # Taking over
 
 
@@ -106,7 +117,7 @@ def test_an_amount_that_makes_no_sense_is_refused_by_a_code_and_changes_nothing_
     assert not any(o.from_lab_id == LEARNER for o in after.observation.market.offers.values())
 
 
-@pytest.mark.parametrize("text", ["", "wait", "{", "[" * 100_000])
+@pytest.mark.parametrize("text", ["", "wait", "{", "[" * 100_000, "9" * 5_000])
 def test_what_is_no_json_is_refused_in_one_sentence(text: str):
     with pytest.raises(ValueError, match="an action is JSON such as"):
         gpu_arena.from_text(text)
@@ -132,7 +143,7 @@ def test_nothing_that_another_lab_alone_knows_is_shown_while_the_game_runs(name:
         game = start(name, seed)
         while not game.over:
             shown = texts(game)
-            assert str(view.settlement(game, "planner")) == ""
+            assert str(view.settlement(game)) == ""
             for lab, own in game.play.state.private.items():
                 if lab in (LEARNER, "nature") or own is None:
                     continue
@@ -166,7 +177,7 @@ def test_blocks_of_one_lane_do_not_overlap():
 
 def test_the_end_names_the_command_that_plays_it_again():
     game = played_out(start("arena/single_trade", 3), "planner")
-    shown = str(view.settlement(game, "planner"))
+    shown = str(view.settlement(game))
     assert "python -m sauda play --task arena/single_trade --policy planner --seed 3" in shown
     assert f"{game.play.state.private[LEARNER].utility:.1f}" in shown
 

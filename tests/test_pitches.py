@@ -432,3 +432,23 @@ def test_a_hostile_text_takes_no_time():
     for text in ("1 a " * 10**5, "we need " * 10**5, "lab_1 our deadline round " * 10**5):
         arena.judge(state, "lab_0", text)
     assert perf_counter() - began < 1.0
+
+
+def test_a_claim_about_a_named_job_is_checked_against_that_job():
+    blocks = [block("b_0_0"), block("b_1_0", 1)]
+    jobs = {
+        0: [job("j_0_0", 3, deadline=4), job("j_0_1", 8, deadline=2)],
+        1: [job("j_1_0", 6, deadline=3)],
+    }
+    state = market(blocks, jobs, labs=2)
+    assert statuses("Our job j_0_0 needs 3 GPU-hours.", state) == ["holds"]
+    assert statuses("Our job j_0_1 needs 3 GPU-hours.", state) == ["false"]
+    assert statuses("Our job j_0_9 needs 3 GPU-hours.", state) == ["false"]
+    assert statuses("Our job j_1_0 needs 6 GPU-hours.", state) == ["other"]
+    assert (
+        statuses("Our job j_0_1 needs 8 GPU-hours and is due in 2 rounds.", state) == ["holds"] * 2
+    )
+    assert statuses("Our job j_0_0 needs 3 GPU-hours and is due in 2 rounds.", state) == [
+        "holds",
+        "false",
+    ]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from env.arena.actions import LONGEST_MESSAGE
-from env.arena.facts import Claim, due_round
+from env.arena.facts import Claim, due_round, narrowed
 from env.arena.phrases import CLAIMS, WORDS
 from env.arena.state import Market, Observation
 
@@ -26,6 +26,8 @@ WITHIN = re.compile(
 )
 LEAST = re.compile(r"\b(?:above|over|at least|more than|better than|no less than)\b")
 BAND = re.compile(r"\b(low|medium|high)\b")
+JOB = re.compile(r"\bj_\d+_\d+\b")
+SENTENCE_END = re.compile(r"[.!?;\n](?!\d)")
 OBJECT = re.compile(r"\b(?:with|to|from|for|than|against|between)\s+$")
 
 
@@ -60,7 +62,9 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
     clause = text[start:end]
     denied, taken = DENIAL.search(clause), set()
     asked = text[end : end + 1] == "?"
-    standing = "promise" if asked else _standing(names, lab_id, clause)
+    job = _job_named(text, start, end)
+    foreign = job and not job.startswith(f"j_{lab_id.removeprefix('lab_')}_")
+    standing = "promise" if asked else "other" if foreign else _standing(names, lab_id, clause)
     for name, kind in CLAIMS.items():
         cue = kind.cue.search(clause)
         if cue is None or (denied and name != "unbroken_by_denial"):
@@ -76,7 +80,15 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
                 start + min(match.start(), cue.start()),
                 start + max(match.end(), cue.end()),
                 standing,
+                job,
             )
+
+
+def _job_named(text: str, start: int, end: int) -> str:
+    """The last job named in the sentence up to the end of a clause; "" for none."""
+    begin = max((m.end() for m in SENTENCE_END.finditer(text, 0, start)), default=0)
+    named = JOB.findall(text, begin, end)
+    return named[-1] if named else ""
 
 
 def _figure(match: re.Match) -> float:
@@ -125,7 +137,7 @@ def fact(obs: Observation, claim: Claim, told: int) -> tuple:
     kind = CLAIMS[claim.kind]
     topic = kind.topic or claim.kind
     if topic == "due":
-        return topic, due_round(obs, claim, told)
+        return topic, due_round(narrowed(obs, claim), claim, told)
     if claim.kind == "failed_block":
         return topic, claim.detail
     return (topic, int(claim.figure + 0.5)) if kind.by_figure else (topic,)

@@ -24,6 +24,15 @@ class Claim(NamedTuple):
     start: int
     end: int
     standing: str = "claimed"  # or "promise", or "other" where it speaks of another lab
+    job: str = ""  # the job that the sentence names; "" where it speaks of any
+
+
+def narrowed(obs: Observation, claim: Claim) -> Observation:
+    """What the claiming lab sees, without its other jobs where the claim names one."""
+    if not claim.job:
+        return obs
+    named = tuple(job for job in obs.own.jobs if job.job_id == claim.job)
+    return obs._replace(own=obs.own._replace(jobs=named))
 
 
 def due_round(obs: Observation, claim: Claim, told: int) -> float:
@@ -38,6 +47,7 @@ def due_round(obs: Observation, claim: Claim, told: int) -> float:
 
 
 def due(obs: Observation, claim: Claim) -> float | None:
+    obs = narrowed(obs, claim)
     now = obs.market.round_index
     round_due = due_round(obs, claim, now)
     if all(job.deadline_round != round_due for job in obs.open_jobs):
@@ -66,7 +76,7 @@ def _lacking(job: Job) -> int:
 
 
 def hours_needed(obs: Observation, claim: Claim) -> float | None:
-    jobs = obs.open_jobs
+    jobs = narrowed(obs, claim).open_jobs
     needs = {_lacking(job) for job in jobs} | {job.gpu_hours_required for job in jobs}
     needs |= {sum(_lacking(job) for job in jobs)} - {0}
     return 1.0 if claim.figure in needs else None
@@ -91,7 +101,7 @@ def _same_credits(claimed: float, true: float) -> bool:
 
 
 def worth(obs: Observation, claim: Claim) -> float | None:
-    values = [job.full_value for job in obs.open_jobs]
+    values = [job.full_value for job in narrowed(obs, claim).open_jobs]
     return 0.8 if any(_same_credits(claim.figure, value) for value in values) else None
 
 

@@ -32,7 +32,7 @@ def test_a_visitor_steps_takes_over_and_runs_to_the_settlement(open_page):
     page.get_by_label("Or as JSON").fill('{"action_type": "finish"}')
     page.get_by_role("button", name="Send JSON").click()
     expect(page.locator("#arena-end")).to_contain_text("over what it could make alone")
-    expect(page.locator("#arena-end")).to_contain_text("2 of its steps were yours")
+    expect(page.locator("#arena-end")).to_contain_text("2 by you")
     expect(page.get_by_role("button", name="Step", exact=True)).to_be_disabled()
     open_page.assert_no_trouble()
 
