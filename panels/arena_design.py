@@ -11,21 +11,12 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
-from panels.look import bar_style, heading, styled, table
+from panels.look import bar_style, heading, styled, table, whiskers
 from panels.provenance import provenance
 from sauda.artifact import Artifact
 from sauda.policies import LAB_LABELS
 
 QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-
-
-def whiskers(cells: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """Error bars from the mean to both ends of each interval."""
-    return {
-        "array": [cell["high"] - cell["mean"] for cell in cells],
-        "arrayminus": [cell["mean"] - cell["low"] for cell in cells],
-        "symmetric": False,
-    }
 
 
 def spanned(figures: Mapping[str, float], metric: str = "grade") -> str:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, arena
 from panels import arena_design
-from panels.arena_design import QUIET, spanned, whiskers
+from panels.arena_design import QUIET, spanned
 from panels.look import (
     SERIES,
     bar_style,
@@ -23,6 +23,7 @@ from panels.look import (
     styled,
     table,
     trouble,
+    whiskers,
 )
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from env import arena
 from panels.arena_view import papers
 from panels.curve import curve
-from panels.look import heading, line_style, note, styled, table, trouble
+from panels.look import heading, line_style, note, styled, table, trouble, whiskers
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.judged import ADVOCATES, LEARNER, ROUNDS, Round, negotiation
@@ -138,11 +138,7 @@ def learning_figure(judged: Artifact) -> go.Figure:
         figure.add_scatter(
             x=list(range(1, len(cells) + 1)),
             y=[cell["mean"] for cell in cells],
-            error_y={
-                "array": [cell["high"] - cell["mean"] for cell in cells],
-                "arrayminus": [cell["mean"] - cell["low"] for cell in cells],
-                "symmetric": False,
-            },
+            error_y=whiskers(cells),
             name=name,
             hovertemplate=f"{name}, round %{{x}}: %{{y:.2f}}<extra></extra>",
             **line_style(role),

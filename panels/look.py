@@ -83,6 +83,15 @@ def bar_style(role: str, published: bool = False) -> dict:
     return {"marker": marker}
 
 
+def whiskers(cells: Sequence[Mapping[str, float]]) -> dict:
+    """Error bars that reach from each mean to both ends of its interval."""
+    return {
+        "array": [cell["high"] - cell["mean"] for cell in cells],
+        "arrayminus": [cell["mean"] - cell["low"] for cell in cells],
+        "symmetric": False,
+    }
+
+
 def labels_above(x: Sequence, tops: Sequence[float], texts: Sequence[str]) -> go.Scatter:
     """A trace that writes each text just above its bar or whisker, which ends at `tops`."""
     return go.Scatter(

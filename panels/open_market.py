@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import MARKETS
-from panels.look import SERIES, bar_style, heading, line_style, styled, table
+from panels.look import SERIES, bar_style, heading, line_style, styled, table, whiskers
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 
@@ -74,13 +74,7 @@ def yields(oracle: Artifact, task: str) -> go.Figure:
         figure.add_scatter(
             y=[row["type"] for row in types],
             x=[cell["mean"] for cell in cells],
-            error_x={
-                "array": [cell["high"] - cell["mean"] for cell in cells],
-                "arrayminus": [cell["mean"] - cell["low"] for cell in cells],
-                "symmetric": False,
-                "thickness": 1.25,
-                "width": 4,
-            },
+            error_x=whiskers(cells) | {"thickness": 1.25, "width": 4},
             name=name,
             hovertemplate=f"{name}: %{{x:.3f}}<extra>%{{y}}</extra>",
             **(style | {"mode": "markers"}),
@@ -151,14 +145,12 @@ def _scripts(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def manner_figure(market: Artifact, task: str) -> go.Figure:
     """How much each signal tells of its hidden cause, one bar a signal with its whisker."""
     rows = [row for row in _manner(market, task)["signals"] if row["cause"]][::-1]
+    ends = {"mean": "r2", "low": "low", "high": "high"}
+    cells = [{end: row[name][row["cause"]] for end, name in ends.items()} for row in rows]
     bar = go.Bar(
         y=[row["signal"].replace("_", " ") for row in rows],
-        x=[row["r2"][row["cause"]] for row in rows],
-        error_x={
-            "array": [row["high"][row["cause"]] - row["r2"][row["cause"]] for row in rows],
-            "arrayminus": [row["r2"][row["cause"]] - row["low"][row["cause"]] for row in rows],
-            "symmetric": False,
-        },
+        x=[cell["mean"] for cell in cells],
+        error_x=whiskers(cells),
         orientation="h",
         customdata=[CAUSES[row["cause"]] for row in rows],
         hovertemplate="%{y} tells %{customdata}: %{x:.3f}<extra></extra>",
@@ -229,11 +221,7 @@ def career_figure(market: Artifact, then: str, evaluation: Artifact | None) -> g
         figure.add_scatter(
             x=later,
             y=[cell["mean"] for cell in cells],
-            error_y={
-                "array": [cell["high"] - cell["mean"] for cell in cells],
-                "arrayminus": [cell["mean"] - cell["low"] for cell in cells],
-                "symmetric": False,
-            },
+            error_y=whiskers(cells),
             name=name,
             hovertemplate=f"{name}, deal %{{x}}: %{{y:.3f}}<extra></extra>",
             **style,

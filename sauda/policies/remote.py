@@ -16,6 +16,8 @@ FINISH = {"stop": "stop", "eos_token": "stop", "length": "length"}
 RETRIED = (408, 429, 500, 502, 503, 504)  # HTTP statuses that may pass
 PROBE = ({"role": "user", "content": "Say OK."},)
 Answer = TypeVar("Answer")
+# What comes up where a connection breaks, or an answer has another shape than a chat reply.
+STRANGE = (OSError, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Endpoint:
 
     def _ask(self, messages: Messages, seed: int, form: object, seconds: float) -> Reply:
         from huggingface_hub import InferenceClient, InferenceTimeoutError
+        from huggingface_hub.errors import HfHubHTTPError
+        from huggingface_hub.utils import httpx
 
         # Without a token the client would send this machine's own to whoever runs the endpoint.
         token = self.token or "none"
@@ -106,7 +110,7 @@ class Endpoint:
             tokens = getattr(answer.usage, "completion_tokens", 0) or 0
         except InferenceTimeoutError as error:
             raise ReplyTimeout(f"{self.source} did not answer within {seconds:.3g} s") from error
-        except Exception as error:
+        except (HfHubHTTPError, httpx.HTTPError, httpx.InvalidURL, *STRANGE) as error:
             raise _broken(self.source, seconds, error) from error
         return _reply(self.source, text, tokens, finish)
 
@@ -154,9 +158,7 @@ class Ollama:
             answer = response.json()
             text, finish = answer["message"]["content"], answer.get("done_reason", "")
             tokens = answer.get("eval_count", 0)
-        except ReplyError:
-            raise
-        except Exception as error:
+        except (httpx.HTTPError, httpx.InvalidURL, *STRANGE) as error:
             raise _broken(self.source, seconds, error) from error
         return _reply(self.source, text, tokens, finish)
 
