@@ -26,7 +26,7 @@ class Canned:
     def __call__(self, messages, seed, schema=None):
         if seed % self.garbage_every == 0:
             return Reply("hm", "canned", 1, "stop")
-        bids = re.search(r"Bids: (.*)\.", messages[1]["content"])[1]
+        bids = re.search(r"Bids (.*)\.", messages[1]["content"])[1]
         last = 43 if bids == "none" else int(bids.split()[-1])
         return Reply(json.dumps({"offer": last + 2}), "canned", 5, "object")
 

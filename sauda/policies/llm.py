@@ -23,17 +23,17 @@ Action = Offer | Accept | WalkAway
 
 RULES = {
     "buyer": (
-        "You buy at an Indian bazaar. Prices are percent of the first ask. Answer with one JSON "
-        'object: {"offer":45,"say":"few words"} bids, {"accept":true} takes the ask, {"walk":true} '
-        "leaves. In say, # means your price. Bid low, rise slowly, hide your limit, never pay more."
+        "You haggle to buy. Prices are percent of the first ask. Reply in JSON: "
+        '{"offer":45,"say":"few words"} or {"accept":true} or {"walk":true}. '
+        "# is your price. Never pay over your limit."
     ),
     "seller": (
-        "You sell at an Indian bazaar. Prices are percent of the first ask. Answer with one JSON "
-        'object: {"offer":95,"say":"few words"} asks, {"accept":true} takes the bid, {"walk":true} '
-        "leaves. In say, # means your price. Ask high, fall slowly, hide your limit, hold it."
+        "You haggle to sell. Prices are percent of the first ask. Reply in JSON: "
+        '{"offer":95,"say":"few words"} or {"accept":true} or {"walk":true}. '
+        "# is your price. Never sell under your limit."
     ),
 }
-HISTORY = 6  # last prices of each side in the prompt: more than three exchanges (R6)
+HISTORY = 5  # last prices of each side in the prompt: more than three exchanges (R6)
 LONGEST_QUOTE = 120  # characters of what the other side said
 LONGEST_COMPLETION = 4_000  # characters that are looked at
 QUOTED = 80  # characters of a completion in an error
@@ -54,33 +54,32 @@ def render(obs: Observation) -> list[dict[str, str]]:
 def _lines(obs: Observation, seat: str) -> Iterator[str]:
     table, own = obs.table, obs.own
     item = f"{_clean(table.item.name)}, {_clean(table.item.condition)}".replace("_", " ")
-    yield f"Item: {item}. List price {shown(obs, table.item.list_price)}."
     limit = obs.reservation if seat == "seller" else obs.budget
-    yield f"Your limit: {_inside(obs, limit, seat)}.{_stakes(obs)}"
+    yield f"{item}. List {shown(obs, table.item.list_price)}."
+    yield f"Limit {_inside(obs, limit, seat)}.{_stakes(obs)} Round {table.round + 1}/{table.rounds}."
     if table.deals > 1:
         paid = " ".join("-" if d.price is None else f"{_share(d)}" for d in table.past[-HISTORY:])
         purse = f", purse {_inside(obs, own['purse'], seat)}" if "purse" in own else ""
-        yield f"Deal {len(table.past) + 1} of {table.deals}{purse}. Before: {paid or 'none'}."
+        yield f"Deal {len(table.past) + 1}/{table.deals}{purse}. Before: {paid or 'none'}."
     if table.rivals:
         active = sum(rival.active for rival in table.rivals)
-        yield f"Rivals: {active}.{' You were outbid.' if table.outbid else ''}"
+        yield f"Rivals {active}.{' You were outbid.' if table.outbid else ''}"
     if table.seller_type and seat == "buyer":
-        yield f"Seller: {table.seller_type}."
-    yield f"Asks: {_prices(obs, table.asks)}. Bids: {_prices(obs, table.bids)}."
+        yield f"Seller {table.seller_type}."
     if obs.tells is not None and seat == "buyer":
         yield f"Tells: {_manner(obs.tells)}."
     if said := _said(obs):
         yield f"They said: {json.dumps(said, ensure_ascii=False)}"
-    yield f"Round {table.round + 1} of {table.rounds}."
+    yield f"Asks {_prices(obs, table.asks)}. Bids {_prices(obs, table.bids)}."
 
 
 def _stakes(obs: Observation) -> str:
     """What delay costs, where it does."""
     text = ""
     if "discount" in obs.own:
-        text += f" Each round keeps {round(100 * obs.own['discount'])}%."
+        text += f" Keeps {round(100 * obs.own['discount'])}%."
     if obs.own.get("deadline") is not None:
-        text += f" Deadline round {obs.own['deadline']}."
+        text += f" Deadline {obs.own['deadline']}."
     return text
 
 
