@@ -56,7 +56,8 @@ def _lines(obs: Observation, seat: str) -> Iterator[str]:
     item = f"{_clean(table.item.name)}, {_clean(table.item.condition)}".replace("_", " ")
     limit = obs.reservation if seat == "seller" else obs.budget
     yield f"{item}. List {shown(obs, table.item.list_price)}."
-    yield f"Limit {_inside(obs, limit, seat)}.{_stakes(obs)} Round {table.round + 1}/{table.rounds}."
+    turn = f"Round {table.round + 1}/{table.rounds}"
+    yield f"Limit {_inside(obs, limit, seat)}.{_stakes(obs)} {turn}."
     if table.deals > 1:
         paid = " ".join("-" if d.price is None else f"{_share(d)}" for d in table.past[-HISTORY:])
         purse = f", purse {_inside(obs, own['purse'], seat)}" if "purse" in own else ""
