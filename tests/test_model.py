@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from sauda.policies.decoding import Decoder, Sampling, generation_mode, stop_tok
 from sauda.policies.llm import LLMPolicy, parse, render, schema
 from sauda.policies.model import CannotLoad, Model, chosen_precision, load, named
 from sauda.policies.reply import NotReady, Reply, ReplyError, ReplyTimeout
-from sauda.policies.resident import Failed, Loading, Ready, Resident
+from sauda.policies.resident import Failed, Loading, Ready, Resident, Waiting
 from sauda.policies.weights import (
     CONVERTED_SHA256,
     HUB,
@@ -275,6 +276,51 @@ def test_closing_a_reply_stops_the_model():
     reply.close()
     time.sleep(0.4)
     assert slow.written < 4
+
+
+def test_visitors_stand_in_line_are_told_their_place_and_get_their_own_reply():
+    class Echo:
+        source, at_once, most = "echo", 0, 0
+
+        def stream(self, messages, seed, schema=None):
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+            for i in range(1, 4):
+                time.sleep(0.01)
+                yield Reply(messages[0]["content"] * i, self.source, i, "stop" if i == 3 else "")
+                if i == 3:
+                    self.at_once -= 1
+
+    echo = Echo()
+    resident = Resident("echo", lambda: echo)
+    resident.wait(5)
+
+    def visit(number):
+        return list(resident.stream([{"role": "user", "content": f"<{number}>"}], number))
+
+    with ThreadPoolExecutor(20) as pool:
+        heard = list(pool.map(visit, range(20)))
+    assert [pieces[-1].text for pieces in heard] == [f"<{i}>" * 3 for i in range(20)]
+    places = [[p.place for p in pieces if isinstance(p, Waiting)] for pieces in heard]
+    assert all(told == sorted(told, reverse=True) for told in places)
+    assert max(max(told, default=0) for told in places) > 10
+    assert echo.most <= 2  # the last piece is out before its thread ends
+
+
+def test_whoever_leaves_the_line_or_fails_lets_the_next_one_in():
+    slow = Slow(pause=0.05)
+    resident = Resident("slow", lambda: slow)
+    resident.wait(5)
+    first, second = resident.stream([], 0), resident.stream([], 1)
+    assert isinstance(next(first), Reply)
+    assert next(second) == Waiting(1)
+    third = resident.stream([], 2)
+    assert next(third) == Waiting(2)
+    second.close()
+    first.close()
+    while isinstance(piece := next(third), Waiting):
+        assert piece == Waiting(1)
+    assert isinstance(piece, Reply)
 
 
 def test_R3_the_real_model_ends_most_replies_itself(mini, positions):

@@ -163,6 +163,18 @@ def parse(completion: str, obs: Observation) -> Action:
     return Offer(price, _worded(words, amount, price, obs, completion))
 
 
+def glimpse(text: str, obs: Observation) -> str:
+    """What a completion that still grows says so far, for people: its price in rupees, its words.
+
+    Nothing is judged here; `parse` does that once the completion is whole.
+    """
+    number = re.search(r'"offer"\s*:\s*"?(\d{1,5})(?=\D)', text)
+    price = rupees(obs.priced(unit(obs) * int(number[1]) / 100)) if number else ""
+    words = re.search(r'"(?:say|message)"\s*:\s*"((?:[^"\\]|\\.)*)', text)
+    said = re.sub(r"#(?:\s?%)?", price, words[1]) if words else ""
+    return " ".join(part for part in (price, _clean(said)) if part)
+
+
 def _first_object(completion: str) -> Mapping[str, Any]:
     """The first balanced JSON object, its keys in lower case."""
     text = completion[:LONGEST_COMPLETION]
