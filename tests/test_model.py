@@ -15,7 +15,7 @@ import pytest
 
 from env import rollout, task
 from sauda.policies.bazaar import linear
-from sauda.policies.decoding import Decoder, Sampling, generation_mode, stop_tokens
+from sauda.policies.decoding import Decoder, Memory, Read, Sampling, generation_mode, stop_tokens
 from sauda.policies.llm import LLMPolicy, parse, render, schema
 from sauda.policies.model import CannotLoad, Model, chosen_precision, load, named
 from sauda.policies.reply import NotReady, Reply, ReplyError, ReplyTimeout
@@ -87,6 +87,33 @@ def test_the_reused_prefix_changes_no_token(tiny, chats):
     assert texts == [read_again(chat, 0).text for chat in chats]
     assert len(reused.decoder._prefixes) == 1
     assert not read_again.decoder._prefixes
+
+
+def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(tiny, chats, monkeypatch):
+    here = model(tiny)
+    read, forward = [], here.decoder._forward
+    monkeypatch.setattr(
+        here.decoder,
+        "_forward",
+        lambda state, ids: read.append(ids.shape[1]) or forward(state, ids),
+    )
+    here.batch(chats[:2], [0, 0])
+    whole = len(here.decoder._ids(chats[2]))
+    read.clear()
+    assert here(chats[2], 0).text == model(tiny, prefix=False)(chats[2], 0).text
+    assert read[0] == whole - len(here.decoder._ids(chats[1])) < whole / 2
+
+
+def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
+    memory = Memory(most=10)
+    for start in range(5):
+        memory.keep(Read((start, 1, 2, 3), 3, ()))
+    assert memory.tokens == 8
+    assert [memory.longest([start, 1, 2, 3, 4])[0] for start in range(5)] == [0, 0, 0, 4, 4]
+    memory.keep(Read((4, 1, 2, 3, 5, 6), 5, ()))  # goes on from the last: takes its place
+    assert memory.tokens == 10
+    assert memory.longest([4, 1, 2, 3, 5, 7])[0] == 5
+    assert memory.longest([4, 1, 2, 3, 9, 7])[0] == 0  # another answer: not the same prompt
 
 
 def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
