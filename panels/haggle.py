@@ -6,6 +6,7 @@ A language model's move is asked for in an event of its own, which streams; scri
 import secrets
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -235,6 +236,7 @@ def build() -> None:
             gr.Chatbot(
                 messages(now) + other.get("growing", []),
                 elem_classes=SELLING_CHAT if sells(now) else [],
+                placeholder=words("you_open" if sells(now) else "unpacking"),
             ),
             text,
             other.get("problem", ""),
@@ -371,7 +373,6 @@ def build() -> None:
             gr.Dropdown(label=words("ware" if selling else "market")),
             gr.Dropdown(label=words("buyer" if selling else "seller")),
             words("new"),
-            gr.Chatbot(placeholder=words("unpacking")),
             gr.Textbox(label=words("price"), placeholder=words("placeholder")),
             words("send"),
             *(gr.Button(words(name)) for name in ("stop", "retry", "undo")),
@@ -382,11 +383,23 @@ def build() -> None:
             words("check"),
         ]
 
-    def tick(now, backend: str, language: str):
-        """The badge while a model loads; the clock stops once there is nothing to wait for."""
+    def tick(now, before, other: str, text: str, backend: str, language: str) -> list[Any]:
+        """The badge while a model loads; Sauda takes its seat if it is there before the first move.
+
+        The clock stops once there is nothing to wait for.
+        """
         waits = any(isinstance(model.stage, Loading) for model in models.values())
         words = speaking(language)
-        return badge_of(now, models[backend], words), healths(models, words), gr.Timer(active=waits)
+        told = healths(models, words), gr.Timer(active=waits)
+        if (
+            now
+            and other in SAUDA
+            and not now.play.turns
+            and isinstance(models[backend].stage, Ready)
+        ):
+            now = replace(now, opponent=SAUDA[other])
+            return [*shown(now, before, words, text, backend=backend), *told]
+        return [*only(badge=badge_of(now, models[backend], words)), *told]
 
     def look_again(now, backend: str, language: str):
         """Try the models that could not be had once more."""
@@ -422,12 +435,12 @@ def build() -> None:
     retry.click(ask_again, [game, first, *common], outputs, **QUIET)
     undo.click(take_back, [game, first, *common], outputs, **QUIET, **interrupts)
     go.click(return_to, [game, first, choice, *common], outputs, **QUIET, **interrupts)
-    labels = [title, seat, market, other, again, chat, box, send, stop, retry, undo, lead, go,
+    labels = [title, seat, market, other, again, box, send, stop, retry, undo, lead, go,
               fold_raw, backend, check]  # fmt: skip
     language.input(translated, [game, first, seat, language], labels, **QUIET).then(
         ask_again, [game, first, *common], outputs, **QUIET
     )
-    clock.tick(tick, [game, backend, language], [badge, health, clock], **QUIET)
+    clock.tick(tick, [game, first, other, *common], [*outputs, health, clock], **QUIET)
     check.click(look_again, [game, backend, language], [badge, health, clock], **QUIET)
 
 

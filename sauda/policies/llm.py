@@ -204,12 +204,14 @@ def parse(completion: str, obs: Observation) -> Action:
 def glimpse(text: str, obs: Observation) -> str:
     """What a completion that still grows says so far, for people: its price in rupees, its words.
 
-    Nothing is judged here; `parse` does that once the completion is whole.
+    Nothing is judged here; `parse` does that once the completion is whole. Words with a number in
+    them wait till then, since it may be the limit.
     """
     number = re.search(r'"offer"\s*:\s*"?(\d{1,5})(?=\D)', text)
     price = rupees(obs.priced(unit(obs) * int(number[1]) / 100)) if number else ""
     words = re.search(r'"(?:say|message)"\s*:\s*"((?:[^"\\]|\\.)*)', text)
-    said = re.sub(r"#(?:\s?%)?", price, words[1]) if words else ""
+    said = words[1] if words and not re.search(r"\d", words[1]) else ""
+    said = "" if money.prices(said) else re.sub("#", price, said)
     return " ".join(part for part in (price, _clean(said)) if part)
 
 
