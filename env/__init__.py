@@ -10,7 +10,14 @@ from env.bazaar.buyers import aggressive, naive, rule_based, smart
 from env.bazaar.classic import CLASSIC
 from env.bazaar.classic_seller import classic_seller
 from env.bazaar.exact import conceded_of, rounded
-from env.bazaar.listings import CATALOGUE, Item
+from env.bazaar.listings import (
+    CATALOGUE,
+    CONDITIONS,
+    HIGHEST_PRICE,
+    LONGEST_NAME,
+    LOWEST_PRICE,
+    Item,
+)
 from env.bazaar.market import MARKETS, SELLER_LIMIT, facing
 from env.bazaar.rules import (
     Accept,
@@ -30,8 +37,10 @@ from env.bazaar.sellers import (
     LOW_BID,
     RIVAL_HURRY,
     TYPES,
+    SellerType,
     claim_at,
     draw_type,
+    market_seller,
 )
 from env.bazaar.tells import Tells
 from env.bazaar.time_dependent import TimeDependent
@@ -50,6 +59,10 @@ __all__ = [
     "CATALOGUE",
     "CLAIMS",
     "CLASSIC",
+    "CONDITIONS",
+    "HIGHEST_PRICE",
+    "LONGEST_NAME",
+    "LOWEST_PRICE",
     "LOW_BID",
     "MARKETS",
     "OFFER",
@@ -78,6 +91,7 @@ __all__ = [
     "Play",
     "Policy",
     "Results",
+    "SellerType",
     "Table",
     "Task",
     "Tells",
@@ -104,6 +118,7 @@ __all__ = [
     "games_of",
     "grouped",
     "hazards_at",
+    "market_seller",
     "move",
     "naive",
     "nash_product",
