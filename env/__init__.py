@@ -10,7 +10,14 @@ from env.bazaar.buyers import aggressive, naive, rule_based, smart
 from env.bazaar.classic import CLASSIC
 from env.bazaar.classic_seller import classic_seller
 from env.bazaar.exact import conceded_of, rounded
-from env.bazaar.listings import CATALOGUE, Item
+from env.bazaar.listings import (
+    CATALOGUE,
+    CONDITIONS,
+    HIGHEST_PRICE,
+    LONGEST_NAME,
+    LOWEST_PRICE,
+    Item,
+)
 from env.bazaar.market import MARKETS, SELLER_LIMIT, facing
 from env.bazaar.rules import (
     Accept,
@@ -31,8 +38,10 @@ from env.bazaar.sellers import (
     RIVAL_HURRY,
     TALK,
     TYPES,
+    SellerType,
     claim_at,
     draw_type,
+    market_seller,
 )
 from env.bazaar.tells import Tells
 from env.bazaar.time_dependent import TimeDependent
@@ -51,6 +60,10 @@ __all__ = [
     "CATALOGUE",
     "CLAIMS",
     "CLASSIC",
+    "CONDITIONS",
+    "HIGHEST_PRICE",
+    "LONGEST_NAME",
+    "LOWEST_PRICE",
     "LOW_BID",
     "MARKETS",
     "OFFER",
@@ -80,6 +93,7 @@ __all__ = [
     "Play",
     "Policy",
     "Results",
+    "SellerType",
     "Table",
     "Task",
     "Tells",
@@ -106,6 +120,7 @@ __all__ = [
     "games_of",
     "grouped",
     "hazards_at",
+    "market_seller",
     "move",
     "naive",
     "nash_product",

@@ -46,7 +46,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--policy", default=None, help="who takes the learner's seat")
     sub.add_argument("--seed", type=int, default=0)
     sub.add_argument(
-        "--against", default="", help="the buyer to sell to, or the type of an open-market seller"
+        "--against",
+        default="",
+        help="the buyer to sell to, the type of an open-market seller, or MODEL:PERSONA",
     )
     sub.add_argument("--json", action="store_true", help="as data, not as text")
 
@@ -71,6 +73,11 @@ def parser() -> argparse.ArgumentParser:
 
     sub = command("ladder", ladder, "language models bare, constrained and wrapped, beside scripts")
     sub.add_argument("--episodes", type=int, default=200, help="hold-out seeds a cell")
+
+    sub = command("seller-quality", seller_quality, "a model's words as a seller, beside a stub's")
+    sub.add_argument("--models", default="mini", help="by name, with commas; or null")
+    sub.add_argument("--published", type=int, default=10, help="published games a persona")
+    sub.add_argument("--hard", type=int, default=3, help="games a persona and hostile buyer")
 
     command("weights", weights, "find or prepare the small base model; print where and which hash")
     command("market", market, "measure what open-market sellers give away and remember")
@@ -255,6 +262,22 @@ def ladder(options: argparse.Namespace) -> int:
             f"changed by the wrapper {row['changed']}  tokens {row['tokens']}"
         )
     print("wrote artifacts/evaluation/ladder.json")
+    return 0
+
+
+def seller_quality(options: argparse.Namespace) -> int:
+    from sauda.seller_quality import Config, quality
+
+    models = tuple(dict.fromkeys(name for name in options.models.split(",") if name))
+    config = Config(models, options.published, options.hard)
+    data = quality(config)
+    save("seller_quality.json", asdict(config), data)
+    for row in data["rows"]:
+        print(f"{row['criterion']}: {row['about']} {row['target']}")
+        for side, cell in row["sides"].items():
+            met = {True: "meets", False: "FAILS", None: ""}[cell["meets"]]
+            print(f"  {side:20} n {cell['n']:4} {cell['of']:6} {_spanned(cell)}  {met}")
+    print("wrote artifacts/seller_quality.json")
     return 0
 
 

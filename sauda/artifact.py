@@ -158,6 +158,23 @@ FILES = (
     ),
 )
 
+UNRECORDED = (  # each joins FILES once it is recorded
+    Entry(
+        "evaluation/ladder.json",
+        "ladder/1",
+        "python -m sauda ladder",
+        "Models beside scripts",
+        "",
+    ),
+    Entry(
+        "seller_quality.json",
+        "seller_quality/1",
+        "python -m sauda seller-quality",
+        "A language model's words as a seller beside scripted lines, with every text",
+        "Results",
+    ),
+)
+
 
 @dataclass(frozen=True)
 class Artifact:
@@ -180,8 +197,9 @@ def entry(file: str) -> Entry:
     for known in FILES:
         if known.file == file:
             return known
-    if file == "evaluation/ladder.json":  # joins FILES once it is recorded
-        return Entry(file, "ladder/1", "python -m sauda ladder", "Models beside scripts", "")
+    for coming in UNRECORDED:
+        if coming.file == file:
+            return coming
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
         of_arena = file.startswith("evaluation/arena-")
         kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")

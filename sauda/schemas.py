@@ -526,6 +526,58 @@ class Arena(_Strict):
     episodes: dict[str, dict[str, dict[str, ArenaColumns]]]
 
 
+class SellerGame(_Strict):
+    setting: Literal["published", "hard"]
+    buyer: str
+    persona: str
+    seed: int
+    item: str
+    floor: int
+    asks: list[int]
+    bids: list[int]
+    kinds: list[str]
+    end: str
+    price: int | None
+
+
+class SellerCell(Interval):
+    n: int
+    of: str
+    meets: bool | None
+
+
+class SellerRow(_Strict):
+    criterion: str
+    about: str
+    test: Literal["published", "better"]
+    target: str
+    published: float | None
+    sides: dict[str, SellerCell]
+
+
+class SellerJudges(_Strict):
+    personas: list[str]
+    tables: dict[str, list[list[int]]]
+
+
+class SellerModel(_Strict):
+    source: str
+    sha256: str
+    sampling: dict[str, float]
+    prompt: str
+    check: str
+
+
+class SellerQuality(_Strict):
+    games: list[SellerGame]
+    tries: dict[str, list[list[list[str]]]]
+    answers: dict[str, list[str]]
+    rows: list[SellerRow]
+    judges: SellerJudges
+    faults: dict[str, dict[str, int]]
+    models: dict[str, SellerModel]
+
+
 KINDS: Mapping[str, TypeAdapter] = {
     "evaluation/1": TypeAdapter(Evaluation),
     "ladder/1": TypeAdapter(Ladder),
@@ -540,6 +592,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "judged/1": TypeAdapter(Judged),
     "selector/1": TypeAdapter(Selector),
     "arena/1": TypeAdapter(Arena),
+    "seller_quality/1": TypeAdapter(SellerQuality),
 }
 
 

@@ -165,6 +165,13 @@ def _language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
     return quality()
 
 
+def _seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game played again, every figure computed again from the recorded texts."""
+    from sauda import seller_quality
+
+    return seller_quality.again(seller_quality.Config(**_config(artifact)), artifact.data)
+
+
 _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
@@ -179,6 +186,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "bench/1": _bench,
     "language/1": _language,
     "arena/1": _arena,
+    "seller_quality/1": _seller_quality,
 }
 
 
@@ -197,5 +205,6 @@ def describe(file: str) -> str:
         "published/1": "every figure is the one that was sealed",
         "arena/1": "all episodes played again, all bounds solved again",
         "language/1": "every sentence read again, all figures computed again",
+        "seller_quality/1": "every decision made again, all figures from the recorded texts",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from env import rollout, task
@@ -28,6 +29,9 @@ from sauda.policies.weights import (
     packaged_file,
     smollm2,
 )  # fmt: skip
+from sauda.seller import PERSONAS, LLMSeller, voiced
+from sauda.seller_games import play
+from sauda.wording import faults
 
 pytestmark = [
     pytest.mark.skipif(
@@ -361,6 +365,15 @@ def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
     assert played.end != "forfeit"
     assert mini.source == "mini, bf16 on CPU"
     assert mini.sha256 == CONVERTED_SHA256
+
+
+def test_the_real_model_words_most_of_a_sellers_decisions_itself(mini):
+    game = play("hard", "climber", "hasty", 0)
+    seller, rng = LLMSeller(voiced(mini), PERSONAS["hasty"]), np.random.default_rng(0)
+    said = [seller.word(made, rng) for made in game.decisions[:3]]
+    assert sum(worded.source == mini.source for worded in said) >= 2
+    for made, worded in zip(game.decisions, said, strict=False):
+        assert faults(worded.text, made) == ()
 
 
 def test_the_untrained_base_says_that_it_is_untrained(monkeypatch, tmp_path):

@@ -91,11 +91,16 @@ def policy(task: Task, name: str) -> Policy:
 def against(task: Task, name: str) -> Task:
     """`task` with the other seat as chosen; "" keeps the task's own opponents.
 
-    Where the learner sells, `name` is a buyer; in the open market, a type of seller. Raises
-    ValueError where there is none of that name, or nothing to choose.
+    Where the learner sells, `name` is a buyer; in the open market, a type of seller, or a language
+    model's name and its persona as in "mini:firm". Raises ValueError where there is none of that
+    name, or nothing to choose.
     """
     if not name:
         return task
+    if ":" in name and task.learner != "seller":
+        from sauda.seller import model_seller, seated  # which needs the models of this package
+
+        return seated(task, model_seller(name))
     if task.learner != "seller":
         return facing(task, name)
     if name not in BUYERS:

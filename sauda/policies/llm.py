@@ -164,6 +164,9 @@ def _clean(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
+clean = _clean  # for others who put words that are not ours into a prompt
+
+
 def parse(completion: str, obs: Observation) -> Action:
     """The move that the first JSON object in `completion` makes at `obs`.
 
