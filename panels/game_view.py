@@ -122,7 +122,8 @@ def result(game: Game, say: Say = ENGLISH_WORDS) -> Markup:
         return note(say("hidden_limit") + (say("hidden_same") if fixed else ""))
     played = finished(game)
     you = standing("you", game.task, played, visitor=True)
-    rows = [] if game.speaker else standings(game)  # a model's game is its own: nobody else met it
+    # Who buys by a model's moves cannot be met again by scripts; a seller's moves are code's.
+    rows = [] if game.speaker and game.speaker.seat == "buyer" else standings(game)
     figures = [
         stat(f"{you.share:.0%}", say("zopa_yours")),
         stat(f"{you.grade:.2f}", say("grade")),
@@ -149,7 +150,7 @@ def seller_lines(game: Game, price: float | None, say: Say) -> list[Markup]:
     """For a visitor who sold: who bought, the bonus, and the most that could be had."""
     _, limit = limits(game)
     told = [bonus_line(game, price, say), say("best_ask", price=rupees(limit))]
-    if sources := {heard.reply.source for heard in game.heard}:
+    if sources := {heard.source for heard in game.heard}:
         told.append(say("written_by", source=", ".join(sorted(sources))))
     elif game.opponent:
         told.append(say("buyer_was", name=game.opponent.replace("_", " ")))
@@ -275,15 +276,15 @@ def raw(game: Game, say: Say) -> Markup:
         replies = [*last.missed, last.reply.text]
     parts = [
         Markup("<pre><code>{}</code></pre>").format(text)
-        if game.over or not more_than_a_price(text)
+        if game.over or not game.speaker.knows or not more_than_a_price(text)
         else note(say("raw_later"))
         for text in replies
     ]
     if game.heard and not game.missed:
         changes = "; ".join(last.changes)
-        told = say("changed", changes=changes) if changes and game.over else ""
-        told = told or (say("changed", changes="…") if changes else say("unchanged"))
-        parts.append(note(f"{last.reply.source}, {last.reply.tokens} tokens. {told}"))
+        shows = game.over or not game.speaker.knows  # a change may name the limit
+        told = say("changed", changes=changes if shows else "…") if changes else say("unchanged")
+        parts.append(note(f"{last.source}, {last.reply.tokens} tokens. {told}"))
     return Markup("").join(parts)
 
 

@@ -18,6 +18,7 @@ from panels.game_view import brief, chart, compared_games, messages, raw, result
 from panels.look import heading, note, trouble
 from panels.reads import reading
 from panels.words import ENGLISH, HINDI, Say, speaking
+from sauda.backends import HERE, backends
 from sauda.haggle import (
     Game,
     Quick,
@@ -29,14 +30,14 @@ from sauda.haggle import (
     moves_of,
     quick_moves,
     start,
+    unsaid,
 )
 from sauda.language.money import price as price_in
 from sauda.language.numerals import fold
 from sauda.policies import BUYERS
-from sauda.policies.backends import HERE, backends
-from sauda.policies.llm import glimpse
-from sauda.policies.reply import ReplyError
+from sauda.policies.reply import Reply, ReplyError
 from sauda.policies.resident import Failed, Loading, Ready, Resident, Waiting
+from sauda.seller import PERSONAS
 
 TITLE = "Haggle"
 
@@ -51,6 +52,9 @@ SAUDA = {
     "Sauda, grammar only": "sauda-mini+constrained",
     "Sauda under the published steering": "sauda-mini+steering",
 }  # what a visitor can sell to, and what plays it
+SELLERS = {f"Sauda, {name}": f"sauda-mini:{name}" for name in PERSONAS}  # what one can buy from
+MODELS = SAUDA | SELLERS
+READY_SOON = 0.5  # seconds a new game waits for a model that is almost there
 STAND_IN = "tit_for_tat"  # plays under its own name until the model is there
 ANYTHING = "Anything"
 YES, NO = (
@@ -88,14 +92,14 @@ def wares() -> tuple[str, ...]:
 
 
 @cache
-def voices() -> dict[str, Resident]:
-    """The language models of this page, one each for all its visitors."""
+def voices() -> dict[str, dict[str, Resident]]:
+    """The language models of this page by seat and backend, one each for all its visitors."""
     return backends()
 
 
 def wake() -> None:
     """Begin to load the page's own model, so that the first visitor finds it there."""
-    voices()[HERE].start()
+    voices()["buyer"][HERE].start()
 
 
 def new_game(seat: str, market: str, other: str, ready: bool = True) -> Game:
@@ -111,6 +115,8 @@ def new_game(seat: str, market: str, other: str, ready: bool = True) -> Game:
         other = secrets.choice(tuple(BUYERS)) if seat == SELL else ""
     elif other in SAUDA:
         other = SAUDA[other] if ready else STAND_IN
+    elif other in SELLERS:
+        other = SELLERS[other] if ready else ""
     while True:
         # Far from training and hold-out seeds. A ware is drawn like all else, so it is drawn for.
         game = start(place, other, 1 << SEED_BITS | secrets.randbits(SEED_BITS))
@@ -122,7 +128,7 @@ def others(task_name: str) -> tuple[str, ...]:
     """Whom a visitor can choose to face: a buyer to sell to, a type of open-market seller."""
     if task_name == SELLING:
         return (*SAUDA, HIDDEN, *BUYERS)
-    return (HIDDEN, *TYPES) if task_name.startswith("bazaar/") else (HIDDEN,)
+    return (*SELLERS, HIDDEN, *TYPES) if task_name.startswith("bazaar/") else (HIDDEN,)
 
 
 def say(game: Game, text: str) -> Game:
@@ -156,7 +162,7 @@ def build() -> None:
         title = gr.HTML(heading(TITLE, say_first("lead")))
         language = gr.Radio(
             [ENGLISH, HINDI], value=ENGLISH, show_label=False, container=False, scale=0,
-            min_width=180, elem_id="haggle-language",
+            min_width=220, elem_id="haggle-language",
         )  # fmt: skip
     with gr.Row(elem_classes="sauda-actions"):
         seat = gr.Radio(
@@ -197,6 +203,8 @@ def build() -> None:
         with gr.Column(scale=4, min_width=320):
             picture = gr.HTML(elem_id="haggle-chart")
             reads = gr.HTML(elem_id="haggle-reads")
+            effect = gr.Button(say_first("effect"), size="md", visible=False, elem_id="haggle-why")
+            changed_html = gr.HTML(elem_id="haggle-changed")
             score = gr.HTML(elem_id="haggle-result")
     with gr.Group(visible=False, elem_classes="sauda-whatif") as whatif:
         lead = gr.HTML(heading(say_first("whatif"), say_first("whatif_lead")))
@@ -206,7 +214,7 @@ def build() -> None:
     pair = gr.HTML(elem_id="haggle-pair")
     with gr.Accordion(say_first("raw"), open=False) as fold_raw:
         backend = gr.Radio(
-            list(models), value=HERE, label=say_first("backend"), elem_id="haggle-backend"
+            list(models["buyer"]), value=HERE, label=say_first("backend"), elem_id="haggle-backend"
         )
         health = gr.HTML(elem_id="haggle-health")
         check = gr.Button(say_first("check"), scale=0, min_width=120)
@@ -219,8 +227,13 @@ def build() -> None:
     clock = gr.Timer(1.0)
 
     outputs = [game, first, told, chat, box, problem, seen, *quick, picture, score, reads, badge,
-               stop, retry, undo, turn, written, whatif, choice, pair]  # fmt: skip
+               stop, retry, undo, turn, written, whatif, choice, pair, effect,
+               changed_html]  # fmt: skip
     places = {part: i for i, part in enumerate(outputs)}
+
+    def heard_from(now: Game, backend: str) -> Resident:
+        """The language model for the seat across from the visitor."""
+        return models["buyer" if sells(now) else "seller"][backend]
 
     def shown(
         now: Game, before: Game | None, words: Say, text: str = "", **other: Any
@@ -244,8 +257,8 @@ def build() -> None:
             *(buttons or [gr.Button("…", interactive=False)] * 4),
             chart(now),
             result(now, words),
-            reading(now, words) if sells(now) else "",
-            badge_of(now, models[other.get("backend", HERE)], words),
+            reading(now, words) if now.speaker or sells(now) else "",
+            badge_of(now, heard_from(now, other.get("backend", HERE)), words),
             gr.Button(visible=asks or "growing" in other),
             gr.Button(visible=now.waiting and not asks and "growing" not in other),
             gr.Button(visible=bool(moves_of(now)) and not now.over),
@@ -254,22 +267,24 @@ def build() -> None:
             gr.Group(visible=now.over or before is not None),
             gr.Dropdown(choices := past_moves(before or now, words), value=0 if choices else None),
             compared_games(before, now, words),
+            gr.Button(visible=sells(now) and bool(now.heard)),
+            "",
         ]
 
     def only(**changed: Any) -> list[Any]:
         """No output but those named by their variable."""
-        names = {"problem": problem, "badge": badge, "chat": chat, "stop": stop, "retry": retry}
+        names = {"problem": problem, "badge": badge, "chat": chat, "changed": changed_html}
         given = {places[names[name]]: value for name, value in changed.items()}
         return [given.get(i, gr.skip()) for i in range(len(outputs))]
 
     def begin(seat: str, market: str, other: str, backend: str, language: str) -> list[Any]:
-        ready = isinstance(models[backend].stage, Ready) if other in SAUDA else False
+        model = models["buyer" if seat == SELL else "seller"][backend]
+        ready = other in MODELS and isinstance(model.wait(READY_SOON), Ready)
         try:
-            return shown(
-                new_game(seat, market, other, ready), None, speaking(language), backend=backend
-            )
+            game = new_game(seat, market, other, ready)
         except ValueError as error:
             return only(problem=trouble(error))
+        return shown(game, None, speaking(language), backend=backend)
 
     def reply(now, before, text: str, backend: str, language: str) -> list[Any]:
         try:
@@ -297,28 +312,44 @@ def build() -> None:
     def speak(now, before, text: str, backend: str, language: str) -> Iterator[list[Any]]:
         """The language model's move, as it grows; the game changes only once it is whole."""
         words = speaking(language)
-        if now is None or not now.waiting:
-            yield only()
-            return
-        name, obs, question = "Sauda", now.theirs, asked(now)
-        said = messages(now)
-        yield only(chat=[*said, growing(words("thinking", name=name))], problem="")
+        wrong: Markup | None = None
+        while now is not None and now.waiting and wrong is None:
+            said = messages(now)
+            yield only(chat=[*said, growing(words("thinking", name="Sauda"))], problem="")
+            try:
+                for piece in written_by(now, heard_from(now, backend), words):
+                    if isinstance(piece, str):
+                        yield only(chat=[*said, growing(piece)])
+                now = hear(now, piece)
+            except ReplyError as error:
+                wrong = trouble(error)
+            except IllegalAction:
+                now = missed(now, piece)
+                if len(now.missed) >= now.speaker.tries:
+                    wrong = trouble(ValueError(words("no_move")))
+        if now is not None:
+            more = {"turn": "", "problem": wrong} if wrong else {}
+            yield shown(now, before, words, text, backend=backend, **more)
+
+    def written_by(now: Game, model: Resident, words: Say) -> Iterator[str | Reply]:
+        """What to show while the reply comes, and at last the whole reply itself."""
+        question, obs = asked(now), now.theirs
+        for piece in model.stream(question.messages, question.seed, question.schema):
+            if isinstance(piece, Waiting):
+                yield words("line", name="Sauda", place=piece.place)
+            else:
+                yield now.speaker.growing(piece.text, obs) or "…"
+        yield piece
+
+    def why(now, backend: str, language: str) -> list[Any]:
+        """What the model would have done without the visitor's last words."""
+        words = speaking(language)
         try:
-            for piece in models[backend].stream(question.messages, question.seed, question.schema):
-                if isinstance(piece, Waiting):
-                    line = words("line", name=name, place=piece.place)
-                    yield only(chat=[*said, growing(line)])
-                else:
-                    yield only(chat=[*said, growing(glimpse(piece.text, obs) or "…")])
-            after = hear(now, piece)
-        except ReplyError as error:
-            yield shown(now, before, words, text, backend=backend, turn="", problem=trouble(error))
-        except IllegalAction:
-            after = missed(now, piece)
-            wrong = trouble(ValueError(words("no_move")))
-            yield shown(after, before, words, text, backend=backend, turn="", problem=wrong)
-        else:
-            yield shown(after, before, words, text, backend=backend)
+            question = unsaid(_still_there(now))
+            reply = models["buyer"][backend](question.messages, question.seed, question.schema)
+        except (IllegalAction, ReplyError) as error:
+            return only(changed=trouble(error))
+        return only(changed=note(effect_of(now, reply, words)))
 
     def stopped(now, before, text: str, backend: str, language: str) -> list[Any]:
         words = speaking(language)
@@ -381,6 +412,7 @@ def build() -> None:
             gr.Accordion(label=words("raw")),
             gr.Radio(label=words("backend")),
             words("check"),
+            gr.Button(words("effect")),
         ]
 
     def tick(now, before, other: str, text: str, backend: str, language: str) -> list[Any]:
@@ -388,25 +420,24 @@ def build() -> None:
 
         The clock stops once there is nothing to wait for.
         """
-        waits = any(isinstance(model.stage, Loading) for model in models.values())
         words = speaking(language)
-        told = healths(models, words), gr.Timer(active=waits)
-        if (
-            now
-            and other in SAUDA
-            and not now.play.turns
-            and isinstance(models[backend].stage, Ready)
-        ):
+        waits = any(isinstance(model.stage, Loading) for model in models["buyer"].values())
+        told = healths(models["buyer"], words), gr.Timer(active=waits)
+        if now is None:
+            return [*only(), *told]
+        model = heard_from(now, backend)
+        if other in SAUDA and not now.play.turns and isinstance(model.stage, Ready):
             now = replace(now, opponent=SAUDA[other])
             return [*shown(now, before, words, text, backend=backend), *told]
-        return [*only(badge=badge_of(now, models[backend], words)), *told]
+        return [*only(badge=badge_of(now, model, words)), *told]
 
-    def look_again(now, backend: str, language: str):
+    def look_again(now, backend: str, language: str) -> list[Any]:
         """Try the models that could not be had once more."""
-        for model in models.values():
+        for model in models["buyer"].values():
             model.start(again=True)
         words = speaking(language)
-        return badge_of(now, models[backend], words), healths(models, words), gr.Timer(active=True)
+        badge = badge_of(now, heard_from(now, backend), words) if now else gr.skip()
+        return [badge, healths(models["buyer"], words), gr.Timer(active=True)]
 
     common = [box, backend, language]
     setting = [seat, market, other, backend, language]
@@ -431,12 +462,13 @@ def build() -> None:
     gr.on([box.submit, send.click], reply, [game, first, *common], outputs, **QUIET)
     for number, pressed in enumerate(quick):
         pressed.click(press(number), [game, first, box, seen, backend, language], outputs, **QUIET)
+    effect.click(why, [game, backend, language], outputs, **QUIET | {"queue": True})
     stop.click(stopped, [game, first, *common], outputs, **QUIET, **interrupts)
     retry.click(ask_again, [game, first, *common], outputs, **QUIET)
     undo.click(take_back, [game, first, *common], outputs, **QUIET, **interrupts)
     go.click(return_to, [game, first, choice, *common], outputs, **QUIET, **interrupts)
     labels = [title, seat, market, other, again, box, send, stop, retry, undo, lead, go,
-              fold_raw, backend, check]  # fmt: skip
+              fold_raw, backend, check, effect]  # fmt: skip
     language.input(translated, [game, first, seat, language], labels, **QUIET).then(
         ask_again, [game, first, *common], outputs, **QUIET
     )
@@ -447,6 +479,21 @@ def build() -> None:
 def seats(words: Say) -> list[tuple[str, str]]:
     """The two seats as a visitor reads them."""
     return [(words("buy"), BUY), (words("sell"), SELL)]
+
+
+def effect_of(game: Game, reply: Reply, words: Say) -> str:
+    """How the move in `reply` differs from the one that was made, in words."""
+    turn = game.play.turns[game.heard[-1].turn]
+    try:
+        made = game.speaker.made(turn.observation, reply, game.heard[-1].missed).action
+    except IllegalAction:
+        return words("effect_none")
+    if replace(made, message="") == replace(turn.action, message=""):
+        return words("effect_same")
+    if isinstance(made, Offer):
+        return words("effect_other", move=words("would_offer", price=rupees(made.price)))
+    kind = "would_accept" if isinstance(made, Accept) else "would_walk"
+    return words("effect_other", move=words(kind))
 
 
 def growing(text: str) -> dict[str, str]:
@@ -480,7 +527,7 @@ def badge_of(game: Game | None, model: Resident, words: Say) -> Markup:
 def who(game: Game) -> str:
     """Who sits across, where a visitor may know it."""
     if game.speaker:
-        return next(name for name, plays in SAUDA.items() if plays == game.opponent)
+        return next(name for name, plays in MODELS.items() if plays == game.opponent)
     return STAND_IN.replace("_", " ") if game.opponent == STAND_IN else ""
 
 

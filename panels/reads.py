@@ -2,11 +2,14 @@
 
 from markupsafe import Markup
 
+from panels.belief_view import belief_picture
+from panels.game_view import sells
 from panels.look import note
 from panels.words import Say
-from sauda.haggle import Game
+from sauda.haggle import Game, moves_of
 from sauda.language.lexicon import SIGNALS
 from sauda.language.tells import Tell, memory, read
+from sauda.policies.posterior import believe
 
 
 def words_of(game: Game) -> list[str]:
@@ -17,17 +20,32 @@ def words_of(game: Game) -> list[str]:
 
 
 def reading(game: Game, say: Say) -> Markup:
-    """The visitor's last words with their tells, and what is remembered of all of them."""
+    """The visitor's last words with their tells, what is remembered of all of them, and where
+    the other side takes the visitor's limit to lie, before those words and after.
+    """
     said = words_of(game)
     if not said:
-        return Markup('<div class="sauda-reads"><h3>{}</h3>{}</div>').format(
-            say("reads"), note(say("reads_wait"))
+        told = note(say("reads_wait"))
+    else:
+        tells = read(said[-1])
+        told = Markup('<p class="sauda-said">“{}”</p>{}{}').format(
+            marked(said[-1], tells),
+            reasons(tells) if tells else note(say("reads_none")),
+            levels(memory(said)),
         )
-    tells = read(said[-1])
-    below = reasons(tells) if tells else note(say("reads_none"))
-    return Markup(
-        '<div class="sauda-reads"><h3>{}</h3><p class="sauda-said">“{}”</p>{}{}</div>'
-    ).format(say("reads"), marked(said[-1], tells), below, levels(memory(said)))
+    return Markup('<div class="sauda-reads"><h3>{}</h3>{}{}</div>').format(
+        say("reads"), told, believed(game, say) if sells(game) else ""
+    )
+
+
+def believed(game: Game, say: Say) -> Markup:
+    """The belief over the visitor's limit before and after its last move."""
+    own = moves_of(game)
+    if not own:
+        return Markup("")
+    tables = [game.play.turns[own[-1]].observation.table, game.observation.table]
+    before, after = (believe(t, person=True) if t.asks else None for t in tables)
+    return Markup("{}{}").format(belief_picture(before, after), note(say("reads_belief")))
 
 
 def marked(text: str, tells: tuple[Tell, ...]) -> Markup:

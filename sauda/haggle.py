@@ -28,9 +28,8 @@ from env import (
     task,
 )
 from sauda.policies import against, contestants
-from sauda.policies.lineup import Contestant, contestant, is_model
-from sauda.policies.llm import render, schema, seed_of
-from sauda.policies.reply import Messages, Reply, Schema
+from sauda.policies.reply import Reply
+from sauda.speakers import Asked, Speaker, speaker
 
 Action = Offer | Accept | WalkAway
 LONGEST_SEED = 40  # digits
@@ -42,17 +41,9 @@ class Heard:
 
     turn: int  # of the play
     reply: Reply
-    changes: tuple[str, ...] = ()  # made by the wrapper around it
+    source: str  # whose words they are in the end
+    changes: tuple[str, ...] = ()  # made on the way from the reply to the move
     missed: tuple[str, ...] = ()  # completions before it that held no move
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a language model is asked for its next move."""
-
-    messages: Messages
-    seed: int
-    schema: Schema | None
 
 
 @dataclass(frozen=True)
@@ -71,19 +62,20 @@ class Game:
     @cached_property
     def task(self) -> Task:
         """The task with the chosen opponent in its seat."""
-        name = "" if self.speaker else self.opponent
-        return against(task(self.task_name), name)
+        return _faced(self.task_name, self.opponent)
 
     @cached_property
-    def speaker(self) -> Contestant | None:
+    def speaker(self) -> Speaker | None:
         """The language model that plays the other seat."""
-        return contestant(self.opponent) if is_model(self.opponent) else None
+        return speaker(self.opponent)
 
     @property
     def seats(self) -> Mapping[str, Policy]:
         """Those who move by themselves."""
         there = self.task.opponents
-        return {seat: there[seat] for seat in there if not self.speaker or seat != OTHER[self.you]}
+        return {
+            seat: there[seat] for seat in there if not self.speaker or seat != self.speaker.seat
+        }
 
     @property
     def you(self) -> str:
@@ -107,11 +99,8 @@ class Game:
 
     @property
     def theirs(self) -> Observation:
-        """What the other of the two sees, its limit among it: never to be shown as it is."""
-        return self.task.env.observe(self.play.state, OTHER[self.you])
-
-
-OTHER = {"seller": "buyer", "buyer": "seller"}
+        """What the language model sees, its limit among it: never to be shown as it is."""
+        return self.task.env.observe(self.play.state, self.speaker.seat)
 
 
 def start(task_name: str, opponent: str, seed: int) -> Game:
@@ -119,10 +108,12 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
 
     Raises ValueError on an unknown name, or a language model in a seat it cannot take.
     """
-    if is_model(opponent) and task(task_name).learner != "seller":
-        raise ValueError(f"{opponent} buys; it cannot sell in {task_name}")
-    here = against(task(task_name), "" if is_model(opponent) else opponent)
-    return _advanced(Game(task_name, opponent, begin(here, seed)))
+    return _advanced(Game(task_name, opponent, begin(_faced(task_name, opponent), seed)))
+
+
+def _faced(task_name: str, opponent: str) -> Task:
+    here, model = task(task_name), speaker(opponent)
+    return model.sits(here) if model else against(here, opponent)
 
 
 def _advanced(game: Game) -> Game:
@@ -146,8 +137,7 @@ def asked(game: Game) -> Asked:
     obs = game.theirs
     taken = sum(turn.agent == obs.agent for turn in game.play.turns)
     chance = agent_stream(game.task, game.play.seed, obs.agent, taken)
-    seeds = [seed_of(chance) for _ in range(len(game.missed) + 1)]
-    return Asked(render(obs), seeds[-1], schema(obs) if game.speaker.constrained else None)
+    return game.speaker.asked(obs, chance, game.missed)
 
 
 def hear(game: Game, reply: Reply) -> Game:
@@ -155,11 +145,28 @@ def hear(game: Game, reply: Reply) -> Game:
 
     Raises IllegalAction, quoting the reply, where it makes none: see `missed`.
     """
-    steered = game.speaker.steer(game.theirs, reply)
-    turn = len(game.play.turns)
-    heard = (*game.heard, Heard(turn, reply, steered.changes, game.missed))
-    after = move(game.task, game.play, steered.action)
-    return _advanced(replace(game, play=after, heard=heard, missed=()))
+    made = game.speaker.made(game.theirs, reply, game.missed)
+    heard = Heard(len(game.play.turns), reply, made.source, made.changes, game.missed)
+    after = move(game.task, game.play, made.action)
+    return _advanced(replace(game, play=after, heard=(*game.heard, heard), missed=()))
+
+
+def unsaid(game: Game) -> Asked:
+    """What the language model would have been asked for its last move without the visitor's words.
+
+    With the same seed, so that whatever differs comes from the words. IllegalAction before its
+    first move.
+    """
+    if not game.heard:
+        raise IllegalAction("no language model has moved in this game yet")
+    turn = game.heard[-1].turn
+    obs, earlier = game.play.turns[turn].observation, game.play.turns[:turn]
+    *before, last = obs.table.moves
+    silent = replace(last, action=replace(last.action, message=""))
+    obs = replace(obs, table=obs.table._replace(moves=(*before, silent)))
+    taken = sum(one.agent == obs.agent for one in earlier)
+    chance = agent_stream(game.task, game.play.seed, obs.agent, taken)
+    return game.speaker.asked(obs, chance, game.heard[-1].missed)
 
 
 def missed(game: Game, reply: Reply) -> Game:

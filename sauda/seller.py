@@ -37,7 +37,7 @@ from env import (
     rupees,
 )
 from sauda.language import money
-from sauda.policies.decoding import Decoder, Sampling
+from sauda.policies.decoding import Sampling
 from sauda.policies.lineup import BASES, NULL, loaded
 from sauda.policies.llm import Null, clean
 from sauda.policies.model import Model
@@ -264,16 +264,10 @@ class LLMSeller:
 SAMPLING = Sampling(temperature=0.35, tokens=40)  # the published seller's replies; a line is short
 
 
-def voiced(model: Model) -> Model:
-    """The same weights, their tokens drawn as a seller's words are."""
-    decoder = Decoder(model.decoder.network, model.decoder.tokenizer, SAMPLING)
-    return Model(decoder, model.name, model.precision, model.origin, model.sha256)
-
-
 @lru_cache(maxsize=2)
 def voice_of(name: str) -> Model:
-    """The model of that name in this process, `voiced`."""
-    return voiced(loaded(name))
+    """The model of that name in this process, drawing its tokens as a seller's words are."""
+    return loaded(name).sampled(SAMPLING)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,10 @@ def test_a_rival_speaks_as_a_buyer():
     assert line(Offer(450), "rival_1", 999, "lamp", 0) == line(Offer(450), "buyer", 999, "lamp", 0)
 
 
-@pytest.mark.parametrize("action", [Offer(450, "mine"), Accept("mine"), WalkAway("mine")])
+def test_an_offer_whose_own_words_name_no_price_is_told_with_it():
+    assert line(Offer(450, "theek hai?"), "buyer", 450, "lamp", 3) == "₹450: theek hai?"
+
+
+@pytest.mark.parametrize("action", [Offer(450, "mine, ₹450"), Accept("mine"), WalkAway("mine")])
 def test_a_move_that_brings_its_own_words_keeps_them(action):
-    assert line(action, "buyer", 450, "lamp", 3) == "mine"
+    assert line(action, "buyer", 450, "lamp", 3) == action.message

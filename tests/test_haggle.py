@@ -2,18 +2,24 @@
 
 import pytest
 
-from env import BAZAAR_TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, shares
+from env import BAZAAR_TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, rupees, shares
 from sauda.haggle import (
     Game,
     Standing,
     answer,
+    asked,
+    back,
     finished,
+    hear,
+    missed,
     place,
     quick_moves,
     standings,
     start,
+    unsaid,
 )
 from sauda.policies import BUYERS, SELLERS, contestants
+from sauda.policies.reply import Reply
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
 SEEDS = range(1_000_000, 1_000_004)
@@ -228,3 +234,86 @@ def test_a_place_is_shared_where_somebody_did_as_well():
     better, same, worse = (Standing(n, g, g, 10) for n, g in (("a", 0.9), ("b", 0.5), ("c", 0.1)))
     assert place([better, you, worse]) == "2 of 3"
     assert place([better, you, same, worse]) == "shared 2 of 4"
+
+
+# A language model across the table
+
+
+@pytest.fixture
+def selling():
+    """A visitor who asked once of a model that buys under a grammar and the honest wrapper."""
+    return answer(start(SELLING, "mini+constrained+honest", 3), Offer(900, "Naya hai, 900"))
+
+
+def test_a_game_waits_for_the_model_and_goes_on_with_its_reply(selling):
+    assert selling.waiting
+    with pytest.raises(IllegalAction, match="still think"):
+        answer(selling, Offer(800))
+    question = asked(selling)
+    assert question.schema["anyOf"]
+    assert "Naya hai, 100" in question.messages[-1]["content"]
+    after = hear(selling, Reply('{"offer":50,"say":"# do"}', "mini, bf16 on CPU"))
+    assert not after.waiting
+    assert after.observation.bid == 450
+    assert after.play.state.table.moves[-1].action.message == "₹450 do"
+    assert after.heard[0].source == "mini, bf16 on CPU"
+
+
+def test_a_reply_without_a_move_leaves_the_game_and_the_next_has_another_seed(selling):
+    reply = Reply("I love it", "mini")
+    with pytest.raises(IllegalAction, match="I love it"):
+        hear(selling, reply)
+    again = missed(selling, reply)
+    assert again.play == selling.play
+    assert asked(again).messages == asked(selling).messages
+    assert asked(again).seed != asked(selling).seed
+    assert hear(again, Reply('{"offer":50}', "mini")).heard[0].missed == ("I love it",)
+
+
+def test_what_is_played_again_from_an_earlier_move_is_the_same_game(selling):
+    after = answer(hear(selling, Reply('{"offer":50}', "mini")), Offer(700))
+    earlier = back(after, 1)
+    assert earlier.observation == hear(selling, Reply('{"offer":50}', "mini")).observation
+    assert (len(earlier.heard), earlier.undone) == (1, 1)
+    assert asked(answer(earlier, Offer(700))) == asked(after)
+    assert back(after, 0).observation == start(SELLING, "mini+constrained+honest", 3).observation
+    with pytest.raises(IllegalAction, match="2 moves"):
+        back(after, 2)
+
+
+def test_what_the_words_changed_is_asked_with_the_same_seed_and_without_them(selling):
+    after = hear(selling, Reply('{"offer":50}', "mini"))
+    silent, spoken = unsaid(after), asked(selling)
+    assert silent.seed == spoken.seed
+    assert silent.messages != spoken.messages
+    assert "Naya" not in str(silent.messages)
+
+
+def test_a_wrapper_keeps_the_model_within_its_limit_and_says_so(selling):
+    limit = selling.theirs.reservation
+    after = hear(selling, Reply('{"offer":99}', "mini"))
+    assert after.observation.bid <= limit
+    assert after.heard[0].changes == ("held to its limit",)
+
+
+def test_a_model_that_sells_words_what_code_decided():
+    game = start("bazaar/open", "mini:firm", 5)
+    assert game.waiting
+    decided = hear(missed(missed(game, Reply("x", "m")), Reply("y", "m")), Reply("z", "m"))
+    assert decided.heard[0].source.startswith("scripted words: 3 tries")
+    opening = decided.observation.ask
+    with pytest.raises(IllegalAction):
+        hear(game, Reply("It is yours for ₹1!", "m"))
+    said = f"I ask {rupees(opening)} for this {game.observation.table.item.name}."
+    worded = hear(game, Reply(said, "m"))
+    assert worded.observation.ask == opening
+    assert worded.play.state.table.moves[-1].action.message == said
+    assert str(round(game.theirs.reservation)) not in str(asked(game).messages)
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [("bazaar/open", "mini"), (SELLING, "mini:firm"), (SELLING, "mini:nobody")]
+)
+def test_a_model_in_a_seat_that_is_not_its_own_is_refused(place, name):
+    with pytest.raises(ValueError, match=r"no seller for|sells in|no persona"):
+        start(place, name, 1)

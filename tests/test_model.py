@@ -29,7 +29,7 @@ from sauda.policies.weights import (
     packaged_file,
     smollm2,
 )  # fmt: skip
-from sauda.seller import PERSONAS, LLMSeller, voiced
+from sauda.seller import PERSONAS, SAMPLING, LLMSeller
 from sauda.seller_games import play
 from sauda.wording import faults
 
@@ -369,7 +369,7 @@ def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
 
 def test_the_real_model_words_most_of_a_sellers_decisions_itself(mini):
     game = play("hard", "climber", "hasty", 0)
-    seller, rng = LLMSeller(voiced(mini), PERSONAS["hasty"]), np.random.default_rng(0)
+    seller, rng = LLMSeller(mini.sampled(SAMPLING), PERSONAS["hasty"]), np.random.default_rng(0)
     said = [seller.word(made, rng) for made in game.decisions[:3]]
     assert sum(worded.source == mini.source for worded in said) >= 2
     for made, worded in zip(game.decisions, said, strict=False):

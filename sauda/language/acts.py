@@ -1,6 +1,7 @@
 """Moves as short lines in English and Hinglish, worded from their price: the two never differ."""
 
 from env import Accept, Offer, WalkAway, rupees
+from sauda.language import money
 
 LINES = {
     "buyer": {
@@ -23,10 +24,13 @@ LINES = {
 def line(
     action: Offer | Accept | WalkAway, agent: str, standing: float | None, item: str, number: int
 ) -> str:
-    """What `agent` says with its move `number`, counted from 0: its own message if it has one.
+    """What `agent` says with its move `number`, counted from 0: its own message if it has one,
+    with its price before it where the message names none.
 
     `standing` is the other side's last price, which an acceptance takes.
     """
+    if action.message and isinstance(action, Offer) and not money.prices(action.message):
+        return f"{rupees(action.price)}: {action.message}"
     if action.message:
         return action.message
     seat = LINES["seller" if agent == "seller" else "buyer"]

@@ -57,6 +57,11 @@ class Model:
         self.origin, self.sha256 = origin, digest
         self.device = str(decoder.network.device.type)
 
+    def sampled(self, sampling: Sampling) -> "Model":
+        """The same weights, their tokens drawn otherwise."""
+        decoder = Decoder(self.decoder.network, self.decoder.tokenizer, sampling)
+        return Model(decoder, self.name, self.precision, self.origin, self.sha256)
+
     @property
     def source(self) -> str:
         """What a reply of this model is marked with."""

@@ -6,22 +6,34 @@ SAUDA_OLLAMA_MODEL is an Ollama. A visitor can pick one, never name one.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from threading import Lock
 
-from sauda.policies.model import CannotLoad, load
+from sauda.policies.decoding import USUAL, Sampling
+from sauda.policies.model import CannotLoad, Model, load
 from sauda.policies.remote import Backend, Endpoint, FirstOf, Ollama, probe
 from sauda.policies.resident import Resident, Streaming
+from sauda.seller import SAMPLING
 
+VOICES = {"buyer": USUAL, "seller": SAMPLING}  # how each seat draws its tokens
 HERE, ENDPOINT, OLLAMA, FIRST = "this page", "endpoint", "ollama", "whichever answers"
 
 
-def backends(environment: Mapping[str, str] = os.environ) -> dict[str, Resident]:
-    """Every backend there is, by the name in the picker; the page's own comes first.
+def backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str, Resident]]:
+    """For each of VOICES every backend there is, by the name in the picker; the page's own first.
 
-    Raises ValueError where an address stands without its model.
+    Both voices share the page's weights. Raises ValueError where an address stands without its
+    model.
     """
-    there = remote(environment)
-    found = {HERE: Resident(HERE, lambda: load(environment.get("SAUDA_MODEL") or best_here()))}
+    own = once(lambda: load(environment.get("SAUDA_MODEL") or best_here()))
+    return {voice: _backends(environment, own, sampling) for voice, sampling in VOICES.items()}
+
+
+def _backends(
+    environment: Mapping[str, str], own: Callable[[], Model], sampling: Sampling
+) -> dict[str, Resident]:
+    there = remote(environment, sampling)
+    found = {HERE: Resident(HERE, lambda: own().sampled(sampling))}
     for name, backend in there.items():
         found[name] = Resident(name, lambda backend=backend: answering(backend))
     if there:
@@ -30,7 +42,20 @@ def backends(environment: Mapping[str, str] = os.environ) -> dict[str, Resident]
     return found
 
 
-def remote(environment: Mapping[str, str]) -> dict[str, Backend]:
+def once(load: Callable[[], Model]) -> Callable[[], Model]:
+    """`load`, done by the first who asks, while others wait; a failure may be tried again."""
+    lock, done = Lock(), []
+
+    def loaded() -> Model:
+        with lock:
+            if not done:
+                done.append(load())
+        return done[0]
+
+    return loaded
+
+
+def remote(environment: Mapping[str, str], sampling: Sampling) -> dict[str, Backend]:
     """The servers that the environment names."""
     found: dict[str, Backend] = {}
     for name, make in ((ENDPOINT, Endpoint), (OLLAMA, Ollama)):
@@ -39,8 +64,8 @@ def remote(environment: Mapping[str, str]) -> dict[str, Backend]:
         if bool(url) != bool(model):
             raise ValueError(f"{mark}_URL and {mark}_MODEL go together; one of them is missing")
         if url and model:
-            token = environment.get(f"{mark}_TOKEN")
-            found[name] = make(url, model, token) if make is Endpoint else make(url, model)
+            more = {"token": environment.get(f"{mark}_TOKEN")} if make is Endpoint else {}
+            found[name] = make(url, model, sampling=sampling, **more)
     return found
 
 
