@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import gradio as gr
@@ -14,23 +15,50 @@ from panels.look import downloads, heading, note, trouble
 from panels.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from panels.provenance import load_or_say
 from sauda.artifact import Artifact
+from sauda.backends import in_page
 from sauda.haggle import whole_seed
 from sauda.policies import contestants, policy
+from sauda.policies.llm import LLMPolicy
+from sauda.policies.reply import ReplyError
 from sauda.record import POLICIES, SEED
 from sauda.transcript import in_words, to_json, to_markdown
 
 TITLE = "Transcripts"
 MOST = 4  # policies side by side
+MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
+SHOOT_OUT = ("bazaar/open", ("aggressive", "expert", *MODELS))
 MEDIANS = "evaluation/arena-holdout.json"  # tells at which seed two policies differ as usual
 
 
+def able(task_name: str) -> list[str]:
+    """Who can be picked for the learner's seat: scripts, and language models where they can buy."""
+    here = task(task_name)
+    return [*contestants(here), *(MODELS if here.learner == "buyer" else ())]
+
+
 def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:
-    """One episode a policy, all at one seed; raises ValueError on a bad choice."""
+    """One episode a policy, all at one seed; raises ValueError on a bad choice.
+
+    Raises ReplyError where a language model is picked and cannot reply.
+    """
     here = task(task_name)
     if not 1 <= len(names or ()) <= MOST:
         raise ValueError(f"pick one to {MOST} policies; {len(names or ())} are picked")
     number = whole_seed(seed)
-    return {name: rollout(here, policy(here, name), number) for name in names}
+    return {
+        name: by_model(task_name, number, name)
+        if name in MODELS
+        else rollout(here, policy(here, name), number)
+        for name in names
+    }
+
+
+@lru_cache(maxsize=64)
+def by_model(task_name: str, seed: int, name: str) -> Episode:
+    """An episode that a language model of this page plays, kept: a game takes it seconds."""
+    here, model = task(task_name), in_page(name)
+    model.wait()
+    return rollout(here, LLMPolicy(model), seed)
 
 
 def of_arena(episodes: dict[str, Episode]) -> bool:
@@ -167,15 +195,15 @@ def usual(task_name: str, names: Sequence[str], seed: str) -> tuple[list[str], s
 
     Going over to the other game, it is that game's own pair or four, and its own seed.
     """
-    able = list(contestants(task(task_name)))
-    kept = [name for name in names or () if name in able]
+    there = able(task_name)
+    kept = [name for name in names or () if name in there]
     if names and len(kept) == len(names):
         return kept, seed
     if is_arena(task_name):
         return list(arena_transcripts.DEMO), str(arena_transcripts.DEMO_SEED)
     if kept:
         return kept, seed
-    return [name for name in POLICIES if name in able] or able[:MOST], str(SEED)
+    return [name for name in POLICIES if name in there] or there[:MOST], str(SEED)
 
 
 def median_pair(evaluation: Artifact | None, task_name: str) -> tuple[str, list[str], str]:
@@ -204,7 +232,7 @@ def build() -> None:
         )
         seed = gr.Textbox(str(SEED), label="Seed", max_lines=1)
         names = gr.Dropdown(
-            list(contestants(task(start))),
+            able(start),
             value=list(POLICIES),
             multiselect=True,
             max_choices=MOST,
@@ -215,6 +243,7 @@ def build() -> None:
     with gr.Row(elem_classes="sauda-actions"):
         median = gr.Button("GPU arena, before and after", size="sm")
         demo = gr.Button(f"GPU arena, seed {arena_transcripts.DEMO_SEED}", size="sm")
+        duel = gr.Button("Shoot-out: two scripts, the untrained base, Sauda", size="sm")
     after, before = arena_transcripts.DEMO
     gr.HTML(
         note(
@@ -236,7 +265,7 @@ def build() -> None:
     def replay(task_name: str, seed: int, names: list[str]):
         try:
             episodes = play(task_name, seed, names)
-        except ValueError as error:
+        except (ValueError, ReplyError) as error:
             return trouble(error), *[gr.skip()] * 6
         moves = longest(episodes)
         label = "Actions of lab_0 shown" if of_arena(episodes) else "Moves shown"
@@ -247,8 +276,8 @@ def build() -> None:
     # One answer for the choice and what follows from it, and the names read from the session: a
     # list of choices may come in twice, still with the names of the task before.
     def choose(task_name: str, names: list[str], seed: str):
-        able = list(contestants(task(task_name)))
-        return task_name, gr.Dropdown(able, value=names), seed, *replay(task_name, seed, names)
+        picker = gr.Dropdown(able(task_name), value=names)
+        return task_name, picker, seed, *replay(task_name, seed, names)
 
     def change_task(task_name: str, names: list[str], seed: str):
         return choose(task_name, *usual(task_name, names, seed))
@@ -263,10 +292,14 @@ def build() -> None:
         last = list(ARENA_TASKS)[-1]
         return choose(last, list(arena_transcripts.DEMO), str(arena_transcripts.DEMO_SEED))
 
+    def shoot_out(seed: str):
+        task_name, names = SHOOT_OUT
+        return choose(task_name, list(names), seed)
+
     def show(task_name: str, seed: int, names: list[str], step: int):
         try:
             return "", columns(play(task_name, seed, names), int(step))
-        except ValueError as error:
+        except (ValueError, ReplyError) as error:
             return trouble(error), gr.skip()
 
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
@@ -275,12 +308,15 @@ def build() -> None:
     task_name.input(change_task, [task_name, played, seed], whole, **quiet)
     median.click(show_median, task_name, whole, **quiet)
     demo.click(show_demo, None, whole, **quiet)
+    # A language model takes seconds for a game: these wait in the queue and show that they do.
+    patient = {"concurrency_limit": 2, "show_progress": "minimal", "api_visibility": "private"}
+    duel.click(shoot_out, seed, whole, **patient)
     gr.on(
         [seed.submit, seed.blur, names.input],
         replay,
         [task_name, seed, names],
         shown_parts,
-        **quiet,
+        **patient,
     )
     slid = [task_name, seed, names, step]
     step.input(show, slid, [problem, shown], trigger_mode="always_last", **quiet)

@@ -7,6 +7,7 @@ SAUDA_OLLAMA_MODEL is an Ollama. A visitor can pick one, never name one.
 
 import os
 from collections.abc import Callable, Mapping
+from functools import cache
 from threading import Lock
 
 from sauda.policies.decoding import USUAL, Sampling
@@ -27,6 +28,12 @@ def backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str,
     """
     own = once(lambda: load(environment.get("SAUDA_MODEL") or best_here()))
     return {voice: _backends(environment, own, sampling) for voice, sampling in VOICES.items()}
+
+
+@cache
+def in_page(name: str) -> Resident:
+    """The model called `name` in this process, for tabs that let it play by itself."""
+    return Resident(name, lambda: load(name))
 
 
 def _backends(
