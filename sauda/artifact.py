@@ -175,6 +175,9 @@ def entry(file: str) -> Entry:
             return known
     if file == "evaluation/ladder.json":  # joins FILES once it is recorded
         return Entry(file, "ladder/1", "python -m sauda ladder", "Models beside scripts", "")
+    if re.fullmatch(r"training/(sft|grpo|dpo)(-[\w.-]+)?\.json", file):  # likewise
+        stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
+        return Entry(file, "run/1", f"python -m sauda train {stage}", "A training run", "")
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
         of_arena = file.startswith("evaluation/arena-")
         kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load
+from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load, sha256
 from sauda.cells import replay_cell
 from sauda.evaluate import Config, evaluate
 from sauda.record import replayed
@@ -158,6 +158,18 @@ def _language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
     return quality()
 
 
+def _run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """A run is not made twice; its adapter must be the one that it wrote, and its log whole."""
+    adapter = artifact.data["adapter"]
+    file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
+    if not file.exists():
+        raise ArtifactError(f"{file.relative_to(root)} is missing")
+    found = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
+    log = [{**row, "step": i} for i, row in enumerate(artifact.data["log"], 1)]
+    last = {name: log[-1][name] for name in ("seconds", "tokens")}
+    return {**artifact.data, "adapter": found, "log": log, **last}
+
+
 _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
@@ -171,6 +183,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "bench/1": _bench,
     "language/1": _language,
     "arena/1": _arena,
+    "run/1": _run,
 }
 
 
@@ -188,5 +201,6 @@ def describe(file: str) -> str:
         "published/1": "every figure is the one that was sealed",
         "arena/1": "all episodes played again, all bounds solved again",
         "language/1": "every sentence read again, all figures computed again",
+        "run/1": "the adapter is the one that was written, no step of the log is missing",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]
