@@ -1,14 +1,19 @@
 """What the Haggle tab shows of a game: the talk, the brief, the offers, the reveal."""
 
+import re
+
 from markupsafe import Markup
 
 from env import Accept, Episode, Task, Turn, bonus, rupees, shares, zopa_width
 from panels.look import note, stat, strip, table
-from panels.offers import Offers, ending, offer_chart
-from sauda.haggle import Game, finished, place, standings
+from panels.offers import LARGE, SMALL, Offers, ending, offer_chart
+from panels.words import ENGLISH, Say, speaking
+from sauda.haggle import Game, Standing, finished, place, standing, standings
+from sauda.language import money
 from sauda.language.acts import line
 from sauda.policies.best_reply import informed_value, rivals_in
 
+ENGLISH_WORDS = speaking(ENGLISH)
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 
 
@@ -53,55 +58,55 @@ def _words(game: Game, turn: Turn) -> str:
     return line(turn.action, turn.agent, standing, now.item.name, number)
 
 
-def brief(game: Game) -> Markup:
+def brief(game: Game, say: Say = ENGLISH_WORDS) -> Markup:
     """What the visitor is told: the item, their limit, the rules of this game."""
     obs = game.observation
     item, sell = obs.table.item, obs.agent == "seller"
+    limit = say("sell_above" if sell else "pay_at_most", price=rupees(obs.reservation))
+    used = min(obs.round, obs.table.rounds)
     facts = [
-        ("Your limit", f"{'sell above' if sell else 'pay at most'} {rupees(obs.reservation)}"),
-        ("Rounds", f"{min(obs.round, obs.table.rounds)} of {obs.table.rounds} used"),
+        (say("limit"), limit),
+        (say("rounds"), say("rounds_used", used=used, all=obs.table.rounds)),
     ]
     if sell:
-        facts.insert(0, ("List price", rupees(item.list_price)))
+        facts.insert(0, (say("list_price"), rupees(item.list_price)))
         most = bonus(item.list_price, item.list_price, obs.reservation)
-        facts.append(
-            (
-                "Bonus",
-                f"₹1 per full ₹10 above your limit; all {rupees(most)} at the list price",
-            )
-        )
+        facts.append((say("bonus"), say("bonus_rule", most=rupees(most))))
     if obs.own.get("deadline"):
-        late = "is worth nothing" if "discount" in obs.own else "counts half"
-        facts.append(("Your deadline", f"round {obs.own['deadline']}; a later deal {late}"))
+        late = "late_nothing" if "discount" in obs.own else "late_half"
+        facts.append((say("deadline"), say(late, round=obs.own["deadline"])))
     if "discount" in obs.own:
-        facts.append(("Time", f"each round after the first costs {1 - obs.own['discount']:.1%}"))
+        facts.append((say("time"), say("time_costs", share=f"{1 - obs.own['discount']:.1%}")))
     if "purse" in obs.own:
-        facts.append(("Your purse", f"holds {rupees(obs.own['purse'])}"))
+        facts.append((say("purse"), say("purse_holds", price=rupees(obs.own["purse"]))))
     if obs.table.deals > 1:
-        facts.append(
-            ("Deal", f"{min(len(obs.table.past) + 1, obs.table.deals)} of {obs.table.deals}")
-        )
+        now = min(len(obs.table.past) + 1, obs.table.deals)
+        facts.append((say("deal"), say("deal_of", now=now, all=obs.table.deals)))
     for rival in obs.table.rivals:
-        doing = f"bids so far: {rival.bids}" if rival.active else "has left"
+        doing = say("bids_so_far", bids=rival.bids) if rival.active else say("has_left")
         facts.append((rival.name.replace("_", " "), doing))
     if obs.table.outbid and not game.over:
-        facts.append(("Last round", "somebody bid more than you"))
+        facts.append((say("last_round"), say("outbid")))
     rows = Markup("").join(Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in facts)
     condition = item.condition.replace("_", " ")
     return Markup(
         '<div class="sauda-brief"><p class="sauda-label">{}</p><h3>{}</h3>'
         '<p class="sauda-note">{}, {}</p><dl>{}</dl></div>'
     ).format(
-        "You sell" if sell else "You buy", item.name.capitalize(), item.category, condition, rows
+        say("you_sell" if sell else "you_buy"),
+        item.name[0].upper() + item.name[1:],
+        item.category,
+        condition,
+        rows,
     )
 
 
-def chart(game: Game) -> Markup:
+def chart(game: Game, size: tuple[int, int] = LARGE) -> Markup:
     """The visitor's own view of the offers; the ZOPA once the game is over."""
     table = game.observation.table
     deal = table.past[-1] if game.over and table.past else None
     zopa = limits(game) if game.over else None
-    return offer_chart(Offers(table.asks, table.bids, table.rounds, deal, zopa))
+    return offer_chart(Offers(table.asks, table.bids, table.rounds, deal, zopa), size)
 
 
 def limits(game: Game) -> tuple[float, float]:
@@ -110,83 +115,101 @@ def limits(game: Game) -> tuple[float, float]:
     return instance.seller["reservation"], instance.buyer["reservation"]
 
 
-def result(game: Game) -> Markup:
+def result(game: Game, say: Say = ENGLISH_WORDS) -> Markup:
     """After the end: the share won, the ZOPA, the comparison; before it, nothing."""
     if not game.over:
         fixed = game.task_name.startswith("classic/") and game.task_name != LISTINGS
-        also = " In this published task it is the same in every game." if fixed else ""
-        return note(f"The other side’s limit shows when the game ends.{also}")
-    rows = standings(game)
-    you = next(row for row in rows if row.visitor)
+        return note(say("hidden_limit") + (say("hidden_same") if fixed else ""))
     played = finished(game)
+    you = standing("you", game.task, played, visitor=True)
+    rows = [] if game.speaker else standings(game)  # a model's game is its own: nobody else met it
+    figures = [
+        stat(f"{you.share:.0%}", say("zopa_yours")),
+        stat(f"{you.grade:.2f}", say("grade")),
+    ]
+    if rows:
+        figures.append(stat(place(rows), say("place")))
     past = played.final.table.past
     lines = [
-        strip(
-            stat(f"{you.share:.0%}", "of the ZOPA is yours"),
-            stat(f"{you.grade:.2f}", "grade, 1 at best"),
-            stat(place(rows), "your place on this seed"),
-        ),
-        deals_table(played) if played.final.table.deals > 1 else zopa_bar(game),
+        strip(*figures),
+        deals_table(played) if played.final.table.deals > 1 else zopa_bar(game, say),
     ]
     if game.task_name.startswith("bazaar/") and not sells(game):
         lines += [seller_line(played), oracle_line(game.task, played)]
-    if sells(game) and game.opponent:
-        lines.append(Markup("<p>The buyer was {}.</p>").format(game.opponent.replace("_", " ")))
-    if sells(game) and past:
-        lines.append(bonus_line(game, past[-1].price))
-    lines.append(
-        table(
-            ("player", "grade", "share", "price"),
-            [
-                (
-                    Markup('<b class="sauda-you">you</b>') if row.visitor else row.name,
-                    f"{row.grade:.3f}",
-                    f"{row.share:.3f}",
-                    "–" if row.price is None else rupees(row.price),
-                )
-                for row in rows
-            ],
-            caption="The same game, the same seed, played by every policy",
-        )
-    )
-    name = next(row.name for row in rows if not row.visitor)
-    lines.append(
-        note(
-            f"Played now. The game was {game.task_name} at seed {game.play.seed}"
-            + (f" against {game.opponent}" if game.opponent else "")
-            + f"; play it again: python -m sauda play --task {game.task_name} --policy {name}"
-            + f" --seed {game.play.seed}"
-            + (f" --against {game.opponent}" if game.opponent else "")
-        )
-    )
+    if sells(game):
+        lines += seller_lines(game, past[-1].price if past else None, say)
+    if game.undone:
+        lines.append(Markup("<p>{}</p>").format(say("undone", count=game.undone)))
+    if rows:
+        lines += [compared(rows), replay_note(game, rows)]
     return Markup("").join(lines)
 
 
-def zopa_bar(game: Game) -> Markup:
+def seller_lines(game: Game, price: float | None, say: Say) -> list[Markup]:
+    """For a visitor who sold: who bought, the bonus, and the most that could be had."""
+    _, limit = limits(game)
+    told = [bonus_line(game, price, say), say("best_ask", price=rupees(limit))]
+    if sources := {heard.reply.source for heard in game.heard}:
+        told.append(say("written_by", source=", ".join(sorted(sources))))
+    elif game.opponent:
+        told.append(say("buyer_was", name=game.opponent.replace("_", " ")))
+    return [Markup("<p>{}</p>").format(sentence) for sentence in told]
+
+
+def compared(rows: list[Standing]) -> Markup:
+    """The visitor beside every policy on the same seed."""
+    return table(
+        ("player", "grade", "share", "price"),
+        [
+            (
+                Markup('<b class="sauda-you">you</b>') if row.visitor else row.name,
+                f"{row.grade:.3f}",
+                f"{row.share:.3f}",
+                "–" if row.price is None else rupees(row.price),
+            )
+            for row in rows
+        ],
+        caption="The same game, the same seed, played by every policy",
+    )
+
+
+def replay_note(game: Game, rows: list[Standing]) -> Markup:
+    """What plays this very game again."""
+    name = next(row.name for row in rows if not row.visitor)
+    against = f" --against {game.opponent}" if game.opponent else ""
+    return note(
+        f"Played now. The game was {game.task_name} at seed {game.play.seed}"
+        + (f" against {game.opponent}" if game.opponent else "")
+        + f"; play it again: python -m sauda play --task {game.task_name} --policy {name}"
+        + f" --seed {game.play.seed}{against}"
+    )
+
+
+def zopa_bar(game: Game, say: Say = ENGLISH_WORDS) -> Markup:
     """The span between the limits, cut where the price fell."""
     past, (seller, buyer) = game.play.state.table.past, limits(game)
-    span = f"The seller’s limit was {rupees(round(seller, 2))}, the buyer’s {rupees(buyer)}."
+    span = say("limits", seller=rupees(round(seller, 2)), buyer=rupees(buyer))
     deal = past[-1] if past else None
     if buyer <= seller and (deal is None or deal.price is None):
-        return Markup("<p>{} No price suited both: to make no deal was right.</p>").format(span)
+        return Markup("<p>{} {}</p>").format(span, say("no_zopa"))
     if deal is None or deal.price is None or deal.buyer != "buyer":
         how = "a forfeit ended it" if game.play.forfeit else ending(deal)
-        return Markup("<p>{} {}, so you won nothing.</p>").format(span, how[0].upper() + how[1:])
+        nothing = say("won_nothing", how=how[0].upper() + how[1:])
+        return Markup("<p>{} {}</p>").format(span, nothing)
+    price = rupees(deal.price)
     if not seller <= deal.price <= buyer:
         loser, limit = ("seller", seller) if deal.price < seller else ("buyer", buyer)
-        return Markup("<p>{} The price fell at {}: a loss of {} to the {}.</p>").format(
-            span, rupees(deal.price), rupees(round(abs(deal.price - limit), 2)), loser
-        )
+        lost = rupees(round(abs(deal.price - limit), 2))
+        told = say("loss", price=price, loss=lost, loser=say(loser).lower())
+        return Markup("<p>{} {}</p>").format(span, told)
     part = (deal.price - seller) / zopa_width(buyer, seller)
+    split = say("split", price=price, seller=f"{part:.0%}", buyer=f"{1 - part:.0%}")
     return Markup(
-        '<div class="sauda-zopa" role="img" aria-label="{} The price was {}.">'
-        '<span class="sauda-zopa-seller" style="width:{}%"></span>'
-        '<span class="sauda-zopa-buyer" style="width:{}%"></span></div>'
-        "<p>{} The price fell at {}: {} to the seller, {} to the buyer.</p>"
-    ).format(
-        span, rupees(deal.price), round(100 * part, 1), round(100 - 100 * part, 1),
-        span, rupees(deal.price), f"{part:.0%}", f"{1 - part:.0%}",
-    )  # fmt: skip
+        '<div class="sauda-zopa" role="img" aria-label="{0} {1}">'
+        '<span class="sauda-zopa-seller" style="width:{2}%"></span>'
+        '<span class="sauda-zopa-buyer" style="width:{3}%"></span></div>'
+        "<p>{0} {1}</p>"
+    ).format(span, split, round(100 * part, 1), round(100 - 100 * part, 1))
 
 
 def deals_table(played: Episode) -> Markup:
@@ -230,9 +253,64 @@ def oracle_line(here: Task, played: Episode) -> Markup:
     ).format(most, f"{value:.3f}")
 
 
-def bonus_line(game: Game, price: float | None) -> Markup:
+def bonus_line(game: Game, price: float | None, say: Say) -> str:
     """What the seller's brief pays."""
     obs = game.observation
     ask = obs.table.item.list_price
     earned, most = bonus(price, ask, obs.reservation), bonus(ask, ask, obs.reservation)
-    return Markup("<p>Your bonus: {} of at most {}.</p>").format(rupees(earned), rupees(most))
+    return say("your_bonus", earned=rupees(earned), most=rupees(most))
+
+
+def raw(game: Game, say: Say) -> Markup:
+    """The language model's last completion as it came, and what was made of it.
+
+    While the game runs, one that names any other number than its price is kept back: it may be the
+    limit that the model was told.
+    """
+    if not game.heard and not game.missed:
+        return note(say("raw_none"))
+    replies = list(game.missed)
+    if game.heard and not game.missed:
+        last = game.heard[-1]
+        replies = [*last.missed, last.reply.text]
+    parts = [
+        Markup("<pre><code>{}</code></pre>").format(text)
+        if game.over or not more_than_a_price(text)
+        else note(say("raw_later"))
+        for text in replies
+    ]
+    if game.heard and not game.missed:
+        changes = "; ".join(last.changes)
+        told = say("changed", changes=changes) if changes and game.over else ""
+        told = told or (say("changed", changes="…") if changes else say("unchanged"))
+        parts.append(note(f"{last.reply.source}, {last.reply.tokens} tokens. {told}"))
+    return Markup("").join(parts)
+
+
+def more_than_a_price(completion: str) -> bool:
+    """Whether a completion holds a number, in digits or words, besides the one it offers."""
+    rest = re.sub(r'"offer"\s*:\s*"?\d+"?', "", completion)
+    return any(c.isdigit() for c in rest) or bool(money.prices(rest))
+
+
+def compared_games(first: Game | None, now: Game, say: Say) -> Markup:
+    """The first game and the one played on from one of its moves, side by side."""
+    if first is None:
+        return Markup("")
+    cards = [
+        Markup('<section class="sauda-card"><h3>{}</h3>{}<p>{}</p></section>').format(
+            say(name), chart(game, SMALL), outcome(game, say)
+        )
+        for name, game in (("whatif_first", first), ("whatif_now", now))
+    ]
+    return Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
+
+
+def outcome(game: Game, say: Say) -> str:
+    """How a game came out in one line; while it runs, that it does."""
+    past = game.play.state.table.past
+    told = ending(past[-1] if past and game.over else None)
+    if not game.over:
+        return told
+    you = standing("you", game.task, finished(game), visitor=True)
+    return f"{told}; {you.share:.0%} {say('zopa_yours')}"

@@ -1,24 +1,58 @@
-"""Haggle: a visitor buys from a scripted seller, or sells to a scripted buyer."""
+"""Haggle: a visitor sells to Sauda or to a scripted buyer, or buys from a seller.
+
+A language model's move is asked for in an event of its own, which streams; scripts answer at once.
+"""
 
 import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
-from env import TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
-from panels.game_view import brief, chart, messages, result, sells
-from panels.look import heading, trouble
-from sauda.haggle import Game, Quick, answer, quick_moves, start
+from env import CATALOGUE, TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
+from panels.game_view import brief, chart, compared_games, messages, raw, result, sells
+from panels.look import heading, note, trouble
+from panels.reads import reading
+from panels.words import ENGLISH, HINDI, Say, speaking
+from sauda.haggle import (
+    Game,
+    Quick,
+    answer,
+    asked,
+    back,
+    hear,
+    missed,
+    moves_of,
+    quick_moves,
+    start,
+)
 from sauda.language.money import price as price_in
 from sauda.language.numerals import fold
 from sauda.policies import BUYERS
+from sauda.policies.backends import HERE, backends
+from sauda.policies.llm import glimpse
+from sauda.policies.reply import ReplyError
+from sauda.policies.resident import Failed, Loading, Ready, Resident, Waiting
 
 TITLE = "Haggle"
 
-BUY, SELL = "I buy", "I sell"
+BUY, SELL = "buy", "sell"
 HIDDEN = "Hidden till the end"
 SELLING = "bazaar/seller_brief"
 SELLING_CHAT = ["sauda-selling"]  # the user of the chat is in the seller's colour
 SEED_BITS = 64  # so many that a game's hidden draws cannot be searched for from what is said
+SAUDA = {
+    "Sauda": "sauda-mini+constrained+honest",
+    "Sauda, bare": "sauda-mini",
+    "Sauda, grammar only": "sauda-mini+constrained",
+    "Sauda under the published steering": "sauda-mini+steering",
+}  # what a visitor can sell to, and what plays it
+STAND_IN = "tit_for_tat"  # plays under its own name until the model is there
+ANYTHING = "Anything"
 YES, NO = (
     frozenset(" ".join(map(fold, words.split())) for words in said.split(", "))
     for said in (
@@ -47,24 +81,47 @@ MARKETS = {
 FIRST = next(iter(MARKETS))
 
 
-def new_game(seat: str, market: str, other: str) -> Game:
-    """A fresh game at a secret seed, in a market to buy in or as its seller, against `other`.
+@cache
+def wares() -> tuple[str, ...]:
+    """What a visitor can choose to sell."""
+    return (ANYTHING, *dict.fromkeys(item.name for item in CATALOGUE))
 
-    Raises ValueError on a choice that does not go with the seat.
+
+@cache
+def voices() -> dict[str, Resident]:
+    """The language models of this page, one each for all its visitors."""
+    return backends()
+
+
+def wake() -> None:
+    """Begin to load the page's own model, so that the first visitor finds it there."""
+    voices()[HERE].start()
+
+
+def new_game(seat: str, market: str, other: str, ready: bool = True) -> Game:
+    """A fresh game at a secret seed: in a market to buy in, or as the seller of a ware.
+
+    A language model that is not `ready` is stood in for. Raises ValueError on a choice that does
+    not go with the seat.
     """
     place = SELLING if seat == SELL else MARKETS.get(market)
-    if place is None or other not in others(place):
-        raise ValueError("choose a market to buy in, or a buyer to sell to")
+    if place is None or other not in others(place) or (seat == SELL and market not in wares()):
+        raise ValueError("choose a market to buy in, or a ware and a buyer to sell it to")
     if other == HIDDEN:
         other = secrets.choice(tuple(BUYERS)) if seat == SELL else ""
-    seed = 1 << SEED_BITS | secrets.randbits(SEED_BITS)  # far from training and hold-out seeds
-    return start(place, other, seed)
+    elif other in SAUDA:
+        other = SAUDA[other] if ready else STAND_IN
+    while True:
+        # Far from training and hold-out seeds. A ware is drawn like all else, so it is drawn for.
+        game = start(place, other, 1 << SEED_BITS | secrets.randbits(SEED_BITS))
+        if seat != SELL or market in (ANYTHING, game.observation.table.item.name):
+            return game
 
 
 def others(task_name: str) -> tuple[str, ...]:
     """Whom a visitor can choose to face: a buyer to sell to, a type of open-market seller."""
     if task_name == SELLING:
-        return (HIDDEN, *BUYERS)
+        return (*SAUDA, HIDDEN, *BUYERS)
     return (HIDDEN, *TYPES) if task_name.startswith("bazaar/") else (HIDDEN,)
 
 
@@ -88,109 +145,359 @@ def say(game: Game, text: str) -> Game:
 
 # Layout ------------------------------------------------------------------------------------------
 
+QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(heading(TITLE, "Name a price, in digits or in words. The other side answers at once."))
-    game = gr.State(None, time_to_live=3600)
+    models = voices()
+    say_first = speaking(ENGLISH)
+    with gr.Row(elem_classes="sauda-head"):
+        title = gr.HTML(heading(TITLE, say_first("lead")))
+        language = gr.Radio(
+            [ENGLISH, HINDI], value=ENGLISH, show_label=False, container=False, scale=0,
+            min_width=180, elem_id="haggle-language",
+        )  # fmt: skip
     with gr.Row(elem_classes="sauda-actions"):
-        seat = gr.Radio([BUY, SELL], value=BUY, label="Your seat", scale=1, min_width=160)
-        market = gr.Dropdown(list(MARKETS), value=FIRST, label="Market", scale=2, min_width=280)
+        seat = gr.Radio(
+            seats(say_first), value=SELL, label=say_first("seat"), scale=1, min_width=160,
+            elem_id="haggle-seat",
+        )  # fmt: skip
+        market = gr.Dropdown(
+            list(wares()), value=ANYTHING, label=say_first("ware"), scale=2, min_width=240,
+            elem_id="haggle-market",
+        )  # fmt: skip
         other = gr.Dropdown(
-            [HIDDEN], value=HIDDEN, label="Seller", scale=1, min_width=170, visible=False
-        )
-        again = gr.Button("New game", variant="secondary", scale=0, min_width=120)
+            list(others(SELLING)), value=next(iter(SAUDA)), label=say_first("buyer"), scale=1,
+            min_width=190, elem_id="haggle-other",
+        )  # fmt: skip
+        again = gr.Button(say_first("new"), variant="secondary", scale=0, min_width=120)
+    badge = gr.HTML(elem_id="haggle-badge")
     with gr.Row():
         with gr.Column(scale=2, min_width=240):
             told = gr.HTML()
         with gr.Column(scale=4, min_width=320):
             chat = gr.Chatbot(
                 height=340, show_label=False, render_markdown=False, buttons=[], layout="bubble",
-                elem_id="haggle-chat", placeholder="The seller is unpacking.",
+                elem_id="haggle-chat", placeholder=say_first("unpacking"),
             )  # fmt: skip
             with gr.Row(elem_classes="sauda-actions"):
                 box = gr.Textbox(
-                    placeholder="₹450, or “450 mein de do”", label="Your price", lines=1,
+                    placeholder=say_first("placeholder"), label=say_first("price"), lines=1,
                     max_lines=1, scale=4, min_width=160, elem_id="haggle-price",
                 )  # fmt: skip
-                send = gr.Button("Say it", variant="primary", scale=0, min_width=96)
+                send = gr.Button(say_first("send"), variant="primary", scale=0, min_width=96)
             problem = gr.HTML(elem_id="haggle-problem")
             with gr.Row(elem_classes="sauda-quick"):
                 quick = [gr.Button("…", size="sm", min_width=90) for _ in range(4)]
+            with gr.Row(elem_classes="sauda-quick"):
+                stop = gr.Button(say_first("stop"), visible=False, min_width=90)
+                retry = gr.Button(say_first("retry"), visible=False, min_width=90)
+                undo = gr.Button(say_first("undo"), visible=False, min_width=90)
         with gr.Column(scale=4, min_width=320):
             picture = gr.HTML(elem_id="haggle-chart")
+            reads = gr.HTML(elem_id="haggle-reads")
             score = gr.HTML(elem_id="haggle-result")
-
-    seen = gr.Number(0, visible="hidden")  # moves of the game as this browser shows it
-    outputs = [game, told, chat, box, problem, seen, *quick, picture, score]
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-
-    def shown(now: Game, text: str = "", wrong: Exception | None = None):
-        moves = [] if now.over else quick_moves(now.observation)
-        buttons = [button(now, move) for move in moves] or [gr.Button("…", interactive=False)] * 4
-        return (
-            now,
-            brief(now),
-            gr.Chatbot(messages(now), elem_classes=SELLING_CHAT if sells(now) else []),
-            text,
-            trouble(wrong) if wrong else "",
-            len(now.play.turns),
-            *buttons,
-            chart(now),
-            result(now),
+    with gr.Group(visible=False, elem_classes="sauda-whatif") as whatif:
+        lead = gr.HTML(heading(say_first("whatif"), say_first("whatif_lead")))
+        with gr.Row(elem_classes="sauda-actions"):
+            choice = gr.Dropdown([], show_label=False, scale=3, elem_id="haggle-move")
+            go = gr.Button(say_first("whatif_go"), scale=0, min_width=120)
+    pair = gr.HTML(elem_id="haggle-pair")
+    with gr.Accordion(say_first("raw"), open=False) as fold_raw:
+        backend = gr.Radio(
+            list(models), value=HERE, label=say_first("backend"), elem_id="haggle-backend"
         )
+        health = gr.HTML(elem_id="haggle-health")
+        check = gr.Button(say_first("check"), scale=0, min_width=120)
+        written = gr.HTML(elem_id="haggle-raw")
 
-    def unchanged(wrong: Exception):
-        return [trouble(wrong) if part is problem else gr.skip() for part in outputs]
+    game = gr.State(None, time_to_live=3600)
+    first = gr.State(None, time_to_live=3600)
+    seen = gr.Number(0, visible="hidden")  # moves of the game as this browser shows it
+    turn = gr.Textbox("", visible="hidden")  # its change asks the language model for its move
+    clock = gr.Timer(1.0)
 
-    def begin(seat: str, market: str, other: str):
+    outputs = [game, first, told, chat, box, problem, seen, *quick, picture, score, reads, badge,
+               stop, retry, undo, turn, written, whatif, choice, pair]  # fmt: skip
+    places = {part: i for i, part in enumerate(outputs)}
+
+    def shown(
+        now: Game, before: Game | None, words: Say, text: str = "", **other: Any
+    ) -> list[Any]:
+        """Every output for `now`; a waiting game asks its model, unless `turn` is given."""
+        moves = [] if now.over or now.waiting else quick_moves(now.observation)
+        buttons = [button(now, move, words) for move in moves]
+        asks = now.waiting and "turn" not in other
+        return [
+            now,
+            before,
+            brief(now, words),
+            gr.Chatbot(
+                messages(now) + other.get("growing", []),
+                elem_classes=SELLING_CHAT if sells(now) else [],
+                placeholder=words("you_open" if sells(now) else "unpacking"),
+            ),
+            text,
+            other.get("problem", ""),
+            len(now.play.turns),
+            *(buttons or [gr.Button("…", interactive=False)] * 4),
+            chart(now),
+            result(now, words),
+            reading(now, words) if sells(now) else "",
+            badge_of(now, models[other.get("backend", HERE)], words),
+            gr.Button(visible=asks or "growing" in other),
+            gr.Button(visible=now.waiting and not asks and "growing" not in other),
+            gr.Button(visible=bool(moves_of(now)) and not now.over),
+            secrets.token_hex(8) if asks else gr.skip(),
+            raw(now, words),
+            gr.Group(visible=now.over or before is not None),
+            gr.Dropdown(choices := past_moves(before or now, words), value=0 if choices else None),
+            compared_games(before, now, words),
+        ]
+
+    def only(**changed: Any) -> list[Any]:
+        """No output but those named by their variable."""
+        names = {"problem": problem, "badge": badge, "chat": chat, "stop": stop, "retry": retry}
+        given = {places[names[name]]: value for name, value in changed.items()}
+        return [given.get(i, gr.skip()) for i in range(len(outputs))]
+
+    def begin(seat: str, market: str, other: str, backend: str, language: str) -> list[Any]:
+        ready = isinstance(models[backend].stage, Ready) if other in SAUDA else False
         try:
-            return shown(new_game(seat, market, other))
+            return shown(
+                new_game(seat, market, other, ready), None, speaking(language), backend=backend
+            )
         except ValueError as error:
-            return unchanged(error)
+            return only(problem=trouble(error))
 
-    def reply(now: Game | None, text: str):
+    def reply(now, before, text: str, backend: str, language: str) -> list[Any]:
         try:
-            return shown(say(_still_there(now), text))
+            after = say(_still_there(now), text)
         except ValueError as error:  # IllegalAction is one too; the words stay in the box
-            return unchanged(error)
+            return only(problem=trouble(error))
+        return shown(after, before, speaking(language), backend=backend)
 
     def press(number: int):
-        def pressed(now: Game | None, text: str, seen: float):
+        def pressed(now, before, text: str, seen: float, backend: str, language: str) -> list[Any]:
             try:
                 now = _still_there(now)
                 if seen != len(now.play.turns):
                     raise IllegalAction("that button was for the move before; here is the new one")
-                moves = [] if now.over else quick_moves(now.observation)
+                moves = [] if now.over or now.waiting else quick_moves(now.observation)
                 if not moves or moves[number].action is None:
                     raise IllegalAction("that move cannot be made now")
-                return shown(answer(now, moves[number].action), text)
+                after = answer(now, moves[number].action)
             except IllegalAction as error:
-                return unchanged(error)
+                return only(problem=trouble(error))
+            return shown(after, before, speaking(language), text, backend=backend)
 
         return pressed
 
-    def take_seat(seat: str, market: str):
-        """The two pickers for the seat: what cannot be chosen does not show."""
-        there = others(SELLING if seat == SELL else MARKETS.get(market, ""))
-        picker = gr.Dropdown(
-            list(there),
-            value=HIDDEN,
-            label="Buyer" if seat == SELL else "Seller",
-            visible=len(there) > 1,
-        )
-        return gr.Dropdown(visible=seat != SELL), picker
+    def speak(now, before, text: str, backend: str, language: str) -> Iterator[list[Any]]:
+        """The language model's move, as it grows; the game changes only once it is whole."""
+        words = speaking(language)
+        if now is None or not now.waiting:
+            yield only()
+            return
+        name, obs, question = "Sauda", now.theirs, asked(now)
+        said = messages(now)
+        yield only(chat=[*said, growing(words("thinking", name=name))], problem="")
+        try:
+            for piece in models[backend].stream(question.messages, question.seed, question.schema):
+                if isinstance(piece, Waiting):
+                    line = words("line", name=name, place=piece.place)
+                    yield only(chat=[*said, growing(line)])
+                else:
+                    yield only(chat=[*said, growing(glimpse(piece.text, obs) or "…")])
+            after = hear(now, piece)
+        except ReplyError as error:
+            yield shown(now, before, words, text, backend=backend, turn="", problem=trouble(error))
+        except IllegalAction:
+            after = missed(now, piece)
+            wrong = trouble(ValueError(words("no_move")))
+            yield shown(after, before, words, text, backend=backend, turn="", problem=wrong)
+        else:
+            yield shown(after, before, words, text, backend=backend)
 
-    setting = [seat, market, other]
-    gr.on(None, lambda: begin(BUY, FIRST, HIDDEN), None, outputs, **quiet)
-    again.click(begin, setting, outputs, **quiet)
-    gr.on([seat.input, market.input], take_seat, [seat, market], [market, other], **quiet).then(
-        begin, setting, outputs, **quiet
+    def stopped(now, before, text: str, backend: str, language: str) -> list[Any]:
+        words = speaking(language)
+        if now is None or not now.waiting:
+            return only()
+        return shown(
+            now, before, words, text, backend=backend, turn="", problem=note(words("stopped"))
+        )
+
+    def ask_again(now, before, text: str, backend: str, language: str) -> list[Any]:
+        if now is None:
+            return only()
+        return shown(now, before, speaking(language), text, backend=backend)
+
+    def take_back(now, before, text: str, backend: str, language: str) -> list[Any]:
+        try:
+            now = _still_there(now)
+            earlier = back(now, len(moves_of(now)) - 1)
+        except IllegalAction as error:
+            return only(problem=trouble(error))
+        return shown(earlier, before, speaking(language), text, backend=backend)
+
+    def return_to(now, before, move: int | None, text: str, backend: str, language: str):
+        try:
+            origin = before or _still_there(now)
+            if move is None:
+                raise IllegalAction("pick the move to go back to")
+            return shown(back(origin, move), origin, speaking(language), text, backend=backend)
+        except IllegalAction as error:
+            return only(problem=trouble(error))
+
+    def take_seat(seat: str, market: str, language: str):
+        """The two pickers for the seat: what cannot be chosen does not show."""
+        words, selling = speaking(language), seat == SELL
+        there = wares() if selling else tuple(MARKETS)
+        market = market if market in there else there[0]
+        facing = others(SELLING if selling else MARKETS[market])
+        return (
+            gr.Dropdown(list(there), value=market, label=words("ware" if selling else "market")),
+            gr.Dropdown(
+                list(facing), value=facing[0], label=words("buyer" if selling else "seller"),
+                visible=len(facing) > 1,
+            ),
+        )  # fmt: skip
+
+    def translated(now, before, seat: str, language: str) -> list[Any]:
+        """Everything that bears words, in `language`; the game as it is."""
+        words, selling = speaking(language), seat == SELL
+        return [
+            heading(TITLE, words("lead")),
+            gr.Radio(seats(words), label=words("seat")),
+            gr.Dropdown(label=words("ware" if selling else "market")),
+            gr.Dropdown(label=words("buyer" if selling else "seller")),
+            words("new"),
+            gr.Textbox(label=words("price"), placeholder=words("placeholder")),
+            words("send"),
+            *(gr.Button(words(name)) for name in ("stop", "retry", "undo")),
+            heading(words("whatif"), words("whatif_lead")),
+            words("whatif_go"),
+            gr.Accordion(label=words("raw")),
+            gr.Radio(label=words("backend")),
+            words("check"),
+        ]
+
+    def tick(now, before, other: str, text: str, backend: str, language: str) -> list[Any]:
+        """The badge while a model loads; Sauda takes its seat if it is there before the first move.
+
+        The clock stops once there is nothing to wait for.
+        """
+        waits = any(isinstance(model.stage, Loading) for model in models.values())
+        words = speaking(language)
+        told = healths(models, words), gr.Timer(active=waits)
+        if (
+            now
+            and other in SAUDA
+            and not now.play.turns
+            and isinstance(models[backend].stage, Ready)
+        ):
+            now = replace(now, opponent=SAUDA[other])
+            return [*shown(now, before, words, text, backend=backend), *told]
+        return [*only(badge=badge_of(now, models[backend], words)), *told]
+
+    def look_again(now, backend: str, language: str):
+        """Try the models that could not be had once more."""
+        for model in models.values():
+            model.start(again=True)
+        words = speaking(language)
+        return badge_of(now, models[backend], words), healths(models, words), gr.Timer(active=True)
+
+    common = [box, backend, language]
+    setting = [seat, market, other, backend, language]
+    talking = turn.change(
+        speak, [game, first, *common], outputs, show_progress="hidden", concurrency_limit=None,
+        api_visibility="private",
+    )  # fmt: skip
+    interrupts = {"cancels": [talking]}
+    gr.on(
+        None,
+        lambda: begin(SELL, ANYTHING, next(iter(SAUDA)), HERE, ENGLISH),
+        None,
+        outputs,
+        **QUIET,
     )
-    other.input(begin, setting, outputs, **quiet)
-    gr.on([box.submit, send.click], reply, [game, box], outputs, **quiet)
+    again.click(begin, setting, outputs, **QUIET, **interrupts)
+    gr.on(
+        [seat.input, market.input], take_seat, [seat, market, language], [market, other], **QUIET,
+        **interrupts,
+    ).then(begin, setting, outputs, **QUIET)  # fmt: skip
+    gr.on([other.input, backend.input], begin, setting, outputs, **QUIET, **interrupts)
+    gr.on([box.submit, send.click], reply, [game, first, *common], outputs, **QUIET)
     for number, pressed in enumerate(quick):
-        pressed.click(press(number), [game, box, seen], outputs, **quiet)
+        pressed.click(press(number), [game, first, box, seen, backend, language], outputs, **QUIET)
+    stop.click(stopped, [game, first, *common], outputs, **QUIET, **interrupts)
+    retry.click(ask_again, [game, first, *common], outputs, **QUIET)
+    undo.click(take_back, [game, first, *common], outputs, **QUIET, **interrupts)
+    go.click(return_to, [game, first, choice, *common], outputs, **QUIET, **interrupts)
+    labels = [title, seat, market, other, again, box, send, stop, retry, undo, lead, go,
+              fold_raw, backend, check]  # fmt: skip
+    language.input(translated, [game, first, seat, language], labels, **QUIET).then(
+        ask_again, [game, first, *common], outputs, **QUIET
+    )
+    clock.tick(tick, [game, first, other, *common], [*outputs, health, clock], **QUIET)
+    check.click(look_again, [game, backend, language], [badge, health, clock], **QUIET)
+
+
+def seats(words: Say) -> list[tuple[str, str]]:
+    """The two seats as a visitor reads them."""
+    return [(words("buy"), BUY), (words("sell"), SELL)]
+
+
+def growing(text: str) -> dict[str, str]:
+    """A message of the other side that is still being written."""
+    return {"role": "assistant", "content": text}
+
+
+def past_moves(game: Game, words: Say) -> list[tuple[str, int]]:
+    """The visitor's moves as choices to go back to."""
+    said = [m["content"] for m in messages(game) if m["role"] == "user"]
+    return [(words("whatif_move", number=i + 1, said=text), i) for i, text in enumerate(said)]
+
+
+def badge_of(game: Game | None, model: Resident, words: Say) -> Markup:
+    """Who plays the other seat, and what the language model is doing."""
+    stage = model.stage
+    stand_in = STAND_IN.replace("_", " ")
+    if isinstance(stage, Ready):
+        tone, told = "good", f"{stage.source} · {words('ready', seconds=f'{stage.seconds:.0f}')}"
+    elif isinstance(stage, Failed):
+        tone, told = "bad", words("failed", reason=stage.reason, name=stand_in)
+    else:
+        seconds = f"{time.monotonic() - stage.since:.0f}"
+        tone, told = "open", words("loading", seconds=seconds, name=stand_in)
+    playing = Markup("<b>{}</b> ").format(who(game)) if game else ""
+    return Markup(
+        '<p class="sauda-who">{}<span class="sauda-state sauda-state-{}"></span>{}</p>'
+    ).format(playing, tone, told)
+
+
+def who(game: Game) -> str:
+    """Who sits across, where a visitor may know it."""
+    if game.speaker:
+        return next(name for name, plays in SAUDA.items() if plays == game.opponent)
+    return STAND_IN.replace("_", " ") if game.opponent == STAND_IN else ""
+
+
+def healths(models: Mapping[str, Resident], words: Say) -> Markup:
+    """Every backend and whether it really answers."""
+    lines = [
+        Markup("<li><b>{}</b>: {}</li>").format(name, health_of(model, words))
+        for name, model in models.items()
+    ]
+    return Markup("<ul>{}</ul>").format(Markup("").join(lines))
+
+
+def health_of(model: Resident, words: Say) -> str:
+    stage = model.stage
+    if isinstance(stage, Ready):
+        return f"{stage.source}, {words('ready', seconds=f'{stage.seconds:.1f}')}"
+    return stage.reason if isinstance(stage, Failed) else "…"
 
 
 def _still_there(game: Game | None) -> Game:
@@ -199,14 +506,13 @@ def _still_there(game: Game | None) -> Game:
     return game
 
 
-def button(game: Game, move: Quick) -> gr.Button:
+def button(game: Game, move: Quick, words: Say) -> gr.Button:
     """A quick button as it stands now: its price is on it."""
+    label = words(f"quick_{move.label}")
     if isinstance(move.action, Offer):
-        label = f"{move.label} {rupees(move.action.price)}"
+        label = f"{label} {rupees(move.action.price)}"
     elif isinstance(move.action, Accept):
         obs = game.observation
         theirs = obs.table.bids if obs.agent == "seller" else obs.table.asks
-        label = f"{move.label} {rupees(theirs[-1])}"
-    else:
-        label = move.label
+        label = f"{label} {rupees(theirs[-1])}"
     return gr.Button(label, interactive=move.action is not None)

@@ -52,7 +52,7 @@ def offer_chart(offers: Offers, size: tuple[int, int] = LARGE) -> Markup:
     """The chart as SVG of LARGE or SMALL size, with a sentence that says what it shows."""
     prices = [*offers.asks, *offers.bids, *(offers.zopa or ())]
     if not prices:
-        return Markup('<p class="sauda-note">The seller has not opened yet.</p>')
+        return Markup('<p class="sauda-note">No price has been named yet.</p>')
     ticks = nice_ticks(min(0, *prices), max(prices))
     scale = _Scale(ticks[0], max(ticks[-1], max(prices)), offers.rounds, *size)
     parts = [_grid(scale, ticks, offers.rounds), _zopa(scale, offers.zopa)]

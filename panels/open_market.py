@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import MARKETS
+from panels import belief_view
 from panels.look import SERIES, bar_style, heading, line_style, styled, table, whiskers
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
@@ -274,6 +275,7 @@ def build() -> None:
     """Lay out the sections. Called inside the Results tab."""
     _oracle()
     _manner_and_memory()
+    belief_view.build()
 
 
 def _oracle() -> None:

@@ -75,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
 
     command("weights", weights, "find or prepare the small base model; print where and which hash")
     command("market", market, "measure what open-market sellers give away and remember")
+    command("belief", belief, "calibrate the belief buyer; compare it with prices alone")
     sub = command("judged", judged, "labs pitch before the rule judge: adapting against control")
     sub.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
 
@@ -288,6 +289,33 @@ def market(options: argparse.Namespace) -> int:
     for row in data["careers"]:
         print(f"a soft history costs {row['then']} {row['lost']}")
     print("wrote artifacts/market.json")
+    return 0
+
+
+def belief(options: argparse.Namespace) -> int:
+    from sauda.belief_report import Config, report
+
+    config = Config()
+    data = report(config)
+    save("belief.json", asdict(config), data)
+    for row in data["calibration"]:
+        covered = "  ".join(f"{c['level']:.0%} in {c['mean']:.3f}" for c in row["coverage"])
+        print(
+            f"{row['task']:14} after {row['round']} rounds, {row['evidence']:24} n {row['n']:4}  "
+            f"{covered}  floor off by {row['error']['mean']:.4f}  type right "
+            f"{row['types']['right']:.3f}, Brier {row['types']['brier']:.3f}"
+        )
+    for row in data["inputs"]:
+        print(
+            f"{row['task']:14} n {row['n']:,} moves: tells and words change "
+            f"{_spanned(row['beliefs'])} of the beliefs and {_spanned(row['moves'])} of the moves"
+        )
+    for row in data["outcomes"]:
+        print(
+            f"{row['task']:14} n {row['n']}  all evidence {_spanned(row['belief'])}  prices alone "
+            f"{_spanned(row['belief_prices'])}  difference {_spanned(row['difference'])}"
+        )
+    print("wrote artifacts/belief.json")
     return 0
 
 

@@ -115,6 +115,13 @@ FILES = (
         "Results",
     ),
     Entry(
+        "belief.json",
+        "belief/1",
+        "python -m sauda belief",
+        "Whether the belief buyer's belief is calibrated, and what tells and words add to it",
+        "Results",
+    ),
+    Entry(
         "judged.json",
         "judged/1",
         "python -m sauda judged",

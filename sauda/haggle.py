@@ -4,18 +4,22 @@ Nothing here knows the page. The seed is drawn by whoever starts the game and st
 runs, since it stands for every hidden value.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from env import (
     Accept,
     Episode,
+    IllegalAction,
     Observation,
     Offer,
     Play,
+    Policy,
     Task,
     WalkAway,
     advance,
+    agent_stream,
     begin,
     episode,
     move,
@@ -24,47 +28,171 @@ from env import (
     task,
 )
 from sauda.policies import against, contestants
+from sauda.policies.lineup import Contestant, contestant, is_model
+from sauda.policies.llm import render, schema, seed_of
+from sauda.policies.reply import Messages, Reply, Schema
 
 Action = Offer | Accept | WalkAway
 LONGEST_SEED = 40  # digits
 
 
 @dataclass(frozen=True)
+class Heard:
+    """What a language model wrote for one of its moves."""
+
+    turn: int  # of the play
+    reply: Reply
+    changes: tuple[str, ...] = ()  # made by the wrapper around it
+    missed: tuple[str, ...] = ()  # completions before it that held no move
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a language model is asked for its next move."""
+
+    messages: Messages
+    seed: int
+    schema: Schema | None
+
+
+@dataclass(frozen=True)
 class Game:
-    """One visitor's game; `opponent` is what `against` takes, or "" for the task's own."""
+    """One visitor's game; `opponent` is what `against` takes, a language model, or "" for the
+    task's own. A language model moves by `hear`, everybody else at once.
+    """
 
     task_name: str
     opponent: str
     play: Play
+    heard: tuple[Heard, ...] = ()
+    missed: tuple[str, ...] = ()  # of the move that is waited for
+    undone: int = 0  # moves that were taken back
 
     @cached_property
     def task(self) -> Task:
         """The task with the chosen opponent in its seat."""
-        return against(task(self.task_name), self.opponent)
+        name = "" if self.speaker else self.opponent
+        return against(task(self.task_name), name)
+
+    @cached_property
+    def speaker(self) -> Contestant | None:
+        """The language model that plays the other seat."""
+        return contestant(self.opponent) if is_model(self.opponent) else None
+
+    @property
+    def seats(self) -> Mapping[str, Policy]:
+        """Those who move by themselves."""
+        there = self.task.opponents
+        return {seat: there[seat] for seat in there if not self.speaker or seat != OTHER[self.you]}
+
+    @property
+    def you(self) -> str:
+        """The visitor's seat."""
+        return self.task.learner
 
     @property
     def over(self) -> bool:
         return self.play.forfeit or self.task.env.to_act(self.play.state) is None
 
     @property
+    def waiting(self) -> bool:
+        """Whether the language model is to move."""
+        acts = self.task.env.to_act(self.play.state)
+        return self.speaker is not None and not self.over and acts != self.you
+
+    @property
     def observation(self) -> Observation:
         """What the visitor sees."""
-        return self.task.env.observe(self.play.state, self.task.learner)
+        return self.task.env.observe(self.play.state, self.you)
+
+    @property
+    def theirs(self) -> Observation:
+        """What the other of the two sees, its limit among it: never to be shown as it is."""
+        return self.task.env.observe(self.play.state, OTHER[self.you])
+
+
+OTHER = {"seller": "buyer", "buyer": "seller"}
 
 
 def start(task_name: str, opponent: str, seed: int) -> Game:
-    """A fresh game, played up to the visitor's first move; ValueError on an unknown name."""
-    game = Game(task_name, opponent, begin(against(task(task_name), opponent), seed))
-    return replace(game, play=advance(game.task, game.task.opponents, game.play))
+    """A fresh game, played up to the visitor's first move or the language model's.
+
+    Raises ValueError on an unknown name, or a language model in a seat it cannot take.
+    """
+    if is_model(opponent) and task(task_name).learner != "seller":
+        raise ValueError(f"{opponent} buys; it cannot sell in {task_name}")
+    here = against(task(task_name), "" if is_model(opponent) else opponent)
+    return _advanced(Game(task_name, opponent, begin(here, seed)))
+
+
+def _advanced(game: Game) -> Game:
+    return replace(game, play=advance(game.task, game.seats, game.play))
 
 
 def answer(game: Game, action: Action) -> Game:
-    """The game after the visitor's move and every answer to it.
+    """The game after the visitor's move and every answer to it that comes at once.
 
     Raises IllegalAction with one sentence on a move the rules forbid; the game is as it was.
     """
-    play = move(game.task, game.play, action)
-    return replace(game, play=advance(game.task, game.task.opponents, play))
+    if game.waiting:
+        raise IllegalAction(
+            "the other side is still thinking; wait for its move, or take yours back"
+        )
+    return _advanced(replace(game, play=move(game.task, game.play, action)))
+
+
+def asked(game: Game) -> Asked:
+    """What the language model is asked now; each attempt at a move has a seed of its own."""
+    obs = game.theirs
+    taken = sum(turn.agent == obs.agent for turn in game.play.turns)
+    chance = agent_stream(game.task, game.play.seed, obs.agent, taken)
+    seeds = [seed_of(chance) for _ in range(len(game.missed) + 1)]
+    return Asked(render(obs), seeds[-1], schema(obs) if game.speaker.constrained else None)
+
+
+def hear(game: Game, reply: Reply) -> Game:
+    """The game after the move that the language model's `reply` makes.
+
+    Raises IllegalAction, quoting the reply, where it makes none: see `missed`.
+    """
+    steered = game.speaker.steer(game.theirs, reply)
+    turn = len(game.play.turns)
+    heard = (*game.heard, Heard(turn, reply, steered.changes, game.missed))
+    after = move(game.task, game.play, steered.action)
+    return _advanced(replace(game, play=after, heard=heard, missed=()))
+
+
+def missed(game: Game, reply: Reply) -> Game:
+    """The game as it was, and that `reply` made no move is remembered."""
+    return replace(game, missed=(*game.missed, reply.text))
+
+
+def moves_of(game: Game) -> list[int]:
+    """Where the visitor's moves stand among the game's turns."""
+    return [i for i, turn in enumerate(game.play.turns) if turn.agent == game.you]
+
+
+def back(game: Game, number: int) -> Game:
+    """The game before the visitor's move `number`, counted from 0; IllegalAction if there is none.
+
+    What is played from there is the same game: all its chance was drawn at the start.
+    """
+    own = moves_of(game)
+    if not 0 <= number < len(own):
+        raise IllegalAction(
+            f"you made {len(own)} moves; there is no move {number + 1} to take back"
+        )
+    kept = game.play.turns[: own[number]]
+    state = begin(game.task, game.play.seed).state
+    for turn in kept:
+        state = game.task.env.step(state, turn.action)
+    return replace(
+        game,
+        play=replace(game.play, state=state, turns=kept, forfeit=False),
+        heard=tuple(heard for heard in game.heard if heard.turn < len(kept)),
+        missed=(),
+        undone=game.undone + len(own) - number,
+    )
 
 
 def finished(game: Game) -> Episode:
@@ -113,7 +241,7 @@ def standing(name: str, here: Task, played: Episode, visitor: bool = False) -> S
 
 @dataclass(frozen=True)
 class Quick:
-    """A move offered as a button; without an action it cannot be made now."""
+    """A move offered as a button, `label` its kind; without an action it cannot be made now."""
 
     label: str
     action: Action | None
@@ -126,7 +254,7 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     mine, theirs = (asks, bids) if sell else (bids, asks)
     losing = bool(theirs) and (theirs[-1] - obs.reservation) * (1 if sell else -1) < 0
     payable = theirs and (sell or theirs[-1] <= obs.own.get("purse", obs.reservation))
-    accept = Quick("Accept at a loss" if losing else "Accept", Accept() if payable else None)
+    accept = Quick("loss" if losing else "accept", Accept() if payable else None)
     if mine and theirs:
         middle, little = (mine[-1] + theirs[-1]) / 2, mine[-1] + (theirs[-1] - mine[-1]) / 8
     elif theirs:  # a buyer's first bid
@@ -134,12 +262,12 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     else:  # a seller's opening
         price = obs.table.item.list_price
         middle, little = price, 1.1 * price
-    first, second = ("Halfway", "A little") if mine else ("Open", "Open bolder")
+    first, second = ("halfway", "little") if mine else ("open", "bolder")
     return (
         accept,
         Quick(first, _legal(obs, middle)),
         Quick(second, _legal(obs, little)),
-        Quick("Walk away", WalkAway()),
+        Quick("walk", WalkAway()),
     )
 
 

@@ -33,8 +33,9 @@ from sauda.artifact import write
 from sauda.cells import deal_price, deals, ends, play_cell, rounds
 from sauda.codehash import code_hash
 from sauda.evaluate import ENDS, SPLITS, row
+from sauda.policies.decoding import Decoder
 from sauda.policies.lineup import Contestant, contestant, is_model, loaded
-from sauda.policies.llm import parse, render, schema, seed_of
+from sauda.policies.llm import LLMPolicy, parse, render, schema, seed_of
 from sauda.policies.reply import Reply
 from sauda.policies.steering import Proposal
 from sauda.policies.weights import CACHE
@@ -85,7 +86,10 @@ def summarised(
     rows = []
     for cell, columns in episodes.items():
         counts = {name: sum(columns[name]) for name in COUNTS}
-        rows.append(row(*cell, episodes, config.baseline) | counts)
+        figures = row(*cell, episodes, config.baseline) | counts
+        if is_model(cell[1]):
+            figures["hashes"]["policy"] = _code(contestant(cell[1]))
+        rows.append(figures)
     grouped = {t: {p: episodes[t, p] for p in config.policies} for t in config.tasks}
     return {"ends": ENDS, "rows": rows, "episodes": grouped}
 
@@ -128,8 +132,17 @@ def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
     here, player = task(task_name), contestant(name)
     model = loaded(player.weights) if player.weights else None
     marks = model and (model.sha256, model.source)
-    code = code_hash(here.env, here.opponents, here.grade, player.policy, play_model)
+    code = (code_hash(here.env, here.opponents, here.grade), _code(player))
     return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
+
+
+def _code(player: Contestant) -> str:
+    """A hash of what makes a move of an observation, from prompt to token to parser to wrapper.
+
+    How weights are loaded is left out: their digest, precision and device stand beside it.
+    """
+    speaks = Decoder if player.weights else type(player.generate)
+    return code_hash(LLMPolicy, speaks, player.constrained, player.wrapper)
 
 
 def _joined(pieces: Sequence[Any]) -> Any:

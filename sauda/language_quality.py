@@ -99,15 +99,8 @@ def _signals(text: str) -> frozenset[str]:
     return frozenset(tell.signal for tell in tells.read(text))
 
 
-def _price(text: str) -> float | None:
-    try:
-        return money.price(text)
-    except ValueError:
-        return None
-
-
 READERS = (
-    Reader("sauda", _signals, _price),
+    Reader("sauda", _signals, money.find_price),
     Reader("keywords", keyword_signals, first_digits),
 )
 

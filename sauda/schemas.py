@@ -263,6 +263,52 @@ class Market(_Strict):
     careers: list[Career]
 
 
+class TypeScores(_Strict):
+    brier: float
+    log_loss: float
+    calibration_error: float
+    right: float
+
+
+class Coverage(Interval):
+    level: float
+
+
+class CalibrationRow(_Strict):
+    task: str
+    round: int
+    evidence: str
+    n: int
+    coverage: list[Coverage]
+    width: Interval
+    error: Interval
+    types: TypeScores
+
+
+class InputsRow(_Strict):
+    task: str
+    games: int
+    n: int
+    beliefs: Interval
+    distance: Interval
+    moves: Interval
+
+
+class OutcomeRow(_Strict):
+    task: str
+    n: int
+    belief: Interval
+    belief_prices: Interval
+    difference: Interval
+
+
+class Believed(_Strict):
+    uninformed: TypeScores
+    calibration: list[CalibrationRow]
+    inputs: list[InputsRow]
+    outcomes: list[OutcomeRow]
+
+
 class ReadingRow(_Strict):
     reader: str
     split: Literal["dev", "held_out"]
@@ -561,6 +607,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "bench/1": TypeAdapter(Bench),
     "oracle/1": TypeAdapter(Oracle),
     "market/1": TypeAdapter(Market),
+    "belief/1": TypeAdapter(Believed),
     "language/1": TypeAdapter(Language),
     "judged/1": TypeAdapter(Judged),
     "selector/1": TypeAdapter(Selector),

@@ -119,6 +119,13 @@ def _market(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return market.market(market.Config(**_config(artifact)), workers)
 
 
+def _belief(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every table believed again, every game of both buyers played again."""
+    from sauda import belief_report
+
+    return belief_report.report(belief_report.Config(**_config(artifact)), workers)
+
+
 def _judged(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every negotiation held again."""
     from sauda import judged
@@ -177,6 +184,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "ladder/1": _ladder,
     "oracle/1": _oracle,
     "market/1": _market,
+    "belief/1": _belief,
     "judged/1": _judged,
     "selector/1": _selector,
     "published/1": _published,
@@ -196,6 +204,7 @@ def describe(file: str) -> str:
         "ladder/1": "rows computed again; scripts and the null model played again",
         "oracle/1": "every game solved again, every episode played again",
         "market/1": "every game listened to again, every career lived again",
+        "belief/1": "every table believed again, every game of both buyers played again",
         "judged/1": "every negotiation held again, every pitch judged again",
         "selector/1": "every choice made again, every episode played again",
         "published/1": "every figure is the one that was sealed",

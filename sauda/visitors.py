@@ -32,9 +32,11 @@ class Script:
     begin: int  # the event that starts a game
     reply: int  # the event that says something
     trigger: int
-    seat: str
-    other: str
+    start: tuple[Any, ...]  # what the event that begins takes, at first
+    market: int  # where the market, or the ware, stands in it
     markets: tuple[str, ...]
+    said: int  # where the words stand in what the replying event takes
+    rest: tuple[Any, ...]  # all that it takes, at first
     chat: int
     buttons: tuple[int, ...]
 
@@ -72,16 +74,23 @@ def script(config: Mapping[str, Any]) -> Script:
     again = _first([i for i, p in props.items() if p.get("value") == "New game"], "new game")
     begin = _first([e for e in events if [again, "click"] in e["targets"]], "start")
     reply = _first([e for e in events if [box, "submit"] in e["targets"]], "reply")
-    seat, market, other = (props[part] for part in begin["inputs"])
+    pickers = [props[part] for part in begin["inputs"]]
+    start = [picker["value"] for picker in pickers]
+    names = [picker.get("elem_id") for picker in pickers]
+    market, other = names.index("haggle-market"), names.index("haggle-other")
+    scripts = [value for _, value in pickers[other]["choices"] if value.startswith("Hidden")]
+    start[other] = scripts[0]  # scripts answer: what a language model takes is timed on its own
     shown = reply["outputs"]
     quick = {i for i, p in props.items() if p.get("size") == "sm"}
     return Script(
         begin=begin["id"],
         reply=reply["id"],
         trigger=box,
-        seat=seat["value"],
-        other=other["value"],
-        markets=tuple(value for _, value in market["choices"]),
+        start=tuple(start),
+        market=market,
+        markets=tuple(value for _, value in pickers[market]["choices"]),
+        said=reply["inputs"].index(box),
+        rest=tuple(props[part].get("value") for part in reply["inputs"]),
         chat=shown.index(chat),
         buttons=tuple(place for place, part in enumerate(shown) if part in quick),
     )
@@ -98,14 +107,14 @@ def played(address: str, plan: Script, number: int, rng: np.random.Generator) ->
     page = Page(address)
     time.sleep(rng.uniform(0, THINKING[1]))  # nobody comes at the same instant
     while True:
-        seen = page.call(
-            plan.begin, [plan.seat, plan.markets[number % len(plan.markets)], plan.other]
-        )
+        start, words = list(plan.start), list(plan.rest)
+        start[plan.market] = plan.markets[number % len(plan.markets)]
+        seen = page.call(plan.begin, start)
         while _open(seen, plan):
             time.sleep(rng.uniform(*THINKING))
-            said = move(seen, plan)
+            words[plan.said] = said = move(seen, plan)
             start = time.perf_counter()
-            after = page.call(plan.reply, [None, said], plan.trigger)
+            after = page.call(plan.reply, words, plan.trigger)
             yield time.perf_counter() - start
             check(seen, after, said, plan)
             seen = after

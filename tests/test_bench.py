@@ -18,7 +18,7 @@ from sauda.bench import (
 from sauda.policies import BUYERS
 from sauda.visitors import Script, check, move, script
 
-PLAN = Script(4, 8, 44, seat="I buy", other="", markets=("a",), chat=0, buttons=(1, 2, 3))
+PLAN = Script(4, 8, 44, ("sell", "a"), 1, ("a",), 0, (None, ""), chat=0, buttons=(1, 2, 3))
 
 
 def shown(*said: str, labels: tuple[str, ...] = ("Accept ₹60", "Halfway ₹40", "Walk away")) -> list:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,11 +15,11 @@ import pytest
 
 from env import rollout, task
 from sauda.policies.bazaar import linear
-from sauda.policies.decoding import Decoder, Sampling, generation_mode, stop_tokens
+from sauda.policies.decoding import Decoder, Memory, Read, Sampling, generation_mode, stop_tokens
 from sauda.policies.llm import LLMPolicy, parse, render, schema
 from sauda.policies.model import CannotLoad, Model, chosen_precision, load, named
 from sauda.policies.reply import NotReady, Reply, ReplyError, ReplyTimeout
-from sauda.policies.resident import Failed, Loading, Ready, Resident
+from sauda.policies.resident import Failed, Loading, Ready, Resident, Waiting
 from sauda.policies.weights import (
     CONVERTED_SHA256,
     HUB,
@@ -86,6 +87,33 @@ def test_the_reused_prefix_changes_no_token(tiny, chats):
     assert texts == [read_again(chat, 0).text for chat in chats]
     assert len(reused.decoder._prefixes) == 1
     assert not read_again.decoder._prefixes
+
+
+def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(tiny, chats, monkeypatch):
+    here = model(tiny)
+    read, forward = [], here.decoder._forward
+    monkeypatch.setattr(
+        here.decoder,
+        "_forward",
+        lambda state, ids: read.append(ids.shape[1]) or forward(state, ids),
+    )
+    here.batch(chats[:2], [0, 0])
+    whole = len(here.decoder._ids(chats[2]))
+    read.clear()
+    assert here(chats[2], 0).text == model(tiny, prefix=False)(chats[2], 0).text
+    assert read[0] == whole - len(here.decoder._ids(chats[1])) < whole / 2
+
+
+def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
+    memory = Memory(most=10)
+    for start in range(5):
+        memory.keep(Read((start, 1, 2, 3), 3, ()))
+    assert memory.tokens == 8
+    assert [memory.longest([start, 1, 2, 3, 4])[0] for start in range(5)] == [0, 0, 0, 4, 4]
+    memory.keep(Read((4, 1, 2, 3, 5, 6), 5, ()))  # goes on from the last: takes its place
+    assert memory.tokens == 10
+    assert memory.longest([4, 1, 2, 3, 5, 7])[0] == 5
+    assert memory.longest([4, 1, 2, 3, 9, 7])[0] == 0  # another answer: not the same prompt
 
 
 def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
@@ -275,6 +303,51 @@ def test_closing_a_reply_stops_the_model():
     reply.close()
     time.sleep(0.4)
     assert slow.written < 4
+
+
+def test_visitors_stand_in_line_are_told_their_place_and_get_their_own_reply():
+    class Echo:
+        source, at_once, most = "echo", 0, 0
+
+        def stream(self, messages, seed, schema=None):
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+            for i in range(1, 4):
+                time.sleep(0.01)
+                yield Reply(messages[0]["content"] * i, self.source, i, "stop" if i == 3 else "")
+                if i == 3:
+                    self.at_once -= 1
+
+    echo = Echo()
+    resident = Resident("echo", lambda: echo)
+    resident.wait(5)
+
+    def visit(number):
+        return list(resident.stream([{"role": "user", "content": f"<{number}>"}], number))
+
+    with ThreadPoolExecutor(20) as pool:
+        heard = list(pool.map(visit, range(20)))
+    assert [pieces[-1].text for pieces in heard] == [f"<{i}>" * 3 for i in range(20)]
+    places = [[p.place for p in pieces if isinstance(p, Waiting)] for pieces in heard]
+    assert all(told == sorted(told, reverse=True) for told in places)
+    assert max(max(told, default=0) for told in places) > 10
+    assert echo.most <= 2  # the last piece is out before its thread ends
+
+
+def test_whoever_leaves_the_line_or_fails_lets_the_next_one_in():
+    slow = Slow(pause=0.05)
+    resident = Resident("slow", lambda: slow)
+    resident.wait(5)
+    first, second = resident.stream([], 0), resident.stream([], 1)
+    assert isinstance(next(first), Reply)
+    assert next(second) == Waiting(1)
+    third = resident.stream([], 2)
+    assert next(third) == Waiting(2)
+    second.close()
+    first.close()
+    while isinstance(piece := next(third), Waiting):
+        assert piece == Waiting(1)
+    assert isinstance(piece, Reply)
 
 
 def test_R3_the_real_model_ends_most_replies_itself(mini, positions):

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from env import rupees
 from sauda.language import numerals
-from sauda.language.money import HIGHEST_PRICE, LONGEST_MESSAGE, Mention, price, prices
+from sauda.language.money import (
+    HIGHEST_PRICE,
+    LONGEST_MESSAGE,
+    Mention,
+    find_price,
+    price,
+    prices,
+)
 
 WHOLE_PRICES = st.integers(1, 10_00_00_000)
 
@@ -234,6 +241,61 @@ def test_a_message_without_one_good_price_is_told_what_was_expected_and_what_cam
 def test_a_huge_message_is_refused_with_its_length():
     with pytest.raises(ValueError, match="this message has 1,00,00,000"):
         price("₹1," * 3_333_333 + "₹")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " \n", "hello", "nahi bhai", "🙏", "a" * 2_001),
+        *("I'm 45", "I am 45.", "age 45", "aged 30", "umar 60", "मेरी उम्र ४५ है", "45 saal"),
+        *("25 years old", "मैं ४५ साल का हूँ", "my mother is 60 years"),
+        *("9876543210", "call 98765 43210", "+91 98765-43210", "022-23456789", "022 2345 6789"),
+        *("size 42", "XL 42 size chahiye", "42 inch", "5.5 feet", "6 ft", "साइज़ 9 number"),
+        *("3 pieces", "do kilo", "paanch log", "दो लोग", "2-3 din", "4 buttons missing", "2 bhk"),
+        *("12/05/2024", "5 March", "5:30", "7 baje", "bought in 2019", "born 1985"),
+        *("10%", "99.9%", "fifty percent", "बीस प्रतिशत", "500 off", "500 kam karo"),
+        *("100 kB", "100kB", "64 GB", "PIN code 560034", "pincode 110001", "otp 4521", "room 12"),
+        *("450 or 500", "2-3 hazaar", "do teen sau", "₹54? I can do 32.", "9 out of 10"),
+        *("1.2e15", "1e400", "₹10,00,00,001", "-50", "minus sau rupaye", "0", "₹0.49", "$450"),
+    ],
+)
+def test_where_no_single_price_is_meant_none_is_found(text):
+    assert find_price(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("1,20,000", 120_000),
+        ("50k", 50_000),
+        ("1.2 lakh", 120_000),
+        ("dhai hazaar", 2_500),
+        ("saadhe teen sau", 350),
+        ("sava lakh", 125_000),
+        ("dedh sau rupaye", 150),
+        ("सवा सौ", 125),
+        ("साढ़े तीन सौ में दे दो", 350),
+        ("४५०", 450),
+        ("१,२०,०००", 120_000),
+        ("I am at 45", 45),
+        ("I'm 45 final", 45),
+        ("mobile 9876543210, 500 dunga", 500),
+        ("main 25 saal ka hoon, 300 dunga", 300),
+        ("2 pieces, 900 for both", 900),
+        ("bought in 2019 for 40,000", 40_000),
+        ("450.49", 450),
+        ("₹32.50", 33),
+        ("₹0.50", 1),
+    ],
+)
+def test_the_one_price_is_found_in_whole_rupees(text, amount):
+    assert (find_price(text), type(find_price(text))) == (amount, int)
+
+
+@given(st.text(st.characters() | st.sampled_from("0123456789₹-.,ek/% "), max_size=200))
+def test_any_text_is_a_whole_price_or_none(text):
+    found = find_price(text)
+    assert found is None or 0 < found <= HIGHEST_PRICE
 
 
 @pytest.mark.parametrize(

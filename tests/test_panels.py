@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from panels import (
     results,
     tour,
     transcripts,
+    words,
 )
 from panels import published as published_panel
 from panels.look import trouble
@@ -255,12 +257,26 @@ def test_a_visitor_may_choose_whom_to_buy_from_and_learns_it_at_the_end(kind: st
 
 
 def test_a_hidden_buyer_is_one_of_the_scripts_and_named_at_the_end():
-    game = haggle.new_game(haggle.SELL, haggle.FIRST, haggle.HIDDEN)
+    game = haggle.new_game(haggle.SELL, haggle.ANYTHING, haggle.HIDDEN)
     assert game.opponent in BUYERS
     assert "The buyer was" not in str(game_view.result(game))
     assert f"The buyer was {game.opponent}" in str(
         game_view.result(answer(game, WalkAway()))
     ).replace("rule based", "rule_based").replace("tit for tat", "tit_for_tat")
+
+
+def test_a_chosen_ware_is_the_one_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_name():
+    for ready, plays in ((True, "sauda-mini+constrained+honest"), (False, haggle.STAND_IN)):
+        game = haggle.new_game(haggle.SELL, "hybrid city bicycle", "Sauda", ready)
+        assert game.observation.table.item.name == "hybrid city bicycle"
+        assert game.opponent == plays
+
+
+def test_both_languages_say_the_same_keys_with_the_same_places():
+    english, hindi = (words.WORDS[name] for name in (words.ENGLISH, words.HINDI))
+    assert english.keys() == hindi.keys()
+    for key in english:
+        assert set(re.findall(r"{(\w+)}", english[key])) == set(re.findall(r"{(\w+)}", hindi[key]))
 
 
 def test_a_games_seed_is_too_long_to_be_searched_for():

@@ -31,6 +31,7 @@ _NO_PLURAL = words(
 _LEAST = words(
     "bhi kam nahi nahin nhi upar zyada jyada less more lower भी कम नहीं ऊपर ज्यादा"
 )  # "ek rupya bhi kam nahi": not one rupee less
+_SIZE = words("size साइज़ साइज")  # "42 size chahiye"
 _FOREIGN = ("$", "€", "£", "¥")
 
 
@@ -68,6 +69,18 @@ def price(text: str) -> float:
     if amount <= 0:
         raise ValueError(f"Say a price above ₹0, such as ₹450; I read {rupees(amount)}.")
     return amount
+
+
+def find_price(text: str) -> int | None:
+    """The one price that a message offers, in whole rupees; None where `price` would refuse it.
+
+    Paise are rounded to the nearest rupee, half a rupee up; less than that is no price.
+    """
+    try:
+        amount = price(text)
+    except ValueError:
+        return None
+    return int(amount + 0.5) or None
 
 
 def _quoted(text: str) -> str:
@@ -168,7 +181,7 @@ def _is_cued(line: Sequence[Token], i: int, end: int) -> bool:
 
 
 def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
-    """Whether digits are a model, a phone number, a day, a year, or in another currency."""
+    """Whether digits are a model, a code, an age, a day, a year, or in another currency."""
     before, token, after = line[i - 1], line[i], line[number.end]
     if before.key in ("#", *_FOREIGN):
         return True
@@ -177,13 +190,16 @@ def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
     is_plain = token.key.isdecimal()
     is_year = is_plain and 1950 <= token.value <= 2035
     is_day = token.value <= 31
+    is_age = before.key in ("am", "m", "im") and line[number.end].kind in ("mark", "edge")
     return (
         (before.touches(token) and before.kind not in ("mark", "currency"))
         or (is_plain and len(token.key) >= 10)
         or (before.key in numerals.LABELS and token.value < 100)
+        or (is_age and is_plain and token.value < 100)
+        or before.key in numerals.CODES
         or (before.key in ("after", "before") and token.value <= 12)
         or (before.key in numerals.MONTHS and (is_day or is_year))
-        or (is_year and before.key in ("since", "year", "model", "a"))
+        or (is_year and before.key in ("since", "year", "model", "a", "born"))
         or (is_year and before.key == "in" and line[i - 2].key in numerals.BOUGHT)
         or (is_year and after.key in ("model", "edition", "version"))
     )
@@ -204,6 +220,7 @@ def _is_count(line: Sequence[Token], number: Number) -> bool:
         or (after.key in ("aur", "और", "interested", "serious") and then.kind == "unit")
         or (after.key in numerals.MONTHS and number.value <= 31)
         or (after.key == "of" and then.key in ("them", "these", "those", "us"))
+        or (number.value < 100 and after.key in _SIZE)
         or (number.value < 20 and _is_plural(after))
         or _is_cut(line, i)
     )

@@ -111,10 +111,11 @@ PREFIXES = words("₹ ₨ rs rs. inr inr. रु रु. रू रू.")  # cur
 PAISE = words("paise paisa पैसे पैसा")
 EVERYDAY = words("sau सौ bees tees saath bara")  # ordinary words too: "saath" is also "with"
 UNITS = words(
-    "litre liter ltr ml kg kilo gm gram km kmpl kmph miles cc inch inches ft feet foot cm mm meter "
-    "metre gb tb mb mp mah watt volt hp amp hz ton star year yr saal sal month mahine mahina week "
-    "hafte hafta day din dino hour hr ghante ghanta minute min second sec am pm baje bje tareekh "
-    "tarikh piece pc unit set pair jodi pack packet dozen darjan box boxes bottle people person "
+    "litre liter ltr ml kg kilo gm gram km kmpl kmph mpg miles cc inch inches ft feet foot cm mm "
+    "meter metre kb gb tb mb mp mah watt volt hp amp hz ton star year yr saal sal month mahine "
+    "mahina week hafte hafta day din dino hour hr ghante ghanta minute min second sec am pm baje "
+    "bje tareekh tarikh piece pc unit set pair jodi pack packet dozen darjan box boxes bottle "
+    "people person "
     "log logo logon aadmi buyers customers grahak friends kids bache bachche owners users time "
     "baar bar dafa percent pratishat fisadi door seater seat wheel speed gear floor room bedroom "
     "bhk number other more extra photo pic left x dollar usd euro pound "
@@ -126,8 +127,12 @@ MONTHS = words(
     "october oct november nov december dec जनवरी फरवरी मार्च अप्रैल जून जुलाई अगस्त सितंबर अक्टूबर "
     "नवंबर दिसंबर"
 )  # not may and mar: "450 may be too much"
-LABELS = words("model version size number iphone ipad galaxy pixel pulsar windows class round")
-BOUGHT = words("bought purchased made launched")  # "bought in 2019"
+LABELS = words(
+    "model version size number iphone ipad galaxy pixel pulsar windows class round room "
+    "age aged umar umr उम्र उमर आयु"
+)  # before a number below 100
+CODES = words("pin pincode otp code")  # before a number of any size
+BOUGHT = words("bought purchased made launched born")  # "bought in 2019"
 WEAK = words("do दो ek एक one")  # number words that mostly mean something else
 BEFORE_DO = words(
     "de kar kr bata bol le dila dikha laga chhod rakh bech bhej ghata you i we they can could will "
@@ -148,6 +153,7 @@ _TOKEN = re.compile(
       | \d+(?:\.\d+){{2,}} | \d-in-\d                              # version 1.2.3, 2-in-1
       | \+\d{{1,3}}[ -]?\d{{5}}[ -]?\d{{5}}(?!\d)                  # +91 98765 43210
       | \d{{3}}-\d{{3}}-\d{{4}}(?!\w)                              # 555-555-5555
+      | 0\d{{2,4}}[ -]\d{{3,4}}[ -]?\d{{3,4}}(?![\w,])             # 022-2345 6789
       | (?!\d{{4}}0[ -]\d{{4}}0)[6-9]\d{{4}}[ -]\d{{5}}(?![\d,])   # but 60000-65000 is a range
       | [48]k\s?(?:tv|uhd|ultra|hdr|video|display|monitor)(?!\w)
       | (?!rs-|inr-)(?-i:[A-Z]{{1,3}})-\d+\w*                      # PS-5

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_based, smart
 from sauda.policies import arena, bazaar
-from sauda.policies.belief import belief_buyer
+from sauda.policies.belief import belief_buyer, belief_prices
 from sauda.policies.expert import expert
 from sauda.policies.lineup import is_model, model_policy
 from sauda.policies.planner import planner
@@ -61,7 +61,9 @@ LAB_LABELS: Mapping[str, str] = MappingProxyType(
         "wait": "Does nothing",
     }
 )
-SLOW: Mapping[str, Policy] = MappingProxyType({"belief": belief_buyer})  # buyers asked for by name
+SLOW: Mapping[str, Policy] = MappingProxyType(  # buyers asked for by name
+    {"belief": belief_buyer, "belief_prices": belief_prices}
+)
 
 
 def contestants(task: Task) -> Mapping[str, Policy]:

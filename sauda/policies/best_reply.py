@@ -72,7 +72,7 @@ class Sellers:
         A higher bid only lowers the threshold, so all bids above one that is taken are taken.
         """
         refused, taken = np.zeros(best.shape), np.broadcast_to(self.opening[:, None], best.shape)
-        steps = int(np.log2(self.opening.max())) + 2 if self.whole else 20
+        steps = int(np.log2(self.opening.max())) + 2 if self.whole else 12
         for _ in range(steps):
             middle = (refused + taken) / 2
             middle = np.floor(middle) if self.whole else middle
@@ -124,8 +124,11 @@ class Dynamics:
     stays: np.ndarray  # (n, T, k + 1, k): chance that it refuses a bid above the best, and stays
 
 
-def dynamics(sellers: Sellers, prices: np.ndarray) -> Dynamics:
-    """The sellers' answers for `prices`, shape (n, k)."""
+def dynamics(sellers: Sellers, prices: np.ndarray, first: int = 0) -> Dynamics:
+    """The sellers' answers for `prices`, shape (n, k), from round `first` on, counted from 0.
+
+    What lies before `first` is not filled in.
+    """
     n, k = prices.shape
     zero = np.zeros((n, 1))
     best = np.hstack([prices, zero])
@@ -135,7 +138,7 @@ def dynamics(sellers: Sellers, prices: np.ndarray) -> Dynamics:
     asks, enough, hold, held = (np.empty(shape) for _ in range(4))
     stays = np.empty((*shape, k), np.float32)
     step = 1.0 if sellers.whole else 1e-3 * float(sellers.opening.min())
-    for i in range(sellers.rounds):
+    for i in range(first, sellers.rounds):
         asks[:, i] = sellers.ask(i, best)
         enough[:, i] = sellers.enough(i + 1, best)
         hold[:, i] = np.minimum(best, enough[:, i] - step)
@@ -149,7 +152,7 @@ def dynamics(sellers: Sellers, prices: np.ndarray) -> Dynamics:
 
 
 def solve(
-    known: Dynamics, stakes: Stakes, rival: np.ndarray | None = None
+    known: Dynamics, stakes: Stakes, rival: np.ndarray | None = None, first: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Best values (n, T + 1, k + 1) and moves (n, T, k + 1) before each of the buyer's moves.
 
@@ -157,6 +160,7 @@ def solve(
     of those that are taken the least is best, of those refused the highest. `rival` holds the
     highest bid of the others in each state, (n, T, k + 1), -inf where nobody else bids; a tie with
     it counts as lost, and the value after a rival's bid between two of the grid is interpolated.
+    Rounds before `first` are not filled in.
     """
     sellers, rounds = known.sellers, known.sellers.rounds
     floor = sellers.reservation[:, None]
@@ -164,7 +168,7 @@ def solve(
     moves = np.empty(known.asks.shape)
     values[:, rounds] = stakes.left(rounds, floor)
     payable = known.prices <= stakes.purse
-    for i in reversed(range(rounds)):
+    for i in reversed(range(first, rounds)):
         t, after = i + 1, values[:, i + 1]
         left = stakes.left(t, floor)
         ahead = np.where(payable, after[:, :-1] - left, -1.0)  # -1: worse than any walk

@@ -1,11 +1,12 @@
 """Tokens, one after the other: sampling, the cache of the static prompt, batches, stop tokens.
 
 Our own loop and not `generate` of transformers, because it needs four things together: a seed for
-each row, replies that can be watched while they grow, a prompt prefix that is read once, and a
+each row, replies that can be watched while they grow, prompts of which nothing is read twice, and a
 grammar for each row.
 """
 
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ END_OF_TURN = (
     "<|endoftext|>",
     "</s>",
 )
+REMEMBERED = 20_000  # tokens of conversations whose keys and values are kept: 0.5 GB for the mini
 LIKELIEST = 50  # tokens that are drawn among: sorting a whole vocabulary costs more than a layer
 
 
@@ -78,8 +80,58 @@ class Row:
     finish: str = ""
 
 
+@dataclass(frozen=True)
+class Read:
+    """A conversation that was read: its tokens, those of its prompt, their keys and values."""
+
+    tokens: tuple[int, ...]
+    prompt: int  # of the tokens
+    layers: Sequence[tuple[Any, Any]]
+
+    def shared(self, prompt: Sequence[int]) -> int:
+        """How many tokens of `prompt` need not be read again; 0 where it is another conversation.
+
+        Never the last one, whose logits begin the reply.
+        """
+        same = 0
+        for mine, other in zip(self.tokens, prompt[:-1], strict=False):
+            if mine != other:
+                break
+            same += 1
+        return same if same >= self.prompt else 0
+
+
+class Memory:
+    """The conversations read last; the oldest go first. Safe for calls that overlap."""
+
+    def __init__(self, most: int = REMEMBERED) -> None:
+        self.most, self.tokens = most, 0
+        self._kept: list[Read] = []
+        self._lock = threading.Lock()
+
+    def longest(self, prompt: Sequence[int]) -> tuple[int, Sequence[tuple[Any, Any]]]:
+        """The most tokens of `prompt` that were read, and the keys and values they are part of."""
+        with self._lock:
+            kept = list(self._kept)
+        found = max(kept, key=lambda read: read.shared(prompt), default=None)
+        if found is None or not found.shared(prompt):
+            return 0, ()
+        return found.shared(prompt), found.layers
+
+    def keep(self, read: Read) -> None:
+        """Remember `read` in the place of what it goes on from."""
+        with self._lock:
+            self._kept = [
+                old for old in self._kept if read.tokens[: old.prompt] != old.tokens[: old.prompt]
+            ]
+            self._kept.append(read)
+            self.tokens = sum(len(old.tokens) for old in self._kept)
+            while self.tokens > self.most and len(self._kept) > 1:
+                self.tokens -= len(self._kept.pop(0).tokens)
+
+
 class Decoder:
-    """A network and its tokenizer, ready to write. Calls share nothing but the read prefixes."""
+    """A network and its tokenizer, ready to write. Calls share nothing but what was read."""
 
     def __init__(
         self, network: Any, tokenizer: Any, sampling: Sampling = USUAL, prefix: bool = True
@@ -87,6 +139,7 @@ class Decoder:
         self.network, self.tokenizer, self.sampling = network, tokenizer, sampling
         self.stops = stop_tokens(tokenizer, network)
         self.reuses_prefix = prefix
+        self.memory = Memory()
         self._prefixes: dict[tuple[int, ...], Any] = {}
         self._grammars: Any = None
 
@@ -98,14 +151,20 @@ class Decoder:
         for row, schema in zip(rows, schemas, strict=True):
             row.matcher = None if schema is None else self._matcher(schema)
         growing = list(range(len(rows)))
-        state = self._read([self._ids(chat) for chat in chats], chats)
+        prompts = [self._ids(chat) for chat in chats]
+        state = self._read(prompts, chats)
         while True:
             for number, token in zip(
                 growing, self._choose(state.logits, growing, rows), strict=True
             ):
                 self._take(rows[number], token)
                 yield number, rows[number]
-            kept = [i for i, number in enumerate(growing) if not rows[number].finish]
+            kept = []
+            for i, number in enumerate(growing):
+                if not rows[number].finish:
+                    kept.append(i)
+                elif self.reuses_prefix:
+                    self.memory.keep(state.read(i, prompts[number], rows[number].tokens))
             if not kept:
                 return
             if len(kept) < len(growing):
@@ -143,13 +202,18 @@ class Decoder:
         )
 
     def _read_one(self, prompt: list[int], chat: Messages) -> "_State":
-        """A prompt of its own; its static beginning comes from the cache."""
+        """A prompt of its own; what was read of its conversation comes from memory."""
         import torch
 
-        prefix = self._prefix(prompt, chat)
         device = self.network.device
-        state = _State(self._cache(prefix), torch.ones((1, len(prompt)), dtype=int, device=device))
-        self._forward(state, torch.tensor([prompt[len(prefix) :]], device=device))
+        known, layers = self.memory.longest(prompt) if self.reuses_prefix else (0, ())
+        if not known:
+            prefix = self._prefix(prompt, chat)
+            known, layers = len(prefix), self._static_layers(prefix)
+        state = _State(
+            self._cache(layers, known), torch.ones((1, len(prompt)), dtype=int).to(device)
+        )
+        self._forward(state, torch.tensor([prompt[known:]], device=device))
         return state
 
     def _prefix(self, prompt: list[int], chat: Messages) -> tuple[int, ...]:
@@ -160,21 +224,24 @@ class Decoder:
         same = (a == b for a, b in zip(prompt[:-1], static, strict=False))
         return tuple(static[: next((i for i, equal in enumerate(same) if not equal), len(static))])
 
-    def _cache(self, prefix: tuple[int, ...]) -> Any:
-        """A fresh cache that begins with `prefix`, which is read only once."""
+    def _static_layers(self, prefix: tuple[int, ...]) -> Sequence[tuple[Any, Any]]:
+        """The keys and values of a static beginning, which is read only once."""
+        import torch
         from transformers import DynamicCache
 
-        cache = DynamicCache(config=self.network.config)
-        if not prefix:
-            return cache
-        if prefix not in self._prefixes:
-            import torch
-
+        if prefix and prefix not in self._prefixes:
             first = _State(DynamicCache(config=self.network.config), None)
             self._forward(first, torch.tensor([prefix], device=self.network.device))
             self._prefixes[prefix] = [(layer.keys, layer.values) for layer in first.cache.layers]
-        for index, (keys, values) in enumerate(self._prefixes[prefix]):
-            cache.update(keys, values, index)  # which copies them
+        return self._prefixes.get(prefix, ())
+
+    def _cache(self, layers: Sequence[tuple[Any, Any]], tokens: int) -> Any:
+        """A fresh cache that begins with the first `tokens` of `layers`."""
+        from transformers import DynamicCache
+
+        cache = DynamicCache(config=self.network.config)
+        for index, (keys, values) in enumerate(layers):
+            cache.update(keys[:, :, :tokens], values[:, :, :tokens], index)  # which copies them
         return cache
 
     def _advance(self, state: "_State", tokens: list[int]) -> None:
@@ -264,6 +331,16 @@ class _State:
     cache: Any
     mask: Any  # 1 for real tokens, 0 for padding; None where there is none
     logits: Any = None
+
+    def read(self, row: int, prompt: Sequence[int], written: Sequence[int]) -> Read:
+        """What this row read and wrote, the last token left out: it was never read."""
+        tokens = (*prompt, *written[:-1])
+        one, last = slice(row, row + 1), -len(tokens)
+        layers = [
+            (layer.keys[one, :, last:].clone(), layer.values[one, :, last:].clone())
+            for layer in self.cache.layers
+        ]
+        return Read(tokens, len(prompt), layers)
 
     def keep(self, rows: list[int]) -> None:
         """Drop all rows but these."""

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from env import Policy
-from sauda.policies.llm import LLMPolicy, Null
+from env import IllegalAction, Observation, Policy
+from sauda.policies.llm import LLMPolicy, Null, parse
 from sauda.policies.model import MODELS, Model, adapter_folder, load
 from sauda.policies.reply import BatchGenerate, Messages, Reply, Schema
-from sauda.policies.steering import WRAPPERS, Wrapped, Wrapper
+from sauda.policies.steering import WRAPPERS, Proposal, Steered, Wrapped, Wrapper
 
 NULL, CONSTRAINED = "null", "constrained"
 BASES = (NULL, *MODELS)
@@ -45,6 +45,21 @@ class Contestant:
     def policy(self) -> Policy:
         bare = LLMPolicy(self.generate, self.constrained)
         return bare if self.wrapper is None else Wrapped(bare, self.wrapper)
+
+    def steer(self, obs: Observation, reply: Reply) -> Steered:
+        """The move that `reply` makes at `obs`, under the wrapper where there is one.
+
+        Raises IllegalAction where the reply holds no move and the wrapper makes none of it.
+        """
+        try:
+            proposal: Proposal = parse(reply.text, obs)
+        except IllegalAction as error:
+            proposal = error
+        if self.wrapper is not None:
+            return self.wrapper(obs, proposal)
+        if isinstance(proposal, IllegalAction):
+            raise proposal
+        return Steered(proposal)
 
     @property
     def weights(self) -> str:

@@ -11,11 +11,12 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from env import Accept, IllegalAction, Observation, Offer, Tells, WalkAway, rupees
+from env import Accept, IllegalAction, Move, Observation, Offer, Tells, WalkAway, rupees
 from sauda.language import money
 from sauda.policies.reply import Generate, Messages, Reply, Schema
 
@@ -23,17 +24,17 @@ Action = Offer | Accept | WalkAway
 
 RULES = {
     "buyer": (
-        "You buy at an Indian bazaar. Prices are percent of the first ask. Answer with one JSON "
-        'object: {"offer":45,"say":"few words"} bids, {"accept":true} takes the ask, {"walk":true} '
-        "leaves. In say, # means your price. Bid low, rise slowly, hide your limit, never pay more."
+        "You haggle to buy. Prices are percent of the first ask. Reply in JSON: "
+        '{"offer":45,"say":"few words"} or {"accept":true} or {"walk":true}. '
+        "# is your price. Never pay over your limit."
     ),
     "seller": (
-        "You sell at an Indian bazaar. Prices are percent of the first ask. Answer with one JSON "
-        'object: {"offer":95,"say":"few words"} asks, {"accept":true} takes the bid, {"walk":true} '
-        "leaves. In say, # means your price. Ask high, fall slowly, hide your limit, hold it."
+        "You haggle to sell. Prices are percent of the first ask. Reply in JSON: "
+        '{"offer":95,"say":"few words"} or {"accept":true} or {"walk":true}. '
+        "# is your price. Never sell under your limit."
     ),
 }
-HISTORY = 6  # last prices of each side in the prompt: more than three exchanges (R6)
+HISTORY = 5  # deals before this one whose prices are told
 LONGEST_QUOTE = 120  # characters of what the other side said
 LONGEST_COMPLETION = 4_000  # characters that are looked at
 QUOTED = 80  # characters of a completion in an error
@@ -43,45 +44,87 @@ VERBS = ("offer", "accept", "walk")
 
 
 def render(obs: Observation) -> list[dict[str, str]]:
-    """What `obs` is to a language model, as chat messages; the first never changes for a seat."""
+    """What `obs` is to a language model, as chat messages that only grow while a deal lasts.
+
+    First the rules, the same for every game of a seat; then the position and the other side's first
+    move; then each own move as the completion that makes it, and each answer to it. What was read
+    once need not be read again, and a whole deal is one training sequence.
+    """
     seat = "seller" if obs.agent == "seller" else "buyer"
-    return [
-        {"role": "system", "content": RULES[seat]},
-        {"role": "user", "content": "\n".join(_lines(obs, seat))},
-    ]
+    chat = [{"role": "system", "content": RULES[seat]}]
+    heard = " ".join(_position(obs, seat))
+    number = 0
+    for move in _moves(obs):
+        if move.agent == obs.agent:
+            chat.append({"role": "user", "content": f"{heard} {_round(obs, number)}".lstrip()})
+            chat.append({"role": "assistant", "content": completion(move.action, obs)})
+            heard, number = "", number + 1
+        else:
+            heard = f"{heard} {_answer(move, obs)}".lstrip()
+    if obs.table.rivals:
+        heard = f"{heard} {_rivals(obs)}".lstrip()
+    chat.append({"role": "user", "content": f"{heard} {_round(obs, number)}".lstrip()})
+    return chat
 
 
-def _lines(obs: Observation, seat: str) -> Iterator[str]:
+def _moves(obs: Observation) -> Iterator[Move]:
+    """The deal's moves in order; own bids under seal, which no table holds, in their places."""
+    table = obs.table
+    sealed = [Move(obs.agent, Offer(bid)) for bid in table.bids] if table.rivals else []
+    for pair in zip_longest(table.moves, sealed):
+        yield from filter(None, pair)
+
+
+def _position(obs: Observation, seat: str) -> Iterator[str]:
+    """What stays as it is while a deal lasts."""
     table, own = obs.table, obs.own
     item = f"{_clean(table.item.name)}, {_clean(table.item.condition)}".replace("_", " ")
-    yield f"Item: {item}. List price {shown(obs, table.item.list_price)}."
     limit = obs.reservation if seat == "seller" else obs.budget
-    yield f"Your limit: {_inside(obs, limit, seat)}.{_stakes(obs)}"
+    yield f"{item}. List {shown(obs, table.item.list_price)}. Limit {_inside(obs, limit, seat)}."
+    if "discount" in own:
+        yield f"Keeps {round(100 * own['discount'])}%."
+    if own.get("deadline") is not None:
+        yield f"Deadline {own['deadline']}."
     if table.deals > 1:
         paid = " ".join("-" if d.price is None else f"{_share(d)}" for d in table.past[-HISTORY:])
         purse = f", purse {_inside(obs, own['purse'], seat)}" if "purse" in own else ""
-        yield f"Deal {len(table.past) + 1} of {table.deals}{purse}. Before: {paid or 'none'}."
-    if table.rivals:
-        active = sum(rival.active for rival in table.rivals)
-        yield f"Rivals: {active}.{' You were outbid.' if table.outbid else ''}"
+        yield f"Deal {len(table.past) + 1}/{table.deals}{purse}. Before: {paid or 'none'}."
     if table.seller_type and seat == "buyer":
-        yield f"Seller: {table.seller_type}."
-    yield f"Asks: {_prices(obs, table.asks)}. Bids: {_prices(obs, table.bids)}."
-    if obs.tells is not None and seat == "buyer":
-        yield f"Tells: {_manner(obs.tells)}."
-    if said := _said(obs):
-        yield f"They said: {json.dumps(said, ensure_ascii=False)}"
-    yield f"Round {table.round + 1} of {table.rounds}."
+        yield f"Seller {table.seller_type}."
 
 
-def _stakes(obs: Observation) -> str:
-    """What delay costs, where it does."""
-    text = ""
-    if "discount" in obs.own:
-        text += f" Each round keeps {round(100 * obs.own['discount'])}%."
-    if obs.own.get("deadline") is not None:
-        text += f" Deadline round {obs.own['deadline']}."
-    return text
+def _answer(move: Move, obs: Observation) -> str:
+    """A move of the other side: its price, its manner, its words."""
+    seat = "Bid" if obs.agent == "seller" else "Ask"
+    parts = [f"{seat} {shown(obs, move.action.price)}."] if isinstance(move.action, Offer) else []
+    if move.tells is not None:
+        parts.append(f"Tells: {_manner(move.tells)}.")
+    if said := _said(obs, move.action.message):
+        parts.append(f"Says {json.dumps(said, ensure_ascii=False)}")
+    return " ".join(parts)
+
+
+def _rivals(obs: Observation) -> str:
+    active = sum(rival.active for rival in obs.table.rivals)
+    return f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}"
+
+
+def _round(obs: Observation, number: int) -> str:
+    return f"Round {number + 1}/{obs.table.rounds}."
+
+
+def completion(action: Action, obs: Observation) -> str:
+    """The canonical completion that makes `action` at `obs`, or made it earlier in its deal."""
+    verb = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
+    price = action.price if isinstance(action, Offer) else _standing(obs)
+    made: dict[str, Any] = {verb: shown(obs, price) if verb == "offer" else True}
+    words = _clean(action.message)[: money.LONGEST_MESSAGE]
+    for mention in reversed(money.prices(words)):
+        if mention.amount == price:
+            words = words[: mention.start] + "#" + words[mention.end :]
+    if words:
+        made["say"] = words[:LONGEST_QUOTE]
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 
 def unit(obs: Observation) -> float:
@@ -104,10 +147,6 @@ def _share(deal: Any) -> int:
     return math.floor(100 * deal.price / deal.opening_ask + 0.5)
 
 
-def _prices(obs: Observation, prices: tuple[float, ...]) -> str:
-    return " ".join(str(shown(obs, price)) for price in prices[-HISTORY:]) or "none"
-
-
 def _manner(tells: Tells) -> str:
     """Five levels in tenths, and what else is out of the ordinary."""
     levels = {
@@ -126,10 +165,9 @@ def _manner(tells: Tells) -> str:
     )
 
 
-def _said(obs: Observation) -> str:
-    """The other side's last words, their prices in percent; quoted, so that they stay data."""
-    moves = [move for move in obs.table.moves if move.agent != obs.agent]
-    text = _clean(moves[-1].action.message)[: money.LONGEST_MESSAGE] if moves else ""
+def _said(obs: Observation, message: str) -> str:
+    """The other side's words, their prices in percent; they are quoted, so that they stay data."""
+    text = _clean(message)[: money.LONGEST_MESSAGE]
     for mention in reversed(money.prices(text)):
         amount = str(shown(obs, mention.amount)) if abs(mention.amount) <= 1e12 else "too much"
         text = text[: mention.start] + amount + text[mention.end :]
@@ -161,6 +199,20 @@ def parse(completion: str, obs: Observation) -> Action:
     if price is None:
         raise _refused("an offer needs a price", completion)
     return Offer(price, _worded(words, amount, price, obs, completion))
+
+
+def glimpse(text: str, obs: Observation) -> str:
+    """What a completion that still grows says so far, for people: its price in rupees, its words.
+
+    Nothing is judged here; `parse` does that once the completion is whole. Words with a number in
+    them wait till then, since it may be the limit.
+    """
+    number = re.search(r'"offer"\s*:\s*"?(\d{1,5})(?=\D)', text)
+    price = rupees(obs.priced(unit(obs) * int(number[1]) / 100)) if number else ""
+    words = re.search(r'"(?:say|message)"\s*:\s*"((?:[^"\\]|\\.)*)', text)
+    said = words[1] if words and not re.search(r"\d", words[1]) else ""
+    said = "" if money.prices(said) else re.sub("#", price, said)
+    return " ".join(part for part in (price, _clean(said)) if part)
 
 
 def _first_object(completion: str) -> Mapping[str, Any]:

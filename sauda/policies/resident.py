@@ -1,16 +1,20 @@
-"""A model behind the open page: its loading is seen, a reply has a time limit, stop works."""
+"""A model behind the open page: its loading is seen, visitors stand in line for it, a reply has a
+time limit, stop works.
+"""
 
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sauda.policies.model import on_gpu
 from sauda.policies.reply import Messages, NotReady, Reply, ReplyError, ReplyTimeout, Schema
 
-REPLY_LIMIT = 20.0  # seconds a visitor waits for a whole reply
+REPLY_LIMIT = 20.0  # seconds that a reply may take once it is begun
+PATIENCE = 1.0  # seconds between two looks at the line
 
 
 class Streaming(Protocol):
@@ -51,6 +55,13 @@ class Failed:
 Stage = Loading | Ready | Failed
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """In line for the model: `place` 1 is next."""
+
+    place: int
+
+
 class Resident:
     """One model for all visitors of a page, loaded in a thread of its own.
 
@@ -61,6 +72,8 @@ class Resident:
         self.name, self.limit = name, limit
         self._load, self._model = load, None
         self._lock = threading.Lock()
+        self._line: list[object] = []  # tickets; the first is being served
+        self._moved = threading.Condition()
         self._stage: Stage | None = None
         self._speak = on_gpu(self._from_model)  # before the page is launched, as ZeroGPU asks
 
@@ -96,15 +109,51 @@ class Resident:
 
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None
-    ) -> Iterator[Reply]:
-        """The reply as it grows. Closing the iterator stops the model at its next token.
+    ) -> Iterator[Reply | Waiting]:
+        """The reply as it grows, after the wait for it. Closing the iterator stops the model at its
+        next token, or leaves the line.
 
-        Raises NotReady before the model is there, ReplyTimeout after the limit even where the
-        model hangs, and ReplyError where it broke; each says so in a sentence.
+        Raises NotReady before the model is there, ReplyTimeout once a reply that was begun takes
+        longer than the limit, even where the model hangs, and ReplyError where it broke; each says
+        so in a sentence.
         """
         if not isinstance(stage := self.stage, Ready):
             why = f": {stage.reason}" if isinstance(stage, Failed) else "; it is still loading"
             raise NotReady(f"{self.name} cannot reply yet{why}")
+        with self._in_line() as places:
+            yield from places
+            yield from self._begun(stage, messages, seed, schema)
+
+    @contextmanager
+    def _in_line(self) -> Iterator[Iterator[Waiting]]:
+        """A place in the line, first come first served: a CPU that writes two replies at once
+        finishes both later than one after the other. Yields the places until it is our turn.
+        """
+        ticket = object()
+        with self._moved:
+            self._line.append(ticket)
+        try:
+            yield self._places(ticket)
+        finally:
+            with self._moved:
+                self._line.remove(ticket)
+                self._moved.notify_all()
+
+    def _places(self, ticket: object) -> Iterator[Waiting]:
+        """The place of `ticket` until it is its turn; told again each `PATIENCE` seconds, so that a
+        visitor who left is noticed.
+        """
+        with self._moved:
+            place = self._line.index(ticket)
+        while place:
+            yield Waiting(place)
+            with self._moved:
+                self._moved.wait(PATIENCE)
+                place = self._line.index(ticket)
+
+    def _begun(
+        self, stage: Ready, messages: Messages, seed: int, schema: Schema | None
+    ) -> Iterator[Reply]:
         pieces: queue.Queue[Any] = queue.Queue()
         gone = threading.Event()
         job = (messages, seed, schema, pieces, gone)

@@ -11,7 +11,7 @@ from sauda.evaluate import SPLITS
 from sauda.policies.llm import parse, render, shown
 from sauda.policies.model import Model
 from sauda.policies.reply import Reply
-from sauda.train.data import DataConfig, Labelled, rounded, states
+from sauda.train.data import DataConfig, Taught, rounded, taught
 
 TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
 LONGEST_RUN = 3  # of the same word
@@ -45,16 +45,16 @@ def gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
     }
 
 
-def held_out(prompts: int) -> Iterator[Labelled]:
+def held_out(prompts: int) -> Iterator[Taught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
     for number in range(prompts):
         here = task(TASKS[number % len(TASKS)])
-        game = list(states(here, SPLITS["holdout"][-1 - number], "belief", DataConfig()))
+        game = list(taught(here, SPLITS["holdout"][-1 - number], "belief", "plain", DataConfig()))
         yield game[number % len(game)]
 
 
-def _judged(state: Labelled, reply: Reply) -> dict[str, Any]:
-    wanted = rounded(state.obs, state.move)
+def _judged(state: Taught, reply: Reply) -> dict[str, Any]:
+    wanted = rounded(state.obs, state.move, DataConfig().near)
     fault = fault_in(reply)
     try:
         made = parse(reply.text, state.obs)

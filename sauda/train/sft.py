@@ -20,12 +20,12 @@ from sauda.train.base import BASES, TOY, Base, LoRA, base, lora, network
 from sauda.train.data import (
     DataConfig,
     Row,
-    conversation,
     from_lines,
     grouped,
     rows,
     summary,
     to_lines,
+    tokens,
 )
 from sauda.train.gate import gate
 from sauda.train.run import (
@@ -84,7 +84,7 @@ def train(config: Config, folder: Path | None = None, resume: bool = False) -> d
         found = base(config.model, folder, config.at_once)
         taught = _rows(config, run)
         heartbeat.status = f"reading the model for {len(taught):,} rows"
-        trainer, sample, tokens = _trainer(config, run, found, taught)
+        trainer, sample, count = _trainer(config, run, found, taught)
         start = latest(folder) if resume else None
         check_disk(folder, _needed(trainer.model))
         begun = 0 if start is None else step_of(start)
@@ -99,7 +99,7 @@ def train(config: Config, folder: Path | None = None, resume: bool = False) -> d
         save_adapter(trainer.model, folder / "adapter", found, made)
         judged = gate(trained(folder, found, config.threads), config.gate)
         heartbeat.status = f"trained {len(curve(lines(run.log)))} steps"
-    data = _data(run, found, taught, tokens, judged) | {"sample": sample}
+    data = _data(run, found, taught, count, judged) | {"sample": sample}
     return finish(config, run, data)
 
 
@@ -163,10 +163,11 @@ def _trainer(
     logging.set_verbosity_error()
     disable_progress_bars()
     rng = np.random.default_rng(config.seed)
-    lengths = [len(row.prompt[-1]["content"]) + len(row.completion) for row in taught]
-    order = [i for _ in range(config.epochs) for i in grouped(lengths, config.batch, rng)]
     tokenizer = AutoTokenizer.from_pretrained(found.weights.folder)
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    sequences = [tokens(row, tokenizer) for row in taught]
+    lengths = [len(sequence["input_ids"]) for sequence in sequences]
+    order = [i for _ in range(config.epochs) for i in grouped(lengths, config.batch, rng)]
     on_cpu = found.device == "cpu"
     arguments = SFTConfig(
         output_dir=str(run.folder),
@@ -181,7 +182,6 @@ def _trainer(
         max_grad_norm=config.clip,
         weight_decay=0.0,
         max_length=None,
-        completion_only_loss=True,
         logging_steps=1,
         logging_nan_inf_filter=False,
         save_steps=config.checkpoint_every,
@@ -197,7 +197,7 @@ def _trainer(
     trainer = _sft_trainer(on_cpu)(
         model=network(found),
         args=arguments,
-        train_dataset=Dataset.from_list([conversation(taught[i]) for i in order]),
+        train_dataset=Dataset.from_list([sequences[i] for i in order]),
         processing_class=tokenizer,
         peft_config=lora(config.lora),
     )
@@ -206,11 +206,11 @@ def _trainer(
             trainer.remove_callback(callback)
             break
     learnt = trainer.train_dataset
-    tokens = {
+    count = {
         "all": sum(map(len, learnt["input_ids"])),
         "learnt": sum(sum(label != -100 for label in labels) for labels in learnt["labels"]),
     }
-    return trainer, _sample(learnt[0], tokenizer), tokens
+    return trainer, _sample(learnt[0], tokenizer), count
 
 
 def _sample(row: Any, tokenizer: Any) -> list[dict[str, Any]]:
@@ -298,7 +298,7 @@ def _needed(model: Any) -> int:
 
 
 def _data(
-    run: Run, found: Base, taught: Sequence[Row], tokens: dict[str, int], judged: dict[str, Any]
+    run: Run, found: Base, taught: Sequence[Row], count: dict[str, int], judged: dict[str, Any]
 ) -> dict[str, Any]:
     log = lines(run.log)
     steps = curve(log)
@@ -310,7 +310,7 @@ def _data(
             "sha256": found.weights.sha256,
             "precision": found.precision,
         },
-        "rows": summary(taught) | {"tokens": tokens, "sha256": digest(to_lines(taught))},
+        "rows": summary(taught) | {"tokens": count, "sha256": digest(to_lines(taught))},
         "log": steps,
         "resumed": resumes(log),
         "gate": judged,

@@ -26,6 +26,29 @@ def say(page: Page, text: str) -> None:
     settle(page)
 
 
+def buy(page: Page) -> None:
+    """Take the buyer's seat, and hear the seller's opening."""
+    page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
+    page.locator("#haggle-chat [data-testid=bot]").first.wait_for()
+    settle(page)
+
+
+def buying(open_page) -> Page:
+    """The Haggle tab in the buyer's seat."""
+    page = open_page(tab="Haggle")
+    buy(page)
+    return page
+
+
+def selling(open_page) -> Page:
+    """The Haggle tab in the seller's seat, a script in the buyer's."""
+    page = open_page(tab="Haggle")
+    page.locator("#haggle-other input").click()
+    page.get_by_role("option", name="linear").click()
+    settle(page)
+    return page
+
+
 def bubbles(page: Page) -> list[str]:
     return page.locator(
         "#haggle-chat [data-testid=user], #haggle-chat [data-testid=bot]"
@@ -54,7 +77,7 @@ def problem(page: Page) -> str:
     ids=lambda value: value[:20],
 )
 def test_nonsense_is_answered_with_one_sentence_and_the_game_goes_on(open_page, text, expected):
-    page = open_page(tab="Haggle")
+    page = buying(open_page)
     before = bubbles(page)
     say(page, text)
     assert expected in problem(page)
@@ -68,14 +91,14 @@ def test_nonsense_is_answered_with_one_sentence_and_the_game_goes_on(open_page, 
 
 @pytest.mark.parametrize("text", ["₹10", "10 mein de do", "दस रुपये", "Rs. 10/-"])
 def test_a_price_in_any_script_is_a_bid(open_page, text):
-    page = open_page(tab="Haggle")
+    page = buying(open_page)
     say(page, text)
     assert "bids from ₹10 to ₹10" in page.locator("#haggle-chart svg").get_attribute("aria-label")
     assert text in bubbles(page)
 
 
 def test_a_move_after_the_end_is_answered_and_nothing_is_lost(open_page):
-    page = open_page(tab="Haggle")
+    page = buying(open_page)
     page.get_by_role("button", name="Accept ₹").click()
     settle(page)
     ended = bubbles(page)
@@ -88,7 +111,7 @@ def test_a_move_after_the_end_is_answered_and_nothing_is_lost(open_page):
 
 
 def test_a_click_meant_for_the_move_before_is_not_a_second_move(open_page):
-    page = open_page(tab="Haggle")
+    page = buying(open_page)
     page.get_by_label("Market").click()
     page.get_by_role("option", name="Ten deals with one seller").click()
     settle(page)
@@ -106,9 +129,7 @@ def test_a_click_meant_for_the_move_before_is_not_a_second_move(open_page):
 
 
 def test_in_the_sellers_seat_the_visitor_speaks_in_the_sellers_colour(open_page):
-    page = open_page(tab="Haggle")
-    page.get_by_text("I sell", exact=True).click()
-    settle(page)
+    page = selling(open_page)
     page.get_by_role("button", name="Open ₹").click()
     settle(page)
     hues = page.evaluate(
@@ -119,9 +140,7 @@ def test_in_the_sellers_seat_the_visitor_speaks_in_the_sellers_colour(open_page)
 
 
 def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page):
-    page = open_page(tab="Haggle")
-    page.get_by_text("I sell", exact=True).click()
-    settle(page)
+    page = selling(open_page)
     page.get_by_role("button", name="Open ₹").click()
     settle(page)
     page.get_by_role("button", name="Accept at a loss ₹").click()
@@ -133,7 +152,7 @@ def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page)
 
 
 def test_two_visitors_never_see_each_others_game(open_page):
-    first, second = open_page(tab="Haggle"), open_page(tab="Haggle")
+    first, second = buying(open_page), buying(open_page)
     say(first, "₹11")
     say(second, "₹12")
     say(first, "₹13")
@@ -157,6 +176,7 @@ def test_nothing_hidden_crosses_the_network_while_the_game_runs(open_page):
     page.locator(".sauda-tabs [role=tab]").first.wait_for()
     settle(page)
     show_tab(page, "Haggle")
+    buy(page)
     for price in ("₹10", "₹11", "₹12"):
         say(page, price)
     sent = "".join(traffic) + page.content()

