@@ -18,7 +18,6 @@ from env import (
     Observation,
     Offer,
     Table,
-    Tells,
     WalkAway,
     begin,
     rollout,
@@ -126,14 +125,6 @@ def test_R22_prices_times_c_give_the_same_prompt_and_moves_times_c(scale):
     small, large = seen(), seen(scale=scale)
     assert render(small) == render(large)
     assert parse('{"offer":45}', large) == Offer(450 * scale)
-
-
-def test_a_tell_is_a_level_in_tenths_and_only_the_unusual_is_named():
-    obs = seen()
-    tells = Tells(verbal_urgency=0.62, offer_speed="instant", eye_contact="avoidant")
-    table = obs.table._replace(moves=(replace(obs.table.moves[-1], tells=tells),))
-    text = user(replace(obs, table=table))
-    assert "Tells: urgent 6 sure 5 false 0 fidget 0 heat 0, instant, avoidant." in text
 
 
 def test_what_the_seller_said_is_quoted_in_percent_and_cannot_leave_its_quotes():

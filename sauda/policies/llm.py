@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, IllegalAction, Move, Observation, Offer, Tells, WalkAway, rupees
+from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees
 from sauda.language import money
 from sauda.policies.reply import Generate, Messages, Reply, Schema
 
@@ -94,11 +94,13 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
 
 
 def _answer(move: Move, obs: Observation) -> str:
-    """A move of the other side: its price, its manner, its words."""
+    """A move of the other side: its price and its words.
+
+    Its manner is left out: a buyer that reads it knows the seller's type better and wins no more
+    (`belief.json`), and it took a third of the prompt.
+    """
     seat = "Bid" if obs.agent == "seller" else "Ask"
     parts = [f"{seat} {shown(obs, move.action.price)}."] if isinstance(move.action, Offer) else []
-    if move.tells is not None:
-        parts.append(f"Tells: {_manner(move.tells)}.")
     if said := _said(obs, move.action.message):
         parts.append(f"Says {json.dumps(said, ensure_ascii=False)}")
     return " ".join(parts)
@@ -145,24 +147,6 @@ def _inside(obs: Observation, limit: float, seat: str) -> int:
 
 def _share(deal: Any) -> int:
     return math.floor(100 * deal.price / deal.opening_ask + 0.5)
-
-
-def _manner(tells: Tells) -> str:
-    """Five levels in tenths, and what else is out of the ordinary."""
-    levels = {
-        "urgent": tells.verbal_urgency,
-        "sure": tells.verbal_confidence,
-        "false": tells.verbal_deception_cue,
-        "fidget": tells.fidget_level,
-        "heat": tells.emotional_escalation,
-    }
-    words = [f"{name} {math.floor(10 * level + 0.5)}" for name, level in levels.items()]
-    ordinary = ("normal", "steady", "neutral", "round")
-    manners = (tells.offer_speed, tells.concession_pattern, tells.eye_contact, tells.posture,
-               tells.price_rounding)  # fmt: skip
-    return ", ".join(
-        [" ".join(words), *(m.replace("_", " ") for m in manners if m not in ordinary)]
-    )
 
 
 def _said(obs: Observation, message: str) -> str:
