@@ -50,7 +50,7 @@ class Mix:
 class DataConfig:
     """Which games are played, by whom, and how many deals are kept."""
 
-    rows: int = 1200  # deals
+    rows: int = 1000  # deals
     mixes: tuple[Mix, ...] = (
         Mix("bazaar/open", 0.40, "belief"),
         Mix("bazaar/rushed", 0.25, "belief"),

@@ -58,8 +58,8 @@ class Config:
     data: DataConfig = DataConfig()  # noqa: RUF009 (frozen)
     lora: LoRA = LoRA()  # noqa: RUF009
     epochs: int = 1
-    batch: int = 16  # rows a step
-    at_once: int = 16  # rows a pass; lower where memory is short
+    batch: int = 8  # rows a step
+    at_once: int = 8  # rows a pass; lower where memory is short
     learning_rate: float = 1e-3  # ten times a full fine-tuning's, as LoRA wants
     warmup: float = 0.05  # of the steps; then a cosine to 0
     clip: float = 1.0  # of the gradient's norm
