@@ -5,7 +5,7 @@ BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 7860
 
-.PHONY: run test lint format chromium
+.PHONY: run test train-toy lint format chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -14,6 +14,10 @@ run: .venv/ready
 test: .venv/ready chromium
 	$(BIN)/python -m sauda weights
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+train-toy: .venv/ready
+	folder=$$(mktemp -d) && $(BIN)/python -m sauda train sft --model toy --out $$folder/sft; \
+	code=$$?; rm -rf "$$folder"; exit $$code
 
 lint: .venv/ready
 	$(BIN)/ruff format --check .

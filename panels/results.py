@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels import arena_results, open_market, published
+from panels import arena_results, ladder_view, open_market, published, seller_view
 from panels.look import SERIES, bar_style, downloads, heading, styled, table, trouble
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
@@ -228,6 +228,8 @@ def build() -> None:
     gr.HTML(heading(TITLE, "Who wins how much, on which task, and how sure that is."))
     _evaluations()
     open_market.build()
+    ladder_view.build()
+    gr.HTML(seller_view.seller_quality())
     arena_results.build()
     published.build()
 

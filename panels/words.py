@@ -81,7 +81,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "reads": "What Sauda reads",
         "reads_none": "No tell in your last words: no hurry, no pity, no claim.",
         "reads_wait": "Say something with your price, and Sauda’s reading of it stands here.",
-        "reads_belief": "Where the belief buyer takes your limit to lie: before your move (faint), after. "
+        "reads_belief": "The belief buyer’s guess at your limit: before your move (faint), after. "
         "The language model reads your words themselves.",
         "effect": "What did my words change?",
         "effect_same": "Nothing: without your words it would have made the same move.",

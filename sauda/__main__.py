@@ -9,6 +9,7 @@ from dataclasses import asdict
 from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
 from sauda.artifact import FILES, entry, save, sha256
 from sauda.policies import against, contestants, policy
+from sauda.train import cli as training
 from sauda.transcript import to_json, to_markdown
 
 FAMILIES = {
@@ -85,6 +86,7 @@ def parser() -> argparse.ArgumentParser:
     sub = command("judged", judged, "labs pitch before the rule judge: adapting against control")
     sub.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
 
+    training.add(commands)
     command("selector", selector, "train the softmax over scripted labs by REINFORCE")
     command("reproduce", reproduce, "compare our classic family with the published game")
     command("record", record, "record the showcase episodes")

@@ -200,6 +200,9 @@ def entry(file: str) -> Entry:
     for coming in UNRECORDED:
         if coming.file == file:
             return coming
+    if re.fullmatch(r"training/(sft|grpo|dpo)(-[\w.-]+)?\.json", file):
+        stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
+        return Entry(file, "run/1", f"python -m sauda train {stage}", "A training run", "")
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
         of_arena = file.startswith("evaluation/arena-")
         kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")

@@ -7,8 +7,10 @@ also for a base that is not trained to make one.
 
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psutil
 from tqdm import tqdm
 
 from env import IllegalAction, Observation, rollout, task
@@ -17,11 +19,14 @@ from sauda.ladder import play_model
 from sauda.policies.bazaar import linear
 from sauda.policies.decoding import Sampling
 from sauda.policies.lineup import Contestant
-from sauda.policies.llm import parse, render, schema
+from sauda.policies.llm import LLMPolicy, parse, render, schema
 from sauda.policies.model import Model, load
+from sauda.policies.resident import Resident
 
 PRECISIONS = ("fp32", "bf16", "int8")
 TASK = "bazaar/open"
+SHORT = "bazaar/rushed"  # few moves a game
+LONG = 120.0  # seconds a reply may take: a bench waits for it on a busy machine
 GREEDY = Sampling(temperature=0.0)
 
 
@@ -46,7 +51,8 @@ def model_figures(name: str = "mini", moves: int = 20, games: int = 32) -> list[
                 figure(f"whole move, {label}", "s", wholes, p95=True, **mark),
                 figure(f"decoding, {label}", "tokens/s", speeds, **mark),
             ]
-    return figures + batch_figures(load(name, device="cpu"), name, games)
+    model = load(name, device="cpu")
+    return figures + batch_figures(model, name, games) + visitor_figures(model, name)
 
 
 def positions(count: int) -> Iterator[Observation]:
@@ -92,3 +98,30 @@ def rate(player: Contestant, batches: Sequence[Sequence[int]]) -> list[float]:
     for seeds in batches:
         play_model(task(TASK), player, seeds)
     return [sum(map(len, batches)) / (time.perf_counter() - start)]
+
+
+def visitor_figures(
+    model: Model, name: str, games: int = 200, visitors: int = 20
+) -> list[dict[str, Any]]:
+    """Memory of the process after each game that visitors, many at once, play with one model.
+
+    The second half beside the first: conversations are remembered up to a limit, which the first
+    half reaches.
+    """
+    resident = Resident(name, lambda: model, limit=LONG)
+    resident.wait()
+    policy, here = LLMPolicy(resident, constrained=True), task(SHORT)
+    process = psutil.Process()
+
+    def play(seed: int) -> float:
+        rollout(here, policy, seed)
+        return process.memory_info().rss / 2**20
+
+    with ThreadPoolExecutor(visitors) as pool:
+        sizes = list(tqdm(pool.map(play, range(games)), total=games, desc="visiting", leave=False))
+    mark = {"model": name, "visitors": visitors, "task": SHORT}
+    halves = sizes[: games // 2], sizes[games // 2 :]
+    return [
+        figure(f"memory, {visitors} visitors, games {label}", "MiB", sample, **mark)
+        for label, sample in zip((f"1 to {games // 2}", f"to {games}"), halves, strict=True)
+    ]

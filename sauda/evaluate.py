@@ -81,8 +81,12 @@ def row(
     policy_name: str,
     episodes: Mapping[tuple[str, str], Mapping[str, Any]],
     baseline: str,
+    code: str = "",
 ) -> dict[str, Any]:
-    """The figures of one cell, all computed from the recorded columns."""
+    """The figures of one cell, all computed from the recorded columns.
+
+    `code` is the policy's hash where it is not that of a policy by name.
+    """
     here, columns = task(task_name), episodes[task_name, policy_name]
     base = episodes.get((task_name, baseline))
     count = Counter(columns["end"])
@@ -99,7 +103,7 @@ def row(
         "hashes": {
             "task": code_hash(here.env, here.learner, here.grade, here.success),
             "opponents": code_hash(here.opponents),
-            "policy": code_hash(policy(here, policy_name)),
+            "policy": code or code_hash(policy(here, policy_name)),
         },
     }
 

@@ -26,6 +26,7 @@ from env import (
     begin,
     episode,
     move,
+    rollout,
     shares,
     task,
 )
@@ -33,6 +34,7 @@ from sauda.artifact import write
 from sauda.cells import deal_price, deals, ends, play_cell, rounds
 from sauda.codehash import code_hash
 from sauda.evaluate import ENDS, SPLITS, row
+from sauda.policies.best_reply import informed_policy
 from sauda.policies.decoding import Decoder
 from sauda.policies.lineup import Contestant, contestant, is_model, loaded
 from sauda.policies.llm import LLMPolicy, parse, render, schema, seed_of
@@ -41,6 +43,7 @@ from sauda.policies.steering import Proposal
 from sauda.policies.weights import CACHE
 
 PARTS = CACHE / "ladder"
+ORACLE = "oracle"  # the best reply to the very seller it meets, whom it knows
 COUNTS = ("moves", "unparsed", "changed", "tokens")  # of the learner, one number an episode
 
 
@@ -51,7 +54,7 @@ class Config:
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
     policies: tuple[str, ...] = (
         "mini", "mini+constrained", "mini+steering", "mini+honest", "mini+constrained+honest",
-        "null", "null+steering", "null+honest", "linear", "wait", "belief",
+        "null", "null+steering", "null+honest", "linear", "wait", "belief", ORACLE,
     )  # fmt: skip
     episodes: int = 200  # a cell, from the first hold-out seed
     batch: int = 50  # games in step; also what a stopped run loses at most
@@ -86,10 +89,7 @@ def summarised(
     rows = []
     for cell, columns in episodes.items():
         counts = {name: sum(columns[name]) for name in COUNTS}
-        figures = row(*cell, episodes, config.baseline) | counts
-        if is_model(cell[1]):
-            figures["hashes"]["policy"] = _code(contestant(cell[1]))
-        rows.append(figures)
+        rows.append(row(*cell, episodes, config.baseline, _code(cell[1])) | counts)
     grouped = {t: {p: episodes[t, p] for p in config.policies} for t in config.tasks}
     return {"ends": ENDS, "rows": rows, "episodes": grouped}
 
@@ -132,15 +132,21 @@ def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
     here, player = task(task_name), contestant(name)
     model = loaded(player.weights) if player.weights else None
     marks = model and (model.sha256, model.source)
-    code = (code_hash(here.env, here.opponents, here.grade), _code(player))
+    code = (code_hash(here.env, here.opponents, here.grade), _code(name))
     return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
 
 
-def _code(player: Contestant) -> str:
+def _code(name: str) -> str:
     """A hash of what makes a move of an observation, from prompt to token to parser to wrapper.
 
-    How weights are loaded is left out: their digest, precision and device stand beside it.
+    How weights are loaded is left out: their digest, precision and device stand beside it. "" for
+    a script, which has a hash of its own.
     """
+    if name == ORACLE:
+        return code_hash(informed_policy)
+    if not is_model(name):
+        return ""
+    player = contestant(name)
     speaks = Decoder if player.weights else type(player.generate)
     return code_hash(LLMPolicy, speaks, player.constrained, player.wrapper)
 
@@ -232,6 +238,10 @@ def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _played(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    here = task(task_name)
     if is_model(name):
-        return play_model(task(task_name), contestant(name), seeds)
+        return play_model(here, contestant(name), seeds)
+    if name == ORACLE:
+        played = [rollout(here, informed_policy(here, seed), seed) for seed in seeds]
+        return columns(here, played) | {c: [0] * len(seeds) for c in COUNTS}
     return dict(play_cell(task_name, name, seeds)) | {c: [0] * len(seeds) for c in COUNTS}

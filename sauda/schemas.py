@@ -578,6 +578,78 @@ class SellerQuality(_Strict):
     models: dict[str, SellerModel]
 
 
+class RunStep(_Strict):
+    step: int
+    tokens: int
+    seconds: FiniteFloat
+    loss: FiniteFloat
+    learning_rate: FiniteFloat
+    grad_norm: FiniteFloat
+    mean_token_accuracy: FiniteFloat | None = None
+    entropy: FiniteFloat | None = None
+
+
+class RunBase(_Strict):
+    name: str
+    origin: str
+    sha256: str
+    precision: str
+
+
+class RunAdapter(_Strict):
+    name: str
+    sha256: str
+    bytes: int
+
+
+class RunRows(_Strict):
+    rows: int
+    learnt: int
+    moves: dict[str, int]
+    task: dict[str, int]
+    kind: dict[str, int]
+    register: dict[str, int]
+    tokens: dict[str, int]
+    sha256: str
+
+
+class RunGate(_Strict):
+    n: int
+    valid: FiniteFloat
+    same_kind: FiniteFloat
+    price_off: FiniteFloat | None
+    tokens: FiniteFloat
+    faults: list[str]
+    completions: list[str]
+    passed: bool
+
+
+class RunHardware(_Strict):
+    device: str
+    cores: int
+    threads: int
+    packages: dict[str, str]
+
+
+class RunToken(_Strict):
+    text: str
+    learnt: bool
+
+
+class TrainingRun(_Strict):
+    stage: str
+    base: RunBase
+    adapter: RunAdapter
+    rows: RunRows
+    log: list[RunStep]
+    resumed: list[int]
+    gate: RunGate
+    hardware: RunHardware
+    seconds: FiniteFloat
+    tokens: int
+    sample: list[RunToken]
+
+
 KINDS: Mapping[str, TypeAdapter] = {
     "evaluation/1": TypeAdapter(Evaluation),
     "ladder/1": TypeAdapter(Ladder),
@@ -593,6 +665,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "selector/1": TypeAdapter(Selector),
     "arena/1": TypeAdapter(Arena),
     "seller_quality/1": TypeAdapter(SellerQuality),
+    "run/1": TypeAdapter(TrainingRun),
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load
+from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load, sha256
 from sauda.cells import replay_cell
 from sauda.evaluate import Config, evaluate
 from sauda.record import replayed
@@ -172,6 +172,18 @@ def _seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str
     return seller_quality.again(seller_quality.Config(**_config(artifact)), artifact.data)
 
 
+def _run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """A run is not made twice; its adapter must be the one that it wrote, and its log whole."""
+    adapter = artifact.data["adapter"]
+    file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
+    if not file.exists():
+        raise ArtifactError(f"{file.relative_to(root)} is missing")
+    found = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
+    log = [{**row, "step": i} for i, row in enumerate(artifact.data["log"], 1)]
+    last = {name: log[-1][name] for name in ("seconds", "tokens")}
+    return {**artifact.data, "adapter": found, "log": log, **last}
+
+
 _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
@@ -187,6 +199,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "language/1": _language,
     "arena/1": _arena,
     "seller_quality/1": _seller_quality,
+    "run/1": _run,
 }
 
 
@@ -206,5 +219,6 @@ def describe(file: str) -> str:
         "arena/1": "all episodes played again, all bounds solved again",
         "language/1": "every sentence read again, all figures computed again",
         "seller_quality/1": "every decision made again, all figures from the recorded texts",
+        "run/1": "the adapter is the one that was written, no step of the log is missing",
         "bench/1": "medians follow from the recorded samples",
     }[entry(file).kind]

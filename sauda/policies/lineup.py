@@ -1,7 +1,7 @@
-"""Language models as contestants, by name: `mini`, `mini+constrained`, `null+steering`.
+"""Language models as contestants, by name: `mini`, `mini+constrained`, `mini+sft+honest`.
 
-A name is a model, then what is done to it, each joined by "+". Nothing is loaded before the first
-reply is asked for.
+A name is a model, an adapter where it takes one, then what is done to it, joined by "+". Nothing
+is loaded before the first reply is asked for.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from env import IllegalAction, Observation, Policy
 from sauda.policies.llm import LLMPolicy, Null, parse
-from sauda.policies.model import MODELS, Model, load
+from sauda.policies.model import MODELS, Model, adapter_folder, load
 from sauda.policies.reply import BatchGenerate, Messages, Reply, Schema
 from sauda.policies.steering import WRAPPERS, Proposal, Steered, Wrapped, Wrapper
 
@@ -81,14 +81,19 @@ def is_model(name: str) -> bool:
 def contestant(name: str) -> Contestant:
     """What `name` says; raises ValueError naming the parts there are."""
     model, *parts = name.split("+")
+    if model in MODELS and parts and adapter_folder(parts[0]) is not None:
+        weights, parts = f"{model}+{parts[0]}", parts[1:]
+    else:
+        weights = model
     wrappers = [part for part in parts if part in WRAPPERS]
     rest = [part for part in parts if part not in WRAPPERS]
     if model not in BASES or len(wrappers) > 1 or rest not in ([], [CONSTRAINED]):
         raise ValueError(
-            f"no model policy {name!r}; a model is one of {', '.join(BASES)}, then +{CONSTRAINED} "
-            f"where its decoding is, and at most one of {', '.join(f'+{w}' for w in WRAPPERS)}"
+            f"no model policy {name!r}; a model is one of {', '.join(BASES)}, then +ADAPTER if it "
+            f"takes one that is here, +{CONSTRAINED} where its decoding is, and at most one of "
+            f"{', '.join(f'+{w}' for w in WRAPPERS)}"
         )
-    generate = Null() if model == NULL else Named(model)
+    generate = Null() if model == NULL else Named(weights)
     return Contestant(generate, bool(rest), WRAPPERS[wrappers[0]] if wrappers else None)
 
 

@@ -4,6 +4,7 @@
 reply. torch, transformers and peft are imported when a model is loaded, not before.
 """
 
+import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from sauda.policies.reply import Messages, Reply, Schema
 from sauda.policies.weights import HUB, Weights, from_hub, smollm2
 
 ADAPTERS = ROOT / "adapters"
+TRAINED = "trained.json"  # in an adapter of ours: the hash of its base, and where it comes from
 BYTES = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "nf4": 0.6}  # a parameter; nf4 with its scales
 SPARE = 1.25  # times the weights: cache and activations of a short chat
 CPU_CHOICE = ("bf16", "fp32")  # int8 is faster but says other things: see `bench_model`
@@ -116,11 +118,11 @@ def load(
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     if device == "cpu" and threads:
         torch.set_num_threads(threads)
-    weights = smollm2() if asked.base == HUB else _weights(asked.base)
-    adapter = _adapter(asked.adapter)
+    weights = base_weights(asked.base)
+    adapter = _adapter(asked.adapter, weights)
     precision = precision or _choose(weights.folder, device)
     tokenizer = _tokenizer(weights.folder)
-    network = _network(weights.folder, adapter, precision, device)
+    network = read_network(weights.folder, adapter, precision, device)
     digest = weights.sha256
     if adapter is not None:
         digest += "+" + sha256(next(iter(sorted(adapter.glob("*.safetensors")))))[:16]
@@ -128,7 +130,10 @@ def load(
     return Model(Decoder(network, tokenizer, sampling), label, precision, weights.origin, digest)
 
 
-def _weights(base: str) -> Weights:
+def base_weights(base: str) -> Weights:
+    """The weights of a base: the small one, a folder's, or a repository's; raises NoWeights."""
+    if base == HUB:
+        return smollm2()
     folder = Path(base)
     if not folder.is_dir():
         return from_hub(base)
@@ -136,21 +141,39 @@ def _weights(base: str) -> Weights:
     return Weights(folder, "+".join(sha256(file)[:16] for file in files), str(folder))
 
 
-def _adapter(name: str) -> Path | None:
-    """The folder of an adapter: ours by name, any by path, else from the Hub.
+def adapter_folder(name: str) -> Path | None:
+    """Where the adapter called `name` lies: ours by name, any by path; None where there is none."""
+    folders = (ADAPTERS / name, Path(name))
+    return next((f for f in folders if name and (f / "adapter_config.json").exists()), None)
 
-    None where there is none: no name, or one of ours that is not trained yet.
+
+def _adapter(name: str, base: Weights) -> Path | None:
+    """The folder of an adapter: one on this machine, else from the Hub.
+
+    None where there is none: no name, or one of ours that is not trained yet. Raises CannotLoad
+    where it says that it was trained on another base.
     """
     if not name:
         return None
-    for folder in (ADAPTERS / name, Path(name)):
-        if (folder / "adapter_config.json").exists():
-            return folder
+    if (folder := adapter_folder(name)) is not None:
+        _check_base(folder, base)
+        return folder
     if "/" in name:
         return from_hub(name).folder
     if name in MODELS:
         return None
     raise CannotLoad(f"no adapter {name!r}: neither under artifacts/adapters/ nor a folder")
+
+
+def _check_base(adapter: Path, base: Weights) -> None:
+    """Refuse an adapter of ours for other weights; others' adapters do not name theirs."""
+    file = adapter / TRAINED
+    trained = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    if trained.get("base_sha256", base.sha256) != base.sha256:
+        raise CannotLoad(
+            f"the adapter {adapter.name} was trained on weights {trained['base_sha256'][:16]}, and "
+            f"these, from {base.origin}, are {base.sha256[:16]}"
+        )
 
 
 def _choose(folder: Path, device: str) -> str:
@@ -193,7 +216,7 @@ def _tokenizer(folder: Path) -> Any:
     return AutoTokenizer.from_pretrained(folder)
 
 
-def _network(folder: Path, adapter: Path | None, precision: str, device: str) -> Any:
+def read_network(folder: Path, adapter: Path | None, precision: str, device: str) -> Any:
     """The network at `precision`, the adapter merged into it; a 4-bit one keeps it beside."""
     import torch
     from transformers import AutoModelForCausalLM

@@ -1,0 +1,88 @@
+"""The gate after training: what a trained model writes on hold-out prompts must be moves (R1)."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from env import IllegalAction, Offer, task
+from sauda.evaluate import SPLITS
+from sauda.policies.llm import parse, render, shown
+from sauda.policies.model import Model
+from sauda.policies.reply import Reply
+from sauda.train.data import DataConfig, Taught, rounded, taught
+
+TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+LONGEST_RUN = 3  # of the same word
+VALID = 0.95  # least share of completions that hold a move
+
+
+def gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
+    """What `model` wrote on hold-out states, judged; `passed` tells whether all is as demanded.
+
+    Beside the teacher: how often the same kind of move, and how far off its prices are, in percent
+    of the first ask.
+    """
+    found = list(held_out(prompts))
+    replies: list[Reply] = []
+    for start in range(0, len(found), batch):
+        some = [render(state.obs) for state in found[start : start + batch]]
+        replies += model.batch(some, range(start, start + len(some)))
+    judged = [_judged(state, reply) for state, reply in zip(found, replies, strict=True)]
+    faults = [j["fault"] for j in judged if j["fault"]]
+    off = [j["off"] for j in judged if j["off"] is not None]
+    valid = sum(j["valid"] for j in judged) / len(judged)
+    return {
+        "n": len(judged),
+        "valid": round(valid, 4),
+        "same_kind": round(sum(j["same"] for j in judged) / len(judged), 4),
+        "price_off": round(sum(off) / len(off), 3) if off else None,
+        "tokens": round(sum(reply.tokens for reply in replies) / len(replies), 2),
+        "faults": faults,
+        "completions": [reply.text for reply in replies[:8]],
+        "passed": not faults and valid >= VALID,
+    }
+
+
+def held_out(prompts: int) -> Iterator[Taught]:
+    """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
+    for number in range(prompts):
+        here = task(TASKS[number % len(TASKS)])
+        game = list(taught(here, SPLITS["holdout"][-1 - number], "belief", "plain", DataConfig()))
+        yield game[number % len(game)]
+
+
+def _judged(state: Taught, reply: Reply) -> dict[str, Any]:
+    wanted = rounded(state.obs, state.move, DataConfig().near)
+    fault = fault_in(reply)
+    try:
+        made = parse(reply.text, state.obs)
+    except IllegalAction:
+        return {"valid": False, "same": False, "off": None, "fault": fault}
+    off = None
+    if isinstance(made, Offer) and isinstance(wanted, Offer):
+        off = abs(shown(state.obs, made.price) - shown(state.obs, wanted.price))
+    return {"valid": True, "same": type(made) is type(wanted), "off": off, "fault": fault}
+
+
+def fault_in(reply: Reply) -> str:
+    """What is wrong with a completion whether or not it holds a move; "" where nothing is."""
+    if foreign := scripts(reply.text) - {"LATIN", "DEVANAGARI"}:
+        return f"it writes {', '.join(sorted(foreign))}: {reply.text[:80]!r}"
+    if longest_run(reply.text) > LONGEST_RUN:
+        return f"it repeats itself: {reply.text[:80]!r}"
+    if reply.finish == "length":
+        return f"it does not end: {reply.text[:80]!r}"
+    return ""
+
+
+def scripts(text: str) -> set[str]:
+    """The scripts of the letters in `text`, by the first word of their Unicode names."""
+    return {unicodedata.name(c, "UNKNOWN").split()[0] for c in text if c.isalpha()}
+
+
+def longest_run(text: str) -> int:
+    """How often at most the same word or mark comes in a row."""
+    words: Sequence[str] = re.findall(r"\w+|[^\w\s]", text.lower())
+    return max((len(list(same)) for _, same in groupby(words)), default=0)

