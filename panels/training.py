@@ -1,29 +1,21 @@
 """How policies were trained: every curve is read from the log of a real run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.look import SERIES, empty, heading, line_style, styled
+from panels import runs
+from panels.look import SERIES, heading, line_style, styled
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
+from sauda.stats import averaged
 
 TITLE = "Training"
 
 SMOOTHING = 0.9  # of the moving average, at first
-
-
-def averaged(values: Sequence[float], smoothing: float) -> list[float]:
-    """The debiased exponential moving average of `values` (Kingma and Ba 2015, section 3)."""
-    mean, weight, smoothed = 0.0, 0.0, []
-    for value in values:
-        mean = smoothing * mean + (1 - smoothing) * value
-        weight = smoothing * weight + (1 - smoothing)
-        smoothed.append(mean / weight)
-    return smoothed
 
 
 def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
@@ -87,10 +79,12 @@ def outcome(selector: Artifact, task: str) -> str:
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
+    gr.HTML(heading(TITLE, "Every curve is read from the log of a real run."))
+    runs.build()
     gr.HTML(
         heading(
-            TITLE,
-            "A softmax over scripted labs learns by REINFORCE which of them to play in the arena.",
+            "A selector in the GPU arena",
+            "A softmax over scripted labs learns by REINFORCE which of them to play.",
         )
     )
     selector, missing = load_or_say("training/selector.json")
@@ -98,8 +92,6 @@ def build() -> None:
         gr.HTML(missing)
     else:
         _selector(selector)
-    gr.HTML(heading("Language models"))
-    gr.HTML(empty("The curves of SFT, GRPO and DPO will stand here once the runs are made."))
 
 
 def _selector(selector: Artifact) -> None:

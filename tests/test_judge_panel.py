@@ -106,12 +106,6 @@ def test_hostile_pitches_rank_below_every_honest_strategy(judged):
 # Training
 
 
-def test_an_average_is_debiased_and_none_without_smoothing():
-    assert training.averaged([2.0, 2.0, 2.0], 0.9) == pytest.approx([2.0, 2.0, 2.0])
-    assert training.averaged([1.0, 3.0], 0.0) == [1.0, 3.0]
-    assert training.averaged([0.0, 1.0], 0.5) == pytest.approx([0.0, 2 / 3])
-
-
 def test_the_selectors_curves_are_those_of_its_log(selector):
     for final in selector.data["final"]:
         task = final["task"]

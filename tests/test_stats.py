@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binomtest, bootstrap
 
 from sauda.stats import (
+    averaged,
     f1_interval,
     mean_interval,
     paired_difference,
@@ -107,3 +108,9 @@ def test_f1_without_fault_has_no_width():
 def test_f1_of_no_label_is_refused():
     with pytest.raises(ValueError, match="at least one label"):
         f1_interval(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_an_average_is_debiased_and_none_without_smoothing():
+    assert averaged([2.0, 2.0, 2.0], 0.9) == pytest.approx([2.0, 2.0, 2.0])
+    assert averaged([1.0, 3.0], 0.0) == [1.0, 3.0]
+    assert averaged([0.0, 1.0], 0.5) == pytest.approx([0.0, 2 / 3])
