@@ -1,5 +1,6 @@
 """Means with intervals. Intervals are 95 % percentile bootstraps; every one is reproducible."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
