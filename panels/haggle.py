@@ -142,11 +142,27 @@ def say(game: Game, text: str) -> Game:
     amount = price_in(text)
     amount = int(amount) if amount == int(amount) else amount
     obs = game.observation
-    if not game.over and obs.agent != "seller" and amount >= obs.ask:
+    playing = not (game.over or game.waiting)
+    if playing and obs.agent != "seller" and amount >= obs.ask:
         raise ValueError(
             f"the seller asks {rupees(obs.ask)}: say “deal” to take it, or name less than that"
         )
     return answer(game, Offer(amount, text))
+
+
+class Floor:
+    """Whose word it is in one visitor's session: what an earlier reply still writes is dropped.
+
+    Gradio's own cancelling fails on an event that has just ended, and leaves the next one waiting.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def take(self) -> int:
+        """The floor for a new reply, or away from the one that speaks."""
+        self.number += 1
+        return self.number
 
 
 # Layout ------------------------------------------------------------------------------------------
@@ -224,6 +240,7 @@ def build() -> None:
     first = gr.State(None, time_to_live=3600)
     seen = gr.Number(0, visible="hidden")  # moves of the game as this browser shows it
     turn = gr.Textbox("", visible="hidden")  # its change asks the language model for its move
+    floor = gr.State(Floor(), time_to_live=3600)
     clock = gr.Timer(1.0)
 
     outputs = [game, first, told, chat, box, problem, seen, *quick, picture, score, reads, badge,
@@ -277,7 +294,10 @@ def build() -> None:
         given = {places[names[name]]: value for name, value in changed.items()}
         return [given.get(i, gr.skip()) for i in range(len(outputs))]
 
-    def begin(seat: str, market: str, other: str, backend: str, language: str) -> list[Any]:
+    def begin(
+        floor: Floor, seat: str, market: str, other: str, backend: str, language: str
+    ) -> list[Any]:
+        floor.take()
         model = models["buyer" if seat == SELL else "seller"][backend]
         ready = other in MODELS and isinstance(model.wait(READY_SOON), Ready)
         try:
@@ -309,15 +329,19 @@ def build() -> None:
 
         return pressed
 
-    def speak(now, before, text: str, backend: str, language: str) -> Iterator[list[Any]]:
+    def speak(
+        floor: Floor, now, before, text: str, backend: str, language: str
+    ) -> Iterator[list[Any]]:
         """The language model's move, as it grows; the game changes only once it is whole."""
-        words = speaking(language)
+        words, mine = speaking(language), floor.take()
         wrong: Markup | None = None
         while now is not None and now.waiting and wrong is None:
             said = messages(now)
             yield only(chat=[*said, growing(words("thinking", name="Sauda"))], problem="")
             try:
                 for piece in written_by(now, heard_from(now, backend), words):
+                    if floor.number != mine:
+                        return
                     if isinstance(piece, str):
                         yield only(chat=[*said, growing(piece)])
                 now = hear(now, piece)
@@ -351,7 +375,8 @@ def build() -> None:
             return only(changed=trouble(error))
         return only(changed=note(effect_of(now, reply, words)))
 
-    def stopped(now, before, text: str, backend: str, language: str) -> list[Any]:
+    def stopped(floor: Floor, now, before, text: str, backend: str, language: str) -> list[Any]:
+        floor.take()
         words = speaking(language)
         if now is None or not now.waiting:
             return only()
@@ -364,7 +389,8 @@ def build() -> None:
             return only()
         return shown(now, before, speaking(language), text, backend=backend)
 
-    def take_back(now, before, text: str, backend: str, language: str) -> list[Any]:
+    def take_back(floor: Floor, now, before, text: str, backend: str, language: str) -> list[Any]:
+        floor.take()
         try:
             now = _still_there(now)
             earlier = back(now, len(moves_of(now)) - 1)
@@ -372,7 +398,10 @@ def build() -> None:
             return only(problem=trouble(error))
         return shown(earlier, before, speaking(language), text, backend=backend)
 
-    def return_to(now, before, move: int | None, text: str, backend: str, language: str):
+    def return_to(
+        floor: Floor, now, before, move: int | None, text: str, backend: str, language: str
+    ) -> list[Any]:
+        floor.take()
         try:
             origin = before or _still_there(now)
             if move is None:
@@ -440,33 +469,31 @@ def build() -> None:
         return [badge, healths(models["buyer"], words), gr.Timer(active=True)]
 
     common = [box, backend, language]
-    setting = [seat, market, other, backend, language]
-    talking = turn.change(
-        speak, [game, first, *common], outputs, show_progress="hidden", concurrency_limit=None,
-        api_visibility="private",
+    setting = [floor, seat, market, other, backend, language]
+    turn.change(
+        speak, [floor, game, first, *common], outputs, show_progress="hidden",
+        concurrency_limit=None, trigger_mode="multiple", api_visibility="private",
     )  # fmt: skip
-    interrupts = {"cancels": [talking]}
     gr.on(
         None,
-        lambda: begin(SELL, ANYTHING, next(iter(SAUDA)), HERE, ENGLISH),
-        None,
+        lambda floor: begin(floor, SELL, ANYTHING, next(iter(SAUDA)), HERE, ENGLISH),
+        floor,
         outputs,
         **QUIET,
     )
-    again.click(begin, setting, outputs, **QUIET, **interrupts)
+    again.click(begin, setting, outputs, **QUIET)
     gr.on(
-        [seat.input, market.input], take_seat, [seat, market, language], [market, other], **QUIET,
-        **interrupts,
-    ).then(begin, setting, outputs, **QUIET)  # fmt: skip
-    gr.on([other.input, backend.input], begin, setting, outputs, **QUIET, **interrupts)
+        [seat.input, market.input], take_seat, [seat, market, language], [market, other], **QUIET
+    ).then(begin, setting, outputs, **QUIET)
+    gr.on([other.input, backend.input], begin, setting, outputs, **QUIET)
     gr.on([box.submit, send.click], reply, [game, first, *common], outputs, **QUIET)
     for number, pressed in enumerate(quick):
         pressed.click(press(number), [game, first, box, seen, backend, language], outputs, **QUIET)
     effect.click(why, [game, backend, language], outputs, **QUIET | {"queue": True})
-    stop.click(stopped, [game, first, *common], outputs, **QUIET, **interrupts)
+    stop.click(stopped, [floor, game, first, *common], outputs, **QUIET)
     retry.click(ask_again, [game, first, *common], outputs, **QUIET)
-    undo.click(take_back, [game, first, *common], outputs, **QUIET, **interrupts)
-    go.click(return_to, [game, first, choice, *common], outputs, **QUIET, **interrupts)
+    undo.click(take_back, [floor, game, first, *common], outputs, **QUIET)
+    go.click(return_to, [floor, game, first, choice, *common], outputs, **QUIET)
     labels = [title, seat, market, other, again, box, send, stop, retry, undo, lead, go,
               fold_raw, backend, check, effect]  # fmt: skip
     language.input(translated, [game, first, seat, language], labels, **QUIET).then(

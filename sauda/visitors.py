@@ -75,7 +75,7 @@ def script(config: Mapping[str, Any]) -> Script:
     begin = _first([e for e in events if [again, "click"] in e["targets"]], "start")
     reply = _first([e for e in events if [box, "submit"] in e["targets"]], "reply")
     pickers = [props[part] for part in begin["inputs"]]
-    start = [picker["value"] for picker in pickers]
+    start = [picker.get("value") for picker in pickers]
     names = [picker.get("elem_id") for picker in pickers]
     market, other = names.index("haggle-market"), names.index("haggle-other")
     scripts = [value for _, value in pickers[other]["choices"] if value.startswith("Hidden")]

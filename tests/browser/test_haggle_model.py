@@ -21,7 +21,7 @@ WORDS = (
 
 
 def chat_of(page):
-    return page.locator("#haggle-chat .message")
+    return page.locator("#haggle-chat :is([data-testid=user], [data-testid=bot])")
 
 
 def sell(page, price: int, round: int) -> None:
@@ -32,6 +32,27 @@ def sell(page, price: int, round: int) -> None:
     box.press("Enter")
     expect(chat_of(page)).to_have_count(before + 2, timeout=REPLIED)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=REPLIED)
+
+
+def test_a_visitor_buys_from_the_small_model_changes_the_seller_and_goes_back(open_page):
+    page = open_page(tab="Haggle")
+    expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
+    page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
+    pick(page, "#haggle-market", "Open market: a stranger")
+    pick(page, "#haggle-other", "Sauda, friendly")  # while the first seller still speaks
+    expect(page.locator("#haggle-badge b")).to_have_text("Sauda, friendly")
+    expect(chat_of(page)).to_have_count(1, timeout=REPLIED)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=REPLIED)
+    page.get_by_role("button", name="Walk away").click()
+    expect(page.locator("#haggle-result")).to_contain_text("of the ZOPA", timeout=REPLIED)
+    page.get_by_role("button", name="Go back there").click()
+    expect(page.locator("#haggle-pair .sauda-card")).to_have_count(2)
+    expect(page.locator("#haggle-pair")).to_contain_text("still open")
+
+
+def pick(page, place: str, option: str) -> None:
+    page.locator(f"{place} input").click()
+    page.get_by_role("option", name=option, exact=True).click()
 
 
 def test_a_visitor_sells_a_bicycle_to_the_small_model(open_page):
