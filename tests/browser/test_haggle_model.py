@@ -59,12 +59,14 @@ def test_a_visitor_sells_a_bicycle_to_the_small_model(open_page):
     page = open_page(tab="Haggle")
     expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
     ware = page.locator("#haggle-market input")
-    ware.fill("hybrid city")
+    ware.click()
+    ware.fill("")
+    ware.press_sequentially("hybrid")
     page.get_by_role("option", name="hybrid city bicycle").click()
     expect(page.get_by_role("heading", name="Hybrid city bicycle")).to_be_visible()
     expect(page.locator("#haggle-badge b")).to_have_text("Sauda")
     result = page.locator("#haggle-result")
-    for round in range(8):
+    for round in range(3):
         sell(page, 13_000 - 500 * round, round)
         if "of the ZOPA" in result.inner_text():
             break
@@ -72,6 +74,8 @@ def test_a_visitor_sells_a_bicycle_to_the_small_model(open_page):
             reads = page.locator("#haggle-reads")
             expect(reads.locator("mark")).not_to_have_count(0)
             assert re.search(r"₹[\d,]+", chat_of(page).last.inner_text())
+    else:
+        page.get_by_role("button", name=re.compile("^Accept")).click()
     expect(result).to_contain_text("of the ZOPA is yours")
     expect(result).to_contain_text("sauda-mini")
     expect(page.locator("#haggle-pair")).to_be_empty()
