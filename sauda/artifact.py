@@ -156,15 +156,12 @@ FILES = (
         "Speed of the games and of the page, with n, on the machine that it names",
         "Artifacts & API",
     ),
-)
-
-UNRECORDED = (  # each joins FILES once it is recorded
     Entry(
         "evaluation/ladder.json",
         "ladder/1",
         "python -m sauda ladder",
-        "Models beside scripts",
-        "",
+        "A language model bare, constrained and wrapped, beside no model, scripts and an oracle",
+        "Results",
     ),
     Entry(
         "seller_quality.json",
@@ -172,6 +169,13 @@ UNRECORDED = (  # each joins FILES once it is recorded
         "python -m sauda seller-quality",
         "A language model's words as a seller beside scripted lines, with every text",
         "Results",
+    ),
+    Entry(
+        "training/sft.json",
+        "run/1",
+        "python -m sauda train sft",
+        "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
+        "Training",
     ),
 )
 
@@ -197,9 +201,6 @@ def entry(file: str) -> Entry:
     for known in FILES:
         if known.file == file:
             return known
-    for coming in UNRECORDED:
-        if coming.file == file:
-            return coming
     if re.fullmatch(r"training/(sft|grpo|dpo)(-[\w.-]+)?\.json", file):
         stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
         return Entry(file, "run/1", f"python -m sauda train {stage}", "A training run", "")

@@ -36,9 +36,10 @@ class Named:
     adapter: str = ""
 
 
+SAUDA = "sft"  # the adapter that Sauda plays with, under artifacts/adapters/
 MODELS = {
     "mini": Named(HUB),  # the untrained base, whatever adapters there are
-    "sauda-mini": Named(HUB, "sauda-mini"),  # the adapter of that name under artifacts/adapters/
+    "sauda-mini": Named(HUB, SAUDA),
     "sauda-8b": Named("unsloth/Meta-Llama-3.1-8B-Instruct", "PayMyBills/bestdealbot-v2"),
 }
 
@@ -160,7 +161,7 @@ def _adapter(name: str, base: Weights) -> Path | None:
         return folder
     if "/" in name:
         return from_hub(name).folder
-    if name in MODELS:
+    if name == SAUDA:
         return None
     raise CannotLoad(f"no adapter {name!r}: neither under artifacts/adapters/ nor a folder")
 
