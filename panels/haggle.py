@@ -47,9 +47,8 @@ SELLING = "bazaar/seller_brief"
 SELLING_CHAT = ["sauda-selling"]  # the user of the chat is in the seller's colour
 SEED_BITS = 64  # so many that a game's hidden draws cannot be searched for from what is said
 SAUDA = {
-    "Sauda": "sauda-mini+constrained+honest",
+    "Sauda": "sauda-mini+honest",
     "Sauda, bare": "sauda-mini",
-    "Sauda, grammar only": "sauda-mini+constrained",
     "Sauda under the published steering": "sauda-mini+steering",
 }  # what a visitor can sell to, and what plays it
 SELLERS = {f"Sauda, {name}": f"sauda-mini:{name}" for name in PERSONAS}  # what one can buy from

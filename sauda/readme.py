@@ -170,7 +170,27 @@ def arena() -> str:
     return markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table)
 
 
-TABLES: Mapping[str, Callable[[], str]] = {"results": results, "market": market, "arena": arena}
+def ladder() -> str:
+    """Every rung of the ladder: its grade on each task, and how many games it forfeited."""
+    data = load("evaluation/ladder.json").data
+    rows = {(row["task"], row["policy"]): row for row in data["rows"]}
+    tasks = list(dict.fromkeys(task for task, _ in rows))
+    names = list(dict.fromkeys(name for _, name in rows))
+    n = rows[tasks[0], names[0]]["n"]
+    table = [
+        (
+            f"`{name}`",
+            *(spanned(rows[task, name]["grade"]) for task in tasks),
+            f"{sum(rows[task, name]['ends']['forfeit'] for task in tasks)} of {n * len(tasks)}",
+        )
+        for name in names
+    ]
+    return markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks), "forfeits"), table)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "results": results, "market": market, "ladder": ladder, "arena": arena
+}  # fmt: skip
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
