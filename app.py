@@ -8,7 +8,7 @@ import urllib.request
 
 import gradio as gr
 
-from panels import PANELS, haggle, theme
+from panels import PANELS, theme, voices
 
 HEADER = (
     '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
@@ -64,7 +64,7 @@ def main() -> int:
         print(f"PORT is a number from 1 to 65535, not {port!r}.", file=sys.stderr)
         return 1
     theme.serve_fonts()
-    haggle.wake()
+    voices.wake()
     app = build_app().queue(max_size=64)
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s

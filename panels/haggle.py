@@ -4,8 +4,7 @@ A language model's move is asked for in an event of its own, which streams; scri
 """
 
 import secrets
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -17,8 +16,19 @@ from env import CATALOGUE, TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
 from panels.game_view import brief, chart, compared_games, messages, raw, result, sells
 from panels.look import heading, note, trouble
 from panels.reads import reading
+from panels.voices import (
+    MODELS,
+    READY_SOON,
+    SAUDA,
+    SELLERS,
+    STAND_IN,
+    Floor,
+    badge_of,
+    healths,
+    voices,
+)
 from panels.words import ENGLISH, HINDI, Say, speaking
-from sauda.backends import HERE, backends
+from sauda.backends import HERE
 from sauda.haggle import (
     Game,
     Quick,
@@ -36,8 +46,7 @@ from sauda.language.money import price as price_in
 from sauda.language.numerals import fold
 from sauda.policies import BUYERS
 from sauda.policies.reply import Reply, ReplyError
-from sauda.policies.resident import Failed, Loading, Ready, Resident, Waiting
-from sauda.seller import PERSONAS
+from sauda.policies.resident import Loading, Ready, Resident, Waiting
 
 TITLE = "Haggle"
 
@@ -46,15 +55,6 @@ HIDDEN = "Hidden till the end"
 SELLING = "bazaar/seller_brief"
 SELLING_CHAT = ["sauda-selling"]  # the user of the chat is in the seller's colour
 SEED_BITS = 64  # so many that a game's hidden draws cannot be searched for from what is said
-SAUDA = {
-    "Sauda": "sauda-mini+honest",
-    "Sauda, bare": "sauda-mini",
-    "Sauda under the published steering": "sauda-mini+steering",
-}  # what a visitor can sell to, and what plays it
-SELLERS = {f"Sauda, {name}": f"sauda-mini:{name}" for name in PERSONAS}  # what one can buy from
-MODELS = SAUDA | SELLERS
-READY_SOON = 0.5  # seconds a new game waits for a model that is almost there
-STAND_IN = "tit_for_tat"  # plays under its own name until the model is there
 ANYTHING = "Anything"
 YES, NO = (
     frozenset(" ".join(map(fold, words.split())) for words in said.split(", "))
@@ -88,17 +88,6 @@ FIRST = next(iter(MARKETS))
 def wares() -> tuple[str, ...]:
     """What a visitor can choose to sell."""
     return (ANYTHING, *dict.fromkeys(item.name for item in CATALOGUE))
-
-
-@cache
-def voices() -> dict[str, dict[str, Resident]]:
-    """The language models of this page by seat and backend, one each for all its visitors."""
-    return backends()
-
-
-def wake() -> None:
-    """Begin to load the page's own model, so that the first visitor finds it there."""
-    voices()["buyer"][HERE].start()
 
 
 def new_game(seat: str, market: str, other: str, ready: bool = True) -> Game:
@@ -147,21 +136,6 @@ def say(game: Game, text: str) -> Game:
             f"the seller asks {rupees(obs.ask)}: say “deal” to take it, or name less than that"
         )
     return answer(game, Offer(amount, text))
-
-
-class Floor:
-    """Whose word it is in one visitor's session: what an earlier reply still writes is dropped.
-
-    Gradio's own cancelling fails on an event that has just ended, and leaves the next one waiting.
-    """
-
-    def __init__(self) -> None:
-        self.number = 0
-
-    def take(self) -> int:
-        """The floor for a new reply, or away from the one that speaks."""
-        self.number += 1
-        return self.number
 
 
 # Layout ------------------------------------------------------------------------------------------
@@ -221,7 +195,7 @@ def build() -> None:
             effect = gr.Button(say_first("effect"), size="md", visible=False, elem_id="haggle-why")
             changed_html = gr.HTML(elem_id="haggle-changed")
             score = gr.HTML(elem_id="haggle-result")
-    with gr.Group(visible=False, elem_classes="sauda-whatif") as whatif:
+    with gr.Column(visible=False, elem_classes="sauda-whatif") as whatif:
         lead = gr.HTML(heading(say_first("whatif"), say_first("whatif_lead")))
         with gr.Row(elem_classes="sauda-actions"):
             choice = gr.Dropdown([], show_label=False, scale=3, elem_id="haggle-move")
@@ -280,7 +254,7 @@ def build() -> None:
             gr.Button(visible=bool(moves_of(now)) and not now.over),
             secrets.token_hex(8) if asks else gr.skip(),
             raw(now, words),
-            gr.Group(visible=now.over or before is not None),
+            gr.Column(visible=now.over or before is not None),
             gr.Dropdown(choices := past_moves(before or now, words), value=0 if choices else None),
             compared_games(before, now, words),
             gr.Button(visible=sells(now) and bool(now.heard)),
@@ -531,46 +505,6 @@ def past_moves(game: Game, words: Say) -> list[tuple[str, int]]:
     """The visitor's moves as choices to go back to."""
     said = [m["content"] for m in messages(game) if m["role"] == "user"]
     return [(words("whatif_move", number=i + 1, said=text), i) for i, text in enumerate(said)]
-
-
-def badge_of(game: Game | None, model: Resident, words: Say) -> Markup:
-    """Who plays the other seat, and what the language model is doing."""
-    stage = model.stage
-    stand_in = STAND_IN.replace("_", " ")
-    if isinstance(stage, Ready):
-        tone, told = "good", f"{stage.source} · {words('ready', seconds=f'{stage.seconds:.0f}')}"
-    elif isinstance(stage, Failed):
-        tone, told = "bad", words("failed", reason=stage.reason, name=stand_in)
-    else:
-        seconds = f"{time.monotonic() - stage.since:.0f}"
-        tone, told = "open", words("loading", seconds=seconds, name=stand_in)
-    playing = Markup("<b>{}</b> ").format(who(game)) if game else ""
-    return Markup(
-        '<p class="sauda-who">{}<span class="sauda-state sauda-state-{}"></span>{}</p>'
-    ).format(playing, tone, told)
-
-
-def who(game: Game) -> str:
-    """Who sits across, where a visitor may know it."""
-    if game.speaker:
-        return next(name for name, plays in MODELS.items() if plays == game.opponent)
-    return STAND_IN.replace("_", " ") if game.opponent == STAND_IN else ""
-
-
-def healths(models: Mapping[str, Resident], words: Say) -> Markup:
-    """Every backend and whether it really answers."""
-    lines = [
-        Markup("<li><b>{}</b>: {}</li>").format(name, health_of(model, words))
-        for name, model in models.items()
-    ]
-    return Markup("<ul>{}</ul>").format(Markup("").join(lines))
-
-
-def health_of(model: Resident, words: Say) -> str:
-    stage = model.stage
-    if isinstance(stage, Ready):
-        return f"{stage.source}, {words('ready', seconds=f'{stage.seconds:.1f}')}"
-    return stage.reason if isinstance(stage, Failed) else "…"
 
 
 def _still_there(game: Game | None) -> Game:
