@@ -21,7 +21,6 @@ FILE = "evaluation/ladder.json"
 QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 PARTS = {
     "mini": "SmolLM2-135M, untrained",
-    "sauda-mini": "Sauda",
     "null": "no model",
     "constrained": "grammar",
     "steering": "published steering",
@@ -130,36 +129,12 @@ def sentence(ladder: Artifact, task: str) -> str:
     return f"{said}, {verdict}"
 
 
-def trained(ladder: Artifact, task: str) -> str:
-    """What Sauda wins bare, beside its base and the best that knows nothing hidden."""
-    rows = {row["policy"]: row for row in rows_of(ladder, task)}
-    sauda, base, belief = (rows[name]["grade"] for name in ("sauda-mini", "mini", "belief"))
-    scripts = [row for name, row in rows.items() if role(name) == "scripted" and name != "belief"]
-    best = max((r for r in scripts if not is_model(r["policy"])), key=lambda r: r["grade"]["mean"])
-    said = (
-        f"Sauda wins {sauda['mean']:.3f} bare: {sauda['difference']:+.3f} "
-        f"[{sauda['difference_low']:+.3f}, {sauda['difference_high']:+.3f}] against its untrained "
-        f"base, paired. The best script here, {told(best['policy'])}, wins "
-        f"{best['grade']['mean']:.3f}; the belief buyer, who taught it, {belief['mean']:.3f}"
-    )
-    reach = belief["mean"] - base["mean"]
-    if reach <= 0:
-        return f"{said}."
-    closed = (sauda["mean"] - base["mean"]) / reach
-    return f"{said}: Sauda closes {closed:.0%} of the distance from its base to it."
-
-
 def models(ladder: Artifact) -> str:
     """Which weights stood behind the names."""
     return "; ".join(
         f"{name}: {model['source']}, weights {model['sha256'][:12]}"
         for name, model in ladder.data["models"].items()
     )
-
-
-def sentences(ladder: Artifact, task: str) -> Markup:
-    """What the figure shows, in words."""
-    return Markup("<p>{}</p><p>{}</p>").format(trained(ladder, task), sentence(ladder, task))
 
 
 def build() -> None:
@@ -178,12 +153,12 @@ def build() -> None:
     tasks: Sequence[str] = list(ladder.config["tasks"])
     task = gr.Radio(tasks, value=tasks[0], label="Task")
     plot = gr.Plot(bars(ladder, tasks[0]), show_label=False, elem_id="results-ladder")
-    said = gr.HTML(sentences(ladder, tasks[0]))
+    said = gr.HTML(Markup("<p>{}</p>").format(sentence(ladder, tasks[0])))
     cells = gr.HTML(rungs(ladder, tasks[0]))
     task.change(
         lambda name: (
             bars(ladder, name),
-            sentences(ladder, name),
+            Markup("<p>{}</p>").format(sentence(ladder, name)),
             rungs(ladder, name),
         ),
         task,

@@ -53,8 +53,7 @@ class Config:
 
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
     policies: tuple[str, ...] = (
-        "sauda-mini", "sauda-mini+honest", "mini", "mini+constrained", "mini+steering",
-        "mini+honest", "mini+constrained+honest",
+        "mini", "mini+constrained", "mini+steering", "mini+honest", "mini+constrained+honest",
         "null", "null+steering", "null+honest", "linear", "wait", "belief", ORACLE,
     )  # fmt: skip
     episodes: int = 200  # a cell, from the first hold-out seed
