@@ -128,7 +128,7 @@ def test_provenance_says_what_is_needed_to_make_it_again():
     assert made["commit"] is None or re.fullmatch(r"[0-9a-f]{40}", made["commit"])
     assert made["dirty"] in (True, False, None)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", made["created"])
-    assert set(made["packages"]) == {"python", "numpy", "scipy"}
+    assert set(made["packages"]) == {"python", "numpy", "scipy", "torch", "transformers"}
 
 
 def test_json_has_a_line_for_each_innermost_row():
