@@ -73,6 +73,11 @@ def bars(ladder: Artifact, task: str) -> go.Figure:
     return styled(figure, 34 * len(rows) + 70)
 
 
+def number(value: float) -> str:
+    """A grade to three decimals, without a sign where it rounds to nothing."""
+    return f"{round(value, 3) + 0.0:.3f}"
+
+
 def rungs(ladder: Artifact, task: str) -> Markup:
     """The same with what a bar cannot show: forfeits, moves changed, the distance to the bare."""
     baseline = ladder.config["baseline"]
@@ -82,8 +87,8 @@ def rungs(ladder: Artifact, task: str) -> Markup:
         [
             (
                 told(row["policy"]),
-                f"{row['grade']['mean']:.3f}",
-                f"{row['grade']['low']:.3f} to {row['grade']['high']:.3f}",
+                number(row["grade"]["mean"]),
+                f"{number(row['grade']['low'])} to {number(row['grade']['high'])}",
                 *against(row, baseline),
                 f"{row['deal_rate']:.0%}",
                 row["ends"]["forfeit"],
@@ -112,10 +117,10 @@ def sentence(ladder: Artifact, task: str) -> str:
     rows = {row["policy"]: row for row in rows_of(ladder, task)}
     bare, steered, none = (rows[name] for name in ("mini", "mini+steering", "null+steering"))
     said = (
-        f"Bare, the untrained model wins {bare['grade']['mean']:.3f} and forfeits "
+        f"Bare, the untrained model wins {number(bare['grade']['mean'])} and forfeits "
         f"{bare['ends']['forfeit']} of {bare['n']} games. Under the published steering it wins "
-        f"{steered['grade']['mean']:.3f}; the same steering around no model wins "
-        f"{none['grade']['mean']:.3f}"
+        f"{number(steered['grade']['mean'])}; the same steering around no model wins "
+        f"{number(none['grade']['mean'])}"
     )
     apart = steered["grade"]["low"] > none["grade"]["high"]
     below = steered["grade"]["high"] < none["grade"]["low"]

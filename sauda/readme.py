@@ -200,8 +200,9 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def spanned(figures: Mapping[str, float]) -> str:
-    """A mean with its interval."""
-    return f"{figures['mean']:.3f} [{figures['low']:.3f}, {figures['high']:.3f}]"
+    """A mean with its interval; what rounds to nothing bears no sign."""
+    mean, low, high = (f"{round(figures[end], 3) + 0.0:.3f}" for end in ("mean", "low", "high"))
+    return f"{mean} [{low}, {high}]"
 
 
 def part(figures: Mapping[str, float]) -> str:
