@@ -92,8 +92,9 @@ def test_R5_tells_and_words_change_what_is_believed_before_outcomes_are_compared
     seen = rollout(here, BeliefBuyer(), 50_000).trajectory("buyer")[-1].observation.table
     full, bare = believe(seen), believe(seen, tells=False, words=False)
     assert full.types() != bare.types()
-    ablation = load_artifact("belief.json").data["ablation"]
-    assert all(row["beliefs_differ"] > 0 for row in ablation["inputs"])
+    found = load_artifact("belief.json").data
+    assert {row["task"] for row in found["inputs"]} == {row["task"] for row in found["outcomes"]}
+    assert all(row["beliefs"]["low"] > 0 for row in found["inputs"])
 
 
 def test_R10_tells_are_heard_in_every_language_and_little_else():

@@ -14,6 +14,7 @@ from sauda.bench import CHROMIUM_FLAGS
 from sauda.running import running_app
 
 HERE = Path(__file__).parent
+DRAWN = 20_000  # milliseconds: Results has a dozen plots, and tests share the cores
 SETTLED = """([quiet, limit]) => new Promise(done => {
     let timer = setTimeout(finish, quiet);
     const last = setTimeout(finish, limit);
@@ -144,5 +145,6 @@ def show_tab(page: Page, title: str) -> None:
     page.locator(".sauda-tabs").first.get_by_role("tab", name=title, exact=True).click()
     panel = page.locator(".sauda-tabs > [role=tabpanel]:visible")
     panel.locator(":scope .block:visible, :scope button:visible").first.wait_for()
-    expect(panel.locator(":scope .empty.large:visible")).to_have_count(0)  # every plot is drawn
+    plots = panel.locator(":scope .empty.large:visible")
+    expect(plots).to_have_count(0, timeout=DRAWN)  # every plot is drawn
     settle(page)
