@@ -459,6 +459,7 @@ def build() -> None:
         [seat.input, market.input], take_seat, [seat, market, language], [market, other], **QUIET
     ).then(begin, setting, outputs, **QUIET)
     gr.on([other.input, backend.input], begin, setting, outputs, **QUIET)
+    backend.input(lambda: gr.Timer(active=True), None, clock, **QUIET)  # it may have to load first
     gr.on([box.submit, send.click], reply, [game, first, *common], outputs, **QUIET)
     for number, pressed in enumerate(quick):
         pressed.click(press(number), [game, first, box, seen, backend, language], outputs, **QUIET)
