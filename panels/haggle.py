@@ -247,7 +247,7 @@ def build() -> None:
             *(buttons or [gr.Button("…", interactive=False)] * 4),
             chart(now),
             result(now, words),
-            reading(now, words) if now.speaker or sells(now) else "",
+            reading(now, words) if now.speaker else "",  # a belief takes 20 ms: none for scripts
             badge_of(now, heard_from(now, other.get("backend", HERE)), words),
             gr.Button(visible=asks or "growing" in other),
             gr.Button(visible=now.waiting and not asks and "growing" not in other),
