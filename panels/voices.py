@@ -60,7 +60,8 @@ def badge_of(game: Game | None, model: Resident, words: Say) -> Markup:
     else:
         seconds = f"{time.monotonic() - stage.since:.0f}"
         tone, told = "open", words("loading", seconds=seconds, name=stand_in)
-    playing = Markup("<b>{}</b> ").format(who(game)) if game else ""
+    plays = f"({game.opponent}) " if game and game.speaker else ""  # a wrapper is not hidden
+    playing = Markup("<b>{}</b> {}").format(who(game), plays) if game else ""
     return Markup(
         '<p class="sauda-who">{}<span class="sauda-state sauda-state-{}"></span>{}</p>'
     ).format(playing, tone, told)
