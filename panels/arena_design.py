@@ -11,12 +11,10 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
-from panels.look import bar_style, heading, styled, table, whiskers
+from panels.look import QUIET, bar_style, heading, styled, table, whiskers
 from panels.provenance import provenance
 from sauda.artifact import Artifact
 from sauda.policies import LAB_LABELS
-
-QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 
 def spanned(figures: Mapping[str, float], metric: str = "grade") -> str:

@@ -12,8 +12,9 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, arena
 from panels import arena_design
-from panels.arena_design import QUIET, spanned
+from panels.arena_design import spanned
 from panels.look import (
+    QUIET,
     SERIES,
     bar_style,
     downloads,

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, IllegalAction, arena
 from panels import arena_view as view
-from panels.look import heading, note, trouble
+from panels.look import QUIET, heading, note, trouble
 from sauda.arena_play import ArenaGame, act, start, step
 from sauda.arena_transcript import in_words
 from sauda.haggle import whole_seed
@@ -151,7 +151,6 @@ def build() -> None:
     form = [kind, choice]
     terms = [purpose, payment, ask, share, message]
     buttons = [one, run, clock]
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
     def drawn(now: ArenaGame, name: str, wrong: Exception | None = None):
         return (
@@ -251,17 +250,17 @@ def build() -> None:
         )
 
     everything = [*shown, *form, *buttons]
-    name.change(introduced, name, about, **quiet)
-    gr.on([again.click, task.input, seed.submit], begin, [task, seed, name], everything, **quiet)
-    one.click(once, [game, name, kind], everything, **quiet)
-    clock.tick(tick, [game, name, kind], everything, **quiet)
-    run.click(toggle, [game, run], buttons, **quiet)
-    gr.on(None, lambda: offered(first), None, form, **quiet)
-    kind.input(of_kind, [game, kind], choice, **quiet)
-    choice.change(of_choice, choice, terms, **quiet)
+    name.change(introduced, name, about, **QUIET)
+    gr.on([again.click, task.input, seed.submit], begin, [task, seed, name], everything, **QUIET)
+    one.click(once, [game, name, kind], everything, **QUIET)
+    clock.tick(tick, [game, name, kind], everything, **QUIET)
+    run.click(toggle, [game, run], buttons, **QUIET)
+    gr.on(None, lambda: offered(first), None, form, **QUIET)
+    kind.input(of_kind, [game, kind], choice, **QUIET)
+    choice.change(of_choice, choice, terms, **QUIET)
     hand = [game, name, kind]
-    act_now.click(by_hand, [*hand, choice, payment, ask, share, message], everything, **quiet)
-    gr.on([send.click, raw.submit], by_json, [*hand, raw], everything, **quiet)
+    act_now.click(by_hand, [*hand, choice, payment, ask, share, message], everything, **QUIET)
+    gr.on([send.click, raw.submit], by_json, [*hand, raw], everything, **QUIET)
 
 
 def _still_there(game: ArenaGame | None) -> ArenaGame:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from env import CATALOGUE, TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
 from panels.game_view import brief, chart, compared_games, messages, raw, result, sells
-from panels.look import heading, note, trouble
+from panels.look import QUIET, heading, note, trouble
 from panels.reads import reading
 from panels.voices import (
     MODELS,
@@ -140,8 +140,6 @@ def say(game: Game, text: str) -> Game:
 
 # Layout ------------------------------------------------------------------------------------------
 
-QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
@@ -226,31 +224,36 @@ def build() -> None:
         return models["buyer" if sells(now) else "seller"][backend]
 
     def shown(
-        now: Game, before: Game | None, words: Say, text: str = "", **other: Any
+        now: Game,
+        before: Game | None,
+        words: Say,
+        backend: str,
+        text: str = "",
+        problem: Markup | None = None,
     ) -> list[Any]:
-        """Every output for `now`; a waiting game asks its model, unless `turn` is given."""
+        """Every output for `now`; a waiting game asks its model, unless there is a `problem`."""
         moves = [] if now.over or now.waiting else quick_moves(now.observation)
         buttons = [button(now, move, words) for move in moves]
-        asks = now.waiting and "turn" not in other
+        asks = now.waiting and problem is None
         return [
             now,
             before,
             brief(now, words),
             gr.Chatbot(
-                messages(now) + other.get("growing", []),
+                messages(now),
                 elem_classes=SELLING_CHAT if sells(now) else [],
                 placeholder=words("you_open" if sells(now) else "unpacking"),
             ),
             text,
-            other.get("problem", ""),
+            problem or "",
             len(now.play.turns),
             *(buttons or [gr.Button("…", interactive=False)] * 4),
             chart(now),
             result(now, words),
             reading(now, words) if now.speaker else "",  # a belief takes 20 ms: none for scripts
-            badge_of(now, heard_from(now, other.get("backend", HERE)), words),
-            gr.Button(visible=asks or "growing" in other),
-            gr.Button(visible=now.waiting and not asks and "growing" not in other),
+            badge_of(now, heard_from(now, backend), words),
+            gr.Button(visible=asks),
+            gr.Button(visible=now.waiting and not asks),
             gr.Button(visible=bool(moves_of(now)) and not now.over),
             secrets.token_hex(8) if asks else gr.skip(),
             raw(now, words),
@@ -277,14 +280,14 @@ def build() -> None:
             game = new_game(seat, market, other, ready)
         except ValueError as error:
             return only(problem=trouble(error))
-        return shown(game, None, speaking(language), backend=backend)
+        return shown(game, None, speaking(language), backend)
 
     def reply(now, before, text: str, backend: str, language: str) -> list[Any]:
         try:
             after = say(_still_there(now), text)
         except ValueError as error:  # IllegalAction is one too; the words stay in the box
             return only(problem=trouble(error))
-        return shown(after, before, speaking(language), backend=backend)
+        return shown(after, before, speaking(language), backend)
 
     def press(number: int):
         def pressed(now, before, text: str, seen: float, backend: str, language: str) -> list[Any]:
@@ -298,7 +301,7 @@ def build() -> None:
                 after = answer(now, moves[number].action)
             except IllegalAction as error:
                 return only(problem=trouble(error))
-            return shown(after, before, speaking(language), text, backend=backend)
+            return shown(after, before, speaking(language), backend, text)
 
         return pressed
 
@@ -324,9 +327,8 @@ def build() -> None:
                 now = missed(now, piece)
                 if len(now.missed) >= now.speaker.tries:
                     wrong = trouble(ValueError(words("no_move")))
-        if now is not None:
-            more = {"turn": "", "problem": wrong} if wrong else {}
-            yield shown(now, before, words, text, backend=backend, **more)
+        if now is not None and floor.number == mine:
+            yield shown(now, before, words, backend, text, wrong)
 
     def written_by(now: Game, model: Resident, words: Say) -> Iterator[str | Reply]:
         """What to show while the reply comes, and at last the whole reply itself."""
@@ -353,14 +355,12 @@ def build() -> None:
         words = speaking(language)
         if now is None or not now.waiting:
             return only()
-        return shown(
-            now, before, words, text, backend=backend, turn="", problem=note(words("stopped"))
-        )
+        return shown(now, before, words, backend, text, note(words("stopped")))
 
     def ask_again(now, before, text: str, backend: str, language: str) -> list[Any]:
         if now is None:
             return only()
-        return shown(now, before, speaking(language), text, backend=backend)
+        return shown(now, before, speaking(language), backend, text)
 
     def take_back(floor: Floor, now, before, text: str, backend: str, language: str) -> list[Any]:
         floor.take()
@@ -369,7 +369,7 @@ def build() -> None:
             earlier = back(now, len(moves_of(now)) - 1)
         except IllegalAction as error:
             return only(problem=trouble(error))
-        return shown(earlier, before, speaking(language), text, backend=backend)
+        return shown(earlier, before, speaking(language), backend, text)
 
     def return_to(
         floor: Floor, now, before, move: int | None, text: str, backend: str, language: str
@@ -379,7 +379,7 @@ def build() -> None:
             origin = before or _still_there(now)
             if move is None:
                 raise IllegalAction("pick the move to go back to")
-            return shown(back(origin, move), origin, speaking(language), text, backend=backend)
+            return shown(back(origin, move), origin, speaking(language), backend, text)
         except IllegalAction as error:
             return only(problem=trouble(error))
 
@@ -397,7 +397,7 @@ def build() -> None:
             ),
         )  # fmt: skip
 
-    def translated(now, before, seat: str, language: str) -> list[Any]:
+    def translated(seat: str, language: str) -> list[Any]:
         """Everything that bears words, in `language`; the game as it is."""
         words, selling = speaking(language), seat == SELL
         return [
@@ -430,7 +430,7 @@ def build() -> None:
         model = heard_from(now, backend)
         if other in SAUDA and not now.play.turns and isinstance(model.stage, Ready):
             now = replace(now, opponent=SAUDA[other])
-            return [*shown(now, before, words, text, backend=backend), *told]
+            return [*shown(now, before, words, backend, text), *told]
         return [*only(badge=badge_of(now, model, words)), *told]
 
     def look_again(now, backend: str, language: str) -> list[Any]:
@@ -470,7 +470,7 @@ def build() -> None:
     go.click(return_to, [floor, game, first, choice, *common], outputs, **QUIET)
     labels = [title, seat, market, other, again, box, send, stop, retry, undo, lead, go,
               fold_raw, backend, check, effect]  # fmt: skip
-    language.input(translated, [game, first, seat, language], labels, **QUIET).then(
+    language.input(translated, [seat, language], labels, **QUIET).then(
         ask_again, [game, first, *common], outputs, **QUIET
     )
     clock.tick(tick, [game, first, other, *common], [*outputs, health, clock], **QUIET)

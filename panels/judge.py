@@ -12,7 +12,7 @@ from markupsafe import Markup
 from env import arena
 from panels.arena_view import papers
 from panels.curve import curve
-from panels.look import heading, line_style, note, styled, table, trouble, whiskers
+from panels.look import QUIET, heading, line_style, note, styled, table, trouble, whiskers
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.judged import ADVOCATES, LEARNER, ROUNDS, Round, negotiation
@@ -283,8 +283,6 @@ def build() -> None:
     gr.HTML(advocates_table(judged))
     gr.HTML(provenance(judged, f"n = {judged.config['episodes']:,} seeds an advocate"))
 
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-
     def turned(seed: int, number: float):
         index = int(number) - 1
         return told(games[seed], index), trend(games[seed], index), knowledge(seed, index), ""
@@ -295,8 +293,8 @@ def build() -> None:
         except ValueError as error:
             return trouble(error)
 
-    gr.on([at.change, seed.change], turned, [seed, at], [shown, line, known, verdict], **quiet)
-    back.click(lambda n: max(1, n - 1), at, at, **quiet)
-    on.click(lambda n: min(ROUNDS, n + 1), at, at, **quiet)
-    gr.on([go_on.click, pitch.submit], ask, [seed, at, pitch], verdict, **quiet)
-    show.click(lambda s, n: example(s, int(n) - 1), [seed, at], pitch, **quiet)
+    gr.on([at.change, seed.change], turned, [seed, at], [shown, line, known, verdict], **QUIET)
+    back.click(lambda n: max(1, n - 1), at, at, **QUIET)
+    on.click(lambda n: min(ROUNDS, n + 1), at, at, **QUIET)
+    gr.on([go_on.click, pitch.submit], ask, [seed, at, pitch], verdict, **QUIET)
+    show.click(lambda s, n: example(s, int(n) - 1), [seed, at], pitch, **QUIET)

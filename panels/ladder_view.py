@@ -11,14 +11,13 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.look import bar_style, heading, styled, table, whiskers
+from panels.look import QUIET, bar_style, heading, styled, table, whiskers
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.ladder import ORACLE
 from sauda.policies.lineup import is_model
 
 FILE = "evaluation/ladder.json"
-QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 PARTS = {
     "mini": "SmolLM2-135M, untrained",
     "null": "no model",

@@ -33,6 +33,12 @@ PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 
+# What an event is given that answers at once and is no part of the page's API.
+QUIET: Mapping[str, object] = MappingProxyType(
+    {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+)
+
+
 # Series -----------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from env import MARKETS
 from panels import belief_view
-from panels.look import SERIES, bar_style, heading, line_style, styled, table, whiskers
+from panels.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 
@@ -267,8 +267,6 @@ def _career(market: Artifact, then: str) -> Mapping[str, Any]:
 
 
 # Layout ------------------------------------------------------------------------------------------
-
-QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 
 def build() -> None:

@@ -7,12 +7,11 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.look import SERIES, heading, line_style, note, stat, strip, styled, table
+from panels.look import QUIET, SERIES, heading, line_style, note, stat, strip, styled, table
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.stats import averaged
 
-QUIET = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 RUNS = ("training/sft.json",)  # in the order of the stages
 SMOOTHING = 0.8
 SCALES = {"step": ("step", 1), "tokens": ("tokens", 1), "time": ("minutes", 60)}

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels import runs
-from panels.look import SERIES, heading, line_style, styled
+from panels.look import QUIET, SERIES, heading, line_style, styled
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.stats import averaged
@@ -108,7 +108,6 @@ def _selector(selector: Artifact) -> None:
         choice = gr.Plot(choice_figure(selector, tasks[-1]), show_label=False, min_width=320)
     said = gr.HTML(Markup("<p>{}</p>").format(outcome(selector, tasks[-1])))
     gr.HTML(provenance(selector, f"n = {len(selector.data['curve'])} training episodes"))
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
     def redrawn(name: str, weight: float):
         return (
@@ -118,5 +117,5 @@ def _selector(selector: Artifact) -> None:
         )
 
     gr.on(
-        [task.change, smoothing.change], redrawn, [task, smoothing], [reward, choice, said], **quiet
+        [task.change, smoothing.change], redrawn, [task, smoothing], [reward, choice, said], **QUIET
     )

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from env import ARENA_TASKS, BAZAAR_TASKS, Deal, EndReason, Episode, rollout, rupees, task
 from panels import arena_transcripts
 from panels.arena_transcripts import is_arena
-from panels.look import downloads, heading, note, trouble
+from panels.look import QUIET, downloads, heading, note, trouble
 from panels.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from panels.provenance import load_or_say
 from sauda.artifact import Artifact
@@ -302,12 +302,11 @@ def build() -> None:
         except (ValueError, ReplyError) as error:
             return trouble(error), gr.skip()
 
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     shown_parts = [problem, step, shown, download, prose, origin, played]
     whole = [task_name, names, seed, *shown_parts]
-    task_name.input(change_task, [task_name, played, seed], whole, **quiet)
-    median.click(show_median, task_name, whole, **quiet)
-    demo.click(show_demo, None, whole, **quiet)
+    task_name.input(change_task, [task_name, played, seed], whole, **QUIET)
+    median.click(show_median, task_name, whole, **QUIET)
+    demo.click(show_demo, None, whole, **QUIET)
     # A language model takes seconds for a game: these wait in the queue and show that they do.
     patient = {"concurrency_limit": 2, "show_progress": "minimal", "api_visibility": "private"}
     duel.click(shoot_out, seed, whole, **patient)
@@ -319,4 +318,4 @@ def build() -> None:
         **patient,
     )
     slid = [task_name, seed, names, step]
-    step.input(show, slid, [problem, shown], trigger_mode="always_last", **quiet)
+    step.input(show, slid, [problem, shown], trigger_mode="always_last", **QUIET)

@@ -36,10 +36,9 @@ from sauda.codehash import code_hash
 from sauda.evaluate import ENDS, SPLITS, row
 from sauda.policies.best_reply import informed_policy
 from sauda.policies.decoding import Decoder
-from sauda.policies.lineup import Contestant, contestant, is_model, loaded
+from sauda.policies.lineup import Contestant, contestant, is_model, loaded, proposed
 from sauda.policies.llm import LLMPolicy, parse, render, schema, seed_of
 from sauda.policies.reply import Reply
-from sauda.policies.steering import Proposal
 from sauda.policies.weights import CACHE
 
 PARTS = CACHE / "ladder"
@@ -205,19 +204,12 @@ def _answer(here: Task, player: Contestant, game: Game, reply: Reply) -> None:
     obs = here.env.observe(game.play.state, here.learner)
     game.moves += 1
     game.tokens += reply.tokens
+    proposal = proposed(obs, reply)
+    game.unparsed += isinstance(proposal, IllegalAction)
     try:
-        proposal: Proposal = parse(reply.text, obs)
-    except IllegalAction as error:
-        proposal = error
-        game.unparsed += 1
-    try:
-        if player.wrapper is not None:
-            steered = player.wrapper(obs, proposal)
-            proposal = steered.action
-            game.changed += bool(steered.changes)
-        if isinstance(proposal, IllegalAction):
-            raise proposal
-        game.play = advance(here, here.opponents, move(here, game.play, proposal))
+        steered = player.steer(obs, proposal)
+        game.changed += bool(steered.changes)
+        game.play = advance(here, here.opponents, move(here, game.play, steered.action))
     except IllegalAction as error:
         turns = (*game.play.turns, Turn(here.learner, obs, None, str(error)))
         game.play = Play(game.play.seed, game.play.state, turns, forfeit=True)

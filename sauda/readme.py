@@ -59,9 +59,26 @@ def results() -> str:
             found = _row(holdout, task, policy)
             claim = f"`{policy}` on `{task}`, hold-out seeds: share of the ZOPA"
             rows.append((claim, spanned(found["share"]), f"{found['n']}", holdout))
+    rows += _training()
     rows += [(claim, *_speed(name, form), "bench.json") for claim, name, form in SPEEDS]
     told = [(*row[:3], f"`{row[3]}`") for row in rows]
     return markdown(("claim", "measured", "n", "in"), told)
+
+
+def _training() -> list[tuple[str, str, str, str]]:
+    """What the run of SFT took, and what its gate saw."""
+    file = "training/sft.json"
+    run = load(file).data
+    rows, gate, last = run["rows"], run["gate"], run["log"][-1]
+    took = f"{last['step']} steps, {run['tokens']:,} tokens, {run['seconds'] / 60:.0f} min"
+    saw = (
+        f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the teacher's kind, prices "
+        f"{gate['price_off']:.1f} % of the first ask off the teacher's"
+    )
+    return [
+        ("SFT of `sauda-mini` on one thread of a shared CPU", took, f"{rows['learnt']:,} moves", file),
+        ("its replies to hold-out prompts", saw, f"{gate['n']}", file),
+    ]
 
 
 def _beside_published(figure: Mapping[str, Any]) -> str:
@@ -70,6 +87,10 @@ def _beside_published(figure: Mapping[str, Any]) -> str:
 
 def _a_second(figure: Mapping[str, Any]) -> str:
     return f"{figure['median']:,.0f}"
+
+
+def _seconds(figure: Mapping[str, Any]) -> str:
+    return f"{figure['median']:.2f} s"
 
 
 SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
@@ -109,6 +130,12 @@ SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
         "scripted reply",
         lambda f: f"{1000 * f['p95']:.0f} ms",
     ),
+    (
+        "first words of the small model's move, bf16, median",
+        "first words, mini, bf16, prefix cache on",
+        _seconds,
+    ),
+    ("its whole move, median", "whole move, mini, bf16, prefix cache on", _seconds),
     (
         "importing the page, without torch, median",
         "import of app",

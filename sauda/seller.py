@@ -241,9 +241,7 @@ class LLMSeller:
 
     generate: Generate
     persona: Persona = PERSONAS[DEFAULT]
-    hears: bool = (
-        False  # the buyer's words; they lead the smallest model astray far more often than not
-    )
+    hears: bool = False  # the buyer's words, which lead the smallest model astray
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
         decision = decide(obs)

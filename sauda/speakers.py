@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from env import Accept, IllegalAction, Observation, Offer, Task, WalkAway, market_seller
-from sauda.policies.lineup import Contestant, contestant, is_model
+from sauda.policies.lineup import Contestant, contestant, is_model, proposed
 from sauda.policies.llm import Null, glimpse, render, schema, seed_of
 from sauda.policies.reply import Messages, Reply, Schema
 from sauda.seller import PERSONAS, LLMSeller, brief, check, decide, seated, settled
@@ -83,7 +83,7 @@ class Buyer:
         return glimpse(text, obs)
 
     def made(self, obs: Observation, reply: Reply, missed: Sequence[str]) -> Made:
-        steered = self.contestant.steer(obs, reply)
+        steered = self.contestant.steer(obs, proposed(obs, reply))
         return Made(steered.action, reply.source, steered.changes)
 
 

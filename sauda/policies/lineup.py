@@ -46,15 +46,11 @@ class Contestant:
         bare = LLMPolicy(self.generate, self.constrained)
         return bare if self.wrapper is None else Wrapped(bare, self.wrapper)
 
-    def steer(self, obs: Observation, reply: Reply) -> Steered:
-        """The move that `reply` makes at `obs`, under the wrapper where there is one.
+    def steer(self, obs: Observation, proposal: Proposal) -> Steered:
+        """What is done of a `proposal`, under the wrapper where there is one.
 
-        Raises IllegalAction where the reply holds no move and the wrapper makes none of it.
+        Raises the proposal itself where it is an IllegalAction and the wrapper makes no move of it.
         """
-        try:
-            proposal: Proposal = parse(reply.text, obs)
-        except IllegalAction as error:
-            proposal = error
         if self.wrapper is not None:
             return self.wrapper(obs, proposal)
         if isinstance(proposal, IllegalAction):
@@ -65,6 +61,14 @@ class Contestant:
     def weights(self) -> str:
         """The name of the model whose weights are needed; "" where none are."""
         return self.generate.name if isinstance(self.generate, Named) else ""
+
+
+def proposed(obs: Observation, reply: Reply) -> Proposal:
+    """The move that `reply` holds at `obs`, or the IllegalAction that says why it holds none."""
+    try:
+        return parse(reply.text, obs)
+    except IllegalAction as error:
+        return error
 
 
 @lru_cache(maxsize=2)
