@@ -76,7 +76,12 @@ def _training() -> list[tuple[str, str, str, str]]:
         f"{gate['price_off']:.1f} % of the first ask off the teacher's"
     )
     return [
-        ("SFT of `sauda-mini` on one thread of a shared CPU", took, f"{rows['learnt']:,} moves", file),
+        (
+            "SFT of `sauda-mini` on one thread of a shared CPU",
+            took,
+            f"{rows['learnt']:,} moves",
+            file,
+        ),
         ("its replies to hold-out prompts", saw, f"{gate['n']}", file),
     ]
 
