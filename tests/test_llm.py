@@ -62,8 +62,9 @@ def user(obs: Observation) -> str:
 
 def test_the_prompt_carries_limits_history_costs_and_the_round():
     assert user(seen(discount=0.95, deadline=5)).splitlines() == [
-        "brass lamp, good. List 90. Limit 80. Keeps 95%. Deadline 5. Ask 100. Round 1/8.",
-        "Ask 90. Round 2/8.",
+        "brass lamp, good. List 90. Keeps 95%. Deadline 5. Ask 100. Limit 80, ask 20 over. "
+        "Round 1/8.",
+        "Ask 90. Limit 80, ask 10 over. Round 2/8.",
     ]
 
 
@@ -71,8 +72,10 @@ def test_R6_the_prompt_remembers_every_exchange_of_a_deal():
     obs = seen(asks=(1000, 950, 900, 850, 800), bids=(300, 350, 400, 450))
     said = [m["content"] for m in render(obs)[2:]]
     assert said == [
-        '{"offer":30}', "Ask 95. Round 2/8.", '{"offer":35}', "Ask 90. Round 3/8.",
-        '{"offer":40}', "Ask 85. Round 4/8.", '{"offer":45}', "Ask 80. Round 5/8.",
+        '{"offer":30}', "Ask 95. Limit 80, ask 15 over. Round 2/8.",
+        '{"offer":35}', "Ask 90. Limit 80, ask 10 over. Round 3/8.",
+        '{"offer":40}', "Ask 85. Limit 80, ask 5 over. Round 4/8.",
+        '{"offer":45}', "Ask 80. Limit 80, ask 0 under. Round 5/8.",
     ]  # fmt: skip
 
 
@@ -227,8 +230,8 @@ def test_a_price_that_reads_like_ones_own_last_is_that_price():
 
 
 def test_a_limit_is_rounded_so_that_keeping_to_it_is_safe():
-    assert "Limit 79." in user(seen(reservation=799))
-    assert "Limit 81." in user(seen(reservation=801, agent="seller"))
+    assert "Limit 79, ask" in user(seen(reservation=799))
+    assert "Limit 81, bid" in user(seen(reservation=801, agent="seller"))
 
 
 def test_text_without_a_move_is_a_forfeit_and_never_a_silent_bid():

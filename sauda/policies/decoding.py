@@ -259,12 +259,14 @@ class Decoder:
         if state.mask is not None and not state.mask.all():  # padded: say where each token stands
             positions = (state.mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1] :]
             place = {"attention_mask": state.mask, "position_ids": positions}
+        # a tensor, not 1: a slice keeps strides with which torch copies the whole vocabulary matrix
+        last = torch.tensor([-1], device=ids.device)
         with torch.inference_mode():
             out = self.network(
                 input_ids=ids,
                 past_key_values=state.cache,
                 use_cache=True,
-                logits_to_keep=1,
+                logits_to_keep=last,
                 **place,
             )
         state.logits = out.logits[:, -1].float()
@@ -363,9 +365,10 @@ def _padded(numbers: Any, width: int, axis: int) -> Any:
 def _side_by_side(caches: Sequence[Any], width: int) -> Any:
     """One cache whose rows are `caches` of one row each, padded on the left to `width` tokens."""
     import torch
-    from transformers import DynamicCache
 
-    whole = DynamicCache()
+    from sauda.policies.roomy import roomy
+
+    whole = roomy()
     for index, layers in enumerate(zip(*(cache.layers for cache in caches), strict=True)):
         keys = torch.cat([_padded(layer.keys, width, 2) for layer in layers])
         values = torch.cat([_padded(layer.values, width, 2) for layer in layers])

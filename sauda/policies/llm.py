@@ -52,18 +52,18 @@ def render(obs: Observation) -> list[dict[str, str]]:
     """
     seat = "seller" if obs.agent == "seller" else "buyer"
     chat = [{"role": "system", "content": RULES[seat]}]
-    heard = " ".join(_position(obs, seat))
-    number = 0
+    heard, standing, number = [*_position(obs, seat)], None, 0
     for move in _moves(obs):
         if move.agent == obs.agent:
-            chat.append({"role": "user", "content": f"{heard} {_round(obs, number)}".lstrip()})
+            chat.append({"role": "user", "content": _turn(obs, heard, standing, number)})
             chat.append({"role": "assistant", "content": completion(move.action, obs)})
-            heard, number = "", number + 1
+            heard, number = [], number + 1
         else:
-            heard = f"{heard} {_answer(move, obs)}".lstrip()
+            heard.append(_answer(move, obs))
+            standing = move.action.price if isinstance(move.action, Offer) else standing
     if obs.table.rivals:
-        heard = f"{heard} {_rivals(obs)}".lstrip()
-    chat.append({"role": "user", "content": f"{heard} {_round(obs, number)}".lstrip()})
+        heard.append(_rivals(obs))
+    chat.append({"role": "user", "content": _turn(obs, heard, standing, number)})
     return chat
 
 
@@ -79,8 +79,7 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
     """What stays as it is while a deal lasts."""
     table, own = obs.table, obs.own
     item = f"{_clean(table.item.name)}, {_clean(table.item.condition)}".replace("_", " ")
-    limit = obs.reservation if seat == "seller" else obs.budget
-    yield f"{item}. List {shown(obs, table.item.list_price)}. Limit {_inside(obs, limit, seat)}."
+    yield f"{item}. List {shown(obs, table.item.list_price)}."
     if "discount" in own:
         yield f"Keeps {round(100 * own['discount'])}%."
     if own.get("deadline") is not None:
@@ -111,8 +110,18 @@ def _rivals(obs: Observation) -> str:
     return f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}"
 
 
-def _round(obs: Observation, number: int) -> str:
-    return f"Round {number + 1}/{obs.table.rounds}."
+def _turn(obs: Observation, heard: Sequence[str], standing: float | None, number: int) -> str:
+    """What was heard since the last own move; the limit beside the price that stands; the round.
+
+    The limit comes with every turn: told once, at the beginning, it was lost on a small model.
+    """
+    seat, name = ("seller", "bid") if obs.agent == "seller" else ("buyer", "ask")
+    own = obs.reservation if seat == "seller" else obs.budget
+    limit = f"Limit {_inside(obs, own, seat)}"
+    if standing is not None:
+        side = "over" if standing > own else "under"
+        limit = f"{limit}, {name} {math.ceil(100 * abs(standing - own) / unit(obs))} {side}"
+    return " ".join(filter(None, [*heard, f"{limit}. Round {number + 1}/{obs.table.rounds}."]))
 
 
 def completion(action: Action, obs: Observation) -> str:

@@ -50,7 +50,7 @@ class Mix:
 class DataConfig:
     """Which games are played, by whom, and how many deals are kept."""
 
-    rows: int = 1000  # deals
+    rows: int = 1200  # deals
     mixes: tuple[Mix, ...] = (
         Mix("bazaar/open", 0.40, "belief"),
         Mix("bazaar/rushed", 0.25, "belief"),
@@ -61,11 +61,11 @@ class DataConfig:
         Mix("classic/amazon_realistic", 0.04, "expert"),
     )
     behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each move
-        ("teacher", 0.70),
-        ("shifted", 0.15),  # the teacher's price, times a factor of `shift`
-        ("linear", 0.05),
-        ("tit_for_tat", 0.05),
-        ("boulware", 0.05),
+        ("teacher", 0.80),
+        ("shifted", 0.11),  # the teacher's price, times a factor of `shift`
+        ("linear", 0.03),
+        ("tit_for_tat", 0.03),
+        ("boulware", 0.03),
     )
     shift: tuple[float, float] = (0.8, 1.25)
     near: int = 1  # percent of the first ask: a bid so near to the ask takes it

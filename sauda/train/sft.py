@@ -66,7 +66,7 @@ class Config:
     checkpoint_every: int = 10  # steps: a minute or two on two cores (R25)
     steps: int = -1  # ends early there, for a trial; -1 trains on all rows
     gate: int = 48  # hold-out prompts
-    threads: int = 1  # of torch on a CPU
+    threads: int = 2  # of torch on a CPU
     seed: int = 0  # of the adapter's first values and of the rows' order
 
 

@@ -16,6 +16,7 @@ LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "first": ("I can offer #.", "Would you take #?", "I would start at #.", "My bid is #."),
             "more": ("I can go to #.", "Let me raise it to #.", "# then.", "Say #, all right?"),
             "hold": ("I stay at #.", "My bid is still #.", "# is what I can do."),
+            "less": ("Then I go back to #.", "Now it is #.", "I only give # now."),
             "last": ("# is my last bid.", "I cannot pass #.", "#, and I must go."),
             "accept": ("Agreed, #.", "I take it at #.", "# is fine.", "Deal at #."),
             "walk": ("Too much for me.", "I will leave it.", "No deal today."),
@@ -25,6 +26,7 @@ LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "more": ("Let us meet at #?", "For you I make it #.", "Come, # is fair.",
                      "How about #, friend?"),
             "hold": ("Please, # is fair.", "I hope # will do.", "Honestly, # it is."),
+            "less": ("On second thought, #.", "Sorry, now only #.", "I was too quick, #."),
             "last": ("# is all I have, really.", "My best is #, friend.", "Please take #, I go."),
             "accept": ("Lovely, # it is.", "Happy with #, thank you.", "#, done, friend."),
             "walk": ("Thank you, not this time.", "Sorry, beyond my means.", "Next time, friend."),
@@ -35,6 +37,7 @@ LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "more": ("Chalo, # le lo.", "Theek hai, # kar lo.", "# de dunga, bas.",
                      "Thoda kam karo, #."),
             "hold": ("Bhaiya, # hi dunga.", "# se upar nahi.", "Mera to # hi hai."),
+            "less": ("Ab sirf # dunga.", "Nahi bhaiya, ab #.", "Soch ke bola, ab #."),
             "last": ("Aakhri baat, #.", "Bas #, phir jaata hoon.", "# final, bhaiya."),
             "accept": ("Theek hai, #.", "Chalo, # pakka.", "# mein done, pack karo.",
                        "Manzoor hai, #."),
@@ -44,6 +47,7 @@ LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "first": ("# cash, abhi.", "#, bolo?", "Quick, #?"),
             "more": ("#, chalo.", "Ok, #.", "#, now pack it.", "Arre, # lo."),
             "hold": ("# bola na.", "Still #.", "#, no more."),
+            "less": ("Ab # bas.", "Now just #.", "Arre, # now."),
             "last": ("#, warna bye.", "# last, bolo.", "Final #."),
             "accept": ("Ok, # done.", "#, pakka.", "Haan, #, de do."),
             "walk": ("Nahi yaar, bye.", "Chhodo, jaane do.", "No way, bye."),
@@ -60,4 +64,5 @@ def situation(obs: Observation, action: Offer | Accept | WalkAway) -> str:
         return "last"
     if obs.bid is None:
         return "first"
-    return "more" if shown(obs, action.price) > shown(obs, obs.bid) else "hold"
+    now, before = shown(obs, action.price), shown(obs, obs.bid)
+    return "hold" if now == before else "more" if now > before else "less"
