@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from env import Accept, Offer, task
+from env import CATALOGUE, Accept, Offer, begin, task
 from sauda import artifact
+from sauda.evaluate import SPLITS
 from sauda.policies.decoding import Decoder
 from sauda.policies.lineup import contestant
 from sauda.policies.llm import LETTERS, parse, render, shown, unit
@@ -91,7 +92,18 @@ def test_every_line_means_the_move_it_goes_with(seen):
                 assert replace(move, message="") == wanted, text
                 assert move.message
                 met.add(kind)
-    assert met >= {"first", "more", "hold", "accept"}
+    assert met >= {"first", "more", "walk", "accept"}
+
+
+def test_no_row_has_a_listing_or_a_seller_type_that_is_kept_for_evaluation(found):
+    every = [item.name for item in CATALOGUE]
+    kept = {every.index(begin(task(r.task), r.seed).state.table.item.name) % 4 for r in found}
+    stances = [begin(task(r.task), r.seed).state.private["seller"].get("stance") for r in found]
+    assert kept == {0, 1, 2}
+    assert {stance.type.name for stance in stances if stance} == {"firm", "hasty", "bluffer"}
+    evaluated = [begin(task("bazaar/open"), seed).state for seed in SPLITS["holdout"][:200]]
+    assert {every.index(s.table.item.name) % 4 for s in evaluated} == {0, 1, 2, 3}
+    assert "fair" in {s.private["seller"]["stance"].type.name for s in evaluated}
 
 
 class Fixed:

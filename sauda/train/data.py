@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from env import (
+    CATALOGUE,
     Accept,
     Observation,
     Offer,
@@ -34,6 +35,7 @@ from sauda.policies.llm import completion, parse, render, schema, shown, unit
 from sauda.train.words import LINES, situation
 
 Action = Offer | Accept | WalkAway
+KEPT_BACK = 4  # every fourth listing, from the last of the first four on
 MIXTURE, WORDS, REGISTER = 1, 2, 3  # streams of their own, apart from the game's
 
 
@@ -50,7 +52,7 @@ class Mix:
 class DataConfig:
     """Which games are played, by whom, and how many deals are kept."""
 
-    rows: int = 1200  # deals
+    rows: int = 1000  # deals
     mixes: tuple[Mix, ...] = (
         Mix("bazaar/open", 0.40, "belief"),
         Mix("bazaar/rushed", 0.25, "belief"),
@@ -70,6 +72,7 @@ class DataConfig:
     shift: tuple[float, float] = (0.8, 1.25)
     near: int = 1  # percent of the first ask: a bid so near to the ask takes it
     first_seed: int = 10_000  # of the training split; a task's seeds run up from it
+    untaught: str = "fair"  # a seller type that no training game has
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,21 @@ def rows(config: DataConfig) -> list[Row]:
         while len(mine) < wanted:
             if seed not in SPLITS["train"]:
                 raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
-            mine.extend(conversations(here, seed, mix.teacher, config))
+            if not kept_back(here, seed, config.untaught):
+                mine.extend(conversations(here, seed, mix.teacher, config))
             seed += 1
         found.extend(mine[:wanted])
     return found
+
+
+def kept_back(here: Task, seed: int, untaught: str) -> bool:
+    """Whether no training may see this game: its first listing, or its seller's type."""
+    state = begin(here, seed).state
+    stance = state.private["seller"].get("stance")
+    listing = [item.name for item in CATALOGUE].index(state.table.item.name)
+    return (stance is not None and stance.type.name == untaught) or (
+        listing % KEPT_BACK == KEPT_BACK - 1
+    )
 
 
 @dataclass(frozen=True)
