@@ -1,9 +1,7 @@
 """What a language model wins bare, constrained and wrapped, beside no model and scripts.
 
-All games of a batch go in step, so that one pass of the network moves every one of them. A game is
-as it were played alone, for chance belongs to (seed, agent, turn); but bf16 rounds differently in a
-batch, and a sampled token may turn on a last bit, so a batch's size is part of the configuration.
-What is played is kept on disk after each batch: a stopped run goes on where it was.
+The games of a batch go in step (`instep`), and a batch's size is part of the configuration. What is
+played is kept on disk after each batch: a stopped run goes on where it was.
 """
 
 import json
@@ -15,30 +13,16 @@ from typing import Any
 
 from tqdm import tqdm
 
-from env import (
-    Episode,
-    IllegalAction,
-    Play,
-    Task,
-    Turn,
-    advance,
-    agent_stream,
-    begin,
-    episode,
-    move,
-    rollout,
-    shares,
-    task,
-)
+from env import Episode, IllegalAction, Task, episode, rollout, shares, task
 from sauda.artifact import write
 from sauda.cells import deal_price, deals, ends, play_cell, rounds
 from sauda.codehash import code_hash
 from sauda.evaluate import ENDS, SPLITS, row
+from sauda.instep import new_game, play_in_step
 from sauda.policies.best_reply import informed_policy
 from sauda.policies.decoding import Decoder
-from sauda.policies.lineup import Contestant, contestant, is_model, loaded, proposed
-from sauda.policies.llm import LLMPolicy, parse, render, schema, seed_of
-from sauda.policies.reply import Reply
+from sauda.policies.lineup import Contestant, contestant, is_model, loaded
+from sauda.policies.llm import LLMPolicy, parse, render
 from sauda.policies.weights import CACHE
 
 PARTS = CACHE / "ladder"
@@ -154,25 +138,21 @@ def _joined(pieces: Sequence[Any]) -> Any:
     return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
 
 
-@dataclass
-class Game:
-    """A game in play, and what is counted of its learner."""
-
-    play: Play
-    moves: int = 0
-    unparsed: int = 0
-    changed: int = 0
-    tokens: int = 0
-
-
 def play_model(here: Task, player: Contestant, seeds: Sequence[int]) -> dict[str, Any]:
     """The games of `seeds` in step, as columns like those of an evaluation and the COUNTS."""
-    games = [Game(advance(here, here.opponents, begin(here, seed))) for seed in seeds]
-    while running := [game for game in games if _runs(here, game.play)]:
-        for game, reply in zip(running, _replies(here, player, running), strict=True):
-            _answer(here, player, game, reply)
+    games = [new_game(here, seed) for seed in seeds]
+    play_in_step(games, player)
+    counts = [
+        {
+            "moves": len(game.asked),
+            "unparsed": sum(isinstance(asked.proposal, IllegalAction) for asked in game.asked),
+            "changed": sum(asked.changed for asked in game.asked),
+            "tokens": sum(asked.reply.tokens for asked in game.asked),
+        }
+        for game in games
+    ]
     played = [episode(here, game.play) for game in games]
-    return columns(here, played) | {name: [getattr(g, name) for g in games] for name in COUNTS}
+    return columns(here, played) | {name: [count[name] for count in counts] for name in COUNTS}
 
 
 def columns(here: Task, played: Sequence[Episode]) -> dict[str, Any]:
@@ -184,35 +164,6 @@ def columns(here: Task, played: Sequence[Episode]) -> dict[str, Any]:
         "share": [round(s, 6) for e in played for s in shares(e.final, here.learner)],
         "grade": [round(here.grade(e.final), 6) for e in played],
     }
-
-
-def _runs(here: Task, play: Play) -> bool:
-    return not play.forfeit and here.env.to_act(play.state) is not None
-
-
-def _replies(here: Task, player: Contestant, running: Sequence[Game]) -> Sequence[Reply]:
-    """One reply to each game, all in one batch; the seeds are those of play one at a time."""
-    seen = [here.env.observe(game.play.state, here.learner) for game in running]
-    seeds = [seed_of(agent_stream(here, g.play.seed, here.learner, g.moves)) for g in running]
-    chats = [render(obs) for obs in seen]
-    forms = [schema(obs) if player.constrained else None for obs in seen]
-    return player.generate.batch(chats, seeds, forms)
-
-
-def _answer(here: Task, player: Contestant, game: Game, reply: Reply) -> None:
-    """`game` after the learner's move and every answer to it; a forfeit ends it."""
-    obs = here.env.observe(game.play.state, here.learner)
-    game.moves += 1
-    game.tokens += reply.tokens
-    proposal = proposed(obs, reply)
-    game.unparsed += isinstance(proposal, IllegalAction)
-    try:
-        steered = player.steer(obs, proposal)
-        game.changed += bool(steered.changes)
-        game.play = advance(here, here.opponents, move(here, game.play, steered.action))
-    except IllegalAction as error:
-        turns = (*game.play.turns, Turn(here.learner, obs, None, str(error)))
-        game.play = Play(game.play.seed, game.play.state, turns, forfeit=True)
 
 
 def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:

@@ -587,6 +587,53 @@ class RunStep(_Strict):
     grad_norm: FiniteFloat
     mean_token_accuracy: FiniteFloat | None = None
     entropy: FiniteFloat | None = None
+    # of GRPO; shares are of the step's games, groups or moves
+    reward: FiniteFloat | None = None  # mean grade
+    low: FiniteFloat | None = None  # least and highest grade
+    high: FiniteFloat | None = None
+    spread: FiniteFloat | None = None  # mean standard deviation within groups
+    zero_advantage: FiniteFloat | None = None  # groups whose grades are all equal
+    format: FiniteFloat | None = None  # replies that hold a move
+    deals: FiniteFloat | None = None  # games that end in one
+    kl: FiniteFloat | None = None  # from the adapter it began with, nats a token
+    length: FiniteFloat | None = None  # learnt tokens a game
+    step_seconds: FiniteFloat | None = None
+    # of DPO
+    margin: FiniteFloat | None = None  # of the rewards that DPO implies
+    accuracy: FiniteFloat | None = None  # pairs whose chosen reply has the higher one
+    chosen: FiniteFloat | None = None
+    rejected: FiniteFloat | None = None
+
+
+class RunProbe(_Strict):
+    """Games played by the adapter as it stood after `step`."""
+
+    step: int
+    n: int
+    reward: FiniteFloat
+    low: FiniteFloat  # of a 95 % interval
+    high: FiniteFloat
+
+
+class RunAfter(_Strict):
+    name: str
+    sha256: str
+
+
+class RunGames(_Strict):
+    task: dict[str, int]  # groups of each task
+    group: int  # games of one instance
+    first_seed: int
+    last_seed: int
+
+
+class RunPairs(_Strict):
+    n: int
+    task: dict[str, int]
+    moves: dict[str, int]  # of the chosen replies
+    gap: FiniteFloat  # mean difference of the grades
+    judge: dict[str, FiniteFloat] | None  # an LLM's, where there was one
+    sha256: str
 
 
 class RunBase(_Strict):
@@ -639,15 +686,19 @@ class RunToken(_Strict):
 class TrainingRun(_Strict):
     stage: str
     base: RunBase
+    after: RunAfter | None = None  # the adapter that it goes on from
     adapter: RunAdapter
-    rows: RunRows
+    rows: RunRows | None = None  # of SFT
+    games: RunGames | None = None  # of GRPO
+    pairs: RunPairs | None = None  # of DPO
     log: list[RunStep]
+    probes: list[RunProbe] | None = None
     resumed: list[int]
     gate: RunGate
     hardware: RunHardware
     seconds: FiniteFloat
     tokens: int
-    sample: list[RunToken]
+    sample: list[RunToken]  # one sequence, what is learnt of it marked
 
 
 KINDS: Mapping[str, TypeAdapter] = {

@@ -1,0 +1,102 @@
+"""Games of one language model in step: one pass of the network moves every one of them.
+
+A game is as it were played alone, for chance belongs to (seed, agent, turn); but bf16 rounds
+differently in a batch, and a sampled token may turn on a last bit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from env import (
+    IllegalAction,
+    Observation,
+    Play,
+    Task,
+    Turn,
+    advance,
+    agent_stream,
+    begin,
+    move,
+)
+from sauda.policies.lineup import Contestant, proposed
+from sauda.policies.llm import render, schema, seed_of
+from sauda.policies.reply import Messages, Reply
+from sauda.policies.steering import Proposal
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One turn of the model's: what it was asked, what it replied, what that proposes."""
+
+    obs: Observation
+    chat: Messages
+    reply: Reply
+    proposal: Proposal
+    changed: bool = False  # by a wrapper
+
+
+@dataclass
+class Game:
+    """A game in play against the task's own opponents.
+
+    `salt` draws the model's tokens apart from those of other games of the same seed.
+    """
+
+    here: Task
+    play: Play
+    salt: tuple[int, ...] = ()
+    asked: list[Asked] = field(default_factory=list)
+
+    @property
+    def running(self) -> bool:
+        """Whether the learner has another move."""
+        return not self.play.forfeit and self.here.env.to_act(self.play.state) is not None
+
+    @property
+    def observation(self) -> Observation:
+        """What the learner sees now."""
+        return self.here.env.observe(self.play.state, self.here.learner)
+
+    @property
+    def grade(self) -> float:
+        """The task's grade of how the game stands."""
+        return self.here.grade(self.play.state)
+
+    def seed(self) -> int:
+        """Of the next reply."""
+        turn = sum(t.agent == self.here.learner for t in self.play.turns)
+        if self.salt:
+            return seed_of(np.random.default_rng([self.play.seed, *self.salt, turn]))
+        return seed_of(agent_stream(self.here, self.play.seed, self.here.learner, turn))
+
+    def answer(self, player: Contestant, obs: Observation, chat: Messages, reply: Reply) -> None:
+        """The learner's move by `reply` and every answer to it; a forfeit ends the game."""
+        proposal = proposed(obs, reply)
+        changed = False
+        try:
+            steered = player.steer(obs, proposal)
+            changed = bool(steered.changes)
+            play = move(self.here, self.play, steered.action)
+            self.play = advance(self.here, self.here.opponents, play)
+        except IllegalAction as error:
+            turns = (*self.play.turns, Turn(self.here.learner, obs, None, str(error)))
+            self.play = Play(self.play.seed, self.play.state, turns, forfeit=True)
+        self.asked.append(Asked(obs, chat, reply, proposal, changed))
+
+
+def new_game(here: Task, seed: int, salt: tuple[int, ...] = ()) -> Game:
+    """The game of `seed` up to the learner's first move."""
+    return Game(here, advance(here, here.opponents, begin(here, seed)), salt)
+
+
+def play_in_step(games: Sequence[Game], player: Contestant) -> None:
+    """Play `games` to their ends, every round of replies in one batch."""
+    while running := [game for game in games if game.running]:
+        seen = [game.observation for game in running]
+        chats = [render(obs) for obs in seen]
+        forms = [schema(obs) if player.constrained else None for obs in seen]
+        replies = player.generate.batch(chats, [game.seed() for game in running], forms)
+        for game, obs, chat, reply in zip(running, seen, chats, replies, strict=True):
+            game.answer(player, obs, chat, reply)

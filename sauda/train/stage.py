@@ -1,0 +1,219 @@
+"""What the stages of training share: from the command to a published adapter and its artifact."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sauda.artifact import ROOT, digest, save, sha256, write
+from sauda.policies.model import ADAPTERS, CannotLoad, Model, adapter_folder, load
+from sauda.train.adapter import WEIGHTS, publish, read_adapter, save_adapter
+from sauda.train.base import BASES, TOY, Base, base
+from sauda.train.gate import gate
+from sauda.train.run import (
+    LOGGED,
+    RUNS,
+    Heartbeat,
+    Run,
+    Stopped,
+    append,
+    check_disk,
+    curve,
+    hardware,
+    latest,
+    lines,
+    opened,
+    resumes,
+    step_of,
+    watch,
+)
+
+KEPT = 2  # checkpoints
+SPARE_DISK = 200 * 2**20  # bytes beside the checkpoints: rows, log, adapter
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A stage that can begin: TRL's trainer, its steps, what the artifact tells of its data."""
+
+    trainer: Any
+    steps: int
+    told: Mapping[str, Any]
+    logged: Mapping[str, str] = field(default_factory=lambda: LOGGED)
+
+
+def train(
+    stage: str,
+    config: Any,
+    folder: Path | None,
+    resume: bool,
+    prepare: Callable[[Any, Run, Base, Heartbeat], Prepared],
+) -> dict[str, Any]:
+    """Run a stage to its end and write its adapter and artifact; returns the artifact's data.
+
+    Raises Stopped, CannotLoad or NoWeights with the reason, before training where it can be known.
+    """
+    import torch
+
+    name = name_of(stage, config)
+    folder = folder or RUNS / name
+    run = opened(folder, asdict(config), resume)
+    torch.set_num_threads(config.threads)
+    with Heartbeat() as heartbeat:
+        found = base(config.model, folder, config.at_once)
+        ready = prepare(config, run, found, heartbeat)
+        start = latest(folder) if resume else None
+        check_disk(folder, _needed(ready.trainer.model))
+        begun = 0 if start is None else step_of(start)
+        if begun == ready.steps:  # killed between the last step and the end
+            read_adapter(ready.trainer.model, start)
+        else:
+            append(run.log, {"begun": begun})
+            ready.trainer.add_callback(watch(run, heartbeat, begun, ready.logged))
+            ready.trainer.train(resume_from_checkpoint=None if start is None else str(start))
+        heartbeat.status = "saving the adapter and trying it on hold-out prompts"
+        before = after(config, folder)
+        made = {
+            "stage": stage,
+            "after": before and {"name": config.after, "sha256": sha256(before / WEIGHTS)},
+            "log": digest(curve(lines(run.log))),
+        }
+        save_adapter(ready.trainer.model, folder / "adapter", found, made)
+        judged = gate(trained(folder, found, config.threads), config.gate)
+        heartbeat.status = f"trained {len(curve(lines(run.log)))} steps"
+    told = _told(stage, run, found, judged) | {"after": made["after"]} | ready.told
+    return _finish(stage, config, run, told)
+
+
+def name_of(stage: str, config: Any) -> str:
+    """What the run's adapter and files are called: sft for the small model, else sft-MODEL."""
+    return stage if config.model == "mini" else f"{stage}-{Path(config.model).name}"
+
+
+def after(config: Any, folder: Path) -> Path | None:
+    """The folder of the adapter that a stage goes on from; None where it begins a new one.
+
+    Raises CannotLoad where it is not there.
+    """
+    name = getattr(config, "after", "")
+    if not name:
+        return None
+    if (found := adapter_folder(name)) is None:
+        raise CannotLoad(
+            f"no adapter {name!r} to go on from: train that stage first, or name a folder by --after"
+        )
+    return found
+
+
+def go_on_from(found: Base, adapter: Path) -> Any:
+    """The base's network with an `adapter` that learns on.
+
+    Raises CannotLoad where the adapter was trained on other weights or is damaged.
+    """
+    from peft import PeftModel
+    from safetensors import SafetensorError
+
+    from sauda.policies.model import check_base
+    from sauda.train.base import network
+
+    check_base(adapter, found.weights)
+    try:
+        return PeftModel.from_pretrained(network(found), str(adapter), is_trainable=True)
+    except (SafetensorError, ValueError, OSError) as error:
+        raise CannotLoad(f"the adapter {adapter} cannot be read: {error}") from error
+
+
+def trained(folder: Path, found: Base, threads: int) -> Model:
+    """The model as it is served, with the adapter under `folder`."""
+    named = BASES.get(found.name, found.weights.folder)
+    return load(f"{named}+{folder / 'adapter'}", threads=threads)
+
+
+def tokenizer_of(found: Base) -> Any:
+    """The base's tokenizer, with a token to pad with."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(found.weights.folder)
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    return tokenizer
+
+
+def arguments(config: Any, run: Run, found: Base, order: str = "") -> dict[str, Any]:
+    """What every trainer is told, as TRL and transformers name it."""
+    on_cpu = found.device == "cpu"
+    return {
+        "output_dir": str(run.folder),
+        "learning_rate": config.learning_rate,
+        "lr_scheduler_type": "cosine",
+        "warmup_steps": config.warmup,
+        "max_grad_norm": config.clip,
+        "weight_decay": 0.0,
+        "logging_steps": 1,
+        "logging_nan_inf_filter": False,
+        "save_steps": config.checkpoint_every,
+        "save_total_limit": KEPT,
+        "seed": config.seed,
+        "use_cpu": on_cpu,
+        "bf16": False,  # the weights are in bf16 themselves; the adapter stays in fp32
+        "activation_checkpointing": not on_cpu,
+        "dataloader_pin_memory": not on_cpu,
+        "disable_tqdm": True,
+        "report_to": "none",
+    }
+
+
+def quiet(trainer: Any) -> Any:
+    """`trainer` without the callback that prints every log line; ours are told by a heartbeat."""
+    for callback in trainer.callback_handler.callbacks:
+        if type(callback).__name__ == "PrinterCallback":
+            trainer.remove_callback(callback)
+            break
+    return trainer
+
+
+def _needed(model: Any) -> int:
+    """Bytes on disk: checkpoints hold the adapter and two moments of it in fp32."""
+    learning = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return 3 * 4 * learning * (KEPT + 1) + SPARE_DISK
+
+
+def _told(stage: str, run: Run, found: Base, judged: dict[str, Any]) -> dict[str, Any]:
+    log = lines(run.log)
+    steps = curve(log)
+    return {
+        "stage": stage,
+        "base": {
+            "name": found.name,
+            "origin": found.weights.origin,
+            "sha256": found.weights.sha256,
+            "precision": found.precision,
+        },
+        "log": steps,
+        "resumed": resumes(log),
+        "gate": judged,
+        "hardware": hardware(),
+        "seconds": steps[-1]["seconds"],
+        "tokens": steps[-1]["tokens"],
+    }
+
+
+def _finish(stage: str, config: Any, run: Run, data: dict[str, Any]) -> dict[str, Any]:
+    """Publish what passed the gate. A toy or a trial stays in its folder, and need not pass.
+
+    Raises Stopped where the gate is failed; the adapter then stays in the run's folder.
+    """
+    trial = config.model == TOY or config.trial
+    if not (data["gate"]["passed"] or trial):
+        write(run.folder / "refused.json", json.dumps(data, indent=1))
+        raise Stopped(
+            f"the gate refused the adapter: valid {data['gate']['valid']:.3f}, faults "
+            f"{data['gate']['faults'][:3]}; see {run.folder / 'refused.json'}"
+        )
+    name = name_of(stage, config)
+    data["adapter"] = publish(
+        run.folder / "adapter", name, run.folder / "adapters" if trial else ADAPTERS
+    )
+    file, asked = f"training/{name}.json", asdict(config)
+    save(file, asked, data, run.folder if trial else ROOT)
+    return data
