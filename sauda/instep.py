@@ -30,6 +30,7 @@ from sauda.policies.steering import Proposal
 class Asked:
     """One turn of the model's: what it was asked, what it replied, what that proposes."""
 
+    before: Play
     obs: Observation
     chat: Messages
     reply: Reply
@@ -73,8 +74,7 @@ class Game:
 
     def answer(self, player: Contestant, obs: Observation, chat: Messages, reply: Reply) -> None:
         """The learner's move by `reply` and every answer to it; a forfeit ends the game."""
-        proposal = proposed(obs, reply)
-        changed = False
+        before, proposal, changed = self.play, proposed(obs, reply), False
         try:
             steered = player.steer(obs, proposal)
             changed = bool(steered.changes)
@@ -83,7 +83,7 @@ class Game:
         except IllegalAction as error:
             turns = (*self.play.turns, Turn(self.here.learner, obs, None, str(error)))
             self.play = Play(self.play.seed, self.play.state, turns, forfeit=True)
-        self.asked.append(Asked(obs, chat, reply, proposal, changed))
+        self.asked.append(Asked(before, obs, chat, reply, proposal, changed))
 
 
 def new_game(here: Task, seed: int, salt: tuple[int, ...] = ()) -> Game:
@@ -92,11 +92,16 @@ def new_game(here: Task, seed: int, salt: tuple[int, ...] = ()) -> Game:
 
 
 def play_in_step(games: Sequence[Game], player: Contestant) -> None:
-    """Play `games` to their ends, every round of replies in one batch."""
+    """Play `games` to their ends."""
     while running := [game for game in games if game.running]:
-        seen = [game.observation for game in running]
-        chats = [render(obs) for obs in seen]
-        forms = [schema(obs) if player.constrained else None for obs in seen]
-        replies = player.generate.batch(chats, [game.seed() for game in running], forms)
-        for game, obs, chat, reply in zip(running, seen, chats, replies, strict=True):
-            game.answer(player, obs, chat, reply)
+        move_in_step(running, player)
+
+
+def move_in_step(games: Sequence[Game], player: Contestant) -> None:
+    """One move in each of `games`, all running, their replies in one batch."""
+    seen = [game.observation for game in games]
+    chats = [render(obs) for obs in seen]
+    forms = [schema(obs) if player.constrained else None for obs in seen]
+    replies = player.generate.batch(chats, [game.seed() for game in games], forms)
+    for game, obs, chat, reply in zip(games, seen, chats, replies, strict=True):
+        game.answer(player, obs, chat, reply)

@@ -43,6 +43,7 @@ from sauda.train.data import (
 )
 from sauda.train.gate import fault_in
 from sauda.train.run import Stopped
+from sauda.train.scored import _shared, scored
 from sauda.train.words import LINES, situation
 from sauda.verify import verify
 
@@ -211,7 +212,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     labels[1, 24:] = labels[3, 28:] = -100
     mask = torch.ones_like(ids)
     mask[1, 24:] = mask[3, 28:] = 0
-    log_probs, entropy, hits = sft.scored(here, ids, labels)
+    log_probs, entropy, hits, _ = scored(here, ids, labels)
     (-log_probs.mean()).backward()
     ours = {name: p.grad.clone() for name, p in here.named_parameters()}
     here.zero_grad()
@@ -219,7 +220,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     loss.backward()
     assert len(log_probs) == len(entropy) == len(hits) == (labels != -100).sum()
     assert -log_probs.mean().item() == pytest.approx(loss.item(), rel=1e-5)
-    assert sft._shared(ids, labels) == 11
+    assert _shared(ids, labels) == 11
     for name, p in here.named_parameters():
         torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
 

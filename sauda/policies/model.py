@@ -157,7 +157,7 @@ def _adapter(name: str, base: Weights) -> Path | None:
     if not name:
         return None
     if (folder := adapter_folder(name)) is not None:
-        _check_base(folder, base)
+        check_base(folder, base)
         return folder
     if "/" in name:
         return from_hub(name).folder
@@ -166,7 +166,7 @@ def _adapter(name: str, base: Weights) -> Path | None:
     raise CannotLoad(f"no adapter {name!r}: neither under artifacts/adapters/ nor a folder")
 
 
-def _check_base(adapter: Path, base: Weights) -> None:
+def check_base(adapter: Path, base: Weights) -> None:
     """Refuse an adapter of ours for other weights; others' adapters do not name theirs."""
     file = adapter / TRAINED
     trained = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}

@@ -17,7 +17,7 @@ def save_adapter(network: Any, folder: Path, base: Base, made: Mapping[str, Any]
     import torch
     from safetensors.torch import load_file, save
 
-    network.save_pretrained(folder)
+    network.save_pretrained(folder, selected_adapters=["default"])  # not the reference beside it
     numbers = {name: x.to(torch.float16) for name, x in load_file(folder / WEIGHTS).items()}
     write_bytes(folder / WEIGHTS, save(numbers, metadata={"format": "pt"}))
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))

@@ -2,39 +2,61 @@
 
 import argparse
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sauda.policies.model import CannotLoad
 from sauda.policies.weights import NoWeights
 
-TOY_ROWS, TOY_BATCH = 64, 8  # a run of seconds
+STAGES = ("sft", "grpo", "dpo")
+TOYS = {  # runs of seconds
+    "sft": {"batch": 8, "at_once": 8, "checkpoint_every": 2, "gate": 6, "rows": 64},
+    "grpo": {
+        "after": "", "groups": 2, "group": 4, "steps": 3, "at_once": 4, "constrained": True,
+        "checkpoint_every": 1, "gate": 6,
+    },
+    "dpo": {
+        "after": "", "batch": 2, "constrained": True, "checkpoint_every": 1, "gate": 6, "pairs": 6,
+    },
+}  # fmt: skip
+OPTIONS = (
+    ("--model", str, "toy, mini, 8b, or a folder or repository"),
+    ("--after", str, "adapter to go on from (grpo, dpo): a stage, or a folder"),
+    ("--rows", int, "deals to learn from (sft)"),
+    ("--pairs", int, "pairs to learn from (dpo)"),
+    ("--epochs", int, "times that every deal or pair is learnt (sft, dpo)"),
+    ("--steps", int, "of the optimizer; ends sft early, for a trial"),
+    ("--learning-rate", float, "highest, after the warmup"),
+    ("--at-once", int, "sequences a pass, where memory is short"),
+    ("--threads", int, "of torch on a CPU"),
+)
+FLAGS = (
+    ("--constrained", "replies under a grammar, for a base that writes no moves yet (grpo, dpo)"),
+    ("--trial", "keep the adapter in the run's folder (grpo, dpo)"),
+)
 
 
 def add(commands: Any) -> None:
     """Add `train` to the commands of `python -m sauda`."""
-    about = "train a language model: sft"
+    about = f"train a language model: {', '.join(STAGES)}"
     sub = commands.add_parser("train", help=about, description=about)
     sub.set_defaults(run=train)
-    sub.add_argument("stage", choices=("sft",))
-    sub.add_argument("--model", default="mini", help="toy, mini, 8b, or a folder or repository")
+    sub.add_argument("stage", choices=STAGES)
     sub.add_argument("--out", type=Path, default=None, help="folder of the run; by default a cache")
     sub.add_argument("--resume", action="store_true", help="go on from the last whole checkpoint")
-    sub.add_argument("--rows", type=int, default=None, help="teacher rows to learn from")
-    sub.add_argument("--epochs", type=int, default=None)
-    sub.add_argument("--learning-rate", type=float, default=None)
-    sub.add_argument("--at-once", type=int, default=None, help="rows a pass, where memory is short")
-    sub.add_argument("--threads", type=int, default=None, help="of torch on a CPU")
-    sub.add_argument("--steps", type=int, default=None, help="end early, for a trial")
+    for name, kind, told in OPTIONS:
+        sub.add_argument(name, type=kind, default=None, help=told)
+    for name, told in FLAGS:
+        sub.add_argument(name, action="store_true", default=None, help=told)
 
 
 def train(options: argparse.Namespace) -> int:
     """Run one stage; 1 where the machine cannot, with the reason."""
-    from sauda.train import sft
-
+    module = import_module(f"sauda.train.{options.stage}")
     try:
-        data = sft.train(configured(options), options.out, options.resume)
+        data = module.train(configured(options, module.Config()), options.out, options.resume)
     except (CannotLoad, NoWeights, OSError, MemoryError) as error:
         print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
         return 1
@@ -48,17 +70,17 @@ def train(options: argparse.Namespace) -> int:
     return 0
 
 
-def configured(options: argparse.Namespace) -> Any:
-    """The stage's config with what was asked for."""
-    from sauda.train.sft import Config
-
-    names = ("model", "epochs", "learning_rate", "at_once", "threads", "steps")
-    asked = {name: getattr(options, name) for name in names}
-    config = replace(
-        Config(), **{name: value for name, value in asked.items() if value is not None}
-    )
-    rows = options.rows
-    if config.model == "toy":
-        config = replace(config, batch=TOY_BATCH, at_once=TOY_BATCH, checkpoint_every=2, gate=6)
-        rows = rows or TOY_ROWS
-    return replace(config, data=replace(config.data, rows=rows)) if rows else config
+def configured(options: argparse.Namespace, config: Any) -> Any:
+    """The stage's `config` with what was asked for; ValueError where it has no such setting."""
+    names = [name.removeprefix("--").replace("-", "_") for name, *_ in (*OPTIONS, *FLAGS)]
+    asked = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if asked.get("model") == "toy":
+        asked = TOYS[options.stage] | asked
+    data = getattr(config, "data", None)
+    for size in ("rows", "pairs"):
+        if size in asked and hasattr(data, size):
+            asked["data"] = replace(data, **{size: asked.pop(size)})
+    if strange := sorted(asked.keys() - {field.name for field in fields(config)}):
+        told = ", ".join(f"--{name.replace('_', '-')}" for name in strange)
+        raise ValueError(f"{options.stage} takes no {told}")
+    return replace(config, **asked)

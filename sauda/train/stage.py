@@ -1,15 +1,22 @@
 """What the stages of training share: from the command to a published adapter and its artifact."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sauda.artifact import ROOT, digest, save, sha256, write
-from sauda.policies.model import ADAPTERS, CannotLoad, Model, adapter_folder, load
+from sauda.policies.model import (
+    ADAPTERS,
+    CannotLoad,
+    Model,
+    adapter_folder,
+    check_base,
+    load,
+)
 from sauda.train.adapter import WEIGHTS, publish, read_adapter, save_adapter
-from sauda.train.base import BASES, TOY, Base, base
+from sauda.train.base import BASES, TOY, Base, LoRA, base, lora, network
 from sauda.train.gate import gate
 from sauda.train.run import (
     LOGGED,
@@ -39,7 +46,7 @@ class Prepared:
 
     trainer: Any
     steps: int
-    told: Mapping[str, Any]
+    told: Callable[[], Mapping[str, Any]]  # once it is done
     logged: Mapping[str, str] = field(default_factory=lambda: LOGGED)
 
 
@@ -82,7 +89,7 @@ def train(
         save_adapter(ready.trainer.model, folder / "adapter", found, made)
         judged = gate(trained(folder, found, config.threads), config.gate)
         heartbeat.status = f"trained {len(curve(lines(run.log)))} steps"
-    told = _told(stage, run, found, judged) | {"after": made["after"]} | ready.told
+    told = _told(stage, run, found, judged) | {"after": made["after"]} | ready.told()
     return _finish(stage, config, run, told)
 
 
@@ -101,22 +108,22 @@ def after(config: Any, folder: Path) -> Path | None:
         return None
     if (found := adapter_folder(name)) is None:
         raise CannotLoad(
-            f"no adapter {name!r} to go on from: train that stage first, or name a folder by --after"
+            f"no adapter {name!r} to go on from; train that stage first, or name its folder by "
+            "--after"
         )
     return found
 
 
-def go_on_from(found: Base, adapter: Path) -> Any:
-    """The base's network with an `adapter` that learns on.
+def learner(found: Base, adapter: Path | None) -> Any:
+    """The base's network with an adapter that learns: a new one, or `adapter` that learns on.
 
-    Raises CannotLoad where the adapter was trained on other weights or is damaged.
+    Raises CannotLoad where that one was trained on other weights or is damaged.
     """
-    from peft import PeftModel
+    from peft import PeftModel, get_peft_model
     from safetensors import SafetensorError
 
-    from sauda.policies.model import check_base
-    from sauda.train.base import network
-
+    if adapter is None:
+        return get_peft_model(network(found), lora(LoRA()))
     check_base(adapter, found.weights)
     try:
         return PeftModel.from_pretrained(network(found), str(adapter), is_trainable=True)
@@ -130,6 +137,14 @@ def trained(folder: Path, found: Base, threads: int) -> Model:
     return load(f"{named}+{folder / 'adapter'}", threads=threads)
 
 
+def sample(ids: Sequence[int], labels: Sequence[int], tokenizer: Any) -> list[dict[str, Any]]:
+    """One sequence, a token an entry, with whether it is learnt (its label is not -100)."""
+    return [
+        {"text": tokenizer.decode([token]), "learnt": label != -100}
+        for token, label in zip(ids, labels, strict=True)
+    ]
+
+
 def tokenizer_of(found: Base) -> Any:
     """The base's tokenizer, with a token to pad with."""
     from transformers import AutoTokenizer
@@ -139,8 +154,13 @@ def tokenizer_of(found: Base) -> Any:
     return tokenizer
 
 
-def arguments(config: Any, run: Run, found: Base, order: str = "") -> dict[str, Any]:
+def arguments(config: Any, run: Run, found: Base) -> dict[str, Any]:
     """What every trainer is told, as TRL and transformers name it."""
+    from datasets import disable_progress_bars
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    disable_progress_bars()
     on_cpu = found.device == "cpu"
     return {
         "output_dir": str(run.folder),

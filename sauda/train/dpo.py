@@ -1,0 +1,120 @@
+"""DPO on pairs of replies that the learner gave to the same position (`pairs`).
+
+Rafailov et al. (2023), by TRL's DPOTrainer. Where an endpoint is configured (SAUDA_ENDPOINT_URL),
+its model judges each pair in both orders; one that it holds to be the wrong way round is left out.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sauda.backends import ENDPOINT, answering, remote
+from sauda.policies.decoding import Sampling
+from sauda.policies.reply import Generate
+from sauda.train import stage
+from sauda.train.base import Base
+from sauda.train.pairs import PairConfig, collect, summary
+from sauda.train.run import LOGGED, Heartbeat, Run
+from sauda.train.scored import scores_on_cpu
+from sauda.train.selfplay import Learner
+
+STAGE = "dpo"
+FIGURES = {  # our name of each figure of TRL's log that we keep
+    **LOGGED,
+    "rewards/margins": "margin",
+    "rewards/accuracies": "accuracy",
+    "rewards/chosen": "chosen",
+    "rewards/rejected": "rejected",
+}
+JUDGING = Sampling(temperature=0.0, tokens=8)
+
+
+@dataclass(frozen=True)
+class Config:
+    """What is learnt from which pairs; the defaults are the numbers we report."""
+
+    model: str = "mini"  # toy, mini, 8b, or a folder or repository
+    after: str = "grpo"  # the adapter that learns on: one of ours, or a folder
+    data: PairConfig = PairConfig()  # noqa: RUF009 (frozen)
+    temperature: float = 1.0  # of the replies that are compared
+    longest: int = 40  # tokens of a reply
+    constrained: bool = False  # replies under a grammar, for a base that writes no moves yet
+    epochs: int = 1
+    batch: int = 8  # pairs a step
+    at_once: int = 1  # pairs a pass; one, because its two replies share their prompt
+    learning_rate: float = 5e-5
+    warmup: float = 0.1  # of the steps; then a cosine to 0
+    beta: float = 0.1  # how near the learner stays to the adapter it began with
+    clip: float = 1.0  # of the gradient's norm
+    checkpoint_every: int = 10  # steps
+    gate: int = 48  # hold-out prompts
+    threads: int = 2  # of torch on a CPU
+    seed: int = 0
+    trial: bool = False  # the adapter is not to be published
+
+
+def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
+    """Run the stage to its end; see `stage.train`."""
+    return stage.train(STAGE, config, folder, resume, _prepare)
+
+
+def judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
+    """The endpoint's model that judges pairs; None where none is configured.
+
+    Raises CannotLoad where it is and does not answer.
+    """
+    there = remote(environment, JUDGING)
+    return answering(there[ENDPOINT]) if ENDPOINT in there else None
+
+
+def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> stage.Prepared:
+    from datasets import Dataset
+    from trl import DPOConfig, DPOTrainer
+
+    adapter = stage.after(config, run.folder)
+    heartbeat.status = f"reading the model and its adapter {config.after}"
+    network = stage.learner(found, adapter)
+    tokenizer = stage.tokenizer_of(found)
+    player = Learner(network, tokenizer, found, Sampling(config.temperature, 1.0, config.longest))
+
+    def say(text: str) -> None:
+        heartbeat.status = text
+
+    pairs = collect(
+        config.data, player.contestant(config.constrained), run.folder / "pairs.jsonl", judge(), say
+    )
+    if found.device == "cpu":
+        network.config.use_cache = False
+    arguments = DPOConfig(
+        **stage.arguments(config, run, found),
+        num_train_epochs=config.epochs,
+        per_device_train_batch_size=config.at_once,
+        gradient_accumulation_steps=max(1, config.batch // config.at_once),
+        beta=config.beta,
+        max_length=None,
+    )
+    rows = [
+        {
+            "prompt": pair["chat"],
+            "chosen": [{"role": "assistant", "content": pair["chosen"]}],
+            "rejected": [{"role": "assistant", "content": pair["rejected"]}],
+        }
+        for pair in pairs
+    ]
+    trainer = DPOTrainer(
+        model=network,
+        args=arguments,
+        train_dataset=Dataset.from_list(rows),
+        processing_class=tokenizer,
+    )
+    if found.device == "cpu":
+        scores_on_cpu(network.get_base_model())
+    first = trainer.train_dataset[0]
+    ids = first["prompt_ids"] + first["chosen_ids"]
+    labels = [-100] * len(first["prompt_ids"]) + first["chosen_ids"]
+    told = {"pairs": summary(pairs), "sample": stage.sample(ids, labels, tokenizer)}
+    passes = -(-len(rows) * config.epochs // config.at_once)
+    steps = -(-passes // max(1, config.batch // config.at_once))
+    return stage.Prepared(stage.quiet(trainer), steps, lambda: told, FIGURES)

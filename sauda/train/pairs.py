@@ -1,0 +1,177 @@
+"""Pairs of replies to the same position, of which one earned more: what DPO learns from.
+
+The learner plays a game; at one of its turns it is asked several times, and each reply is played to
+the end by the learner itself, its later tokens drawn alike. The reply whose game earned most is
+chosen, the one whose game earned least rejected. A pair is on disk before the next one is looked
+for.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from env import IllegalAction, task
+from sauda.artifact import digest
+from sauda.evaluate import SPLITS
+from sauda.instep import Game, move_in_step, new_game, play_in_step
+from sauda.policies.lineup import Contestant
+from sauda.policies.llm import completion
+from sauda.policies.reply import Generate
+from sauda.train.data import kept_back
+from sauda.train.run import Stopped, append, lines
+
+BRANCH, ALIKE = 1, 0  # salts: replies at the turn that is compared; all others
+TURN = 4  # a stream of its own: which turn is compared
+
+
+@dataclass(frozen=True)
+class PairConfig:
+    """Where pairs come from, and how many are wanted."""
+
+    pairs: int = 500
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    branches: int = 4  # replies that are compared
+    together: int = 12  # positions at once
+    gap: float = 0.02  # least difference of two grades that tells a better reply
+    first_seed: int = 40_000  # of the training split; GRPO's run from 30,000
+    untaught: str = "fair"  # a seller type that no training game has
+    patience: int = 200  # positions in a row without a pair, before it stops
+
+
+def collect(
+    config: PairConfig,
+    player: Contestant,
+    file: Path,
+    judge: Generate | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """The pairs in `file`, after as many were added as are wanted, each durable at once.
+
+    Raises Stopped where so many positions bring no pair that something is wrong, and ValueError
+    where the training split ends.
+    """
+    tried = {(row["task"], row["seed"]) for row in lines(file)}
+    found, barren = [row for row in lines(file) if "chosen" in row], 0
+    todo = (one for one in _instances(config) if one not in tried)
+    while len(found) < config.pairs:
+        some = [next(todo) for _ in range(config.together)]
+        for row in compared(config, player, some, judge):
+            append(file, row)
+            barren = 0 if "chosen" in row else barren + 1
+            if "chosen" in row:
+                found.append(row)
+        say(f"{len(found)} of {config.pairs} pairs")
+        if barren >= config.patience:
+            raise Stopped(
+                f"{barren} positions in a row brought no pair: replies to the same position earn "
+                f"the same. {len(found)} pairs are kept in {file}"
+            )
+    return found[: config.pairs]
+
+
+def _instances(config: PairConfig) -> Iterator[tuple[str, int]]:
+    for number, seed in enumerate(range(config.first_seed, SPLITS["train"][-1] + 1)):
+        name = config.tasks[number % len(config.tasks)]
+        if not kept_back(task(name), seed, config.untaught):
+            yield name, seed
+    raise ValueError(f"too few training seeds for {config.pairs} pairs")
+
+
+def compared(
+    config: PairConfig,
+    player: Contestant,
+    instances: Sequence[tuple[str, int]],
+    judge: Generate | None,
+) -> Iterator[dict[str, Any]]:
+    """A row for each instance: a pair, or only that it was tried."""
+    games = [new_game(task(name), seed, (ALIKE,)) for name, seed in instances]
+    play_in_step(games, player)
+    groups = [_branches(config, game) for game in games]
+    every = [branch for group in groups for branch in group]
+    move_in_step(every, player)
+    for branch in every:
+        branch.salt = (ALIKE,)
+    play_in_step(every, player)
+    for (name, seed), group in zip(instances, groups, strict=True):
+        yield {"task": name, "seed": seed} | (_pair(config, group, judge) or {})
+
+
+def _branches(config: PairConfig, game: Game) -> list[Game]:
+    """The game before one of its learner's turns, once for each reply."""
+    turn = np.random.default_rng([game.play.seed, TURN]).integers(len(game.asked))
+    before = game.asked[turn].before
+    return [Game(game.here, before, (BRANCH, number)) for number in range(config.branches)]
+
+
+def _pair(config: PairConfig, group: Sequence[Game], judge: Generate | None) -> dict | None:
+    """The best and the worst reply of a `group`; None where no reply is better."""
+    best, worst = max(group, key=lambda g: g.grade), min(group, key=lambda g: g.grade)
+    chosen, rejected = _text(best), _text(worst)
+    gap = best.grade - worst.grade
+    if gap < config.gap or chosen == rejected or _verb(chosen) == "":
+        return None
+    chat = [dict(message) for message in best.asked[0].chat]
+    verdict = None if judge is None else preference(judge, chat, chosen, rejected)
+    if verdict == 0.0:  # the judge prefers the other one in both orders
+        return None
+    return {
+        "chat": chat,
+        "chosen": chosen,
+        "rejected": rejected,
+        "gap": round(gap, 6),
+        "judge": verdict,
+    }
+
+
+def _text(game: Game) -> str:
+    """The first reply of a branch, in canonical form where it is a move."""
+    asked = game.asked[0]
+    if isinstance(asked.proposal, IllegalAction):
+        return asked.reply.text
+    return completion(asked.proposal, asked.obs)
+
+
+def _verb(text: str) -> str:
+    """What a canonical completion does; "" where it is none."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return ""
+    return next(iter(found), "") if isinstance(found, Mapping) else ""
+
+
+ASKED = (
+    "A buyer haggles. Below is the talk so far and two replies the buyer could give. Which one "
+    "gets the buyer the better deal? Answer with one letter, A or B.\n\n"
+    "{chat}\n\nA: {first}\nB: {second}"
+)
+
+
+def preference(judge: Generate, chat: Sequence[Mapping], chosen: str, rejected: str) -> float:
+    """Whether a language model prefers `chosen`: 1 in both orders, 0 in neither, else a half."""
+    talk = "\n".join(f"{m['role']}: {m['content']}" for m in chat)
+    right = 0
+    for order, letter in (((chosen, rejected), "A"), ((rejected, chosen), "B")):
+        asked = ASKED.format(chat=talk, first=order[0], second=order[1])
+        said = judge([{"role": "user", "content": asked}], 0).text
+        right += re.findall(r"\b[AB]\b", said)[:1] == [letter]
+    return right / 2
+
+
+def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the pairs are: by task, by what the chosen reply does, how much better it was."""
+    verdicts = [row["judge"] for row in found if row["judge"] is not None]
+    return {
+        "n": len(found),
+        "task": dict(sorted(Counter(row["task"] for row in found).items())),
+        "moves": dict(sorted(Counter(_verb(row["chosen"]) for row in found).items())),
+        "gap": round(float(np.mean([row["gap"] for row in found])), 4),
+        "judge": {"n": len(verdicts), "agrees": float(np.mean(verdicts))} if verdicts else None,
+        "sha256": digest(found),
+    }

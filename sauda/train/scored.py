@@ -1,0 +1,86 @@
+"""What a network makes of given tokens, on a CPU: exact, and nothing computed that is not needed.
+
+What a batch's rows begin with alike is read once for all of them, and only the tokens that are
+learnt are projected on the vocabulary.
+"""
+
+from typing import Any, NamedTuple
+
+
+class Scored(NamedTuple):
+    """Of each learnt token, in order, shape (learnt,)."""
+
+    log_probs: Any
+    entropy: Any
+    hits: Any  # whether it was the likeliest
+    mean_logits: Any
+
+
+def scored(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) -> Scored:
+    """What `model` makes of each learnt token of a batch; only `log_probs` has a gradient.
+
+    `input_ids` and `labels` have shape (rows, tokens), padded on the right; labels are -100 where
+    nothing is learnt. The tokens that all rows begin with are read once, their keys and values
+    shared: gradients flow through them as through copies.
+    """
+    import torch
+
+    network = model.get_base_model() if hasattr(model, "get_base_model") else model
+    shared = _shared(input_ids, labels)
+    cache = _read_once(network, input_ids, shared) if shared and len(input_ids) > 1 else None
+    start = shared if cache is not None else 0
+    hidden = network.model(
+        input_ids=input_ids[:, start:], past_key_values=cache, use_cache=cache is not None
+    ).last_hidden_state
+    targets = labels[:, start + 1 :]
+    learnt = targets != -100
+    logits = network.lm_head(hidden[:, :-1][learnt]).float() / temperature
+    chances = torch.log_softmax(logits, dim=-1)
+    told = targets[learnt]
+    with torch.no_grad():
+        entropy = -(chances.exp() * chances).sum(-1)
+        hits = logits.argmax(-1) == told
+        mean = logits.mean(-1)
+    return Scored(chances.gather(-1, told[:, None])[:, 0], entropy, hits, mean)
+
+
+def scores_on_cpu(network: Any) -> None:
+    """Let TRL's fused head of `network`, which DPO asks, be `scored`.
+
+    Its rows must be padded on the right, as DPO's are.
+    """
+    from trl.trainer.utils import FusedCausalLMOutput
+
+    usual = network.forward
+
+    def forward(*args: Any, fused_lm_head: bool = False, **kwargs: Any) -> Any:
+        if not fused_lm_head:
+            return usual(*args, **kwargs)
+        learnt = kwargs["labels"][:, 1:] != -100
+        found = scored(network, kwargs["input_ids"], kwargs["labels"])
+        placed = {
+            name: x.new_zeros(learnt.shape).masked_scatter(learnt, x)
+            for name, x in found._asdict().items()
+        }
+        placed["is_top1"] = placed.pop("hits")
+        return FusedCausalLMOutput(label_mask=learnt, **placed)
+
+    network.forward = forward
+
+
+def _shared(input_ids: Any, labels: Any) -> int:
+    """How many leading tokens all rows have alike, short of the first that predicts a label."""
+    same = ((input_ids == input_ids[:1]) & (labels == -100)).all(0)
+    return max(0, int(same.int().cumprod(0).sum()) - 1)
+
+
+def _read_once(network: Any, input_ids: Any, shared: int) -> Any:
+    """The cache of the first `shared` tokens, spread over all rows."""
+    from transformers import DynamicCache
+
+    cache = DynamicCache(config=network.config)
+    network.model(input_ids=input_ids[:1, :shared], past_key_values=cache, use_cache=True)
+    for layer in cache.layers:
+        layer.keys = layer.keys.expand(len(input_ids), -1, -1, -1)
+        layer.values = layer.values.expand(len(input_ids), -1, -1, -1)
+    return cache

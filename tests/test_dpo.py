@@ -1,0 +1,178 @@
+"""DPO: pairs from one position, each durable at once; a judge in both orders; kill and resume."""
+
+from dataclasses import replace
+
+import pytest
+
+from env import task
+from sauda.instep import new_game, play_in_step
+from sauda.policies.lineup import Contestant
+from sauda.policies.model import CannotLoad
+from sauda.policies.reply import Reply
+from sauda.train import dpo, pairs, stage
+from sauda.train.base import base
+from sauda.train.pairs import PairConfig, collect, compared, preference, summary
+from sauda.train.run import Stopped, lines
+from sauda.train.scored import scores_on_cpu
+from tests.test_training import needs_tokenizer
+
+pytestmark = pytest.mark.xdist_group("model")
+FEW = PairConfig(pairs=6, together=3, branches=4)
+
+
+class Bidder:
+    """Bids that its seed decides, so that replies to one position differ."""
+
+    def __init__(self, bids=(30, 55, 70, 90)):
+        self.bids, self.asked = bids, 0
+
+    def batch(self, chats, seeds, schemas):
+        self.asked += len(chats)
+        texts = [f'{{"offer":{self.bids[seed % len(self.bids)]}}}' for seed in seeds]
+        return [Reply(text, "canned", 5, "object") for text in texts]
+
+
+def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
+    player = Contestant(Bidder())
+    instances = [("bazaar/open", 40_000 + n) for n in range(12)]
+    rows = list(compared(FEW, player, instances, None))
+    assert [(row["task"], row["seed"]) for row in rows] == instances
+    found = [row for row in rows if "chosen" in row]
+    assert len(found) >= 3
+    for row in found:
+        assert row["chosen"] != row["rejected"]
+        assert row["gap"] >= FEW.gap
+        game = new_game(task(row["task"]), row["seed"], (pairs.ALIKE,))
+        play_in_step([game], player)
+        assert row["chat"] in [[dict(m) for m in asked.chat] for asked in game.asked]
+    assert rows == list(compared(FEW, Contestant(Bidder()), instances, None))
+
+
+def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
+    file = tmp_path / "pairs.jsonl"
+
+    class Dies(Bidder):
+        def batch(self, chats, seeds, schemas):
+            if len(lines(file)) >= 6:
+                raise KeyboardInterrupt
+            return super().batch(chats, seeds, schemas)
+
+    with pytest.raises(KeyboardInterrupt):
+        collect(FEW, Contestant(Dies()), file)
+    kept = lines(file)
+    assert len(kept) == 6
+    with file.open("ab") as half:
+        half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
+    found = collect(FEW, Contestant(Bidder()), file)
+    assert len(found) == 6
+    assert lines(file)[:6] == kept
+    tried = [(row["task"], row["seed"]) for row in lines(file)]
+    assert len(tried) == len(set(tried))
+    assert found == collect(FEW, Contestant(Bidder()), tmp_path / "whole.jsonl")
+    told = summary(found)
+    assert told["n"] == 6
+    assert sum(told["moves"].values()) == 6
+    assert told["judge"] is None
+
+
+def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
+    config = replace(FEW, patience=6)
+    with pytest.raises(Stopped, match="earn the same"):
+        collect(config, Contestant(Bidder(bids=(40,))), tmp_path / "pairs.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("judge", "verdict"),
+    [
+        (lambda text: "A" if "A: good" in text else "B", 1.0),
+        (lambda text: "B" if "A: good" in text else "A", 0.0),
+        (lambda text: "A", 0.5),
+        (lambda text: "neither of them", 0.0),
+    ],
+)
+def test_a_judge_is_asked_in_both_orders(judge, verdict):
+    said = []
+
+    def asks(messages, seed, schema=None):
+        said.append(messages[0]["content"])
+        return Reply(judge(said[-1]), "canned")
+
+    chat = [{"role": "user", "content": "Ask 100."}]
+    assert preference(asks, chat, "good", "bad") == verdict
+    assert len(said) == 2
+    assert "user: Ask 100." in said[0]
+
+
+def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out():
+    instances = [("bazaar/open", 40_000 + n) for n in range(6)]
+
+    def against(messages, seed, schema=None):
+        return Reply("neither", "canned")
+
+    rows = list(compared(FEW, Contestant(Bidder()), instances, against))
+    assert not any("chosen" in row for row in rows)
+
+
+def test_a_judge_that_is_configured_and_does_not_answer_stops_the_run():
+    assert dpo.judge({}) is None
+    nowhere = {"SAUDA_ENDPOINT_URL": "http://127.0.0.1:9/v1", "SAUDA_ENDPOINT_MODEL": "x"}
+    with pytest.raises(CannotLoad, match="no real answer"):
+        dpo.judge(nowhere)
+
+
+@needs_tokenizer
+def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
+    import torch
+    from trl.trainer.utils import add_fused_lm_head
+
+    network = stage.learner(base("toy", tmp_path, 4), None)
+    head = ("log_probs", "entropy", "mean_logits", "is_top1")
+    add_fused_lm_head(network.get_base_model(), outputs=head)
+    ids = torch.randint(5, 40_000, (2, 30), generator=torch.Generator().manual_seed(1))
+    ids[1, :20] = ids[0, :20]
+    real = torch.ones_like(ids)
+    real[1, 27:] = 0
+    labels = ids.clone()
+    labels[:, :20] = -100
+    labels[1, 27:] = -100
+    asked = {"input_ids": ids, "attention_mask": real, "labels": labels, "fused_lm_head": True}
+    theirs = network(**asked)
+    scores_on_cpu(network.get_base_model())
+    ours = network(**asked)
+    for name in head:
+        torch.testing.assert_close(ours[name], theirs[name], atol=1e-4, rtol=1e-4)
+    assert (ours.label_mask == theirs.label_mask).all()
+
+
+@needs_tokenizer
+def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
+    data = PairConfig(pairs=6, together=4)
+    config = dpo.Config(
+        "toy", after="", data=data, batch=2, constrained=True, checkpoint_every=1, gate=3,
+        threads=1,
+    )  # fmt: skip
+    whole = dpo.train(config, tmp_path / "whole")
+    assert [row["step"] for row in whole["log"]] == [1, 2, 3]
+    assert {"margin", "accuracy", "chosen", "rejected"} <= set(whole["log"][-1])
+    assert whole["pairs"]["n"] == 6
+
+    from sauda.train import run as runs
+
+    append = runs.append
+
+    def dies(log, line):
+        append(log, line)
+        if line.get("step") == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "append", dies)
+    with pytest.raises(KeyboardInterrupt):
+        dpo.train(config, tmp_path / "cut")
+    monkeypatch.setattr(runs, "append", append)
+    again = dpo.train(config, tmp_path / "cut", resume=True)
+    assert again["resumed"] == [1]
+    assert again["pairs"] == whole["pairs"]
+    same = ("step", "loss", "margin")
+    assert [[row[k] for k in same] for row in again["log"]] == [
+        [pytest.approx(row[k], abs=1e-6) for k in same] for row in whole["log"]
+    ]
