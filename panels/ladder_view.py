@@ -1,4 +1,4 @@
-"""The ladder: one language model bare, constrained and wrapped, beside none and beside scripts.
+"""The ladder: one language model after each stage of training, bare and wrapped, beside scripts.
 
 A part of Results. A wrapper around no model at all stands in a row of its own, so that what the
 wrapper wins is not taken for the model's.
@@ -11,15 +11,29 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.look import QUIET, bar_style, heading, styled, table, whiskers
+from panels.look import (
+    QUIET,
+    SERIES,
+    bar_style,
+    heading,
+    line_style,
+    styled,
+    table,
+    whiskers,
+)
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
-from sauda.ladder import ORACLE
+from sauda.ladder import ORACLE, SCRIPTS
 from sauda.policies.lineup import is_model
 
 FILE = "evaluation/ladder.json"
+TRAINED = {
+    "mini": "untrained base",
+    "mini+sft": "SFT",
+    "mini+grpo": "SFT + GRPO",
+    "mini+dpo": "SFT + GRPO + DPO",
+}
 PARTS = {
-    "mini": "SmolLM2-135M, untrained",
     "null": "no model",
     "constrained": "grammar",
     "steering": "published steering",
@@ -27,20 +41,24 @@ PARTS = {
     "belief": "belief buyer",
     ORACLE: "oracle, knows the seller",
 }
+WITHOUT_HIDDEN = ("expert", *SCRIPTS)  # scripts that know no more than the model
 
 
 def told(name: str) -> str:
     """A policy's name in words: "no model + published steering"."""
-    return " + ".join(PARTS.get(part, part.replace("_", " ")) for part in name.split("+"))
+    stage = max((s for s in TRAINED if f"{name}+".startswith(f"{s}+")), key=len, default="")
+    rest = [part for part in name.removeprefix(stage).split("+") if part]
+    words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
+    return " + ".join([TRAINED[stage], *words] if stage else words)
 
 
 def role(name: str) -> str:
     """The series a policy is drawn as."""
     if name == ORACLE:
         return "oracle"
-    if is_model(name) and not name.startswith("null"):
-        return "base" if name.partition("+")[0] == "mini" else "sft"
-    return "scripted"
+    if not is_model(name) or name.startswith("null"):
+        return "scripted"
+    return next((stage for stage in ("dpo", "grpo", "sft") if stage in name.split("+")), "base")
 
 
 def rows_of(ladder: Artifact, task: str) -> list[Mapping[str, Any]]:
@@ -81,11 +99,12 @@ def rungs(ladder: Artifact, task: str) -> Markup:
     """The same with what a bar cannot show: forfeits, moves changed, the distance to the bare."""
     baseline = ladder.config["baseline"]
     return table(
-        ("policy", "grade", "95 %", f"against {told(baseline)}", "95 %", "deals", "forfeits",
+        ("policy", "n", "grade", "95 %", f"against {told(baseline)}", "95 %", "deals", "forfeits",
          "no move read", "changed"),
         [
             (
                 told(row["policy"]),
+                row["n"],
                 number(row["grade"]["mean"]),
                 f"{number(row['grade']['low'])} to {number(row['grade']['high'])}",
                 *against(row, baseline),
@@ -96,7 +115,84 @@ def rungs(ladder: Artifact, task: str) -> Markup:
             )
             for row in rows_of(ladder, task)
         ],
-        caption=f"{task}: the same {ladder.config['episodes']} hold-out seeds for every row",
+        caption=f"{task}: the first n hold-out seeds, the same for every row",
+    )  # fmt: skip
+
+
+def climb_figure(ladder: Artifact, task: str) -> go.Figure:
+    """Mean grade of the bare model after each stage, beside the best script and the oracles."""
+    rows = {row["policy"]: row for row in rows_of(ladder, task)}
+    stages = [name for name in TRAINED if name in rows]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[told(name) for name in stages],
+        y=[rows[name]["grade"]["mean"] for name in stages],
+        error_y=whiskers([rows[name]["grade"] for name in stages]),
+        hovertemplate="%{x}: %{y:.3f}<extra></extra>",
+        **(line_style("sft") | {"mode": "lines+markers"}),
+    )
+    for name, grade in marks(ladder, task):
+        figure.add_hline(
+            y=grade,
+            line={"dash": "dot", "width": 1, "color": SERIES["scripted"].light},
+            annotation={"text": f"{name} {grade:.3f}", "font": {"size": 11}},
+            annotation_position="top left",
+        )
+    figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best"})
+    return styled(figure, 320)
+
+
+def marks(ladder: Artifact, task: str) -> list[tuple[str, float]]:
+    """What the climb is measured against: the best script, the belief buyer, the oracle."""
+    rows = {row["policy"]: row["grade"]["mean"] for row in rows_of(ladder, task)}
+    scripts = {name: rows[name] for name in WITHOUT_HIDDEN if name in rows}
+    best = max(scripts, key=scripts.__getitem__)
+    found = [(f"best script, {told(best)}:", scripts[best])]
+    return found + [(f"{told(name)}:", rows[name]) for name in ("belief", ORACLE) if name in rows]
+
+
+def climbs(ladder: Artifact, task: str) -> Markup:
+    """What each stage adds to the one before, also where nothing alike was trained on."""
+    return table(
+        ("from", "to", "on", "n", "difference", "95 %"),
+        [
+            (
+                told(climb["before"]),
+                told(climb["after"]),
+                {"all": "all seeds", "unseen": "unseen listings or seller"}[climb["on"]],
+                climb["n"],
+                f"{climb['difference']:+.3f}",
+                f"{climb['low']:+.3f} to {climb['high']:+.3f}",
+            )
+            for climb in ladder.data["climbs"]
+            if climb["task"] == task
+        ],
+        align="lllrrr",
+        caption=f"{task}: what a stage of training adds, bare, paired by seed",
+    )
+
+
+def conduct(ladder: Artifact, task: str) -> Markup:
+    """How each model keeps to its words and limit, and takes or leaves deals where that is due."""
+    return table(
+        ("policy", "moves", "bids below its own", "beyond its last word", "over its limit",
+         "took what was due", "left where due"),
+        [
+            (
+                told(row["policy"]),
+                row["moves"],
+                row["retreats"],
+                row["broken"],
+                row["over_limit"],
+                *(
+                    f"{row[done]} of {row[due]}" if row[due] else "–"
+                    for done, due in (("accepted", "accept_due"), ("walked", "walk_due"))
+                ),
+            )
+            for row in rows_of(ladder, task)
+            if is_model(row["policy"]) and not row["policy"].startswith("null")
+        ],
+        caption=f"{task}: moves as the model proposed them; due is what the belief buyer does",
     )  # fmt: skip
 
 
@@ -112,15 +208,33 @@ def against(row: Mapping[str, Any], baseline: str) -> tuple[str, str]:
 
 
 def sentence(ladder: Artifact, task: str) -> str:
-    """What the model wins bare, and how much of what it wins wrapped is the wrapper's."""
+    """What training brought, and how much of what a wrapper shows is the wrapper's."""
     rows = {row["policy"]: row for row in rows_of(ladder, task)}
-    bare, steered, none = (rows[name] for name in ("mini", "mini+steering", "null+steering"))
+    return " ".join(filter(None, [_trained(ladder, rows, task), _wrapped(rows)]))
+
+
+def _trained(ladder: Artifact, rows: Mapping[str, Any], task: str) -> str:
+    last = next((name for name in reversed(TRAINED) if name in rows and name != "mini"), None)
+    if last is None:
+        return ""
+    base, mine = (rows[name]["grade"]["mean"] for name in ("mini", last))
+    (_, script), *above = marks(ladder, task)
     said = (
-        f"Bare, the untrained model wins {number(bare['grade']['mean'])} and forfeits "
-        f"{bare['ends']['forfeit']} of {bare['n']} games. Under the published steering it wins "
-        f"{number(steered['grade']['mean'])}; the same steering around no model wins "
-        f"{number(none['grade']['mean'])}"
+        f"Bare, {told(last)} wins {number(mine)} [{number(rows[last]['grade']['low'])}, "
+        f"{number(rows[last]['grade']['high'])}] on n = {rows[last]['n']} hold-out seeds, the "
+        f"untrained base {number(base)} and the best script {number(script)}"
     )
+    if not above:
+        return f"{said}."
+    closed = (mine - base) / (above[0][1] - base)
+    return f"{said}; that is {closed:.0%} of the way from the base to the belief buyer."
+
+
+def _wrapped(rows: Mapping[str, Any]) -> str:
+    found = [rows.get(name) for name in ("mini+steering", "null+steering")]
+    if None in found:
+        return ""
+    steered, none = found
     apart = steered["grade"]["low"] > none["grade"]["high"]
     below = steered["grade"]["high"] < none["grade"]["low"]
     verdict = (
@@ -130,7 +244,10 @@ def sentence(ladder: Artifact, task: str) -> str:
         if below
         else "so the figure is the wrapper’s: what the model adds cannot be told from nothing."
     )
-    return f"{said}, {verdict}"
+    return (
+        f"Under the published steering the untrained base wins {number(steered['grade']['mean'])}; "
+        f"the same steering around no model wins {number(none['grade']['mean'])}, {verdict}"
+    )
 
 
 def models(ladder: Artifact) -> str:
@@ -146,28 +263,34 @@ def build() -> None:
     gr.HTML(
         heading(
             "The ladder of the language model",
-            "One model bare, under a grammar, under two wrappers; the wrappers around no model; "
-            "scripts; and an oracle.",
+            "One small model after each stage of training, bare, under a grammar and under two "
+            "wrappers; the wrappers around no model; scripts; and an oracle.",
         )
     )
     ladder, missing = load_or_say(FILE)
     if ladder is None:
         gr.HTML(missing)
         return
-    tasks: Sequence[str] = list(ladder.config["tasks"])
+    tasks: Sequence[str] = list(dict.fromkeys(row["task"] for row in ladder.data["rows"]))
     task = gr.Radio(tasks, value=tasks[0], label="Task")
-    plot = gr.Plot(bars(ladder, tasks[0]), show_label=False, elem_id="results-ladder")
     said = gr.HTML(Markup("<p>{}</p>").format(sentence(ladder, tasks[0])))
+    climb = gr.Plot(climb_figure(ladder, tasks[0]), show_label=False, elem_id="results-climb")
+    steps = gr.HTML(climbs(ladder, tasks[0]))
+    plot = gr.Plot(bars(ladder, tasks[0]), show_label=False, elem_id="results-ladder")
     cells = gr.HTML(rungs(ladder, tasks[0]))
+    with gr.Accordion("Its own words, its limit, deals taken and left", open=False):
+        kept = gr.HTML(conduct(ladder, tasks[0]))
     task.change(
         lambda name: (
-            bars(ladder, name),
             Markup("<p>{}</p>").format(sentence(ladder, name)),
+            climb_figure(ladder, name),
+            climbs(ladder, name),
+            bars(ladder, name),
             rungs(ladder, name),
+            conduct(ladder, name),
         ),
         task,
-        [plot, said, cells],
+        [said, climb, steps, plot, cells, kept],
         **QUIET,
     )
-    n = f"n = {ladder.config['episodes']} paired episodes a row; {models(ladder)}"
-    gr.HTML(provenance(ladder, n))
+    gr.HTML(provenance(ladder, f"paired hold-out episodes; {models(ladder)}"))

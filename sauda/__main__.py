@@ -72,8 +72,7 @@ def parser() -> argparse.ArgumentParser:
     sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
-    sub = command("ladder", ladder, "language models bare, constrained and wrapped, beside scripts")
-    sub.add_argument("--episodes", type=int, default=200, help="hold-out seeds a cell")
+    command("ladder", ladder, "language models bare, constrained and wrapped, beside scripts")
 
     sub = command("seller-quality", seller_quality, "a model's words as a seller, beside a stub's")
     sub.add_argument("--models", default="mini", help="by name, with commas; or null")
@@ -253,7 +252,7 @@ def ladder(options: argparse.Namespace) -> int:
     from sauda.ladder import Config
     from sauda.ladder import ladder as run
 
-    config = Config(episodes=options.episodes)
+    config = Config()
     data = run(config)
     save("evaluation/ladder.json", asdict(config), data)
     for row in data["rows"]:
@@ -262,6 +261,11 @@ def ladder(options: argparse.Namespace) -> int:
             f"[{row['grade']['low']:.4f}, {row['grade']['high']:.4f}]  "
             f"forfeits {row['ends']['forfeit']}  no move read {row['unparsed']} of {row['moves']}  "
             f"changed by the wrapper {row['changed']}  tokens {row['tokens']}"
+        )
+    for climb in data["climbs"]:
+        print(
+            f"{climb['task']:28} {climb['before']:>10} to {climb['after']:10} {climb['on']:6} n "
+            f"{climb['n']:4} {climb['difference']:+.4f} [{climb['low']:+.4f}, {climb['high']:+.4f}]"
         )
     print("wrote artifacts/evaluation/ladder.json")
     return 0

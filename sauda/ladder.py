@@ -5,18 +5,21 @@ played is kept on disk after each batch: a stopped run goes on where it was.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from env import Episode, IllegalAction, Task, episode, rollout, shares, task
 from sauda.artifact import write
 from sauda.cells import deal_price, deals, ends, play_cell, rounds
 from sauda.codehash import code_hash
+from sauda.conduct import CONDUCT, conduct
 from sauda.evaluate import ENDS, SPLITS, row
 from sauda.instep import new_game, play_in_step
 from sauda.policies.best_reply import informed_policy
@@ -24,60 +27,125 @@ from sauda.policies.decoding import Decoder
 from sauda.policies.lineup import Contestant, contestant, is_model, loaded
 from sauda.policies.llm import LLMPolicy, parse, render
 from sauda.policies.weights import CACHE
+from sauda.stats import paired_difference
+from sauda.train.data import DataConfig, kept_back
 
 PARTS = CACHE / "ladder"
+UNTAUGHT = DataConfig().untaught
 ORACLE = "oracle"  # the best reply to the very seller it meets, whom it knows
-COUNTS = ("moves", "unparsed", "changed", "tokens")  # of the learner, one number an episode
+COUNTS = ("moves", "unparsed", "changed", "tokens", *CONDUCT)  # of the learner, an episode
+BAZAAR = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
+STAGES = ("mini", "mini+sft", "mini+grpo", "mini+dpo")  # one base, after each stage of training
+SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
+WRAPPED = ("constrained", "steering", "honest")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some cells of the ladder: each of `policies` on each of `tasks`."""
+
+    tasks: tuple[str, ...]
+    policies: tuple[str, ...]
+    episodes: int  # a cell, from the first hold-out seed
 
 
 @dataclass(frozen=True)
 class Config:
     """What is compared; the defaults are the numbers we report."""
 
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
-    policies: tuple[str, ...] = (
-        "mini", "mini+constrained", "mini+steering", "mini+honest", "mini+constrained+honest",
-        "null", "null+steering", "null+honest", "linear", "wait", "belief", ORACLE,
-    )  # fmt: skip
-    episodes: int = 200  # a cell, from the first hold-out seed
+    parts: tuple[Part, ...] = (
+        Part(BAZAAR, STAGES, 200),
+        Part(BAZAAR, tuple(f"mini+{how}" for how in (*WRAPPED, "constrained+honest")), 200),
+        Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
+        Part(BAZAAR, ("null", "null+steering", "null+honest", *SCRIPTS, "belief", ORACLE), 200),
+        Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
+    )
     batch: int = 50  # games in step; also what a stopped run loses at most
-    baseline: str = "mini"  # of the paired differences: the bare model
+    baseline: str = "mini"  # of the paired differences: the bare base
 
-    def seeds(self) -> range:
-        """The hold-out seeds; ValueError where there are too few, or the names do not fit."""
-        if not 1 <= self.episodes <= len(SPLITS["holdout"]):
-            raise ValueError(f"episodes must be at least 1, not {self.episodes}")
-        if self.batch < 1 or self.baseline not in self.policies:
-            raise ValueError(f"a batch has at least 1 game, and {self.baseline!r} must be played")
-        for name in filter(is_model, self.policies):
-            contestant(name)
-        return SPLITS["holdout"][: self.episodes]
+    def cells(self) -> dict[tuple[str, str], range]:
+        """The hold-out seeds of every task and policy.
+
+        Raises ValueError where there are too few, names do not fit, or a task has no baseline.
+        """
+        found = {}
+        for part in self.parts:
+            if not 1 <= part.episodes <= len(SPLITS["holdout"]) or self.batch < 1:
+                raise ValueError(
+                    f"a cell has at least 1 episode and a batch 1 game, not {part.episodes} and "
+                    f"{self.batch}"
+                )
+            for cell in product(part.tasks, part.policies):
+                if is_model(cell[1]):
+                    contestant(cell[1])
+                found[cell] = SPLITS["holdout"][: part.episodes]
+        for name in {name for name, _ in found}:
+            most = max(len(seeds) for (here, _), seeds in found.items() if here == name)
+            if len(found.get((name, self.baseline), ())) < most:
+                raise ValueError(f"{self.baseline!r} must be played on all {most} seeds of {name}")
+        return found
 
 
 def ladder(config: Config, parts: Path = PARTS) -> dict[str, Any]:
     """The data of the ladder artifact: a row a task and policy, their episodes, the models."""
-    seeds = config.seeds()
-    cells = [(t, p) for t in config.tasks for p in config.policies]
+    cells = config.cells()
     episodes = {
         cell: _cell(*cell, seeds, config.batch, parts)
-        for cell in tqdm(cells, unit="cell", desc="playing", leave=False)
+        for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
-    return summarised(config, episodes) | {"models": _models(config.policies)}
+    return summarised(config, episodes) | {"models": _models({name for _, name in cells})}
 
 
 def summarised(
     config: Config, episodes: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The rows, all computed from the episodes."""
+    """The rows and climbs, all computed from the episodes."""
     rows = []
-    for cell, columns in episodes.items():
-        counts = {name: sum(columns[name]) for name in COUNTS}
-        rows.append(row(*cell, episodes, config.baseline, _code(cell[1])) | counts)
-    grouped = {t: {p: episodes[t, p] for p in config.policies} for t in config.tasks}
-    return {"ends": ENDS, "rows": rows, "episodes": grouped}
+    for (task_name, name), columns in episodes.items():
+        counts = {count: sum(columns[count]) for count in COUNTS}
+        n = len(columns["grade"])
+        base = first(episodes[task_name, config.baseline], n)
+        pair = {(task_name, config.baseline): base, (task_name, name): columns}
+        rows.append(row(task_name, name, pair, config.baseline, _code(name)) | counts)
+    grouped: dict[str, dict[str, Any]] = {}
+    for (task_name, name), columns in episodes.items():
+        grouped.setdefault(task_name, {})[name] = columns
+    return {"ends": ENDS, "rows": rows, "climbs": climbs(episodes), "episodes": grouped}
 
 
-def _models(policies: Sequence[str]) -> dict[str, Any]:
+def first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """The first `n` episodes of `columns`, each value a deal or one an episode."""
+    per = {name: len(values) // len(columns["grade"]) for name, values in columns.items()}
+    return {name: values[: n * per[name]] for name, values in columns.items()}
+
+
+def climbs(episodes: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What each stage of training adds to the one before, bare, paired by seed.
+
+    Once on all seeds, once on those whose listing or seller type no training game had.
+    """
+    found = []
+    for task_name in dict.fromkeys(name for name, _ in episodes):
+        played = [name for name in STAGES if (task_name, name) in episodes]
+        for before, after in pairwise(played):
+            grades = [np.array(episodes[task_name, name]["grade"]) for name in (before, after)]
+            n = min(map(len, grades))
+            seeds = SPLITS["holdout"][:n]
+            new = np.array([kept_back(task(task_name), seed, UNTAUGHT) for seed in seeds])
+            for on, mask in (("all", np.ones(n, bool)), ("unseen", new)):
+                if mask.sum() > 1 and (on == "all" or not mask.all()):
+                    names = ("difference", "low", "high")
+                    told = paired_difference(grades[1][:n][mask], grades[0][:n][mask])
+                    found.append(
+                        {"task": task_name, "before": before, "after": after, "on": on}
+                        | {"n": int(mask.sum())}
+                        | {k: round(float(v), 6) for k, v in zip(names, told, strict=True)}
+                    )
+    return found
+
+
+def _models(policies: Iterable[str]) -> dict[str, Any]:
     """Which weights stood behind each name, and the hash of the prompt and parser (R2)."""
     names = {contestant(p).weights for p in policies if is_model(p)} - {""}
     models = {name: loaded(name) for name in sorted(names)}
@@ -115,7 +183,7 @@ def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
     here, player = task(task_name), contestant(name)
     model = loaded(player.weights) if player.weights else None
     marks = model and (model.sha256, model.source)
-    code = (code_hash(here.env, here.opponents, here.grade), _code(name))
+    code = (code_hash(here.env, here.opponents, here.grade, conduct), _code(name))
     return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
 
 
@@ -148,6 +216,7 @@ def play_model(here: Task, player: Contestant, seeds: Sequence[int]) -> dict[str
             "unparsed": sum(isinstance(asked.proposal, IllegalAction) for asked in game.asked),
             "changed": sum(asked.changed for asked in game.asked),
             "tokens": sum(asked.reply.tokens for asked in game.asked),
+            **conduct(game.asked, here.name in BAZAAR),
         }
         for game in games
     ]
@@ -169,14 +238,11 @@ def columns(here: Task, played: Sequence[Episode]) -> dict[str, Any]:
 def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:
     """The data as it should be: rows computed again, and the cells that need no weights played."""
     episodes = {}
-    for task_name in config.tasks:
-        for name in config.policies:
-            kept = is_model(name) and contestant(name).weights
-            episodes[task_name, name] = (
-                recorded["episodes"][task_name][name]
-                if kept
-                else _played(task_name, name, config.seeds())
-            )
+    for (task_name, name), seeds in config.cells().items():
+        kept = is_model(name) and contestant(name).weights
+        episodes[task_name, name] = (
+            recorded["episodes"][task_name][name] if kept else _played(task_name, name, seeds)
+        )
     return summarised(config, episodes) | {"models": recorded["models"]}
 
 

@@ -67,6 +67,13 @@ class LadderRow(Row):
     unparsed: int
     changed: int
     tokens: int
+    retreats: int
+    broken: int
+    over_limit: int
+    accept_due: int
+    accepted: int
+    walk_due: int
+    walked: int
 
 
 class LadderColumns(Columns):
@@ -74,6 +81,26 @@ class LadderColumns(Columns):
     unparsed: list[int]
     changed: list[int]
     tokens: list[int]
+    retreats: list[int]
+    broken: list[int]
+    over_limit: list[int]
+    accept_due: list[int]
+    accepted: list[int]
+    walk_due: list[int]
+    walked: list[int]
+
+
+class Climb(_Strict):
+    """What a stage of training adds to the one before, bare, on the same seeds."""
+
+    task: str
+    before: str
+    after: str
+    on: Literal["all", "unseen"]
+    n: int
+    difference: FiniteFloat
+    low: FiniteFloat
+    high: FiniteFloat
 
 
 class LadderModel(_Strict):
@@ -88,6 +115,7 @@ class LadderModel(_Strict):
 class Ladder(_Strict):
     ends: dict[str, str]
     rows: list[LadderRow]
+    climbs: list[Climb]
     episodes: dict[str, dict[str, LadderColumns]]
     models: dict[str, LadderModel]
 

@@ -108,8 +108,11 @@ def _ladder(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Rows computed again; scripts and the null model played again, language models not."""
     from sauda import ladder
 
-    config = {name: _tuple(value) for name, value in artifact.config.items()}
-    return ladder.again(ladder.Config(**config), artifact.data)
+    parts = tuple(
+        ladder.Part(**{name: _tuple(value) for name, value in part.items()})
+        for part in artifact.config["parts"]
+    )
+    return ladder.again(ladder.Config(**artifact.config | {"parts": parts}), artifact.data)
 
 
 def _market(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

@@ -172,7 +172,7 @@ def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     again = dpo.train(config, tmp_path / "cut", resume=True)
     assert again["resumed"] == [1]
     assert again["pairs"] == whole["pairs"]
-    same = ("step", "loss", "margin")
+    same = ("step", "tokens", "loss", "margin")
     assert [[row[k] for k in same] for row in again["log"]] == [
         [pytest.approx(row[k], abs=1e-6) for k in same] for row in whole["log"]
     ]

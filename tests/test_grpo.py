@@ -171,7 +171,7 @@ def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     monkeypatch.setattr(grpo.Games, "__call__", play)
     data = grpo.train(TOY, tmp_path / "cut", resume=True)
     assert data["resumed"] == [2]
-    same = ("step", "reward", "spread", "length")
+    same = ("step", "tokens", "reward", "spread", "length")
     assert [[row[k] for k in same] for row in data["log"]] == [
         [row[k] for k in same] for row in whole["log"]
     ]

@@ -63,18 +63,23 @@ def test_what_the_wrapper_changed_is_counted():
     assert "F" not in columns["end"]
 
 
+PLAYED = ("null", "null+steering", "null+honest", "linear", "belief")
 CONFIG = ladder.Config(
-    ("bazaar/open", "bazaar/rushed"),
-    ("null", "null+steering", "null+honest", "linear", "belief"),
-    episodes=4, batch=3, baseline="null",
-)  # fmt: skip
+    (
+        ladder.Part(("bazaar/open", "bazaar/rushed"), PLAYED, 4),
+        ladder.Part(("classic/single_deal",), ("null", "linear"), 2),
+    ),
+    batch=3,
+    baseline="null",
+)
 
 
 def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
     data = json.loads(json.dumps(ladder.ladder(CONFIG, tmp_path)))
     check("ladder/1", data)
     assert ladder.again(CONFIG, data) == data
-    assert [row["policy"] for row in data["rows"][:5]] == list(CONFIG.policies)
+    assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
+    assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
 
 
 def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
@@ -102,15 +107,22 @@ def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
 def test_R2_rows_and_models_carry_their_hashes(tmp_path):
     rows = ladder.ladder(CONFIG, tmp_path)["rows"]
     hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
-    assert len(set(hashes.values())) == len(CONFIG.policies)
+    assert len(set(hashes.values())) == len(PLAYED)
     assert hashes["bazaar/open", "null"] == hashes["bazaar/rushed", "null"]
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"episodes": 0}, {"batch": 0}, {"baseline": "mini"}, {"policies": ("null", "mini+x")}]
+    "wrong",
+    [
+        {"parts": (ladder.Part(("bazaar/open",), ("null",), 0),)},
+        {"batch": 0},
+        {"baseline": "mini"},
+        {"parts": (ladder.Part(("bazaar/open",), ("null", "mini+x"), 2),)},
+        {"parts": (*CONFIG.parts, ladder.Part(("bazaar/open",), ("wait",), 9))},
+    ],
 )
 def test_a_ladder_that_cannot_be_is_refused(wrong):
     from dataclasses import replace
 
-    with pytest.raises(ValueError, match=r"episodes|batch|played|no model"):
-        replace(CONFIG, **wrong).seeds()
+    with pytest.raises(ValueError, match=r"episode|batch|played|no model"):
+        replace(CONFIG, **wrong).cells()

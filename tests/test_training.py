@@ -228,7 +228,13 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
 @needs_tokenizer
 def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
     config = replace(
-        sft.Config("toy"), data=DataConfig(rows=24), batch=4, at_once=4, checkpoint_every=2, gate=3
+        sft.Config("toy"),
+        data=DataConfig(rows=24),
+        batch=4,
+        at_once=4,
+        checkpoint_every=2,
+        gate=3,
+        probe=2,
     )
     whole = sft.train(config, tmp_path / "whole")
     folder = tmp_path / "killed"
@@ -236,7 +242,7 @@ def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_pat
         "import sys; from pathlib import Path; from sauda.train import sft;"
         "from dataclasses import replace; from sauda.train.data import DataConfig;"
         "sft.train(replace(sft.Config('toy'), data=DataConfig(rows=24), batch=4, at_once=4,"
-        "checkpoint_every=2, gate=3), Path(sys.argv[1]))"
+        "checkpoint_every=2, gate=3, probe=2), Path(sys.argv[1]))"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], cwd=ROOT, stderr=subprocess.DEVNULL
@@ -252,6 +258,8 @@ def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_pat
         assert row["loss"] == pytest.approx(other["loss"], rel=1e-4)
         assert row["tokens"] == other["tokens"]
     assert data["adapter"]["sha256"] == whole["adapter"]["sha256"]
+    assert [probe["step"] for probe in data["probes"]] == [2, 4, 6]
+    assert data["probes"] == whole["probes"]
     again = sft.train(config, folder, resume=True)  # there is nothing left to train
     assert (again["log"], again["adapter"]) == (data["log"], data["adapter"])
     assert artifact.load("training/sft-toy.json", folder).data == again

@@ -8,8 +8,9 @@ from typing import Any
 from sauda.artifact import sha256, write_bytes
 from sauda.policies.model import ADAPTERS, TRAINED
 from sauda.train.base import BASES, Base
+from sauda.train.run import ADAPTER
 
-WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
+CONFIG, WEIGHTS = ADAPTER
 
 
 def save_adapter(network: Any, folder: Path, base: Base, made: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from sauda.policies.weights import NoWeights
 
 STAGES = ("sft", "grpo", "dpo")
 TOYS = {  # runs of seconds
-    "sft": {"batch": 8, "at_once": 8, "checkpoint_every": 2, "gate": 6, "rows": 64},
+    "sft": {"batch": 8, "at_once": 8, "checkpoint_every": 2, "gate": 6, "probe": 2, "rows": 64},
     "grpo": {
         "after": "", "groups": 2, "group": 4, "steps": 3, "at_once": 4, "constrained": True,
         "checkpoint_every": 1, "gate": 6,

@@ -50,6 +50,7 @@ class Config:
     clip: float = 1.0  # of the gradient's norm
     checkpoint_every: int = 10  # steps
     gate: int = 48  # hold-out prompts
+    probe: int = 0  # training games that every checkpoint's adapter plays
     threads: int = 2  # of torch on a CPU
     seed: int = 0
     trial: bool = False  # the adapter is not to be published

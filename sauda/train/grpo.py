@@ -62,6 +62,7 @@ class Config:
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     checkpoint_every: int = 5  # steps
     gate: int = 48  # hold-out prompts
+    probe: int = 0  # training games that every checkpoint's adapter plays
     threads: int = 2  # of torch on a CPU
     seed: int = 0
     trial: bool = False  # the adapter is not to be published

@@ -23,6 +23,7 @@ from sauda.policies.weights import CACHE
 RUNS = CACHE / "training"
 WHOLE = "whole.json"  # in a checkpoint: every file's hash, written last
 LIBRARIES = ("torch", "transformers", "peft", "trl")
+ADAPTER = ("adapter_config.json", "adapter_model.safetensors")  # of a checkpoint
 BEAT = 60.0  # seconds between two lines of a heartbeat, at most (R15)
 LOGGED = {  # our name of each figure of TRL's log that we keep
     "loss": "loss",
@@ -46,6 +47,10 @@ class Run:
     @property
     def log(self) -> Path:
         return self.folder / "log.jsonl"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.folder / "snapshots"
 
     @property
     def asked(self) -> Path:
@@ -112,11 +117,21 @@ def resumes(found: Sequence[Mapping[str, Any]]) -> list[int]:
 def seal(checkpoint: Path) -> None:
     """Say that `checkpoint` is whole: its files are on disk, and these are their hashes."""
     hashes = {}
-    for file in sorted(p for p in checkpoint.iterdir() if p.is_file() and p.name != WHOLE):
+    for file in sorted(p for p in checkpoint.rglob("*") if p.is_file() and p.name != WHOLE):
         with file.open("rb") as content:
             os.fsync(content.fileno())
-        hashes[file.name] = sha256(file)
+        hashes[file.relative_to(checkpoint).as_posix()] = sha256(file)
     write(checkpoint / WHOLE, json.dumps(hashes, indent=1))
+
+
+def keep_adapter(run: Run, step: int) -> None:
+    """Keep the adapter as it stood after `step`, when its checkpoint is long gone."""
+    made = run.snapshots / f"{step}.tmp"
+    made.mkdir(parents=True, exist_ok=True)
+    for name in ADAPTER:
+        shutil.copy(run.folder / f"checkpoint-{step}" / name, made)
+    shutil.rmtree(run.snapshots / str(step), ignore_errors=True)
+    made.rename(run.snapshots / str(step))
 
 
 def latest(folder: Path) -> Path | None:
@@ -189,6 +204,11 @@ def watch(run: Run, heartbeat: Heartbeat, begun: int, logged: Mapping[str, str] 
     clock = time.monotonic()
 
     class Watch(TrainerCallback):
+        seen = 0  # tokens that the trainer counts from before this start
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.seen = state.num_input_tokens_seen
+
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             if "loss" not in logs:
                 return
@@ -197,7 +217,7 @@ def watch(run: Run, heartbeat: Heartbeat, begun: int, logged: Mapping[str, str] 
             spent = time.monotonic() - clock
             row = {
                 "step": state.global_step,
-                "tokens": tokens + int(logs["num_tokens"]),
+                "tokens": tokens + int(logs["num_tokens"]) - self.seen,
                 "seconds": round(seconds + spent, 3),
                 **figures,
             }
@@ -206,11 +226,12 @@ def watch(run: Run, heartbeat: Heartbeat, begun: int, logged: Mapping[str, str] 
             left = (state.max_steps - state.global_step) * spent / done
             heartbeat.status = (
                 f"step {state.global_step} of {state.max_steps}, loss {figures['loss']:.4f}, "
-                f"{logs['num_tokens'] / spent:.0f} tokens/s, {left / 60:.0f} min left"
+                f"{(row['tokens'] - tokens) / spent:.0f} tokens/s, {left / 60:.0f} min left"
             )
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            seal(Path(args.output_dir) / f"checkpoint-{state.global_step}")
+            seal(run.folder / f"checkpoint-{state.global_step}")
+            keep_adapter(run, state.global_step)
 
     return Watch()
 

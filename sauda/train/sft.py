@@ -46,6 +46,7 @@ class Config:
     checkpoint_every: int = 10  # steps: a minute or two on two cores (R25)
     steps: int = -1  # ends early there, for a trial; -1 trains on all rows
     gate: int = 48  # hold-out prompts
+    probe: int = 24  # training games that every checkpoint's adapter plays
     threads: int = 2  # of torch on a CPU
     seed: int = 0  # of the adapter's first values and of the rows' order
 

@@ -18,6 +18,7 @@ from sauda.policies.model import (
 from sauda.train.adapter import WEIGHTS, publish, read_adapter, save_adapter
 from sauda.train.base import BASES, TOY, Base, LoRA, base, lora, network
 from sauda.train.gate import gate
+from sauda.train.probe import probes
 from sauda.train.run import (
     LOGGED,
     RUNS,
@@ -87,9 +88,16 @@ def train(
             "log": digest(curve(lines(run.log))),
         }
         save_adapter(ready.trainer.model, folder / "adapter", found, made)
-        judged = gate(trained(folder, found, config.threads), config.gate)
+        judged = gate(as_served(folder / "adapter", found, config.threads), config.gate)
+        probed = probes(
+            run,
+            config.probe,
+            lambda adapter: as_served(adapter, found, config.threads),
+            lambda text: setattr(heartbeat, "status", text),
+        )
         heartbeat.status = f"trained {len(curve(lines(run.log)))} steps"
-    told = _told(stage, run, found, judged) | {"after": made["after"]} | ready.told()
+    told = _told(stage, run, found, judged) | ready.told()
+    told |= {"after": made["after"], "probes": probed}
     return _finish(stage, config, run, told)
 
 
@@ -131,10 +139,9 @@ def learner(found: Base, adapter: Path | None) -> Any:
         raise CannotLoad(f"the adapter {adapter} cannot be read: {error}") from error
 
 
-def trained(folder: Path, found: Base, threads: int) -> Model:
-    """The model as it is served, with the adapter under `folder`."""
-    named = BASES.get(found.name, found.weights.folder)
-    return load(f"{named}+{folder / 'adapter'}", threads=threads)
+def as_served(adapter: Path, found: Base, threads: int) -> Model:
+    """The model with an adapter, as it is served."""
+    return load(f"{BASES.get(found.name, found.weights.folder)}+{adapter}", threads=threads)
 
 
 def sample(ids: Sequence[int], labels: Sequence[int], tokenizer: Any) -> list[dict[str, Any]]:

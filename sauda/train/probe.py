@@ -1,0 +1,44 @@
+"""How a model plays while it learns: the adapter of every checkpoint plays the same few games."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from env import task
+from sauda.evaluate import SPLITS
+from sauda.instep import new_game, play_in_step
+from sauda.policies.lineup import Contestant
+from sauda.policies.model import Model
+from sauda.stats import mean_interval
+from sauda.train.run import Run, append, lines
+
+TASK, FIRST_SEED = "bazaar/open", 48_000  # of the training split, where no stage learns
+
+
+def probes(
+    run: Run,
+    games: int,
+    loaded: Callable[[Any], Model],
+    say: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """The mean grade of each kept adapter with its 95 % interval; each is on disk at once.
+
+    `loaded` gives the model with the adapter in a folder.
+    """
+    if not games:
+        return []
+    file = run.folder / "probes.jsonl"
+    known = {row["step"]: row for row in lines(file)}
+    seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_SEED][:games]
+    for folder in sorted(run.snapshots.glob("[0-9]*[0-9]"), key=lambda f: int(f.name)):
+        step = int(folder.name)
+        if step in known:
+            continue
+        say(f"playing {games} games as it stood after step {step}")
+        played = [new_game(task(TASK), seed) for seed in seeds]
+        play_in_step(played, Contestant(loaded(folder)))
+        mean, low, high = mean_interval(np.array([game.grade for game in played]))
+        known[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
+        append(file, known[step])
+    return [known[step] for step in sorted(known)]
