@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
+from sauda import jobs
 from sauda.artifact import FILES, entry, save, sha256
 from sauda.policies import against, contestants, policy
 from sauda.train import cli as training
@@ -86,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
 
     training.add(commands)
+    jobs.add(commands)
     command("selector", selector, "train the softmax over scripted labs by REINFORCE")
     command("reproduce", reproduce, "compare our classic family with the published game")
     command("record", record, "record the showcase episodes")

@@ -12,6 +12,7 @@ from sauda.policies.weights import Weights, smollm2
 
 TOY = "toy"
 BASES = {"mini": MODELS["mini"].base, "8b": MODELS["sauda-8b"].base}
+PARAMETERS = {TOY: 3_219_776, "mini": 134_515_008, "8b": 8_030_261_248}
 ROW = 1.2  # times the weights: one row's activations on a CPU; 16 on the small model took 5.2 GB
 CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed, on a GPU
 
@@ -49,9 +50,10 @@ def base(name: str, folder: Path, at_once: int) -> Base:
     size = sum(file.stat().st_size for file in weights.folder.glob("*.safetensors"))
     free = free_memory(device)
     precision = "fp32" if name == TOY else "bf16"
-    needed = size * (CHECKPOINTED if device == "cuda" else 1 + at_once * ROW)
+    needed = memory(size, device, at_once)
     if needed > free and device == "cuda":
-        precision, needed = "nf4", needed * BYTES["nf4"] / BYTES["bf16"]
+        precision = "nf4"
+        needed = memory(size * BYTES["nf4"] / BYTES["bf16"], device, at_once)
     if needed > free:
         raise CannotLoad(
             f"training {name} on {at_once} rows a pass needs about {needed / 2**30:.1f} GiB of "
@@ -59,6 +61,11 @@ def base(name: str, folder: Path, at_once: int) -> Base:
             "or choose a smaller model"
         )
     return Base(name, weights, device, precision)
+
+
+def memory(weights: float, device: str, at_once: int) -> float:
+    """Bytes that training `at_once` rows a pass takes on a device, of which `weights` for those."""
+    return weights * (CHECKPOINTED if device == "cuda" else 1 + at_once * ROW)
 
 
 def toy(folder: Path) -> Weights:
