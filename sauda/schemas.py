@@ -613,24 +613,24 @@ class RunStep(_Strict):
     loss: FiniteFloat
     learning_rate: FiniteFloat
     grad_norm: FiniteFloat
-    mean_token_accuracy: FiniteFloat | None = None
-    entropy: FiniteFloat | None = None
+    mean_token_accuracy: NotRequired[FiniteFloat]
+    entropy: NotRequired[FiniteFloat]
     # of GRPO; shares are of the step's games, groups or moves
-    reward: FiniteFloat | None = None  # mean grade
-    low: FiniteFloat | None = None  # least and highest grade
-    high: FiniteFloat | None = None
-    spread: FiniteFloat | None = None  # mean standard deviation within groups
-    zero_advantage: FiniteFloat | None = None  # groups whose grades are all equal
-    format: FiniteFloat | None = None  # replies that hold a move
-    deals: FiniteFloat | None = None  # games that end in one
-    kl: FiniteFloat | None = None  # from the adapter it began with, nats a token
-    length: FiniteFloat | None = None  # learnt tokens a game
-    step_seconds: FiniteFloat | None = None
+    reward: NotRequired[FiniteFloat]  # mean grade
+    low: NotRequired[FiniteFloat]  # least and highest grade
+    high: NotRequired[FiniteFloat]
+    spread: NotRequired[FiniteFloat]  # mean standard deviation within groups
+    zero_advantage: NotRequired[FiniteFloat]  # groups whose grades are all equal
+    format: NotRequired[FiniteFloat]  # replies that hold a move
+    deals: NotRequired[FiniteFloat]  # games that end in one
+    kl: NotRequired[FiniteFloat]  # from the adapter it began with, nats a token
+    length: NotRequired[FiniteFloat]  # learnt tokens a game
+    step_seconds: NotRequired[FiniteFloat]
     # of DPO
-    margin: FiniteFloat | None = None  # of the rewards that DPO implies
-    accuracy: FiniteFloat | None = None  # pairs whose chosen reply has the higher one
-    chosen: FiniteFloat | None = None
-    rejected: FiniteFloat | None = None
+    margin: NotRequired[FiniteFloat]  # of the rewards that DPO implies
+    accuracy: NotRequired[FiniteFloat]  # pairs whose chosen reply has the higher one
+    chosen: NotRequired[FiniteFloat]
+    rejected: NotRequired[FiniteFloat]
 
 
 class RunProbe(_Strict):
@@ -714,13 +714,13 @@ class RunToken(_Strict):
 class TrainingRun(_Strict):
     stage: str
     base: RunBase
-    after: RunAfter | None = None  # the adapter that it goes on from
+    after: NotRequired[RunAfter | None]  # the adapter that it goes on from
     adapter: RunAdapter
-    rows: RunRows | None = None  # of SFT
-    games: RunGames | None = None  # of GRPO
-    pairs: RunPairs | None = None  # of DPO
+    rows: NotRequired[RunRows]  # of SFT
+    games: NotRequired[RunGames]  # of GRPO
+    pairs: NotRequired[RunPairs]  # of DPO
     log: list[RunStep]
-    probes: list[RunProbe] | None = None
+    probes: NotRequired[list[RunProbe]]
     resumed: list[int]
     gate: RunGate
     hardware: RunHardware
