@@ -15,8 +15,12 @@ test: .venv/ready chromium
 	$(BIN)/python -m sauda weights
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+# Every stage on a random network of two layers, each going on from the one before.
 train-toy: .venv/ready
-	folder=$$(mktemp -d) && $(BIN)/python -m sauda train sft --model toy --out $$folder/sft; \
+	folder=$$(mktemp -d); toy="$(BIN)/python -m sauda train --model toy"; \
+	$$toy sft --out "$$folder/sft" \
+	&& $$toy grpo --out "$$folder/grpo" --after "$$folder/sft/adapter" \
+	&& $$toy dpo --out "$$folder/dpo" --after "$$folder/grpo/adapter"; \
 	code=$$?; rm -rf "$$folder"; exit $$code
 
 lint: .venv/ready

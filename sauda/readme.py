@@ -8,8 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sauda.artifact import load, write
+from sauda.artifact import ROOT, load, write
+from sauda.ladder import BAZAAR
+from sauda.train.cli import STAGES
 
+LADDER = "evaluation/ladder.json"
 README = Path(__file__).resolve().parent.parent / "README.md"
 
 
@@ -66,24 +69,42 @@ def results() -> str:
 
 
 def _training() -> list[tuple[str, str, str, str]]:
-    """What the run of SFT took, and what its gate saw."""
-    file = "training/sft.json"
-    run = load(file).data
-    rows, gate, last = run["rows"], run["gate"], run["log"][-1]
-    took = f"{last['step']} steps, {run['tokens']:,} tokens, {run['seconds'] / 60:.0f} min"
-    saw = (
-        f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the teacher's kind, prices "
-        f"{gate['price_off']:.1f} % of the first ask off the teacher's"
-    )
-    return [
-        (
-            "SFT of `sauda-mini` on one thread of a shared CPU",
-            took,
-            f"{rows['learnt']:,} moves",
-            file,
-        ),
-        ("its replies to hold-out prompts", saw, f"{gate['n']}", file),
-    ]
+    """What each run of training took, and what its gate saw."""
+    rows = []
+    for stage in recorded():
+        file = f"training/{stage}.json"
+        run = load(file).data
+        gate, on = run["gate"], run["hardware"]
+        steps, minutes = run["log"][-1]["step"], run["seconds"] / 60
+        saw = (
+            f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the belief buyer's kind, "
+            f"prices {gate['price_off']:.1f} % of the first ask off its"
+        )
+        where = f"{on['threads']} threads of a shared {on['device']}"
+        rows += [
+            (
+                f"{stage.upper()} of `sauda-mini` on {where}",
+                f"{steps} steps, {run['tokens']:,} tokens, {minutes:.0f} min",
+                _learnt(run),
+                file,
+            ),
+            ("its replies to hold-out prompts", saw, f"{gate['n']}", file),
+        ]
+    return rows
+
+
+def recorded() -> list[str]:
+    """The stages of training whose runs are recorded, in their order."""
+    return [stage for stage in STAGES if (ROOT / f"training/{stage}.json").exists()]
+
+
+def _learnt(run: Mapping[str, Any]) -> str:
+    """From how much a run learnt."""
+    if "rows" in run:
+        return f"{run['rows']['learnt']:,} moves"
+    if "pairs" in run:
+        return f"{run['pairs']['n']:,} pairs"
+    return f"{sum(run['games']['task'].values()) * run['games']['group']:,} games"
 
 
 def _beside_published(figure: Mapping[str, Any]) -> str:
@@ -203,25 +224,40 @@ def arena() -> str:
 
 
 def ladder() -> str:
-    """Every rung of the ladder: its grade on each task, and how many games it forfeited."""
-    data = load("evaluation/ladder.json").data
-    rows = {(row["task"], row["policy"]): row for row in data["rows"]}
-    tasks = list(dict.fromkeys(task for task, _ in rows))
-    names = list(dict.fromkeys(name for _, name in rows))
-    n = rows[tasks[0], names[0]]["n"]
-    table = [
-        (
-            f"`{name}`",
-            *(spanned(rows[task, name]["grade"]) for task in tasks),
-            f"{sum(rows[task, name]['ends']['forfeit'] for task in tasks)} of {n * len(tasks)}",
-        )
-        for name in names
-    ]
-    return markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks), "forfeits"), table)
+    """Every rung of the ladder on the open market: its grade, and how many games it forfeited."""
+    rows = {(row["task"], row["policy"]): row for row in load(LADDER).data["rows"]}
+    table = []
+    for name in dict.fromkeys(name for task, name in rows if task in BAZAAR):
+        mine = [rows[task, name] for task in BAZAAR]
+        n, forfeits = mine[0]["n"], sum(row["ends"]["forfeit"] for row in mine)
+        grades = (spanned(row["grade"]) for row in mine)
+        table.append((f"`{name}`", f"{n}", *grades, f"{forfeits} of {n * len(mine)}"))
+    return markdown(("policy", "n", *(f"`{task}`" for task in BAZAAR), "forfeits"), table)
+
+
+def story() -> str:
+    """What each stage of training added to the one before, bare, on every task it was tried on."""
+    climbs = {
+        (climb["task"], climb["after"]): climb
+        for climb in load(LADDER).data["climbs"]
+        if climb["on"] == "all"
+    }
+    tasks = dict.fromkeys(task for task, _ in climbs)
+    stages = list(dict.fromkeys(after for _, after in climbs))
+    table = []
+    for task in tasks:
+        mine = [climbs[task, stage] for stage in stages]
+        table.append((f"`{task}`", f"{mine[0]['n']}", *map(_gained, mine)))
+    heads = (f"{stage.rpartition('+')[2].upper()} adds" for stage in stages)
+    return markdown(("task", "n", *heads), table)
+
+
+def _gained(climb: Mapping[str, Any]) -> str:
+    return f"{climb['difference']:+.3f} [{climb['low']:+.3f}, {climb['high']:+.3f}]"
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
-    "results": results, "market": market, "ladder": ladder, "arena": arena
+    "results": results, "market": market, "ladder": ladder, "story": story, "arena": arena
 }  # fmt: skip
 
 
