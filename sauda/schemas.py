@@ -585,24 +585,24 @@ class RunStep(_Strict):
     loss: FiniteFloat
     learning_rate: FiniteFloat
     grad_norm: FiniteFloat
-    mean_token_accuracy: FiniteFloat | None = None
-    entropy: FiniteFloat | None = None
+    mean_token_accuracy: NotRequired[FiniteFloat | None]
+    entropy: NotRequired[FiniteFloat | None]
     # of GRPO; shares are of the step's games, groups or moves
-    reward: FiniteFloat | None = None  # mean grade
-    low: FiniteFloat | None = None  # least and highest grade
-    high: FiniteFloat | None = None
-    spread: FiniteFloat | None = None  # mean standard deviation within groups
-    zero_advantage: FiniteFloat | None = None  # groups whose grades are all equal
-    format: FiniteFloat | None = None  # replies that hold a move
-    deals: FiniteFloat | None = None  # games that end in one
-    kl: FiniteFloat | None = None  # from the adapter it began with, nats a token
-    length: FiniteFloat | None = None  # learnt tokens a game
-    step_seconds: FiniteFloat | None = None
+    reward: NotRequired[FiniteFloat | None]  # mean grade
+    low: NotRequired[FiniteFloat | None]  # least and highest grade
+    high: NotRequired[FiniteFloat | None]
+    spread: NotRequired[FiniteFloat | None]  # mean standard deviation within groups
+    zero_advantage: NotRequired[FiniteFloat | None]  # groups whose grades are all equal
+    format: NotRequired[FiniteFloat | None]  # replies that hold a move
+    deals: NotRequired[FiniteFloat | None]  # games that end in one
+    kl: NotRequired[FiniteFloat | None]  # from the adapter it began with, nats a token
+    length: NotRequired[FiniteFloat | None]  # learnt tokens a game
+    step_seconds: NotRequired[FiniteFloat | None]
     # of DPO
-    margin: FiniteFloat | None = None  # of the rewards that DPO implies
-    accuracy: FiniteFloat | None = None  # pairs whose chosen reply has the higher one
-    chosen: FiniteFloat | None = None
-    rejected: FiniteFloat | None = None
+    margin: NotRequired[FiniteFloat | None]  # of the rewards that DPO implies
+    accuracy: NotRequired[FiniteFloat | None]  # pairs whose chosen reply has the higher one
+    chosen: NotRequired[FiniteFloat | None]
+    rejected: NotRequired[FiniteFloat | None]
 
 
 class RunProbe(_Strict):
@@ -686,13 +686,13 @@ class RunToken(_Strict):
 class TrainingRun(_Strict):
     stage: str
     base: RunBase
-    after: RunAfter | None = None  # the adapter that it goes on from
+    after: NotRequired[RunAfter | None]  # the adapter that it goes on from
     adapter: RunAdapter
-    rows: RunRows | None = None  # of SFT
-    games: RunGames | None = None  # of GRPO
-    pairs: RunPairs | None = None  # of DPO
+    rows: NotRequired[RunRows | None]  # of SFT
+    games: NotRequired[RunGames | None]  # of GRPO
+    pairs: NotRequired[RunPairs | None]  # of DPO
     log: list[RunStep]
-    probes: list[RunProbe] | None = None
+    probes: NotRequired[list[RunProbe] | None]
     resumed: list[int]
     gate: RunGate
     hardware: RunHardware
