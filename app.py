@@ -9,6 +9,7 @@ import urllib.request
 import gradio as gr
 
 from panels import PANELS, theme, voices
+from panels.look import QUIET, trouble
 
 HEADER = (
     '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
@@ -20,21 +21,27 @@ def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
     with gr.Blocks(title="Sauda", analytics_enabled=False, delete_cache=(3600, 86400)) as app:
         gr.HTML(HEADER)
+        unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
             links = []
             for panel in PANELS:
                 with gr.Tab(panel.TITLE, id=tab_id(panel)):
                     links += panel.build() or []
         for button, tab in links:
-            button.click(
-                lambda tab=tab: gr.Tabs(selected=tab),
-                None,
-                tabs,
-                queue=False,
-                show_progress="hidden",
-                api_visibility="private",
-            )
+            button.click(lambda tab=tab: gr.Tabs(selected=tab), None, tabs, **QUIET)
+        app.load(opened, None, [tabs, unknown], **QUIET)
     return app
+
+
+def opened(request: gr.Request) -> tuple:
+    """The tab that the address names as `?tab=training`, or a sentence on which there are."""
+    asked, known = request.query_params.get("tab"), [tab_id(panel) for panel in PANELS]
+    if asked is None:
+        return gr.skip(), gr.skip()
+    if asked in known:
+        return gr.Tabs(selected=asked), gr.skip()
+    wrong = ValueError(f"the link names no tab of this page; tabs are {', '.join(known)}")
+    return gr.skip(), gr.HTML(trouble(wrong), visible=True)
 
 
 def tab_id(panel) -> str:

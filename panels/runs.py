@@ -1,183 +1,174 @@
 """The training runs of language models, drawn from the logs they wrote: a part of Training."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import gradio as gr
-import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.look import QUIET, SERIES, heading, line_style, note, stat, strip, styled, table
+from panels import dashboard
+from panels.logs import ALL_SIX, SIX, Log, Runs, panels_of, published_logs, recorded, to_csv
+from panels.look import QUIET, downloads, heading, trouble
+from panels.permalink import ROUGHEST, SCALES, SMOOTHEST, View, from_query, to_query
 from panels.provenance import load_or_say, provenance
+from panels.run_words import captions, mix, overlaid, sample, summary
 from sauda.artifact import Artifact
-from sauda.stats import averaged
 
-RUNS = ("training/sft.json",)  # in the order of the stages
-SMOOTHING = 0.8
-SCALES = {"step": ("step", 1), "tokens": ("tokens", 1), "time": ("minutes", 60)}
+STAGES = ("sft", "grpo", "dpo")
+STACKS = ("training-left", "training-right")  # ids of the two stacks of panels
 
-
-@dataclass(frozen=True)
-class Metric:
-    """One curve of a log; a missing value is a gap in it."""
-
-    name: str
-    title: str
-    log: bool = False  # may be drawn on a logarithmic axis
+# What is on the page at a view --------------------------------------------------------------------
 
 
-METRICS = (
-    Metric("loss", "loss on learnt tokens, nats", log=True),
-    Metric("mean_token_accuracy", "share of learnt tokens guessed right"),
-    Metric("learning_rate", "learning rate"),
-    Metric("grad_norm", "norm of the gradient", log=True),
-)
-
-
-def curve_figure(
-    run: Artifact, metric: Metric, scale: str, smoothing: float, log: bool
-) -> go.Figure:
-    """A metric of every step: raw points, and their debiased average."""
-    rows = run.data["log"]
-    field, per = {"step": "step", "tokens": "tokens", "time": "seconds"}[scale], SCALES[scale][1]
-    at = [row[field] / per for row in rows]
-    values = [row.get(metric.name) for row in rows]
-    stage = run.data["stage"]
-    figure = go.Figure()
-    raw = {"color": SERIES[stage].light, "size": 5, "opacity": 0.35}
-    figure.add_scatter(
-        x=at, y=values, mode="markers", marker=raw, showlegend=False,
-        hovertemplate="%{y:.4g}<extra></extra>",
-    )  # fmt: skip
-    figure.add_scatter(
-        x=at,
-        y=with_gaps(values, smoothing),
-        showlegend=False,
-        connectgaps=False,
-        hovertemplate="averaged: %{y:.4g}<extra></extra>",
-        **(line_style(stage) | {"mode": "lines"}),
-    )
-    for step in run.data["resumed"]:
-        x = next((place for place, row in zip(at, rows, strict=True) if row["step"] > step), None)
-        if x is not None:
-            figure.add_vline(x=x, line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light})
-    figure.update_xaxes(title=SCALES[scale][0])
-    figure.update_yaxes(type="log" if log and metric.log else "linear")
-    figure.update_layout(hovermode="x unified")
-    return styled(figure, 250)
-
-
-def with_gaps(values: Sequence[float | None], smoothing: float) -> list[float | None]:
-    """The moving average of what is there; None where nothing is."""
-    smoothed = iter(averaged([value for value in values if value is not None], smoothing))
-    return [None if value is None else next(smoothed) for value in values]
-
-
-def summary(run: Artifact) -> Markup:
-    """What the run was, and what its gate said."""
-    data, gate = run.data, run.data["gate"]
-    last = data["log"][-1]
-    return strip(
-        stat(f"{last['step']}", "steps", note=f"{data['seconds'] / 60:.0f} min"),
-        stat(f"{data['tokens']:,}", "tokens", note=data["hardware"]["device"]),
-        stat(f"{data['rows']['learnt']:,}", "moves learnt", note=f"{data['rows']['rows']} deals"),
-        stat(
-            f"{gate['valid']:.0%}", "hold-out replies that are moves",
-            note=f"n = {gate['n']}; prices {gate['price_off']} % off the teacher’s",
-        ),
-    )  # fmt: skip
-
-
-def mix(run: Artifact) -> Markup:
-    """Of what the rows were made."""
-    rows = run.data["rows"]
-    counted = [
-        (what, name, number)
-        for what, names in (("task", rows["task"]), ("move", rows["moves"]),
-                            ("register", rows["register"]))
-        for name, number in names.items()
-    ]  # fmt: skip
-    return table(("part", "", "count"), counted, align="llr", caption="What was learnt from")
-
-
-def sample(run: Artifact) -> Markup:
-    """One training conversation, what is learnt marked."""
-    parts = [
-        Markup('<mark class="sauda-learnt">{}</mark>').format(token["text"])
-        if token["learnt"]
-        else Markup.escape(token["text"])
-        for token in run.data["sample"]
+def shown(view: View, runs: Runs, published: Mapping[str, Log]) -> tuple:
+    """All that follows the view: two stacks, link, captions, summary, sample, mix, origin."""
+    mine = runs_of(view.run, runs)
+    stacks = panels_of(view, runs)
+    asked = [published[name] for name in view.overlay]
+    beside = [] if view.over == "tokens" else asked  # the published logs tell no tokens
+    inner = dashboard.inner_height(max(len(metrics) for _, metrics in stacks))
+    figures = [
+        dashboard.stack(log, metrics, view, inner, beside if log.role == "grpo" else ())
+        for log, metrics in stacks
     ]
-    return Markup('<pre class="sauda-sample">{}</pre>').format(Markup("").join(parts))
+    return (
+        *figures,
+        link(view),
+        overlaid(stacks, view, asked) + captions(stacks, view, beside),
+        Markup("").join(summary(run) for run in mine),
+        Markup("").join(sample(run) for run in mine),
+        Markup("").join(mix(run) for run in mine),
+        Markup("").join(provenance(run, f"n = {len(run.data['log'])} steps") for run in mine),
+    )
 
 
-def resumed(run: Artifact) -> str:
-    """Where the run was gone on with."""
-    steps = run.data["resumed"]
-    if not steps:
-        return "The run was made in one piece."
-    return f"Dotted lines: the run was stopped and gone on with after step {_listed(steps)}."
+def runs_of(name: str, runs: Runs) -> list[Artifact]:
+    """The run called `name`, or those of the six panels."""
+    return [runs[stage] for stage in (SIX if name == ALL_SIX else (name,)) if stage in runs]
 
 
-def _listed(steps: Sequence[int]) -> str:
-    return ", ".join(str(step) for step in steps)
+def csv_file(name: str, runs: Runs) -> str:
+    """The path of a fresh CSV file of what is called `name`, for the download button."""
+    path = downloads() / f"sauda-{name}.csv"
+    path.write_text(to_csv(runs_of(name, runs)), encoding="utf-8")
+    return str(path)
+
+
+def link(view: View) -> Markup:
+    """The way back to this view."""
+    return Markup('<a class="sauda-permalink" href="{}">Link to this view</a>').format(
+        to_query(view)
+    )
+
+
+# Layout -------------------------------------------------------------------------------------------
+
+# Both stacks side by side in one picture, on white so that it reads on any page. The file is named
+# after what is shown.
+PNG = """async (run) => {
+  const plots = ["training-left", "training-right"]
+    .map((id) => document.querySelector(`#${id} .js-plotly-plot`)).filter(Boolean);
+  const width = 640;
+  const pictures = await Promise.all(plots.map(async (plot) => {
+    const picture = new Image();
+    const layout = { ...plot.layout, paper_bgcolor: "#FFFFFF", plot_bgcolor: "#FFFFFF" };
+    const size = { format: "png", width, height: plot.offsetHeight, scale: 2 };
+    picture.src = await Plotly.toImage({ data: plot.data, layout }, size);
+    await picture.decode();
+    return picture;
+  }));
+  const canvas = document.createElement("canvas");
+  canvas.width = 2 * width * pictures.length;
+  canvas.height = Math.max(...pictures.map((picture) => picture.height));
+  const paper = canvas.getContext("2d");
+  paper.fillStyle = "#FFFFFF";
+  paper.fillRect(0, 0, canvas.width, canvas.height);
+  pictures.forEach((picture, i) => paper.drawImage(picture, 2 * width * i, 0));
+  const link = document.createElement("a");
+  link.href = canvas.toDataURL("image/png");
+  link.download = `sauda-${run}.png`;
+  link.click();
+}"""
 
 
 def build() -> None:
     """Lay out the part. Called inside the Training tab."""
-    gr.HTML(heading("Language models", "Every curve is read from the log that the run wrote."))
-    found: dict[str, Artifact] = {}
-    for file in RUNS:
-        run, missing = load_or_say(file)
-        if run is None:
-            gr.HTML(missing)
-        else:
-            found[f"{run.data['stage'].upper()}, {run.data['base']['name']}"] = run
-    if found:
-        _runs(found)
+    gr.HTML(
+        heading(
+            "Language models",
+            "SFT copies a teacher, GRPO plays for the grade, DPO picks the better of two replies.",
+        )
+    )
+    loaded = {stage: load_or_say(f"training/{stage}.json") for stage in STAGES}
+    runs = {stage: run for stage, (run, _) in loaded.items() if run is not None}
+    published, no_published = load_or_say("published.json")
+    if runs:
+        _runs(runs, published_logs(published) if published else {})
+    missing = [said for said in (*(said for _, said in loaded.values()), no_published) if said]
+    if missing:
+        gr.HTML(Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(missing)))
 
 
-def _runs(found: Mapping[str, Artifact]) -> None:
-    names = list(found)
-    first = found[names[0]]
+def _runs(runs: Runs, published: Mapping[str, Log]) -> None:
+    names = [("Six panels", ALL_SIX), *((recorded(run).name, stage) for stage, run in runs.items())]
+    first = View(ALL_SIX if set(SIX) <= set(runs) else next(iter(runs)))
+    run = gr.Radio(names, value=first.run, label="Run")
     with gr.Row():
-        picked = gr.Radio(names, value=names[0], label="Run")
-        scale = gr.Radio(list(SCALES), value="step", label="Over")
+        over = gr.Radio(list(SCALES), value=first.over, label="Over", min_width=240)
         smoothing = gr.Slider(
-            0, 0.98, value=SMOOTHING, step=0.02, label="Smoothing", elem_classes="sauda-steps"
+            ROUGHEST, SMOOTHEST, value=first.smoothing, step=0.01, label="Smoothing",
+            elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,
+        )  # fmt: skip
+        overlay = gr.CheckboxGroup(
+            list(published), label="Published GRPO logs beside", min_width=240
         )
-        log = gr.Checkbox(False, label="Logarithmic")
-    told = gr.HTML(summary(first))
-    plots = []
-    for pair in (METRICS[:2], METRICS[2:]):
-        with gr.Row():
-            for metric in pair:
-                with gr.Column(min_width=320):
-                    gr.HTML(note(metric.title))
-                    drawn = curve_figure(first, metric, "step", SMOOTHING, False)
-                    plots.append(gr.Plot(drawn, show_label=False))
-    said = gr.HTML(note(resumed(first)))
-    with gr.Accordion("One training conversation, what is learnt marked", open=False):
-        shown = gr.HTML(sample(first))
-    with gr.Accordion("What was learnt from", open=False):
-        made = gr.HTML(mix(first))
-    origin = gr.HTML(provenance(first, f"n = {len(first.data['log'])} steps"))
+        log = gr.Radio(
+            [("linear", False), ("logarithmic", True)], value=first.log,
+            label="Loss and gradient norm", min_width=240,
+        )  # fmt: skip
+    controls = [run, over, smoothing, log, overlay]
 
-    def redrawn(name: str, scale: str, smoothing: float, log: bool):
-        run = found[name]
-        return (
-            summary(run),
-            *(curve_figure(run, metric, scale, smoothing, log) for metric in METRICS),
-            note(resumed(run)),
-            sample(run),
-            mix(run),
-            provenance(run, f"n = {len(run.data['log'])} steps"),
-        )
+    files = {name: csv_file(name, runs) for _, name in names}
+
+    def parts(view: View) -> tuple:
+        return files[view.run], *shown(view, runs, published)
+
+    file, left, right, to_here, told, *facts = parts(first)
+    fault = gr.HTML("")
+    with gr.Row(elem_classes="sauda-together"):
+        stacks = []
+        for name, figure in zip(STACKS, (left, right), strict=True):
+            with gr.Column(min_width=320):
+                stacks.append(gr.Plot(figure, show_label=False, elem_id=name))
+    with gr.Row(elem_classes="sauda-actions"):
+        png = gr.Button("PNG", size="sm", scale=0)
+        download = gr.DownloadButton("CSV", value=file, size="sm", scale=0)
+        linked = gr.HTML(to_here, elem_id="training-link")
+    said = gr.HTML(told, elem_id="training-said")
+    summed = gr.HTML(facts[0])
+    with gr.Accordion("One training conversation, what is learnt marked", open=False):
+        conversation = gr.HTML(facts[1])
+    with gr.Accordion("What was learnt from", open=False):
+        made = gr.HTML(facts[2])
+    origin = gr.HTML(facts[3])
+    outputs = [fault, download, *stacks, linked, said, summed, conversation, made, origin]
+
+    def redrawn(*picked: Any) -> tuple:
+        *plain, overlays = picked
+        return "", *parts(View(*plain, tuple(overlays)))
 
     gr.on(
-        [picked.change, scale.change, smoothing.change, log.change],
-        redrawn,
-        [picked, scale, smoothing, log],
-        [told, *plots, said, shown, made, origin],
-        **QUIET,
-    )
+        [control.input for control in controls], redrawn, controls, outputs,
+        trigger_mode="always_last", **QUIET,
+    )  # fmt: skip
+
+    def restored(request: gr.Request) -> tuple:
+        query = request.query_params
+        view, wrong = from_query(query, first, list(files), list(published))
+        if view == first and not wrong:
+            return (gr.skip(),) * (len(controls) + len(outputs))
+        picks = (view.run, view.over, view.smoothing, view.log, list(view.overlay))
+        return *picks, trouble(ValueError(wrong)) if wrong else "", *parts(view)
+
+    gr.on(None, restored, None, [*controls, *outputs], **QUIET)
+    png.click(None, run, None, js=PNG, **QUIET)

@@ -90,9 +90,25 @@ document.addEventListener("keydown", (event) => {
   if (button && button.offsetParent) button.click();
 });
 """
+# Plotly reads all panels of one figure at a step; two figures of one run have to be told.
+TOGETHER = """
+document.addEventListener("mouseover", (event) => {
+  const plot = event.target.closest(".sauda-together .js-plotly-plot");
+  if (!plot || plot.isHeard) return;
+  plot.isHeard = true;
+  const others = () => [...plot.closest(".sauda-together").querySelectorAll(".js-plotly-plot")]
+    .filter((other) => other !== plot && other.layout.meta === plot.layout.meta);
+  plot.on("plotly_hover", ({ event, xvals }) => {
+    if (event.isTrusted) others().forEach((other) => Plotly.Fx.hover(other, { xval: xvals[0] }));
+  });
+  plot.on("plotly_unhover", ({ event }) => {
+    if (event.isTrusted) others().forEach((other) => Plotly.Fx.unhover(other));
+  });
+});
+"""
 HEAD = f"""
 <style>{CSS}</style>
-<script>{ARROWS}</script>
+<script>{ARROWS}{TOGETHER}</script>
 <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">

@@ -72,9 +72,17 @@ class PageOpener:
     other_hosts: list[str] = field(default_factory=list)
 
     def __call__(
-        self, width: int = 1280, dark: bool = False, tab: str | None = None, height: int = 800
+        self,
+        width: int = 1280,
+        dark: bool = False,
+        tab: str | None = None,
+        height: int = 800,
+        query: str = "",
     ) -> Page:
-        """The page `width` px wide, settled, on the tab titled `tab` (the first by default)."""
+        """The page `width` px wide, settled, on the tab titled `tab` (the first by default).
+
+        `query` is what a link adds to the address: "tab=training&over=time".
+        """
         context = self.browser.new_context(
             viewport={"width": width, "height": height}, has_touch=width < 700
         )
@@ -84,7 +92,7 @@ class PageOpener:
         page.on("requestfailed", self._note_failure)
         page.on("response", self._note_status)
         page.on("request", self._note_host)
-        page.goto(f"{self.address}/?__theme={'dark' if dark else 'light'}")
+        page.goto(f"{self.address}/?__theme={'dark' if dark else 'light'}&{query}")
         page.locator(".sauda-tabs [role=tab]").first.wait_for()
         settle(page)
         if tab is not None:

@@ -1,0 +1,98 @@
+"""The Training tab as a visitor uses it: a link to a view, other settings, files of it."""
+
+import csv
+import io
+
+from playwright.sync_api import Page, expect
+
+from panels.runs import STACKS
+
+from .conftest import DRAWN, settle
+
+
+def opened(open_page, query: str, **window) -> Page:
+    """The page at a link to Training, its two stacks drawn."""
+    page = open_page(query=f"tab=training&{query}", **window)
+    for stack in STACKS:
+        expect(page.locator(f"#{stack} .main-svg").first).to_be_visible(timeout=DRAWN)
+    settle(page)
+    return page
+
+
+def axis_title(page: Page) -> str:
+    return page.locator(f"#{STACKS[0]} .xtitle").text_content()
+
+
+def line(page: Page) -> str:
+    """The path of the first averaged curve."""
+    return page.locator(f"#{STACKS[0]} .js-line").first.get_attribute("d")
+
+
+def test_a_link_opens_the_tab_at_its_view_and_other_settings_redraw_it(open_page):
+    page = opened(open_page, "run=sft&over=time&smoothing=0.9&log=1")
+    expect(page.get_by_role("tab", name="Training")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_label("time", exact=True)).to_be_checked()
+    expect(page.get_by_label("logarithmic")).to_be_checked()
+    assert axis_title(page) == "minutes of SFT, mini"
+    expect(page.locator("#training-said")).to_contain_text("smoothing 0.9")
+
+    before, slider = line(page), page.locator("#training-smoothing input[type=range]")
+    slider.focus()
+    slider.press("Home")
+    expect(page.locator("#training-said")).to_contain_text("smoothing 0;")
+    settle(page)
+    assert line(page) != before
+    page.locator("#training-link a").click()
+    page.wait_for_url("**smoothing=0&**")
+    expect(page.locator("#training-said")).to_contain_text("smoothing 0;", timeout=DRAWN)
+    open_page.assert_no_trouble()
+
+
+def test_nonsense_in_a_link_is_answered_with_one_sentence(open_page):
+    page = opened(open_page, "run=<b>x</b>&smoothing=high&over=time")
+    expect(page.get_by_role("alert")).to_contain_text("run is six")
+    expect(page.get_by_role("alert")).to_contain_text("smoothing is a number from 0 to 0.98.")
+    expect(page.get_by_label("time", exact=True)).to_be_checked()
+    page = open_page(query="tab=nowhere")
+    expect(page.get_by_role("alert")).to_contain_text("tabs are tour, haggle")
+    open_page.assert_no_trouble()
+
+
+def test_the_shown_log_downloads_as_csv_and_as_a_picture(open_page):
+    page = opened(open_page, "run=sft")
+    panel = page.locator(".sauda-tabs > [role=tabpanel]:visible")
+    with page.expect_download() as download:
+        panel.get_by_role("button", name="CSV").click()
+    assert download.value.suggested_filename == "sauda-sft.csv"
+    text = download.value.path().read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert float(rows[-1]["loss (nats a learnt token)"]) > 0
+    with page.expect_download() as download:
+        panel.get_by_role("button", name="PNG").click()
+    assert download.value.suggested_filename == "sauda-sft.png"
+    assert download.value.path().read_bytes().startswith(b"\x89PNG")
+    open_page.assert_no_trouble()
+
+
+def test_hovering_one_panel_reads_the_same_step_in_all_panels_of_the_run(open_page):
+    page = opened(open_page, "run=sft")
+    box = page.locator(f"#{STACKS[0]} .nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    read = [page.locator(f"#{stack} .hoverlayer .legend") for stack in STACKS]
+    expect(read[0]).to_contain_text("learnt tokens guessed right")  # of another panel
+    expect(read[1]).to_contain_text("gradient norm")  # of the other stack
+    steps = [each.locator(".legendtitletext").text_content() for each in read]
+    assert steps[0] == steps[1]
+    page.mouse.move(5, 5)
+    expect(read[1]).to_have_count(0)
+    open_page.assert_no_trouble()
+
+
+def test_a_published_log_is_shown_with_its_badge_and_caveat(open_page):
+    page = opened(open_page, "run=six&overlay=v2-tells")
+    expect(page.get_by_label("v2-tells")).to_be_checked()
+    said = page.locator("#training-said")
+    expect(said.locator(".sauda-published")).to_have_count(1)
+    expect(said).to_contain_text("In 27 of the 30 steps the printed loss is zero")
+    expect(page.locator(f"#{STACKS[0]} text.y99title")).to_contain_text("bell curve")
+    open_page.assert_no_trouble()
