@@ -13,6 +13,7 @@ from env import Deal, EndReason, Episode, rupees
 
 LARGE, SMALL = (420, 240), (270, 190)  # width and height of the viewBox, near those on the page
 LEFT, RIGHT, TOP, BOTTOM = 62, 76, 24, 36  # margins that hold the labels
+LINE = 13  # the least height between two labels
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,17 @@ def deal_turns(episode: Episode, deal: int) -> tuple:
     return tuple(t for t in episode.turns if len(t.observation.table.past) == deal)
 
 
-def offer_chart(offers: Offers, size: tuple[int, int] = LARGE) -> Markup:
-    """The chart as SVG of LARGE or SMALL size, with a sentence that says what it shows."""
+def offer_chart(
+    offers: Offers, size: tuple[int, int] = LARGE, beside: Offers | None = None
+) -> Markup:
+    """The chart as SVG of LARGE or SMALL size, with a sentence that says what it shows.
+
+    Its prices also span those of `beside`, the offers that it will be compared with.
+    """
     prices = [*offers.asks, *offers.bids, *(offers.zopa or ())]
     if not prices:
         return Markup('<p class="sauda-note">No price has been named yet.</p>')
+    prices += [*beside.asks, *beside.bids] if beside else []
     ticks = nice_ticks(min(0, *prices), max(prices))
     scale = _Scale(ticks[0], max(ticks[-1], max(prices)), offers.rounds, *size)
     parts = [_grid(scale, ticks, offers.rounds), _zopa(scale, offers.zopa)]
@@ -129,7 +136,7 @@ def _grid(scale: _Scale, ticks: Sequence[float], rounds: int) -> Markup:
         for t in ticks
         if t <= scale.high
     ]
-    every = max(1, rounds // 6)
+    every = max(1, (rounds + 1) // 6)
     rows += [
         Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>').format(
             scale.x(r), scale.height - BOTTOM + 16, r
@@ -154,9 +161,11 @@ def _zopa(scale: _Scale, zopa: tuple[float, float] | None) -> Markup:
         max(1, bottom - top),
     )
     label = Markup('<text class="limit" x="{}" y="{}">{}</text>')  # beside the plot, off the lines
+    (_, lower), (_, upper) = sorted(((seller, "seller"), (buyer, "buyer")))
+    middle, apart = (top + bottom) / 2, max(bottom - top, LINE) / 2
     edges = [
-        label.format(scale.right + 6, scale.y(price) + 4, f"{who}’s limit")
-        for who, price in (("seller", seller), ("buyer", buyer))
+        label.format(scale.right + 6, round(y + 4, 1), f"{who}’s limit")
+        for who, y in ((upper, middle - apart), (lower, middle + apart))
     ]
     return band + Markup("").join(edges)
 

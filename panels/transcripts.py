@@ -9,7 +9,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, BAZAAR_TASKS, Deal, EndReason, Episode, rollout, rupees, task
-from panels import arena_transcripts
+from panels import arena_transcripts, before_after
 from panels.arena_transcripts import is_arena
 from panels.look import QUIET, downloads, heading, note, trouble
 from panels.offers import SMALL, deal_turns, ending, offer_chart, offers_of
@@ -319,3 +319,4 @@ def build() -> None:
     )
     slid = [task_name, seed, names, step]
     step.input(show, slid, [problem, shown], trigger_mode="always_last", **QUIET)
+    before_after.build()

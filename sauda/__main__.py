@@ -91,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     command("selector", selector, "train the softmax over scripted labs by REINFORCE")
     command("reproduce", reproduce, "compare our classic family with the published game")
     command("record", record, "record the showcase episodes")
+    command("before-after", before_after, "play a model before and after training; choose by rule")
     command("publish", publish, "check and seal the transcribed figures")
     command("picture", picture, "take the README's picture of the arena from the page")
     command("readme", readme, "write the README's tables anew from the artifacts")
@@ -404,6 +405,23 @@ def record(options: argparse.Namespace) -> int:
     data = showcase()
     save("episodes/showcase.json", {"seed": SEED}, data)
     print(f"recorded {len(data['episodes'])} episodes")
+    return 0
+
+
+def before_after(options: argparse.Namespace) -> int:
+    from sauda.before_after import Config, compare
+
+    config = Config()
+    data = compare(config)
+    save("episodes/before_after.json", asdict(config), data)
+    for played in data["tasks"]:
+        for pair in played["chosen"]:
+            sides = (f"{pair[s]['policy']} {pair[s]['grade']:.4f}" for s in ("before", "after"))
+            print(
+                f"{played['task']:14} n {len(played['seeds'])}  {pair['why']:6} seed {pair['seed']}"
+                f"  {'  '.join(sides)}  {pair['difference']:+.4f}"
+            )
+    print("wrote artifacts/episodes/before_after.json")
     return 0
 
 

@@ -179,6 +179,16 @@ FILES = (
     ),
 )
 
+UNRECORDED = (  # each joins FILES once it is recorded
+    Entry(
+        "episodes/before_after.json",
+        "before_after/1",
+        "python -m sauda before-after",
+        "Games of a model before and after training on the same seeds: best, median and worst",
+        "Transcripts",
+    ),
+)
+
 
 @dataclass(frozen=True)
 class Artifact:
@@ -198,7 +208,7 @@ def entry(file: str) -> Entry:
     An evaluation of one's own may be called evaluation/NAME.json; one of the arena
     evaluation/arena-NAME.json.
     """
-    for known in FILES:
+    for known in (*FILES, *UNRECORDED):
         if known.file == file:
             return known
     if re.fullmatch(r"training/(sft|grpo|dpo)(-[\w.-]+)?\.json", file):

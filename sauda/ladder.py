@@ -94,7 +94,7 @@ def ladder(config: Config, parts: Path = PARTS) -> dict[str, Any]:
         cell: _cell(*cell, seeds, config.batch, parts)
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
-    return summarised(config, episodes) | {"models": _models({name for _, name in cells})}
+    return summarised(config, episodes) | {"models": models_behind({name for _, name in cells})}
 
 
 def summarised(
@@ -145,8 +145,8 @@ def climbs(episodes: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[dict[s
     return found
 
 
-def _models(policies: Iterable[str]) -> dict[str, Any]:
-    """Which weights stood behind each name, and the hash of the prompt and parser (R2)."""
+def models_behind(policies: Iterable[str]) -> dict[str, Any]:
+    """Which weights stood behind each policy, and the hash of the prompt and parser (R2)."""
     names = {contestant(p).weights for p in policies if is_model(p)} - {""}
     models = {name: loaded(name) for name in sorted(names)}
     return {

@@ -167,6 +167,33 @@ class Episodes(_Strict):
     episodes: list[Recorded]
 
 
+class WrittenGame(Recorded):
+    """An episode of a language model, with its reply at each of its own turns."""
+
+    replies: list[str]
+
+
+class ChosenPair(_Strict):
+    why: Literal["best", "median", "worst"]
+    seed: int
+    difference: FiniteFloat  # of the grades, after less before
+    before: WrittenGame
+    after: WrittenGame
+
+
+class BeforeAfterTask(_Strict):
+    task: str
+    seeds: list[int]
+    before: list[FiniteFloat]  # a grade a seed
+    after: list[FiniteFloat]
+    chosen: list[ChosenPair]
+
+
+class BeforeAfter(_Strict):
+    tasks: list[BeforeAfterTask]
+    models: dict[str, LadderModel]
+
+
 class PublishedFigure(_Strict):
     id: str
     system: Literal["bazaar", "arena", "agreemate"]
@@ -734,6 +761,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "ladder/1": TypeAdapter(Ladder),
     "reproduction/1": TypeAdapter(Reproduction),
     "episodes/1": TypeAdapter(Episodes),
+    "before_after/1": TypeAdapter(BeforeAfter),
     "published/1": TypeAdapter(Published),
     "bench/1": TypeAdapter(Bench),
     "oracle/1": TypeAdapter(Oracle),

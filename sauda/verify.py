@@ -93,6 +93,13 @@ def _replayed(episode: Mapping[str, Any]) -> Mapping[str, Any] | str:
         return f"no episode: {error}"
 
 
+def _before_after(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Games made again from the models' recorded replies; the rule applied again to the grades."""
+    from sauda import before_after
+
+    return before_after.again(before_after.Config(**_config(artifact)), artifact.data)
+
+
 def _reproduction(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return reproduction(root)
 
@@ -190,6 +197,7 @@ def _run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
 _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
+    "before_after/1": _before_after,
     "reproduction/1": _reproduction,
     "ladder/1": _ladder,
     "oracle/1": _oracle,
@@ -211,6 +219,7 @@ def describe(file: str) -> str:
     return {
         "evaluation/1": "all episodes played again, all rows computed again",
         "episodes/1": "every move played again",
+        "before_after/1": "games made again from the recorded replies, chosen again by the rule",
         "reproduction/1": "compared again from the two artifacts it rests on",
         "ladder/1": "rows computed again; scripts and the null model played again",
         "oracle/1": "every game solved again, every episode played again",

@@ -126,6 +126,14 @@ def test_a_chart_of_a_running_deal_holds_no_limit():
     assert "still open" in running
 
 
+def test_the_limits_of_a_narrow_zopa_have_labels_apart_the_higher_above():
+    drawn = str(offer_chart(Offers((100.0,), (), 8, None, (52, 56))))
+    seats = dict(re.findall(r'class="limit" x="\d+" y="([\d.]+)">(\w+)', drawn))
+    (upper, buyer), (lower, seller) = sorted((float(y), who) for y, who in seats.items())
+    assert (buyer, seller) == ("buyer", "seller")
+    assert lower - upper == pytest.approx(offers.LINE, abs=0.1)
+
+
 def test_a_step_shows_that_many_moves(naive):
     assert offers_of(naive, 3) == Offers((60.0, 54.0), (48.0,), 8, None, (30, 100))
     assert str(transcripts.talk(naive, 3)).count("<li") == 3
