@@ -1,6 +1,5 @@
 """What the Haggle tab shows of a game: the talk, the brief, the offers, the reveal."""
 
-import re
 
 from markupsafe import Markup
 
@@ -265,8 +264,8 @@ def bonus_line(game: Game, price: float | None, say: Say) -> str:
 def raw(game: Game, say: Say) -> Markup:
     """The language model's last completion as it came, and what was made of it.
 
-    While the game runs, one that names any other number than its price is kept back: it may be the
-    limit that the model was told.
+    While the game runs, one that names a number is kept back: its numbers are percent of its limit,
+    and beside the price that came of them they would tell it.
     """
     if not game.heard and not game.missed:
         return note(say("raw_none"))
@@ -276,7 +275,7 @@ def raw(game: Game, say: Say) -> Markup:
         replies = [*last.missed, last.reply.text]
     parts = [
         Markup("<pre><code>{}</code></pre>").format(text)
-        if game.over or not game.speaker.knows or not more_than_a_price(text)
+        if game.over or not game.speaker.knows or not names_a_number(text)
         else note(say("raw_later"))
         for text in replies
     ]
@@ -288,10 +287,9 @@ def raw(game: Game, say: Say) -> Markup:
     return Markup("").join(parts)
 
 
-def more_than_a_price(completion: str) -> bool:
-    """Whether a completion holds a number, in digits or words, besides the one it offers."""
-    rest = re.sub(r'"offer"\s*:\s*"?\d+"?', "", completion)
-    return any(c.isdigit() for c in rest) or bool(money.prices(rest))
+def names_a_number(completion: str) -> bool:
+    """Whether a completion holds a number, in digits or words."""
+    return any(c.isdigit() for c in completion) or bool(money.prices(completion))
 
 
 def compared_games(first: Game | None, now: Game, say: Say) -> Markup:

@@ -78,7 +78,7 @@ def _training() -> list[tuple[str, str, str, str]]:
         steps, minutes = run["log"][-1]["step"], run["seconds"] / 60
         saw = (
             f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the belief buyer's kind, "
-            f"prices {gate['price_off']:.1f} % of the first ask off its"
+            f"prices {gate['price_off']:.1f} % of the limit off its"
         )
         where = f"{on['threads']} threads of a shared {on['device']}"
         rows += [

@@ -57,7 +57,7 @@ def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
     whole = tokenizer.decode(row["input_ids"])
     assert completion(game.asked[1].proposal, game.asked[1].obs) == '{"offer":21}'
     assert '{"offer":21}<|im_end|>' in whole
-    assert "Limit" in whole
+    assert "Ask" in whole
 
 
 @needs_tokenizer

@@ -251,11 +251,13 @@ def test_a_game_waits_for_the_model_and_goes_on_with_its_reply(selling):
         answer(selling, Offer(800))
     question = asked(selling)
     assert question.schema["anyOf"]
-    assert "Naya hai, 100" in question.messages[-1]["content"]
+    limit = selling.theirs.reservation
+    assert f"Naya hai, {900 / limit:.0%}"[:-1] in question.messages[-1]["content"]
     after = hear(selling, Reply('{"offer":50,"say":"# do"}', "mini, bf16 on CPU"))
     assert not after.waiting
-    assert after.observation.bid == 450
-    assert after.play.state.table.moves[-1].action.message == "₹450 do"
+    bid = after.observation.bid
+    assert bid == round(limit / 2)
+    assert after.play.state.table.moves[-1].action.message == f"₹{bid} do"
     assert after.heard[0].source == "mini, bf16 on CPU"
 
 
@@ -291,7 +293,7 @@ def test_what_the_words_changed_is_asked_with_the_same_seed_and_without_them(sel
 
 def test_a_wrapper_keeps_the_model_within_its_limit_and_says_so(selling):
     limit = selling.theirs.reservation
-    after = hear(selling, Reply('{"offer":99}', "mini"))
+    after = hear(selling, Reply('{"offer":110}', "mini"))
     assert after.observation.bid <= limit
     assert after.heard[0].changes == ("held to its limit",)
 

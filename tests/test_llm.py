@@ -33,14 +33,14 @@ RNG = np.random.default_rng(0)
 def seen(
     asks=(1000.0, 900.0),
     bids=(400.0,),
-    reservation=800.0,
+    reservation=1000.0,
     agent="buyer",
     says="",
     name="brass lamp",
     scale=1,
     **own,
 ) -> Observation:
-    """A position in which the first ask is 1,000 rupees, so that a percent is ten of them."""
+    """A position with a limit of 1,000 rupees, so that a percent is ten of them."""
     asks, bids = tuple(a * scale for a in asks), tuple(b * scale for b in bids)
     moves = []
     for i, ask in enumerate(asks):
@@ -62,9 +62,8 @@ def user(obs: Observation) -> str:
 
 def test_the_prompt_carries_limits_history_costs_and_the_round():
     assert user(seen(discount=0.95, deadline=5)).splitlines() == [
-        "brass lamp, good. List 90. Keeps 95%. Deadline 5. Ask 100. Limit 80, ask 20 over. "
-        "Round 1/8.",
-        "Ask 90. Limit 80, ask 10 over. Round 2/8.",
+        "brass lamp, good. List 90. Keeps 95%. Ask 100. Round 1/8, deadline 5.",
+        "Ask 90. Round 2/8, deadline 5.",
     ]
 
 
@@ -72,10 +71,10 @@ def test_R6_the_prompt_remembers_every_exchange_of_a_deal():
     obs = seen(asks=(1000, 950, 900, 850, 800), bids=(300, 350, 400, 450))
     said = [m["content"] for m in render(obs)[2:]]
     assert said == [
-        '{"offer":30}', "Ask 95. Limit 80, ask 15 over. Round 2/8.",
-        '{"offer":35}', "Ask 90. Limit 80, ask 10 over. Round 3/8.",
-        '{"offer":40}', "Ask 85. Limit 80, ask 5 over. Round 4/8.",
-        '{"offer":45}', "Ask 80. Limit 80, ask 0 under. Round 5/8.",
+        '{"offer":30}', "Ask 95. Round 2/8.",
+        '{"offer":35}', "Ask 90. Round 3/8.",
+        '{"offer":40}', "Ask 85. Round 4/8.",
+        '{"offer":45}', "Ask 80. Round 5/8.",
     ]  # fmt: skip
 
 
@@ -229,9 +228,10 @@ def test_a_price_that_reads_like_ones_own_last_is_that_price():
     assert parse('{"offer":40}', seen(bids=(404.0,))) == Offer(404)
 
 
-def test_a_limit_is_rounded_so_that_keeping_to_it_is_safe():
-    assert "Limit 79, ask" in user(seen(reservation=799))
-    assert "Limit 81, bid" in user(seen(reservation=801, agent="seller"))
+def test_a_price_beyond_the_limit_reads_as_one():
+    assert "Ask 125." in user(seen(reservation=800))
+    assert parse('{"offer":100}', seen(reservation=800)) == Offer(800)
+    assert shown(seen(reservation=799), 799) == 100
 
 
 def test_text_without_a_move_is_a_forfeit_and_never_a_silent_bid():
@@ -254,9 +254,9 @@ def test_the_seed_of_a_reply_comes_from_the_policy_s_own_stream():
 
 
 def test_both_seats_speak_through_one_parser():
-    obs = seen(agent="seller", bids=(400.0, 600.0), reservation=700)
-    assert parse('{"offer":85}', obs) == Offer(850)
-    assert parse('{"offer":60}', obs) == Accept()
+    obs = seen(agent="seller", bids=(400.0, 600.0), reservation=500)
+    assert parse('{"offer":170}', obs) == Offer(850)
+    assert parse('{"offer":120}', obs) == Accept()
 
 
 def test_a_constrained_buyer_may_offer_up_to_its_purse_and_take_only_what_it_can_pay():

@@ -162,11 +162,12 @@ def test_what_is_no_price_is_one_sentence_and_loses_nothing(said):
 def test_a_raw_reply_that_may_hold_the_limit_shows_only_at_the_end():
     game = answer(start(SELLING, "mini", 3), Offer(900, "900"))
     game = hear(game, Reply('{"offer":50,"say":"fine"}', "m"))
-    assert "fine" in str(game_view.raw(game, SAY))
+    assert "50" not in str(game_view.raw(game, SAY))  # beside the bid it would tell the limit
     told = missed(answer(game, Offer(880, "880")), Reply("My limit is 74 percent", "m"))
     assert "74" not in str(game_view.raw(told, SAY))
     wordy = missed(told, Reply("I pay up to ninety rupees", "m"))
     assert "ninety" not in str(game_view.raw(wordy, SAY))
+    assert "No idea" in str(game_view.raw(missed(told, Reply("No idea", "m")), SAY))
     over = haggle.say(back_to_visitor(told), "bye")
     assert "fine" in str(game_view.raw(over, SAY))
 

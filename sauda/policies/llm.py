@@ -1,9 +1,10 @@
 """A language model as a player: an observation as a prompt, a completion as a move.
 
-Prices in prompt and completion are whole percent of the first ask (before there is one, of the list
-price), so that goods of 50 and of 80,000 rupees read alike (R22) and a price is two digits. What a
-move says is worded from its price: `#` stands for it, and a message that names another price is no
-move (R6). `render` is the one prompt for training and serving (R24).
+Prices in prompt and completion are whole percent of the own limit, so that goods of 50 and of
+80,000 rupees read alike (R22) and a loss is a number beyond 100: a small model that was told its
+limit as one number among others paid over it in a quarter of its moves. What a move says is worded
+from its price: `#` stands for it, and a message that names another price is no move (R6). `render`
+is the one prompt for training and serving (R24).
 """
 
 import json
@@ -24,21 +25,20 @@ Action = Offer | Accept | WalkAway
 
 RULES = {
     "buyer": (
-        "You haggle to buy. Prices are percent of the first ask. Reply in JSON: "
-        '{"offer":45,"say":"few words"} or {"accept":true} or {"walk":true}. '
-        "# is your price. Never pay over your limit."
+        "You haggle to buy. Prices are percent of your limit: never pay over 100. Reply in JSON: "
+        '{"offer":45,"say":"few words"} or {"accept":true} or {"walk":true}. # is your price.'
     ),
     "seller": (
-        "You haggle to sell. Prices are percent of the first ask. Reply in JSON: "
-        '{"offer":95,"say":"few words"} or {"accept":true} or {"walk":true}. '
-        "# is your price. Never sell under your limit."
+        "You haggle to sell. Prices are percent of your limit: never sell under 100. Reply in "
+        'JSON: {"offer":145,"say":"few words"} or {"accept":true} or {"walk":true}. # is your '
+        "price."
     ),
 }
 HISTORY = 5  # deals before this one whose prices are told
 LONGEST_QUOTE = 120  # characters of what the other side said
 LONGEST_COMPLETION = 4_000  # characters that are looked at
 QUOTED = 80  # characters of a completion in an error
-HIGHEST = 10_000  # percent of the first ask; beyond it a number is a slip
+HIGHEST = 10_000  # percent of the limit; beyond it a number is a slip
 LETTERS = r"A-Za-z\u0900-\u0965\u0970-\u097f ,.!?'#-"  # of a constrained message: no digits
 VERBS = ("offer", "accept", "walk")
 
@@ -52,18 +52,17 @@ def render(obs: Observation) -> list[dict[str, str]]:
     """
     seat = "seller" if obs.agent == "seller" else "buyer"
     chat = [{"role": "system", "content": RULES[seat]}]
-    heard, standing, number = [*_position(obs, seat)], None, 0
+    heard, number = [*_position(obs, seat)], 0
     for move in _moves(obs):
         if move.agent == obs.agent:
-            chat.append({"role": "user", "content": _turn(obs, heard, standing, number)})
+            chat.append({"role": "user", "content": _turn(obs, heard, number)})
             chat.append({"role": "assistant", "content": completion(move.action, obs)})
             heard, number = [], number + 1
         else:
             heard.append(_answer(move, obs))
-            standing = move.action.price if isinstance(move.action, Offer) else standing
     if obs.table.rivals:
         heard.append(_rivals(obs))
-    chat.append({"role": "user", "content": _turn(obs, heard, standing, number)})
+    chat.append({"role": "user", "content": _turn(obs, heard, number)})
     return chat
 
 
@@ -82,12 +81,11 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
     yield f"{item}. List {shown(obs, table.item.list_price)}."
     if "discount" in own:
         yield f"Keeps {round(100 * own['discount'])}%."
-    if own.get("deadline") is not None:
-        yield f"Deadline {own['deadline']}."
     if table.deals > 1:
         paid = " ".join("-" if d.price is None else f"{_share(d)}" for d in table.past[-HISTORY:])
-        purse = f", purse {_inside(obs, own['purse'], seat)}" if "purse" in own else ""
-        yield f"Deal {len(table.past) + 1}/{table.deals}{purse}. Before: {paid or 'none'}."
+        purse = f", purse {_inside(obs, own['purse'])}" if "purse" in own else ""
+        paid = f"Before, percent of the first ask: {paid}." if paid else "Before: none."
+        yield f"Deal {len(table.past) + 1}/{table.deals}{purse}. {paid}"
     if table.seller_type and seat == "buyer":
         yield f"Seller {table.seller_type}."
 
@@ -110,18 +108,11 @@ def _rivals(obs: Observation) -> str:
     return f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}"
 
 
-def _turn(obs: Observation, heard: Sequence[str], standing: float | None, number: int) -> str:
-    """What was heard since the last own move; the limit beside the price that stands; the round.
-
-    The limit comes with every turn: told once, at the beginning, it was lost on a small model.
-    """
-    seat, name = ("seller", "bid") if obs.agent == "seller" else ("buyer", "ask")
-    own = obs.reservation if seat == "seller" else obs.budget
-    limit = f"Limit {_inside(obs, own, seat)}"
-    if standing is not None:
-        side = "over" if standing > own else "under"
-        limit = f"{limit}, {name} {math.ceil(100 * abs(standing - own) / unit(obs))} {side}"
-    return " ".join(filter(None, [*heard, f"{limit}. Round {number + 1}/{obs.table.rounds}."]))
+def _turn(obs: Observation, heard: Sequence[str], number: int) -> str:
+    """What was heard since the last own move, the round, and by which one a deal must be made."""
+    deadline = obs.own.get("deadline")
+    until = "" if deadline is None else f", deadline {deadline}"
+    return " ".join(filter(None, [*heard, f"Round {number + 1}/{obs.table.rounds}{until}."]))
 
 
 def completion(action: Action, obs: Observation) -> str:
@@ -139,8 +130,8 @@ def completion(action: Action, obs: Observation) -> str:
 
 
 def unit(obs: Observation) -> float:
-    """The rupees that are 100 percent here."""
-    return obs.table.asks[0] if obs.table.asks else obs.table.item.list_price
+    """The rupees that are 100 percent here: the own reservation price."""
+    return obs.reservation
 
 
 def shown(obs: Observation, price: float) -> int:
@@ -148,10 +139,9 @@ def shown(obs: Observation, price: float) -> int:
     return math.floor(100 * price / unit(obs) + 0.5)
 
 
-def _inside(obs: Observation, limit: float, seat: str) -> int:
-    """A limit in whole percent, rounded so that keeping to it keeps to the limit itself."""
-    share = 100 * limit / unit(obs)
-    return math.ceil(share) if seat == "seller" else math.floor(share)
+def _inside(obs: Observation, purse: float) -> int:
+    """A purse in whole percent, rounded so that keeping to it keeps to the purse itself."""
+    return math.floor(100 * purse / unit(obs))
 
 
 def _share(deal: Any) -> int:
@@ -326,7 +316,7 @@ def _legal_offers(obs: Observation) -> tuple[int, int]:
     if obs.agent == "seller":
         over = max(least, shown(obs, obs.bid) + 1) if obs.bid is not None else least
         return over, math.floor(1000 * obs.table.item.list_price / unit(obs))
-    return least, _inside(obs, obs.own.get("purse", obs.reservation), "buyer")
+    return least, _inside(obs, obs.own.get("purse", obs.reservation))
 
 
 def _may_accept(obs: Observation) -> bool:

@@ -52,7 +52,7 @@ class Mix:
 class DataConfig:
     """Which games are played, by whom, and how many deals are kept."""
 
-    rows: int = 1000  # deals
+    rows: int = 900  # deals
     mixes: tuple[Mix, ...] = (
         Mix("bazaar/open", 0.40, "belief"),
         Mix("bazaar/rushed", 0.25, "belief"),
@@ -70,7 +70,8 @@ class DataConfig:
         ("boulware", 0.03),
     )
     shift: tuple[float, float] = (0.8, 1.25)
-    near: int = 1  # percent of the first ask: a bid so near to the ask takes it
+    silent: float = 0.5  # of the teacher's moves bear no words: a price alone is a move
+    near: int = 1  # percent of the limit: a bid so near to the ask takes it
     first_seed: int = 10_000  # of the training split; a task's seeds run up from it
     untaught: str = "fair"  # a seller type that no training game has
 
@@ -140,7 +141,10 @@ def taught(
     while not play.forfeit and here.env.to_act(play.state) is not None:
         obs = here.env.observe(play.state, here.learner)
         label = policy(here, teacher)(obs, agent_stream(here, seed, here.learner, turn))
-        kind, text = written(obs, rounded(obs, label, config.near), register, words)
+        best = rounded(obs, label, config.near)
+        kind, text = written(obs, best, register, words)
+        if words.random() < config.silent:
+            text = completion(best, obs)
         other = _other(here, obs, label, config, behaved)
         if other is not None:
             kind, text = "", completion(other, obs)
@@ -192,7 +196,7 @@ def written(
 
 
 def rounded(obs: Observation, action: Action, near: int = 0) -> Action:
-    """`action` as a completion can say it: an offer's price in whole percent of the first ask.
+    """`action` as a completion can say it: an offer's price in whole percent of the limit.
 
     Never beyond the rules, nor to a loss that `action` is not. An offer within `near` percent of
     an ask that is no loss takes it, as people do.

@@ -51,7 +51,7 @@ class Config:
     checkpoint_every: int = 10  # steps
     gate: int = 48  # hold-out prompts
     probe: int = 0  # training games that every checkpoint's adapter plays
-    threads: int = 2  # of torch on a CPU
+    threads: int = 1  # of torch on a CPU
     seed: int = 0
     trial: bool = False  # the adapter is not to be published
 

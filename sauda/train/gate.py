@@ -22,7 +22,7 @@ def gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
     """What `model` wrote on hold-out states, judged; `passed` tells whether all is as demanded.
 
     Beside the teacher: how often the same kind of move, and how far off its prices are, in percent
-    of the first ask.
+    of the limit.
     """
     found = list(held_out(prompts))
     replies: list[Reply] = []

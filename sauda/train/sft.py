@@ -38,8 +38,8 @@ class Config:
     data: DataConfig = DataConfig()  # noqa: RUF009 (frozen)
     lora: LoRA = LoRA()  # noqa: RUF009
     epochs: int = 1
-    batch: int = 8  # rows a step
-    at_once: int = 8  # rows a pass; lower where memory is short
+    batch: int = 4  # rows a step
+    at_once: int = 4  # rows a pass; lower where memory is short
     learning_rate: float = 1e-3  # ten times a full fine-tuning's, as LoRA wants
     warmup: float = 0.05  # of the steps; then a cosine to 0
     clip: float = 1.0  # of the gradient's norm
@@ -47,7 +47,7 @@ class Config:
     steps: int = -1  # ends early there, for a trial; -1 trains on all rows
     gate: int = 48  # hold-out prompts
     probe: int = 24  # training games that every checkpoint's adapter plays
-    threads: int = 2  # of torch on a CPU
+    threads: int = 1  # of torch on a CPU
     seed: int = 0  # of the adapter's first values and of the rows' order
 
     @property
