@@ -1,6 +1,5 @@
 """What the Haggle tab shows of a game: the talk, the brief, the offers, the reveal."""
 
-
 from markupsafe import Markup
 
 from env import Accept, Episode, Task, Turn, bonus, rupees, shares, zopa_width
