@@ -13,8 +13,8 @@ from panels.permalink import ROUGHEST, SCALES, SMOOTHEST, View, from_query, to_q
 from panels.provenance import load_or_say, provenance
 from panels.run_words import captions, mix, overlaid, sample, summary
 from sauda.artifact import Artifact
+from sauda.train import STAGES
 
-STAGES = ("sft", "grpo", "dpo")
 STACKS = ("training-left", "training-right")  # ids of the two stacks of panels
 
 # What is on the page at a view --------------------------------------------------------------------

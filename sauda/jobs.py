@@ -20,12 +20,11 @@ from typing import Any
 
 from sauda.policies.model import BYTES
 from sauda.policies.weights import PACKAGE, PACKAGED_VERSION
-from sauda.train import sft
+from sauda.train import STAGES, sft
 from sauda.train.base import PARAMETERS, TOY, memory
 from sauda.train.run import RUNS, WHOLE
 from sauda.train.stage import name_of
 
-STAGES = ("sft", "grpo", "dpo")
 ADAPTER_OF = {"grpo": "sft", "dpo": "grpo"}  # the stage that a stage goes on from
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 SECRET = "HF_TOKEN"  # what the Hub's client reads

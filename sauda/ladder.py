@@ -36,7 +36,7 @@ ORACLE = "oracle"  # the best reply to the very seller it meets, whom it knows
 COUNTS = ("moves", "unparsed", "changed", "tokens", *CONDUCT)  # of the learner, an episode
 BAZAAR = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
-STAGES = ("mini", "mini+sft", "mini+grpo", "mini+dpo")  # one base, after each stage of training
+STAGES = ("mini", "mini+sft")  # one base, untrained and after each stage that is trained
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
 WRAPPED = ("constrained", "steering", "honest")
 

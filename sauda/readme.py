@@ -10,7 +10,7 @@ from typing import Any
 
 from sauda.artifact import ROOT, load, write
 from sauda.ladder import BAZAAR
-from sauda.train.cli import STAGES
+from sauda.train import STAGES
 
 LADDER = "evaluation/ladder.json"
 README = Path(__file__).resolve().parent.parent / "README.md"

@@ -19,9 +19,10 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
 from sauda import jobs
-from sauda.jobs import FLAVORS, STAGES, Job, NoMachine, flavors, script, submit
+from sauda.jobs import FLAVORS, Job, NoMachine, flavors, script, submit
 from sauda.policies.model import BYTES
 from sauda.policies.weights import packaged_file
+from sauda.train import STAGES
 from sauda.train.base import PARAMETERS
 from sauda.train.run import WHOLE, curve, latest, lines, seal, step_of
 

@@ -1,1 +1,3 @@
 """SFT, GRPO and DPO: how our language models learn to bargain, by TRL's trainers and LoRA."""
+
+STAGES = ("sft", "grpo", "dpo")  # in the order in which each goes on from the one before

@@ -9,8 +9,8 @@ from typing import Any
 
 from sauda.policies.model import CannotLoad
 from sauda.policies.weights import NoWeights
+from sauda.train import STAGES
 
-STAGES = ("sft", "grpo", "dpo")
 TOYS = {  # runs of seconds
     "sft": {"batch": 8, "at_once": 8, "checkpoint_every": 2, "gate": 6, "probe": 2, "rows": 64},
     "grpo": {
