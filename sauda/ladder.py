@@ -38,7 +38,7 @@ BAZAAR = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
 STAGES = ("mini", "mini+sft")  # one base, untrained and after each stage that is trained
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
-WRAPPED = ("constrained", "steering", "honest")
+WRAPPED = ("constrained", "steering", "honest", "constrained+honest")
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,7 @@ class Config:
 
     parts: tuple[Part, ...] = (
         Part(BAZAAR, STAGES, 200),
-        Part(BAZAAR, tuple(f"mini+{how}" for how in (*WRAPPED, "constrained+honest")), 200),
-        Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
+        Part(BAZAAR, tuple(f"mini+{how}" for how in WRAPPED), 200),
         Part(BAZAAR, ("null", "null+steering", "null+honest", *SCRIPTS, "belief", ORACLE), 200),
         Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
