@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     command("record", record, "record the showcase episodes")
     command("before-after", before_after, "play a model before and after training; choose by rule")
     command("publish", publish, "check and seal the transcribed figures")
-    command("picture", picture, "take the README's picture of the arena from the page")
+    command("picture", picture, "take the README's pictures from the page")
     command("readme", readme, "write the README's tables anew from the artifacts")
     command("language", language, "score the reading of prices and tells in labelled sentences")
 
@@ -433,11 +433,10 @@ def publish(options: argparse.Namespace) -> int:
 
 
 def picture(options: argparse.Namespace) -> int:
-    from sauda.picture import PICTURE
-    from sauda.picture import picture as take
+    from sauda.picture import PICTURES, pictures
 
-    take()
-    print(f"wrote {PICTURE}")
+    pictures()
+    print(f"wrote {PICTURES}")
     return 0
 
 
