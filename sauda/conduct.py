@@ -1,21 +1,21 @@
 """How a buyer keeps to its own words, and whether it takes or leaves a deal where that is best."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from env import Accept, IllegalAction, Observation, Offer, WalkAway
+from env import Accept, Observation, Offer, WalkAway
 from sauda.instep import Asked
 from sauda.policies.belief import belief_buyer
-from sauda.policies.llm import shown
+from sauda.policies.llm import Action, shown
 
-CONDUCT = (  # counts of one game
+CONDUCT = (  # of one game
     "retreats",  # bids below an earlier one of its own
     "broken",  # bids or acceptances above a price that it called its last
     "over_limit",  # bids or acceptances above its limit: a loss
-    "accept_due",  # positions in which the belief buyer takes the ask ...
-    "accepted",  # ... and this one does too
+    "accept_due",  # 1 where there is a position in which the belief buyer takes the ask ...
+    "accepted",  # ... and 1 where this one takes it in the first of them
     "walk_due",
     "walked",
 )
@@ -23,10 +23,11 @@ LAST = re.compile(
     r"\b(last|final|at most|no more|cannot (go|pass)|must go|all i have|aakhri|akhri|warna)\b",
     re.IGNORECASE,
 )
+NEAR = 1  # percent of the limit: a bid so near to an ask that is no loss takes it
 
 
 def conduct(asked: Sequence[Asked], market: bool) -> dict[str, int]:
-    """The CONDUCT of one deal's moves, as the model proposed them.
+    """The CONDUCT of one deal, by the moves that were made.
 
     What is due is what the belief buyer would do: the best play we know that uses nothing hidden.
     It knows the open `market`'s sellers; elsewhere nothing is due.
@@ -34,16 +35,10 @@ def conduct(asked: Sequence[Asked], market: bool) -> dict[str, int]:
     counts = dict.fromkeys(CONDUCT, 0)
     highest = last = None
     for turn in asked:
-        move, obs = turn.proposal, turn.obs
+        move, obs = turn.action, turn.obs
         if market:
-            due = _due(obs)
-            for kind, name, done in (
-                (Accept, "accept_due", "accepted"),
-                (WalkAway, "walk_due", "walked"),
-            ):
-                counts[name] += isinstance(due, kind)
-                counts[done] += isinstance(due, kind) and isinstance(move, kind)
-        if isinstance(move, IllegalAction | WalkAway):
+            _recall(counts, obs, move)
+        if not isinstance(move, Offer | Accept):
             continue
         price = move.price if isinstance(move, Offer) else obs.ask
         counts["broken"] += last is not None and price > last
@@ -56,15 +51,18 @@ def conduct(asked: Sequence[Asked], market: bool) -> dict[str, int]:
     return counts
 
 
-def _due(obs: Observation) -> Offer | Accept | WalkAway:
-    """The belief buyer's move; an offer within a percent of an ask that is no loss takes it."""
-    move = belief_buyer(obs, np.random.default_rng(0))
-    near = isinstance(move, Offer) and shown(obs, move.price) >= shown(obs, obs.ask) - 1
+def _recall(counts: dict[str, int], obs: Observation, move: Action | None) -> None:
+    """Count the game's first position in which to accept, or to walk, is due."""
+    if counts["accept_due"] and counts["walk_due"]:
+        return
+    due = _plain(obs, belief_buyer(obs, np.random.default_rng(0)))
+    for kind, name, done in ((Accept, "accept_due", "accepted"), (WalkAway, "walk_due", "walked")):
+        if isinstance(due, kind) and not counts[name]:
+            counts[name] = 1
+            counts[done] = int(isinstance(_plain(obs, move), kind))
+
+
+def _plain(obs: Observation, move: Action | None) -> Action | None:
+    """`move`, an offer NEAR an ask that is no loss as the acceptance that it amounts to."""
+    near = isinstance(move, Offer) and shown(obs, move.price) >= shown(obs, obs.ask) - NEAR
     return Accept() if near and obs.ask <= obs.budget else move
-
-
-def recall(counts: Mapping[str, int], kind: str) -> float | None:
-    """The share of positions in which accept or walk is due, and is done; None without any."""
-    done = {"accept": "accepted", "walk": "walked"}[kind]
-    due = counts[f"{kind}_due"]
-    return counts[done] / due if due else None

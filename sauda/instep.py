@@ -21,7 +21,7 @@ from env import (
     move,
 )
 from sauda.policies.lineup import Contestant, proposed
-from sauda.policies.llm import render, schema, seed_of
+from sauda.policies.llm import Action, render, schema, seed_of
 from sauda.policies.reply import Messages, Reply
 from sauda.policies.steering import Proposal
 
@@ -35,6 +35,7 @@ class Asked:
     chat: Messages
     reply: Reply
     proposal: Proposal
+    action: Action | None  # the move that was made of it; None where the game was forfeited
     changed: bool = False  # by a wrapper
 
 
@@ -74,16 +75,18 @@ class Game:
 
     def answer(self, player: Contestant, obs: Observation, chat: Messages, reply: Reply) -> None:
         """The learner's move by `reply` and every answer to it; a forfeit ends the game."""
-        before, proposal, changed = self.play, proposed(obs, reply), False
+        before, proposal = self.play, proposed(obs, reply)
+        action, changed = None, False
         try:
             steered = player.steer(obs, proposal)
             changed = bool(steered.changes)
             play = move(self.here, self.play, steered.action)
             self.play = advance(self.here, self.here.opponents, play)
+            action = steered.action
         except IllegalAction as error:
             turns = (*self.play.turns, Turn(self.here.learner, obs, None, str(error)))
             self.play = Play(self.play.seed, self.play.state, turns, forfeit=True)
-        self.asked.append(Asked(before, obs, chat, reply, proposal, changed))
+        self.asked.append(Asked(before, obs, chat, reply, proposal, action, changed))
 
 
 def new_game(here: Task, seed: int, salt: tuple[int, ...] = ()) -> Game:

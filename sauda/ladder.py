@@ -38,7 +38,7 @@ BAZAAR = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
 STAGES = ("mini", "mini+sft")  # one base, untrained and after each stage that is trained
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
-WRAPPED = ("constrained", "steering", "honest", "constrained+honest")
+WRAPPED = ("constrained", "steering", "honest")
 
 
 @dataclass(frozen=True)
