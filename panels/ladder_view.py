@@ -159,7 +159,7 @@ def climbs(ladder: Artifact, task: str) -> Markup:
             (
                 told(climb["before"]),
                 told(climb["after"]),
-                {"all": "all seeds", "unseen": "unseen listings or seller"}[climb["on"]],
+                {"all": "all seeds", "unseen": "the untaught seller type"}[climb["on"]],
                 climb["n"],
                 f"{climb['difference']:+.3f}",
                 f"{climb['low']:+.3f} to {climb['high']:+.3f}",

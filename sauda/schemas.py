@@ -688,6 +688,7 @@ class RunPairs(_Strict):
     moves: dict[str, int]  # of the chosen replies
     gap: FiniteFloat  # mean difference of the grades
     judge: dict[str, FiniteFloat] | None  # an LLM's, where there was one
+    seconds: FiniteFloat  # that the search for them took, beside the run's own
     sha256: str
 
 

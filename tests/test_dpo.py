@@ -8,10 +8,10 @@ from env import task
 from sauda.instep import new_game, play_in_step
 from sauda.policies.lineup import Contestant
 from sauda.policies.model import CannotLoad
-from sauda.policies.reply import Reply
+from sauda.policies.reply import Reply, ReplyTimeout
 from sauda.train import dpo, pairs, stage
 from sauda.train.base import base
-from sauda.train.pairs import PairConfig, collect, compared, preference, summary
+from sauda.train.pairs import PairConfig, collect, compared, kept, preference, summary
 from sauda.train.run import Stopped, lines
 from sauda.train.scored import scores_on_cpu
 from tests.test_training import needs_tokenizer
@@ -59,16 +59,17 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         collect(FEW, Contestant(Dies()), file)
-    kept = lines(file)
-    assert len(kept) == 6
+    before = lines(file)
+    assert len(before) == 6
     with file.open("ab") as half:
         half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
     found = collect(FEW, Contestant(Bidder()), file)
     assert len(found) == 6
-    assert lines(file)[:6] == kept
+    assert lines(file)[:6] == before
     tried = [(row["task"], row["seed"]) for row in lines(file)]
     assert len(tried) == len(set(tried))
-    assert found == collect(FEW, Contestant(Bidder()), tmp_path / "whole.jsonl")
+    whole = collect(FEW, Contestant(Bidder()), tmp_path / "whole.jsonl")
+    assert [row["chosen"] for row in found] == [row["chosen"] for row in whole]
     told = summary(found)
     assert told["n"] == 6
     assert sum(told["moves"].values()) == 6
@@ -87,7 +88,9 @@ def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path
         (lambda text: "A" if "A: good" in text else "B", 1.0),
         (lambda text: "B" if "A: good" in text else "A", 0.0),
         (lambda text: "A", 0.5),
-        (lambda text: "neither of them", 0.0),
+        (lambda text: "neither of them", None),
+        (lambda text: "A buyer should take B", None),
+        (lambda text: "Answer: A." if "A: good" in text else "**B**", 1.0),
     ],
 )
 def test_a_judge_is_asked_in_both_orders(judge, verdict):
@@ -99,18 +102,49 @@ def test_a_judge_is_asked_in_both_orders(judge, verdict):
 
     chat = [{"role": "user", "content": "Ask 100."}]
     assert preference(asks, chat, "good", "bad") == verdict
-    assert len(said) == 2
+    assert len(said) == (1 if verdict is None else 2)
     assert "user: Ask 100." in said[0]
 
 
 def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out():
     instances = [("bazaar/open", 40_000 + n) for n in range(6)]
 
-    def against(messages, seed, schema=None):
-        return Reply("neither", "canned")
+    found = [row for row in compared(FEW, Contestant(Bidder()), instances, None) if "gap" in row]
+    chosen = {row["chosen"] for row in found}
 
+    def against(messages, seed, schema=None):
+        first = messages[0]["content"].rpartition("\n\nA: ")[2].partition("\n")[0]
+        return Reply("B" if first in chosen else "A", "canned")
+
+    assert found
     rows = list(compared(FEW, Contestant(Bidder()), instances, against))
-    assert not any("chosen" in row for row in rows)
+    assert sum("chosen" in row for row in rows) < len(found)
+
+
+def test_a_reply_that_forfeits_is_never_chosen():
+    class Loses(Bidder):
+        def batch(self, chats, seeds, schemas):
+            texts = ['{"offer":130}' if seed % 2 else '{"offer":60,"say":"59"}' for seed in seeds]
+            return [Reply(text, "canned", 5, "object") for text in texts]
+
+    instances = [("bazaar/open", 40_000 + n) for n in range(9)]
+    rows = list(compared(FEW, Contestant(Loses()), instances, None))
+    assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
+
+
+def test_a_judge_that_dies_stops_the_search_and_loses_no_pair(tmp_path):
+    asked = []
+
+    def dies(messages, seed, schema=None):
+        asked.append(1)
+        if len(asked) > 6:
+            raise ReplyTimeout("no reply within 5 s")
+        return Reply("A" if len(asked) % 2 else "B", "canned")
+
+    file = tmp_path / "pairs.jsonl"
+    with pytest.raises(Stopped, match=r"the judge gave no answer: no reply within 5 s; 3 pairs"):
+        collect(replace(FEW, pairs=50), Contestant(Bidder()), file, dies)
+    assert len(kept(file)) == 3
 
 
 def test_a_judge_that_is_configured_and_does_not_answer_stops_the_run():
@@ -171,7 +205,7 @@ def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "append", append)
     again = dpo.train(config, tmp_path / "cut", resume=True)
     assert again["resumed"] == [1]
-    assert again["pairs"] == whole["pairs"]
+    assert again["pairs"] | {"seconds": 0} == whole["pairs"] | {"seconds": 0}
     same = ("step", "tokens", "loss", "margin")
     assert [[row[k] for k in same] for row in again["log"]] == [
         [pytest.approx(row[k], abs=1e-6) for k in same] for row in whole["log"]

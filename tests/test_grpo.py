@@ -11,12 +11,11 @@ from sauda.policies.decoding import Sampling
 from sauda.policies.lineup import Contestant
 from sauda.policies.llm import completion
 from sauda.policies.model import CannotLoad
-from sauda.policies.reply import Reply
 from sauda.train import grpo, stage
 from sauda.train.base import base
 from sauda.train.data import kept_back
 from sauda.train.run import Heartbeat, Run, Stopped
-from sauda.train.selfplay import Learner, learnt
+from sauda.train.selfplay import Learner, Sampled, learnt, prompt_ids
 from tests.test_training import needs_tokenizer
 
 pytestmark = pytest.mark.xdist_group("model")
@@ -29,12 +28,16 @@ TOY = grpo.Config(
 class Bidder:
     """Replies in its own way, the move the same: as canonical text, or with spaces."""
 
-    def __init__(self, *texts):
-        self.texts = texts
+    def __init__(self, tokenizer, *texts):
+        self.tokenizer, self.texts = tokenizer, texts
 
     def batch(self, chats, seeds, schemas):
         said = [sum(m["role"] == "assistant" for m in chat) for chat in chats]
-        return [Reply(self.texts[n % len(self.texts)], "canned", 5, "object") for n in said]
+        return [self.sampled(self.texts[n % len(self.texts)]) for n in said]
+
+    def sampled(self, text):
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return Sampled(text, "canned", len(ids), "object", ids=tuple(ids))
 
 
 @pytest.fixture(scope="module")
@@ -46,27 +49,27 @@ def toy(tmp_path_factory):
 def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
     tokenizer = stage.tokenizer_of(toy)
     game = new_game(task("bazaar/open"), 30_000)
-    play_in_step([game], Contestant(Bidder('{"offer":20}', '{"offer": 21}', '{"walk":true}')))
+    texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
+    play_in_step([game], Contestant(Bidder(tokenizer, *texts)))
     assert len(game.asked) == 3
     row = learnt(game, tokenizer)
     said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
     text = tokenizer.decode(said)
-    assert (
-        text == '{"offer":20}<|im_end|>{"walk":true}<|im_end|>'
-    )  # the second is no canonical form
+    assert text == '{"offer":20} {"walk":true}'  # the second is no canonical form
     whole = tokenizer.decode(row["input_ids"])
     assert completion(game.asked[1].proposal, game.asked[1].obs) == '{"offer":21}'
-    assert '{"offer":21}<|im_end|>' in whole
+    assert '{"offer":21}<|im_end|>' in whole  # as which it stands in the conversation
     assert "Ask" in whole
 
 
 @needs_tokenizer
 def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
     game = new_game(task("bazaar/open"), 30_000)
-    play_in_step([game], Contestant(Bidder('{"offer":20}', "well, well")))
-    row = learnt(game, stage.tokenizer_of(toy))
+    tokenizer = stage.tokenizer_of(toy)
+    play_in_step([game], Contestant(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
+    row = learnt(game, tokenizer)
     said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
-    assert stage.tokenizer_of(toy).decode(said).endswith("well, well<|im_end|>")
+    assert tokenizer.decode(said).endswith("well, well\n")
     assert game.play.forfeit
     assert game.grade == 0
 
@@ -92,7 +95,8 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
     played = []
     for seed in (30_000, 30_003, 30_005):
         played.append(new_game(task("bazaar/open"), seed))
-    play_in_step(played, Contestant(Bidder('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')))
+    texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
+    play_in_step(played, Contestant(Bidder(stage.tokenizer_of(toy), *texts)))
     rows = games.sequences(played)
     width = max(map(len, rows["prompt_ids"]))
     ids = [
@@ -127,25 +131,18 @@ def test_the_learner_plays_what_the_adapter_says_now(toy):
     network = stage.learner(toy, None)
     player = Learner(network, stage.tokenizer_of(toy), toy, Sampling(0.0, tokens=6))
     chat = [[{"role": "user", "content": "Ask 100."}]]
-    before = player.batch(chat, [1], [None])[0].text
+    before = player.batch(chat, [1], [None])[0]
     with torch.no_grad():
         for name, numbers in network.named_parameters():
             if "lora_B" in name:
                 numbers.normal_(0, 0.5, generator=torch.Generator().manual_seed(1))
-    assert player.batch(chat, [1], [None])[0].text == before
+    assert player.batch(chat, [1], [None])[0] == before
     player.refresh()
-    after = player.batch(chat, [1], [None])[0].text
-    assert after != before
-    ids = torch.tensor(
-        [
-            stage.tokenizer_of(toy).apply_chat_template(chat[0], add_generation_prompt=True)[
-                "input_ids"
-            ]
-        ]
-    )
+    after = player.batch(chat, [1], [None])[0]
+    assert after.ids != before.ids
+    ids = torch.tensor([prompt_ids(chat[0], stage.tokenizer_of(toy))])
     with torch.no_grad():
-        first = network(input_ids=ids).logits[0, -1].argmax()
-    assert after.strip().startswith(stage.tokenizer_of(toy).decode([first]).strip()[:3])
+        assert network(input_ids=ids).logits[0, -1].argmax() == after.ids[0]
 
 
 @needs_tokenizer
@@ -186,9 +183,9 @@ def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
     assert [row.get("step") for row in log] == [None, 1]
 
 
-def test_a_missing_adapter_is_named_before_anything_is_read(tmp_path):
+def test_a_missing_adapter_is_named_before_anything_is_read():
     with pytest.raises(CannotLoad, match="no adapter 'nowhere'"):
-        stage.after(replace(TOY, after="nowhere"), tmp_path)
+        stage.after(replace(TOY, after="nowhere"))
 
 
 def test_groups_that_do_not_fit_in_passes_are_refused(tmp_path):

@@ -3,6 +3,7 @@
 What trains here is the toy: a random Llama of two layers with the small model's tokenizer.
 """
 
+import errno
 import json
 import re
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 
 from env import CATALOGUE, Accept, Offer, begin, task
 from sauda import artifact
@@ -26,7 +28,8 @@ from sauda.policies.model import TRAINED, CannotLoad, load
 from sauda.policies.reply import Reply
 from sauda.policies.weights import packaged_file
 from sauda.train import run as runs
-from sauda.train import sft
+from sauda.train import sft, stage
+from sauda.train.adapter import CONFIG, WEIGHTS, save_adapter
 from sauda.train.base import base, network
 from sauda.train.data import (
     DataConfig,
@@ -98,7 +101,10 @@ def test_every_line_means_the_move_it_goes_with(seen):
 
 def test_no_row_has_a_listing_or_a_seller_type_that_is_kept_for_evaluation(found):
     every = [item.name for item in CATALOGUE]
-    kept = {every.index(begin(task(r.task), r.seed).state.table.item.name) % 4 for r in found}
+    assert "bazaar/career" in {row.task for row in found}  # its later deals have other listings
+    said = [row.messages[1]["content"] for row in found]
+    listed = [next(name for name in every if text.startswith(f"{name}, ")) for text in said]
+    kept = {every.index(name) % 4 for name in listed}
     stances = [begin(task(r.task), r.seed).state.private["seller"].get("stance") for r in found]
     assert kept == {0, 1, 2}
     assert {stance.type.name for stance in stances if stance} == {"firm", "hasty", "bluffer"}
@@ -275,6 +281,64 @@ def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_pat
     (adapter / TRAINED).write_text(json.dumps(trained | {"base_sha256": "0" * 64}))
     with pytest.raises(CannotLoad, match="was trained on weights 0000"):
         load(f"{folder / 'base'}+{adapter}")
+
+
+DAMAGES = {
+    "weights cut short": lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:900]),
+    "no weights": lambda f: (f / WEIGHTS).unlink(),
+    "config cut short": lambda f: (f / CONFIG).write_text('{"r": 8'),
+    "another rank": lambda f: (f / CONFIG).write_text(
+        (f / CONFIG).read_text().replace('"r": 8', '"r": 4')
+    ),
+    "trained.json cut short": lambda f: (f / TRAINED).write_text("{"),
+}
+
+
+@needs_tokenizer
+@pytest.mark.parametrize("harm", DAMAGES)
+def test_a_damaged_adapter_is_one_clear_sentence_to_train_on_and_to_play(toy, tmp_path, harm):
+    save_adapter(stage.learner(toy, None), tmp_path, toy, {})
+    DAMAGES[harm](tmp_path)
+    for used in (
+        lambda: stage.learner(toy, tmp_path),
+        lambda: load(f"{toy.weights.folder}+{tmp_path}", precision="fp32"),
+    ):
+        with pytest.raises(CannotLoad) as refused:
+            used()
+        assert str(tmp_path) in str(refused.value)
+        assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        SafetensorError("I/O error: No space left on device"),
+        RuntimeError("[enforce fail at inline_container.cc:603] . unexpected pos 64 vs 0"),
+    ],
+)
+def test_a_full_disk_is_one_clear_sentence_and_what_was_done_is_kept(tmp_path, full):
+    with pytest.raises(Stopped, match="there is no checkpoint yet"), stage.told_if_full(tmp_path):
+        raise full
+    checkpoint = tmp_path / "checkpoint-4"
+    checkpoint.mkdir()
+    runs.seal(checkpoint)
+    with pytest.raises(Stopped, match="checkpoint-4 is kept"), stage.told_if_full(tmp_path):
+        raise full
+
+
+def test_what_is_no_matter_of_the_disk_is_not_said_to_be(tmp_path):
+    for other in (RuntimeError("shapes differ"), FileNotFoundError("x"), ValueError("y")):
+        with pytest.raises(type(other)), stage.told_if_full(tmp_path):
+            raise other
+
+
+def test_a_run_that_was_refused_early_leaves_nothing_in_the_way(tmp_path):
+    runs.opened(tmp_path, {"at_once": 8}, resume=False)
+    run = runs.opened(tmp_path, {"at_once": 4}, resume=False)
+    runs.append(run.log, {"begun": 0})
+    with pytest.raises(Stopped, match="there is a run"):
+        runs.opened(tmp_path, {"at_once": 4}, resume=False)
 
 
 def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):

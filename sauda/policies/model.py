@@ -169,7 +169,10 @@ def _adapter(name: str, base: Weights) -> Path | None:
 def check_base(adapter: Path, base: Weights) -> None:
     """Refuse an adapter of ours for other weights; others' adapters do not name theirs."""
     file = adapter / TRAINED
-    trained = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    try:
+        trained = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except ValueError as error:
+        raise CannotLoad(f"{file} is damaged: {error}") from error
     if trained.get("base_sha256", base.sha256) != base.sha256:
         raise CannotLoad(
             f"the adapter {adapter.name} was trained on weights {trained['base_sha256'][:16]}, and "
@@ -230,13 +233,25 @@ def read_network(folder: Path, adapter: Path | None, precision: str, device: str
     more = {"quantization_config": _four_bits()} if precision == "nf4" else {}
     network = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, device_map=device, **more)
     if adapter is not None:
-        from peft import PeftModel
-
-        network = PeftModel.from_pretrained(network, str(adapter))
+        network = with_adapter(network, adapter)
         if precision != "nf4":
             network = network.merge_and_unload()
     network.eval()
     return _eight_bits(network) if precision == "int8" else network
+
+
+def with_adapter(network: Any, adapter: Path, learns: bool = False) -> Any:
+    """`network` with the adapter of a folder beside its weights; raises CannotLoad if damaged."""
+    from peft import PeftModel
+    from safetensors import SafetensorError
+
+    if not any(adapter.glob("adapter_model.*")):
+        raise CannotLoad(f"the adapter {adapter} is not whole: it has no weights")
+    try:
+        return PeftModel.from_pretrained(network, str(adapter), is_trainable=learns)
+    except (SafetensorError, ValueError, TypeError, KeyError, OSError, RuntimeError) as error:
+        why = str(error).strip().partition("\n")[0]
+        raise CannotLoad(f"the adapter {adapter} cannot be read: {why}") from error
 
 
 def _four_bits() -> Any:

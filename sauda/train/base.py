@@ -38,8 +38,10 @@ class Base:
     precision: str
 
 
-def base(name: str, folder: Path, at_once: int) -> Base:
+def base(name: str, folder: Path, at_once: int, copies: int = 0) -> Base:
     """The base called `name`, to train on `at_once` rows a pass; a toy is made under `folder`.
+
+    `copies` of its weights are held beside it.
 
     Raises CannotLoad or NoWeights.
     """
@@ -50,10 +52,10 @@ def base(name: str, folder: Path, at_once: int) -> Base:
     size = sum(file.stat().st_size for file in weights.folder.glob("*.safetensors"))
     free = free_memory(device)
     precision = "fp32" if name == TOY else "bf16"
-    needed = memory(size, device, at_once)
+    needed = memory(size, device, at_once, copies)
     if needed > free and device == "cuda":
         precision = "nf4"
-        needed = memory(size * BYTES["nf4"] / BYTES["bf16"], device, at_once)
+        needed = memory(size * BYTES["nf4"] / BYTES["bf16"], device, at_once)  # plays as it is
     if needed > free:
         raise CannotLoad(
             f"training {name} on {at_once} rows a pass needs about {needed / 2**30:.1f} GiB of "
@@ -63,9 +65,12 @@ def base(name: str, folder: Path, at_once: int) -> Base:
     return Base(name, weights, device, precision)
 
 
-def memory(weights: float, device: str, at_once: int) -> float:
-    """Bytes that training `at_once` rows a pass takes on a device, of which `weights` for those."""
-    return weights * (CHECKPOINTED if device == "cuda" else 1 + at_once * ROW)
+def memory(weights: float, device: str, at_once: int, copies: int = 0) -> float:
+    """Bytes that training `at_once` rows a pass takes on a device, of which `weights` for those.
+
+    And as many again for each of the `copies`.
+    """
+    return weights * (copies + (CHECKPOINTED if device == "cuda" else 1 + at_once * ROW))
 
 
 def toy(folder: Path) -> Weights:

@@ -19,6 +19,7 @@ import numpy as np
 from env import (
     CATALOGUE,
     Accept,
+    Item,
     Observation,
     Offer,
     Task,
@@ -35,6 +36,7 @@ from sauda.policies.llm import completion, parse, render, schema, shown, unit
 from sauda.train.words import LINES, situation
 
 Action = Offer | Accept | WalkAway
+PLACES = {item.name: place for place, item in enumerate(CATALOGUE)}
 KEPT_BACK = 4  # every fourth listing, from the last of the first four on
 MIXTURE, WORDS, REGISTER = 1, 2, 3  # streams of their own, apart from the game's
 
@@ -104,7 +106,7 @@ def rows(config: DataConfig) -> list[Row]:
         while len(mine) < wanted:
             if seed not in SPLITS["train"]:
                 raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
-            if not kept_back(here, seed, config.untaught):
+            if seller_of(here, seed) != config.untaught:
                 mine.extend(conversations(here, seed, mix.teacher, config))
             seed += 1
         found.extend(mine[:wanted])
@@ -112,13 +114,20 @@ def rows(config: DataConfig) -> list[Row]:
 
 
 def kept_back(here: Task, seed: int, untaught: str) -> bool:
-    """Whether no training may see this game: its first listing, or its seller's type."""
-    state = begin(here, seed).state
-    stance = state.private["seller"].get("stance")
-    listing = [item.name for item in CATALOGUE].index(state.table.item.name)
-    return (stance is not None and stance.type.name == untaught) or (
-        listing % KEPT_BACK == KEPT_BACK - 1
-    )
+    """Whether no training may see this game of one deal: its listing, or its seller's type."""
+    listing = begin(here, seed).state.table.item
+    return seller_of(here, seed) == untaught or kept_listing(listing)
+
+
+def seller_of(here: Task, seed: int) -> str:
+    """The type of the open market's seller in this game; "" where sellers have none."""
+    stance = begin(here, seed).state.private["seller"].get("stance")
+    return "" if stance is None else stance.type.name
+
+
+def kept_listing(item: Item) -> bool:
+    """Whether no training may see a deal about `item`."""
+    return PLACES[item.name] % KEPT_BACK == KEPT_BACK - 1
 
 
 @dataclass(frozen=True)
@@ -154,13 +163,13 @@ def taught(
 
 
 def conversations(here: Task, seed: int, teacher: str, config: DataConfig) -> Iterator[Row]:
-    """The deals of one game in which something is to be learnt."""
+    """The deals of one game in which something is to be learnt, no listing of them kept back."""
     register = list(LINES)[np.random.default_rng([seed, REGISTER]).integers(len(LINES))]
     states = taught(here, seed, teacher, register, config)
     for deal, found in groupby(states, lambda state: len(state.obs.table.past)):
         moves = list(found)
         last = {"role": "assistant", "content": moves[-1].completion}
-        if any(state.kind for state in moves):
+        if any(state.kind for state in moves) and not kept_listing(moves[0].obs.table.item):
             yield Row(
                 here.name, seed, deal, register, [state.kind for state in moves],
                 [*render(moves[-1].obs), last],

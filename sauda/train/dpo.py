@@ -4,6 +4,7 @@ Rafailov et al. (2023), by TRL's DPOTrainer. Where an endpoint is configured (SA
 its model judges each pair in both orders; one that it holds to be the wrong way round is left out.
 """
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ from sauda.policies.decoding import Sampling
 from sauda.policies.reply import Generate
 from sauda.train import stage
 from sauda.train.base import Base
-from sauda.train.pairs import PairConfig, collect, summary
-from sauda.train.run import LOGGED, Heartbeat, Run
+from sauda.train.pairs import PairConfig, collect, kept, summary
+from sauda.train.run import LOGGED, Heartbeat, Run, lines
 from sauda.train.scored import scores_on_cpu
 from sauda.train.selfplay import Learner
 
@@ -54,6 +55,7 @@ class Config:
     threads: int = 1  # of torch on a CPU
     seed: int = 0
     trial: bool = False  # the adapter is not to be published
+    copies = 1  # of the weights beside those that learn: the player's
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
 
-    adapter = stage.after(config, run.folder)
+    adapter = stage.after(config)
     heartbeat.status = f"reading the model and its adapter {config.after}"
     network = stage.learner(found, adapter)
     tokenizer = stage.tokenizer_of(found)
@@ -83,9 +85,11 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     def say(text: str) -> None:
         heartbeat.status = text
 
-    pairs = collect(
-        config.data, player.contestant(config.constrained), run.folder / "pairs.jsonl", judge(), say
-    )
+    file = run.folder / "pairs.jsonl"
+    pairs = kept(file)[: config.data.pairs]
+    if len(pairs) < config.data.pairs:
+        seat = player.contestant(config.constrained)
+        pairs = collect(config.data, seat, file, judge(), say)
     if found.device == "cpu":
         network.config.use_cache = False
     arguments = DPOConfig(
@@ -115,7 +119,11 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     first = trainer.train_dataset[0]
     ids = first["prompt_ids"] + first["chosen_ids"]
     labels = [-100] * len(first["prompt_ids"]) + first["chosen_ids"]
-    told = {"pairs": summary(pairs), "sample": stage.sample(ids, labels, tokenizer)}
-    passes = -(-len(rows) * config.epochs // config.at_once)
-    steps = -(-passes // max(1, config.batch // config.at_once))
+    spent = round(sum(row["seconds"] for row in lines(file)), 1)
+    told = {
+        "pairs": summary(pairs) | {"seconds": spent},
+        "sample": stage.sample(ids, labels, tokenizer),
+    }
+    passes = math.ceil(len(rows) / config.at_once)
+    steps = config.epochs * math.ceil(passes / max(1, config.batch // config.at_once))
     return stage.Prepared(stage.quiet(trainer), steps, lambda: told, FIGURES)

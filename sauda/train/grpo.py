@@ -1,10 +1,12 @@
 """GRPO on whole games: groups play the same instance, and what a game earned is its grade.
 
-Shao et al. (2024), by TRL's GRPOTrainer. A game is one sequence in which the replies are learnt and
-the seller's turns are not; nothing shapes the reward. Instances come from training seeds, listings
-and sellers that no evaluation is about (`kept_back`).
+Shao et al. (2024), by TRL's GRPOTrainer with its default loss, normalised over the step's tokens
+(DAPO, Yu et al. 2025). A game is one sequence in which the replies are learnt and the seller's
+turns are not; nothing shapes the reward. Instances are training seeds whose listing and seller are
+not `kept_back`. Tokens are drawn among the 50 likeliest; the loss takes them for drawn among all.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, task
+from sauda.artifact import write
 from sauda.evaluate import SPLITS
 from sauda.instep import Game, new_game, play_in_step
 from sauda.policies.decoding import Sampling
@@ -21,7 +24,7 @@ from sauda.train.base import Base
 from sauda.train.data import kept_back
 from sauda.train.run import LOGGED, Heartbeat, Run, Stopped
 from sauda.train.scored import scored
-from sauda.train.selfplay import Learner, learnt
+from sauda.train.selfplay import Learner, learnt, prompt_ids
 
 STAGE = "grpo"
 FIGURES = {  # our name of each figure of TRL's log that we keep
@@ -54,7 +57,7 @@ class Config:
     longest: int = 40  # tokens of a reply
     constrained: bool = False  # replies under a grammar, for a base that writes no moves yet
     learning_rate: float = 2e-4
-    warmup: float = 0.05  # of the steps; then a cosine to 0
+    warmup: float = 0.0  # of the steps; then a cosine to 0
     beta: float = 0.02  # of the divergence from the adapter it began with
     clip: float = 1.0  # of the gradient's norm
     first_seed: int = 30_000  # of the training split; SFT's run from 10,000
@@ -66,6 +69,7 @@ class Config:
     threads: int = 1  # of torch on a CPU
     seed: int = 0
     trial: bool = False  # the adapter is not to be published
+    copies = 1  # of the weights beside those that learn: the player's
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
@@ -99,7 +103,7 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     from trl import GRPOConfig
 
     played = instances(config)
-    adapter = stage.after(config, run.folder)
+    adapter = stage.after(config)
     heartbeat.status = f"reading the model and its adapter {config.after}"
     network = stage.learner(found, adapter)
     tokenizer = stage.tokenizer_of(found)
@@ -115,7 +119,7 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
         shuffle_dataset=False,
     )
     sampling = Sampling(config.temperature, top_p=1.0, tokens=config.longest)
-    games = Games(config, Learner(network, tokenizer, found, sampling), heartbeat)
+    games = Games(config, run, Learner(network, tokenizer, found, sampling), heartbeat)
     names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in played]
     trainer = _trainer(found.device == "cpu", games)(
         model=network,
@@ -133,7 +137,10 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
         "last_seed": played[-1][1],
     }
     return stage.Prepared(
-        stage.quiet(trainer), config.steps, lambda: {"games": told, "sample": games.sample}, FIGURES
+        stage.quiet(trainer),
+        config.steps,
+        lambda: {"games": told, "sample": json.loads(games.first.read_text("utf-8"))},
+        FIGURES,
     )
 
 
@@ -151,11 +158,11 @@ class Games:
     nothing to learn from.
     """
 
-    def __init__(self, config: Config, learner: Learner, heartbeat: Heartbeat) -> None:
+    def __init__(self, config: Config, run: Run, learner: Learner, heartbeat: Heartbeat) -> None:
         self.config, self.learner, self.heartbeat = config, learner, heartbeat
         self.equal = 0
         self.labels: dict[tuple[int, ...], list[int]] = {}  # of the step's sequences
-        self.sample: list[dict[str, Any]] = []
+        self.first = run.folder / "sample.json"  # the run's first game
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, list[Any]]:
         step = trainer.state.global_step
@@ -177,7 +184,7 @@ class Games:
         """What the log tells of a step's games beside their mean grade."""
         grades = np.array([game.grade for game in games]).reshape(-1, self.config.group)
         spread = grades.std(axis=1)
-        self.equal = 0 if spread.any() else self.equal + 1
+        self.equal = 0 if np.ptp(grades, axis=1).any() else self.equal + 1
         if self.equal >= self.config.patience:
             raise Stopped(
                 f"for {self.equal} steps the games of every group earned the same, "
@@ -199,10 +206,10 @@ class Games:
         """The games as TRL wants them: what each began with, what came then, what is learnt."""
         rows = [learnt(game, self.learner.tokenizer) for game in games]
         self.labels = {tuple(row["input_ids"]): row["labels"] for row in rows}
-        if not self.sample:
-            first = rows[0]
-            self.sample = stage.sample(first["input_ids"], first["labels"], self.learner.tokenizer)
-        starts = [self._start(game) for game in games]
+        if not self.first.exists():
+            ids, labels = rows[0]["input_ids"], rows[0]["labels"]
+            write(self.first, json.dumps(stage.sample(ids, labels, self.learner.tokenizer)))
+        starts = [len(prompt_ids(game.asked[0].chat, self.learner.tokenizer)) for game in games]
         pairs = list(zip(rows, starts, strict=True))
         return {
             "prompt_ids": [row["input_ids"][:start] for row, start in pairs],
@@ -211,14 +218,6 @@ class Games:
             "logprobs": None,
             "grade": [game.grade for game in games],
         }
-
-    def _start(self, game: Game) -> int:
-        """How many tokens stand before the first reply."""
-        tokenizer = self.learner.tokenizer
-        text = tokenizer.apply_chat_template(
-            list(game.asked[0].chat), tokenize=False, add_generation_prompt=True
-        )
-        return len(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _trainer(on_cpu: bool, games: Games) -> Any:

@@ -8,6 +8,7 @@ for.
 
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from sauda.evaluate import SPLITS
 from sauda.instep import Game, move_in_step, new_game, play_in_step
 from sauda.policies.lineup import Contestant
 from sauda.policies.llm import completion
-from sauda.policies.reply import Generate
+from sauda.policies.reply import Generate, ReplyError
 from sauda.train.data import kept_back
 from sauda.train.run import Stopped, append, lines
 
@@ -57,15 +58,23 @@ def collect(
     where the training split ends.
     """
     tried = {(row["task"], row["seed"]) for row in lines(file)}
-    found, barren = [row for row in lines(file) if "chosen" in row], 0
+    found, barren = kept(file), 0
     todo = (one for one in _instances(config) if one not in tried)
     while len(found) < config.pairs:
         some = [next(todo) for _ in range(config.together)]
-        for row in compared(config, player, some, judge):
-            append(file, row)
-            barren = 0 if "chosen" in row else barren + 1
-            if "chosen" in row:
-                found.append(row)
+        begun = time.monotonic()
+        try:
+            for row in compared(config, player, some, judge):
+                spent = time.monotonic() - begun
+                append(file, row | {"seconds": round(spent / config.together, 3)})
+                barren = 0 if "chosen" in row else barren + 1
+                if "chosen" in row:
+                    found.append(row)
+        except ReplyError as error:
+            raise Stopped(
+                f"the judge gave no answer: {error}; {len(found)} pairs are kept in {file}, go on "
+                "with --resume"
+            ) from error
         say(f"{len(found)} of {config.pairs} pairs")
         if barren >= config.patience:
             raise Stopped(
@@ -73,6 +82,11 @@ def collect(
                 f"the same. {len(found)} pairs are kept in {file}"
             )
     return found[: config.pairs]
+
+
+def kept(file: Path) -> list[dict[str, Any]]:
+    """The pairs that are in `file`."""
+    return [row for row in lines(file) if "chosen" in row]
 
 
 def _instances(config: PairConfig) -> Iterator[tuple[str, int]]:
@@ -111,10 +125,13 @@ def _branches(config: PairConfig, game: Game) -> list[Game]:
 
 def _pair(config: PairConfig, group: Sequence[Game], judge: Generate | None) -> dict | None:
     """The best and the worst reply of a `group`; None where no reply is better."""
-    best, worst = max(group, key=lambda g: g.grade), min(group, key=lambda g: g.grade)
+    legal = [game for game in group if game.asked[0].action is not None]
+    if not legal:
+        return None
+    best, worst = max(legal, key=lambda g: g.grade), min(group, key=lambda g: g.grade)
     chosen, rejected = _text(best), _text(worst)
     gap = best.grade - worst.grade
-    if gap < config.gap or chosen == rejected or _verb(chosen) == "":
+    if gap < config.gap or chosen == rejected:
         return None
     chat = [dict(message) for message in best.asked[0].chat]
     verdict = None if judge is None else preference(judge, chat, chosen, rejected)
@@ -153,19 +170,30 @@ ASKED = (
 )
 
 
-def preference(judge: Generate, chat: Sequence[Mapping], chosen: str, rejected: str) -> float:
-    """Whether a language model prefers `chosen`: 1 in both orders, 0 in neither, else a half."""
+ANSWER = re.compile(r"\W*(?:answer\W*)?([AB])\b(?!\s+\w)", re.IGNORECASE)
+
+
+def preference(
+    judge: Generate, chat: Sequence[Mapping], chosen: str, rejected: str
+) -> float | None:
+    """Whether a language model prefers `chosen`: 1 in both orders, 0 in neither, else a half.
+
+    None where it names neither. Raises ReplyError where it gives no answer.
+    """
     talk = "\n".join(f"{m['role']}: {m['content']}" for m in chat)
     right = 0
     for order, letter in (((chosen, rejected), "A"), ((rejected, chosen), "B")):
         asked = ASKED.format(chat=talk, first=order[0], second=order[1])
-        said = judge([{"role": "user", "content": asked}], 0).text
-        right += re.findall(r"\b[AB]\b", said)[:1] == [letter]
+        named = ANSWER.match(judge([{"role": "user", "content": asked}], 0).text)
+        if named is None:
+            return None
+        right += named[1].upper() == letter
     return right / 2
 
 
 def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the pairs are: by task, by what the chosen reply does, how much better it was."""
+    pairs = [{k: v for k, v in row.items() if k != "seconds"} for row in found]
     verdicts = [row["judge"] for row in found if row["judge"] is not None]
     return {
         "n": len(found),
@@ -173,5 +201,5 @@ def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "moves": dict(sorted(Counter(_verb(row["chosen"]) for row in found).items())),
         "gap": round(float(np.mean([row["gap"] for row in found])), 4),
         "judge": {"n": len(verdicts), "agrees": float(np.mean(verdicts))} if verdicts else None,
-        "sha256": digest(found),
+        "sha256": digest(pairs),
     }

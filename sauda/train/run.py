@@ -53,6 +53,11 @@ class Run:
         return self.folder / "snapshots"
 
     @property
+    def begun(self) -> bool:
+        """Whether anything was done that a new run would lose."""
+        return any((self.folder / name).exists() for name in ("log.jsonl", "pairs.jsonl"))
+
+    @property
     def asked(self) -> Path:
         return self.folder / "run.json"
 
@@ -65,7 +70,7 @@ def opened(folder: Path, asked: Mapping[str, Any], resume: bool) -> Run:
     """
     run = Run(folder)
     if not resume:
-        if run.asked.exists():
+        if run.begun:
             raise Stopped(f"there is a run in {folder}; go on with it by --resume, or remove it")
         write(run.asked, json.dumps(asked, indent=1) + "\n")
         return run
@@ -230,8 +235,8 @@ def watch(run: Run, heartbeat: Heartbeat, begun: int, logged: Mapping[str, str] 
             )
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            keep_adapter(run, state.global_step)  # before it counts: a kill between loses none
             seal(run.folder / f"checkpoint-{state.global_step}")
-            keep_adapter(run, state.global_step)
 
     return Watch()
 

@@ -5,16 +5,22 @@ is what plays. A 4-bit network has no room for a copy and plays as it is.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sauda.instep import Game
-from sauda.policies.decoding import Decoder, Sampling
+from sauda.policies.decoding import Decoder, Sampling, generation_mode
 from sauda.policies.lineup import Contestant
-from sauda.policies.llm import completion
-from sauda.policies.model import Model, read_network
+from sauda.policies.model import read_network
 from sauda.policies.reply import Messages, Reply, Schema
 from sauda.train.base import Base
-from sauda.train.data import Row, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled(Reply):
+    """A reply with its tokens, the one that ended the turn among them where it was sampled."""
+
+    ids: tuple[int, ...] = ()
 
 
 class Learner:
@@ -35,20 +41,24 @@ class Learner:
         """Play with the adapter's numbers as they are now."""
         if self._served is not self.network:
             _merge(self.network, self._served)
-        decoder = Decoder(self._served, self.tokenizer, self.sampling)  # remembers nothing yet
-        self._model = Model(decoder, "learner", self.found.precision, self.found.weights.origin, "")
+        self._decoder = Decoder(self._served, self.tokenizer, self.sampling)  # remembers nothing
 
     def contestant(self, constrained: bool = False) -> Contestant:
         """It in a seat."""
         return Contestant(self, constrained)
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
-        return self._model(messages, seed, schema)
+        return self.batch([messages], [seed], [schema])[0]
 
     def batch(
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
     ) -> list[Reply]:
-        return self._model.batch(chats, seeds, schemas)
+        with generation_mode(self._served):
+            rows = dict(self._decoder.replies(chats, seeds, schemas))
+        return [
+            Sampled(row.text, "learner", len(row.tokens), row.finish, ids=tuple(row.tokens))
+            for row in (rows[number] for number in range(len(chats)))
+        ]
 
 
 def _merge(network: Any, served: Any) -> None:
@@ -67,24 +77,22 @@ def _merge(network: Any, served: Any) -> None:
 def learnt(game: Game, tokenizer: Any) -> dict[str, list[int]]:
     """A finished deal as "input_ids" and "labels" of one length; -100 where nothing is learnt.
 
-    Learnt are the replies as they were sampled. One that was read as a move but is not its
-    canonical form stands in the conversation as that form, and is not learnt. A game of one deal.
+    Learnt are the tokens that were sampled, of `Sampled` replies. A reply that was read as a move
+    but is not its canonical form stands in the conversation as that form, and is not learnt; the
+    last one stands as it is. A game of one deal.
     """
     last = game.asked[-1]
-    messages = [*last.chat, {"role": "assistant", "content": last.reply.text}]
-    kinds = [
-        "sampled" if message["content"] == asked.reply.text.strip() else ""
-        for asked, message in zip(game.asked, messages[2::2], strict=True)
-    ]
-    row = Row(game.here.name, game.play.seed, 0, "", kinds, [dict(m) for m in messages])
-    return tokens(row, tokenizer)
+    ids = [*prompt_ids(last.chat, tokenizer), *last.reply.ids]
+    labels = [-100] * len(ids)
+    for asked in game.asked:
+        start = len(prompt_ids(asked.chat, tokenizer))
+        here = slice(start, start + len(asked.reply.ids))
+        if ids[here] == list(asked.reply.ids):
+            labels[here] = ids[here]
+    return {"input_ids": ids, "labels": labels}
 
 
-def as_asked(game: Game) -> float:
-    """The share of a game's replies that were the canonical form of a move."""
-    same = [
-        not isinstance(asked.proposal, Exception)
-        and completion(asked.proposal, asked.obs) == asked.reply.text.strip()
-        for asked in game.asked
-    ]
-    return sum(same) / len(same)
+def prompt_ids(chat: Messages, tokenizer: Any) -> list[int]:
+    """The tokens after which a reply to `chat` begins, as `Decoder` reads them."""
+    text = tokenizer.apply_chat_template(list(chat), tokenize=False, add_generation_prompt=True)
+    return tokenizer(text, add_special_tokens=False)["input_ids"]

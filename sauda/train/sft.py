@@ -50,6 +50,8 @@ class Config:
     threads: int = 1  # of torch on a CPU
     seed: int = 0  # of the adapter's first values and of the rows' order
 
+    copies = 0  # of the weights beside those that learn
+
     @property
     def trial(self) -> bool:
         """Whether the run ends early, and its adapter is not to be published."""

@@ -1,7 +1,10 @@
 """What the stages of training share: from the command to a published adapter and its artifact."""
 
+import errno
 import json
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from sauda.policies.model import (
     adapter_folder,
     check_base,
     load,
+    with_adapter,
 )
 from sauda.train.adapter import WEIGHTS, publish, read_adapter, save_adapter
 from sauda.train.base import BASES, TOY, Base, LoRA, base, lora, network
@@ -38,6 +42,7 @@ from sauda.train.run import (
 )
 
 KEPT = 2  # checkpoints
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SPARE_DISK = 200 * 2**20  # bytes beside the checkpoints: rows, log, adapter
 
 
@@ -66,27 +71,28 @@ def train(
 
     name = name_of(stage, config)
     folder = folder or RUNS / name
-    run = opened(folder, asdict(config), resume)
+    before = after(config)
+    made = {
+        "stage": stage,
+        "after": before and {"name": config.after, "sha256": sha256(before / WEIGHTS)},
+    }
+    run = opened(folder, asdict(config) | {"begins with": made["after"]}, resume)
     torch.set_num_threads(config.threads)
     with Heartbeat() as heartbeat:
-        found = base(config.model, folder, config.at_once)
+        found = base(config.model, folder, config.at_once, config.copies)
         ready = prepare(config, run, found, heartbeat)
         start = latest(folder) if resume else None
-        check_disk(folder, _needed(ready.trainer.model))
+        check_disk(folder, _needed(ready, config.checkpoint_every))
         begun = 0 if start is None else step_of(start)
         if begun == ready.steps:  # killed between the last step and the end
             read_adapter(ready.trainer.model, start)
         else:
             append(run.log, {"begun": begun})
             ready.trainer.add_callback(watch(run, heartbeat, begun, ready.logged))
-            ready.trainer.train(resume_from_checkpoint=None if start is None else str(start))
+            with told_if_full(folder):
+                ready.trainer.train(resume_from_checkpoint=None if start is None else str(start))
         heartbeat.status = "saving the adapter and trying it on hold-out prompts"
-        before = after(config, folder)
-        made = {
-            "stage": stage,
-            "after": before and {"name": config.after, "sha256": sha256(before / WEIGHTS)},
-            "log": digest(curve(lines(run.log))),
-        }
+        made["log"] = digest(curve(lines(run.log)))
         save_adapter(ready.trainer.model, folder / "adapter", found, made)
         judged = gate(as_served(folder / "adapter", found, config.threads), config.gate)
         probed = probes(
@@ -106,7 +112,7 @@ def name_of(stage: str, config: Any) -> str:
     return stage if config.model == "mini" else f"{stage}-{Path(config.model).name}"
 
 
-def after(config: Any, folder: Path) -> Path | None:
+def after(config: Any) -> Path | None:
     """The folder of the adapter that a stage goes on from; None where it begins a new one.
 
     Raises CannotLoad where it is not there.
@@ -127,16 +133,15 @@ def learner(found: Base, adapter: Path | None) -> Any:
 
     Raises CannotLoad where that one was trained on other weights or is damaged.
     """
-    from peft import PeftModel, get_peft_model
-    from safetensors import SafetensorError
+    from peft import get_peft_model
 
     if adapter is None:
         return get_peft_model(network(found), lora(LoRA()))
     check_base(adapter, found.weights)
-    try:
-        return PeftModel.from_pretrained(network(found), str(adapter), is_trainable=True)
-    except (SafetensorError, ValueError, OSError) as error:
-        raise CannotLoad(f"the adapter {adapter} cannot be read: {error}") from error
+    begun = with_adapter(network(found), adapter, learns=True)
+    # checkpoints look there for the base's config, and need not ask the Hub
+    begun.peft_config["default"].base_model_name_or_path = str(found.weights.folder)
+    return begun
 
 
 def as_served(adapter: Path, found: Base, threads: int) -> Model:
@@ -199,10 +204,33 @@ def quiet(trainer: Any) -> Any:
     return trainer
 
 
-def _needed(model: Any) -> int:
-    """Bytes on disk: checkpoints hold the adapter and two moments of it in fp32."""
-    learning = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    return 3 * 4 * learning * (KEPT + 1) + SPARE_DISK
+def _needed(ready: Prepared, every: int) -> int:
+    """Bytes on disk: checkpoints hold the adapter, two moments of it and the one it began with.
+
+    All in fp32; and of every checkpoint the adapter is kept.
+    """
+    parameters = ready.trainer.model.parameters()
+    learning = 4 * sum(p.numel() for p in parameters if p.requires_grad)
+    return learning * (4 * (KEPT + 1) + math.ceil(ready.steps / every)) + SPARE_DISK
+
+
+@contextmanager
+def told_if_full(folder: Path) -> Iterator[None]:
+    """Turn what libraries raise where a checkpoint cannot be written into one sentence."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:
+        full = isinstance(error, SafetensorError) or getattr(error, "errno", None) in FULL
+        if not full and "inline_container" not in str(error):  # torch.save's own words
+            raise
+        kept = latest(folder)
+        raise Stopped(
+            f"could not write under {folder}: {str(error).strip().splitlines()[0]}; "
+            f"{f'{kept.name} is kept' if kept else 'there is no checkpoint yet'}. Make room and go "
+            "on with --resume"
+        ) from error
 
 
 def _told(stage: str, run: Run, found: Base, judged: dict[str, Any]) -> dict[str, Any]:
