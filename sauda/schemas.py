@@ -640,24 +640,24 @@ class RunStep(_Strict):
     loss: FiniteFloat
     learning_rate: FiniteFloat
     grad_norm: FiniteFloat
-    mean_token_accuracy: NotRequired[FiniteFloat]
-    entropy: NotRequired[FiniteFloat]
+    mean_token_accuracy: NotRequired[FiniteFloat | None]
+    entropy: NotRequired[FiniteFloat | None]
     # of GRPO; shares are of the step's games, groups or moves
-    reward: NotRequired[FiniteFloat]  # mean grade
-    low: NotRequired[FiniteFloat]  # least and highest grade
-    high: NotRequired[FiniteFloat]
-    spread: NotRequired[FiniteFloat]  # mean standard deviation within groups
-    zero_advantage: NotRequired[FiniteFloat]  # groups whose grades are all equal
-    format: NotRequired[FiniteFloat]  # replies that hold a move
-    deals: NotRequired[FiniteFloat]  # games that end in one
-    kl: NotRequired[FiniteFloat]  # from the adapter it began with, nats a token
-    length: NotRequired[FiniteFloat]  # learnt tokens a game
-    step_seconds: NotRequired[FiniteFloat]
+    reward: NotRequired[FiniteFloat | None]  # mean grade
+    low: NotRequired[FiniteFloat | None]  # least and highest grade
+    high: NotRequired[FiniteFloat | None]
+    spread: NotRequired[FiniteFloat | None]  # mean standard deviation within groups
+    zero_advantage: NotRequired[FiniteFloat | None]  # groups whose grades are all equal
+    format: NotRequired[FiniteFloat | None]  # replies that hold a move
+    deals: NotRequired[FiniteFloat | None]  # games that end in one
+    kl: NotRequired[FiniteFloat | None]  # from the adapter it began with, nats a token
+    length: NotRequired[FiniteFloat | None]  # learnt tokens a game
+    step_seconds: NotRequired[FiniteFloat | None]
     # of DPO
-    margin: NotRequired[FiniteFloat]  # of the rewards that DPO implies
-    accuracy: NotRequired[FiniteFloat]  # pairs whose chosen reply has the higher one
-    chosen: NotRequired[FiniteFloat]
-    rejected: NotRequired[FiniteFloat]
+    margin: NotRequired[FiniteFloat | None]  # of the rewards that DPO implies
+    accuracy: NotRequired[FiniteFloat | None]  # pairs whose chosen reply has the higher one
+    chosen: NotRequired[FiniteFloat | None]
+    rejected: NotRequired[FiniteFloat | None]
 
 
 class RunProbe(_Strict):
