@@ -264,7 +264,7 @@ def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_pat
         assert row["loss"] == pytest.approx(other["loss"], rel=1e-4)
         assert row["tokens"] == other["tokens"]
     assert data["adapter"]["sha256"] == whole["adapter"]["sha256"]
-    assert [probe["step"] for probe in data["probes"]] == [2, 4, 6]
+    assert [probe["step"] for probe in data["probes"]] == [2, 4, 6, 7]
     assert data["probes"] == whole["probes"]
     again = sft.train(config, folder, resume=True)  # there is nothing left to train
     assert (again["log"], again["adapter"]) == (data["log"], data["adapter"])

@@ -31,8 +31,9 @@ def probes(
     file = run.folder / "probes.jsonl"
     known = {row["step"]: row for row in lines(file)}
     seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_SEED][:games]
-    for folder in sorted(run.snapshots.glob("[0-9]*[0-9]"), key=lambda f: int(f.name)):
-        step = int(folder.name)
+    whole = [int(kept.name) for kept in run.snapshots.glob("*") if kept.name.isdigit()]
+    for step in sorted(whole):
+        folder = run.snapshots / str(step)
         if step in known:
             continue
         say(f"playing {games} games as it stood after step {step}")
