@@ -107,7 +107,7 @@ def test_the_honest_wrapper_leaves_walks_good_moves_and_forfeits_alone():
 
 def test_the_ask_that_meets_an_honest_bid_is_taken_and_one_beyond_the_limit_is_not():
     assert honest(seen(asks=(1000, 500), bids=(400,)), Offer(600)).action == Accept()
-    over = honest(seen(), Accept())
+    over = honest(seen(reservation=800.0), Accept())
     assert over.action == Offer(800)
     assert over.changes == ("does not take a price beyond its limit",)
 

@@ -46,7 +46,7 @@ from sauda.train.data import (
 )
 from sauda.train.gate import fault_in
 from sauda.train.run import Stopped
-from sauda.train.scored import _shared, scored
+from sauda.train.scored import _alike, _shared, scored
 from sauda.train.words import LINES, situation
 from sauda.verify import verify
 
@@ -206,18 +206,18 @@ def test_batches_hold_rows_of_like_length_and_every_row_once():
 
 @needs_tokenizer
 def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
-    """Rows of one beginning and other ends, padded; beside transformers' own loss."""
+    """Rows of one beginning and other ends and lengths; beside transformers' own loss."""
     import torch
 
     torch.manual_seed(1)
     here = network(toy)
-    ids = torch.randint(5, 900, (4, 30))
+    ids = torch.randint(5, 900, (5, 60))
     ids[:, :12] = ids[0, :12]
     labels = ids.clone()
     labels[:, :20] = -100
-    labels[1, 24:] = labels[3, 28:] = -100
     mask = torch.ones_like(ids)
-    mask[1, 24:] = mask[3, 28:] = 0
+    for row, length in enumerate((60, 24, 55, 12, 28)):  # the fourth has nothing to learn
+        labels[row, length:], mask[row, length:] = -100, 0
     log_probs, entropy, hits, _ = scored(here, ids, labels)
     (-log_probs.mean()).backward()
     ours = {name: p.grad.clone() for name, p in here.named_parameters()}
@@ -227,6 +227,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     assert len(log_probs) == len(entropy) == len(hits) == (labels != -100).sum()
     assert -log_probs.mean().item() == pytest.approx(loss.item(), rel=1e-5)
     assert _shared(ids, labels) == 11
+    assert [rows for rows, _ in _alike([60, 24, 55, 13, 28])] == [[0, 2], [4, 1], [3]]
     for name, p in here.named_parameters():
         torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
 

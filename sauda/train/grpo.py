@@ -53,7 +53,7 @@ class Config:
     group: int = 8  # games of each
     steps: int = 40
     at_once: int = 8  # games a training pass
-    temperature: float = 1.0  # of the replies
+    temperature: float = 0.7  # of the replies, in play and in the loss
     longest: int = 40  # tokens of a reply
     constrained: bool = False  # replies under a grammar, for a base that writes no moves yet
     learning_rate: float = 2e-4
