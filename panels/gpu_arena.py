@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, IllegalAction, arena
 from panels import arena_view as view
-from panels.look import QUIET, heading, note, trouble
+from panels.look import QUIET, QUIET_UNCHECKED, heading, note, trouble
 from sauda.arena_play import ArenaGame, act, start, step
 from sauda.arena_transcript import in_words
 from sauda.haggle import whole_seed
@@ -130,8 +130,8 @@ def build() -> None:
     with gr.Accordion("Take over lab_0", open=False, elem_id="arena-hand"):
         gr.HTML(note("Only what the rules allow now is offered; amounts and words are yours."))
         with gr.Row(elem_classes="sauda-actions"):
-            kind = gr.Dropdown([], label="Action", scale=1, min_width=170)
-            choice = gr.Dropdown([], label="Choice", scale=3, min_width=260)
+            kind = gr.Dropdown([], label="Action", scale=1, min_width=170, elem_id="arena-kind")
+            choice = gr.Dropdown([], label="Choice", scale=3, min_width=260, elem_id="arena-choice")
             act_now = gr.Button("Act", variant="primary", scale=0, min_width=84)
         purpose = gr.HTML()
         with gr.Row():
@@ -252,15 +252,17 @@ def build() -> None:
     everything = [*shown, *form, *buttons]
     name.change(introduced, name, about, **QUIET)
     gr.on([again.click, task.input, seed.submit], begin, [task, seed, name], everything, **QUIET)
-    one.click(once, [game, name, kind], everything, **QUIET)
-    clock.tick(tick, [game, name, kind], everything, **QUIET)
+    one.click(once, [game, name, kind], everything, **QUIET_UNCHECKED)
+    clock.tick(tick, [game, name, kind], everything, **QUIET_UNCHECKED)
     run.click(toggle, [game, run], buttons, **QUIET)
     gr.on(None, lambda: offered(first), None, form, **QUIET)
-    kind.input(of_kind, [game, kind], choice, **QUIET)
-    choice.change(of_choice, choice, terms, **QUIET)
+    kind.input(of_kind, [game, kind], choice, **QUIET_UNCHECKED)
+    choice.change(of_choice, choice, terms, **QUIET_UNCHECKED)
     hand = [game, name, kind]
-    act_now.click(by_hand, [*hand, choice, payment, ask, share, message], everything, **QUIET)
-    gr.on([send.click, raw.submit], by_json, [*hand, raw], everything, **QUIET)
+    act_now.click(
+        by_hand, [*hand, choice, payment, ask, share, message], everything, **QUIET_UNCHECKED
+    )
+    gr.on([send.click, raw.submit], by_json, [*hand, raw], everything, **QUIET_UNCHECKED)
 
 
 def _still_there(game: ArenaGame | None) -> ArenaGame:

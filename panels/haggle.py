@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from env import CATALOGUE, TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
 from panels.game_view import brief, chart, compared_games, messages, raw, result, sells
-from panels.look import QUIET, heading, note, trouble
+from panels.look import QUIET, QUIET_UNCHECKED, heading, note, trouble
 from panels.reads import reading
 from panels.voices import (
     MODELS,
@@ -99,17 +99,18 @@ def new_game(seat: str, market: str, other: str, ready: bool = True) -> Game:
     place = SELLING if seat == SELL else MARKETS.get(market)
     if place is None or other not in others(place) or (seat == SELL and market not in wares()):
         raise ValueError("choose a market to buy in, or a ware and a buyer to sell it to")
+    absent = ""
     if other == HIDDEN:
         other = secrets.choice(tuple(BUYERS)) if seat == SELL else ""
     elif other in SAUDA:
-        other = SAUDA[other] if ready else STAND_IN
+        other, absent = (SAUDA[other], "") if ready else (STAND_IN, SAUDA[other])
     elif other in SELLERS:
         other = SELLERS[other] if ready else ""
     while True:
         # Far from training and hold-out seeds. A ware is drawn like all else, so it is drawn for.
         game = start(place, other, 1 << SEED_BITS | secrets.randbits(SEED_BITS))
         if seat != SELL or market in (ANYTHING, game.observation.table.item.name):
-            return game
+            return replace(game, stands_in_for=absent)
 
 
 def others(task_name: str) -> tuple[str, ...]:
@@ -417,7 +418,7 @@ def build() -> None:
             gr.Button(words("effect")),
         ]
 
-    def tick(now, before, other: str, text: str, backend: str, language: str) -> list[Any]:
+    def tick(now, before, text: str, backend: str, language: str) -> list[Any]:
         """The badge while a model loads; Sauda takes its seat if it is there before the first move.
 
         The clock stops once there is nothing to wait for.
@@ -428,8 +429,8 @@ def build() -> None:
         if now is None:
             return [*only(), *told]
         model = heard_from(now, backend)
-        if other in SAUDA and not now.play.turns and isinstance(model.stage, Ready):
-            now = replace(now, opponent=SAUDA[other])
+        if now.stands_in_for and not now.play.turns and isinstance(model.stage, Ready):
+            now = replace(now, opponent=now.stands_in_for, stands_in_for="")
             return [*shown(now, before, words, backend, text), *told]
         return [*only(badge=badge_of(now, model, words)), *told]
 
@@ -454,11 +455,15 @@ def build() -> None:
         outputs,
         **QUIET,
     )
-    again.click(begin, setting, outputs, **QUIET)
+    again.click(begin, setting, outputs, **QUIET_UNCHECKED)
     gr.on(
-        [seat.input, market.input], take_seat, [seat, market, language], [market, other], **QUIET
-    ).then(begin, setting, outputs, **QUIET)
-    gr.on([other.input, backend.input], begin, setting, outputs, **QUIET)
+        [seat.input, market.input],
+        take_seat,
+        [seat, market, language],
+        [market, other],
+        **QUIET_UNCHECKED,
+    ).then(begin, setting, outputs, **QUIET_UNCHECKED)
+    gr.on([other.input, backend.input], begin, setting, outputs, **QUIET_UNCHECKED)
     backend.input(lambda: gr.Timer(active=True), None, clock, **QUIET)  # it may have to load first
     gr.on([box.submit, send.click], reply, [game, first, *common], outputs, **QUIET)
     for number, pressed in enumerate(quick):
@@ -467,13 +472,13 @@ def build() -> None:
     stop.click(stopped, [floor, game, first, *common], outputs, **QUIET)
     retry.click(ask_again, [game, first, *common], outputs, **QUIET)
     undo.click(take_back, [floor, game, first, *common], outputs, **QUIET)
-    go.click(return_to, [floor, game, first, choice, *common], outputs, **QUIET)
+    go.click(return_to, [floor, game, first, choice, *common], outputs, **QUIET_UNCHECKED)
     labels = [title, seat, market, other, again, box, send, stop, retry, undo, lead, go,
               fold_raw, backend, check, effect]  # fmt: skip
     language.input(translated, [seat, language], labels, **QUIET).then(
         ask_again, [game, first, *common], outputs, **QUIET
     )
-    clock.tick(tick, [game, first, other, *common], [*outputs, health, clock], **QUIET)
+    clock.tick(tick, [game, first, *common], [*outputs, health, clock], **QUIET)
     check.click(look_again, [game, backend, language], [badge, health, clock], **QUIET)
 
 

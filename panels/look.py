@@ -37,6 +37,9 @@ PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
 QUIET: Mapping[str, object] = MappingProxyType(
     {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 )
+# The same for a picker whose choices change: a value of the former choices may be under way, and
+# Gradio would answer it with a bare 500 where the event itself has a sentence.
+QUIET_UNCHECKED: Mapping[str, object] = MappingProxyType({**QUIET, "preprocess": False})
 
 
 # Series -----------------------------------------------------------------------------------------

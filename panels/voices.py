@@ -71,7 +71,7 @@ def who(game: Game) -> str:
     """Who sits across, where a visitor may know it."""
     if game.speaker:
         return next(name for name, plays in MODELS.items() if plays == game.opponent)
-    return STAND_IN.replace("_", " ") if game.opponent == STAND_IN else ""
+    return STAND_IN.replace("_", " ") if game.stands_in_for else ""
 
 
 def healths(models: Mapping[str, Resident], words: Say) -> Markup:

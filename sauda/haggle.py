@@ -58,6 +58,7 @@ class Game:
     heard: tuple[Heard, ...] = ()
     missed: tuple[str, ...] = ()  # of the move that is waited for
     undone: int = 0  # moves that were taken back
+    stands_in_for: str = ""  # the language model whose seat `opponent` keeps until it is there
 
     @cached_property
     def task(self) -> Task:

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from app import build_app
 from env import EndReason, WalkAway, rollout, rupees, task
 from panels import (
     artifacts,
@@ -19,6 +21,7 @@ from panels import (
     results,
     tour,
     transcripts,
+    voices,
     words,
 )
 from panels import published as published_panel
@@ -274,10 +277,29 @@ def test_a_hidden_buyer_is_one_of_the_scripts_and_named_at_the_end():
 
 
 def test_a_chosen_ware_is_the_one_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_name():
-    for ready, plays in ((True, "sauda-mini+honest"), (False, haggle.STAND_IN)):
+    mine = "sauda-mini+honest"
+    for ready, plays, wanted in ((True, mine, ""), (False, haggle.STAND_IN, mine)):
         game = haggle.new_game(haggle.SELL, "hybrid city bicycle", "Sauda", ready)
         assert game.observation.table.item.name == "hybrid city bicycle"
-        assert game.opponent == plays
+        assert (game.opponent, game.stands_in_for) == (plays, wanted)
+
+
+def test_who_stands_in_is_said_but_a_hidden_buyer_of_that_kind_is_not():
+    stand_in = haggle.new_game(haggle.SELL, haggle.ANYTHING, "Sauda", ready=False)
+    hidden = replace(stand_in, stands_in_for="")
+    assert voices.who(stand_in) == "tit for tat"
+    assert voices.who(hidden) == ""
+
+
+def test_a_value_of_former_choices_meets_the_events_own_sentence():
+    """Gradio answers it with a bare 500 unless the event leaves the value unchecked."""
+    changing = {"haggle-market", "haggle-other", "haggle-move", "arena-kind", "arena-choice"}
+    seen = set()
+    for event in build_app().fns.values():
+        pickers = {part.elem_id for part in event.inputs} & changing
+        assert not (pickers and event.preprocess)
+        seen |= pickers
+    assert seen == changing
 
 
 def test_both_languages_say_the_same_keys_with_the_same_places():

@@ -16,13 +16,17 @@ from sauda.running import running_app
 HERE = Path(__file__).parent
 DRAWN = 20_000  # milliseconds: Results has a dozen plots, and tests share the cores
 SETTLED = """([quiet, limit]) => new Promise(done => {
-    let timer = setTimeout(finish, quiet);
+    let timer = setTimeout(still, quiet);
     const last = setTimeout(finish, limit);
     const watch = new MutationObserver(() => {
         clearTimeout(timer);
-        timer = setTimeout(finish, quiet);
+        timer = setTimeout(still, quiet);
     });
     watch.observe(document.body, {subtree: true, childList: true, attributes: true});
+    function still() {  // an answer on its way counts its seconds, and a busy machine skips some
+        if (document.querySelector(".progress-text")) timer = setTimeout(still, quiet);
+        else finish();
+    }
     function finish() {
         clearTimeout(timer);
         clearTimeout(last);
