@@ -13,14 +13,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sauda.policies.model import BYTES
 from sauda.policies.weights import PACKAGE, PACKAGED_VERSION
-from sauda.train import STAGES, sft
+from sauda.train import STAGES
 from sauda.train.base import PARAMETERS, TOY, memory
 from sauda.train.run import RUNS, WHOLE
 from sauda.train.stage import name_of
@@ -126,14 +127,26 @@ def flavor(name: str) -> Flavor:
     return found
 
 
-def needed(model: str, device: str, precision: str) -> float:
-    """Bytes that training a named model takes on a device; raises ValueError for another."""
+def needed(model: str, device: str, precision: str, stages: Sequence[str] = STAGES) -> float:
+    """Bytes that the largest of some stages of training a named model takes on a device.
+
+    Raises ValueError for another model.
+    """
     if model not in PARAMETERS:
         raise ValueError(
             f"no size is known of {model!r}; name one of {', '.join(PARAMETERS)}, or say --flavor"
         )
     held = "fp32" if model == TOY else precision
-    return memory(PARAMETERS[model] * BYTES[held], device, sft.Config.at_once)
+    configs = [import_module(f"sauda.train.{stage}").Config for stage in stages]
+    return max(
+        memory(
+            PARAMETERS[model] * BYTES[held],
+            device,
+            config.at_once,
+            0 if held == "nf4" else config.copies,  # in 4 bits the learner itself plays
+        )
+        for config in configs
+    )
 
 
 def flavors(needed: float, device: str = "cuda") -> tuple[str, ...]:
@@ -386,22 +399,23 @@ def configured(options: argparse.Namespace) -> Job:
     if options.local:
         folder = options.folder or RUNS / "jobs" / Path(options.model).name
         return Job(**asked, folder=str(folder.absolute()))
-    return Job(**asked, flavors=_flavors(options))
+    return Job(**asked, flavors=_flavors(options, stages))
 
 
-def _flavors(options: argparse.Namespace) -> tuple[str, ...]:
+def _flavors(options: argparse.Namespace, stages: Sequence[str]) -> tuple[str, ...]:
     """The flavors named, if they can hold the model, else all of a kind that can.
 
     Only the toy looks for a CPU by itself: it is cheaper an hour than a GPU, but not a step.
     """
     device = "cpu" if options.model == TOY else "cuda"
     if not options.flavor:
-        return flavors(needed(options.model, device, options.precision), device)
+        return flavors(needed(options.model, device, options.precision, stages), device)
     named = [flavor(name) for name in options.flavor]
     if len({f.device for f in named}) > 1:
         raise ValueError("the flavors of a job are all with a GPU or all without")
     for f in named if options.model in PARAMETERS else ():
-        if (least := needed(options.model, f.device, options.precision)) > f.memory * 10**9:
+        least = needed(options.model, f.device, options.precision, stages)
+        if least > f.memory * 10**9:
             raise ValueError(
                 f"training {options.model} needs {least / 1e9:.0f} GB and {f.name} has {f.memory}; "
                 "leave --flavor out for those that fit"

@@ -80,7 +80,8 @@ def _training() -> list[tuple[str, str, str, str]]:
             f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the belief buyer's kind, "
             f"prices {gate['price_off']:.1f} % of the limit off its"
         )
-        where = f"{on['threads']} threads of a shared {on['device']}"
+        threads = "one thread" if on["threads"] == 1 else f"{on['threads']} threads"
+        where = f"{threads} of a shared {on['device']}"
         rows += [
             (
                 f"{stage.upper()} of `sauda-mini` on {where}",

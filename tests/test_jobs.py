@@ -103,9 +103,14 @@ def test_every_flavor_is_one_that_the_hub_rents_out():
     assert {f.name for f in FLAVORS} <= {hardware.value for hardware in JobHardware}
 
 
-def test_the_memory_of_a_model_follows_its_precision():
-    bf16, nf4 = (jobs.needed("8b", "cuda", precision) for precision in ("bf16", "nf4"))
-    assert flavors(bf16)[0] == "l40sx1"
+def test_memory_follows_the_precision_and_the_stages_that_hold_a_player_beside_the_learner():
+    sft, both, nf4 = (
+        jobs.needed("8b", "cuda", precision, stages)
+        for precision, stages in (("bf16", ["sft"]), ("bf16", ["sft", "grpo"]), ("nf4", STAGES))
+    )
+    assert flavors(sft)[0] == "l40sx1"
+    assert flavors(both)[0] == "a100-large"
+    assert both == pytest.approx(1.5 * sft)
     assert flavors(nf4)[0] == "l4x1"
     assert jobs.needed("toy", "cpu", "bf16") == jobs.needed("toy", "cpu", "nf4") < 1e9
 

@@ -39,7 +39,7 @@ class Config:
     model: str = "mini"  # toy, mini, 8b, or a folder or repository
     after: str = "grpo"  # the adapter that learns on: one of ours, or a folder
     data: PairConfig = PairConfig()  # noqa: RUF009 (frozen)
-    temperature: float = 1.0  # of the replies that are compared
+    temperature: float = 0.7  # of the replies that are compared and of the games they go on in
     longest: int = 40  # tokens of a reply
     constrained: bool = False  # replies under a grammar, for a base that writes no moves yet
     epochs: int = 1
