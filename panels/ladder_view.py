@@ -5,6 +5,7 @@ wrapper wins is not taken for the model's.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -23,12 +24,13 @@ from panels.look import (
 )
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
-from sauda.ladder import ORACLE, SCRIPTS
+from sauda.ladder import ORACLE, SCRIPTS, Config
 from sauda.policies.lineup import is_model
 
 FILE = "evaluation/ladder.json"
+BASE = Config.baseline
 TRAINED = {
-    "mini": "untrained base",
+    BASE: "untrained base",
     "mini+sft": "SFT",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
@@ -131,24 +133,34 @@ def climb_figure(ladder: Artifact, task: str) -> go.Figure:
         hovertemplate="%{x}: %{y:.3f}<extra></extra>",
         **(line_style("sft") | {"mode": "lines+markers"}),
     )
-    for name, grade in marks(ladder, task):
+    lines = marks(ladder, task)
+    for name, grade in lines:
         figure.add_hline(
             y=grade,
             line={"dash": "dot", "width": 1, "color": SERIES["scripted"].light},
             annotation={"text": f"{name} {grade:.3f}", "font": {"size": 11}},
             annotation_position="top left",
         )
-    figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best"})
+    ends = [rows[name]["grade"][end] for name in stages for end in ("low", "high")]
+    lowest, highest = min(0.0, *ends), max(grade for _, grade in lines)
+    room = 0.1 * (max(highest, *ends) - lowest)  # a line's words stand above it
+    span = [lowest - room / 2, max(highest + room, *ends)]
+    figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
     return styled(figure, 320)
 
 
 def marks(ladder: Artifact, task: str) -> list[tuple[str, float]]:
     """What the climb is measured against: the best script, the belief buyer, the oracle."""
     rows = {row["policy"]: row["grade"]["mean"] for row in rows_of(ladder, task)}
-    scripts = {name: rows[name] for name in WITHOUT_HIDDEN if name in rows}
-    best = max(scripts, key=scripts.__getitem__)
-    found = [(f"best script, {told(best)}:", scripts[best])]
+    best, grade = best_script(rows)
+    found = [(f"best script, {told(best)}:", grade)]
     return found + [(f"{told(name)}:", rows[name]) for name in ("belief", ORACLE) if name in rows]
+
+
+def best_script(grades: Mapping[str, float]) -> tuple[str, float]:
+    """The script that wins most of those that know no more than the model."""
+    best = max((name for name in WITHOUT_HIDDEN if name in grades), key=grades.__getitem__)
+    return best, grades[best]
 
 
 def climbs(ladder: Artifact, task: str) -> Markup:
@@ -210,24 +222,49 @@ def against(row: Mapping[str, Any], baseline: str) -> tuple[str, str]:
 def sentence(ladder: Artifact, task: str) -> str:
     """What training brought, and how much of what a wrapper shows is the wrapper's."""
     rows = {row["policy"]: row for row in rows_of(ladder, task)}
-    return " ".join(filter(None, [_trained(ladder, rows, task), _wrapped(rows)]))
+    return " ".join(filter(None, [_trained(ladder, task), _wrapped(rows)]))
 
 
-def _trained(ladder: Artifact, rows: Mapping[str, Any], task: str) -> str:
-    last = next((name for name in reversed(TRAINED) if name in rows and name != "mini"), None)
+@dataclass(frozen=True)
+class Standing:
+    """Where the last trained stage stands on a task, bare; means of grades."""
+
+    row: Mapping[str, Any]
+    base: float
+    script: tuple[str, float]  # the best without hidden information
+    belief: float | None
+
+    @property
+    def closed(self) -> float | None:
+        """The part of the way from the base to the belief buyer; None where that did not play."""
+        if self.belief is None:
+            return None
+        return (self.row["grade"]["mean"] - self.base) / (self.belief - self.base)
+
+
+def standing(ladder: Artifact, task: str) -> Standing | None:
+    """None where no trained stage was played."""
+    rows = {row["policy"]: row for row in rows_of(ladder, task)}
+    last = next((name for name in reversed(TRAINED) if name in rows and name != BASE), None)
     if last is None:
+        return None
+    grades = {name: row["grade"]["mean"] for name, row in rows.items()}
+    return Standing(rows[last], grades[BASE], best_script(grades), grades.get("belief"))
+
+
+def _trained(ladder: Artifact, task: str) -> str:
+    here = standing(ladder, task)
+    if here is None:
         return ""
-    base, mine = (rows[name]["grade"]["mean"] for name in ("mini", last))
-    (_, script), *above = marks(ladder, task)
+    grade = here.row["grade"]
     said = (
-        f"Bare, {told(last)} wins {number(mine)} [{number(rows[last]['grade']['low'])}, "
-        f"{number(rows[last]['grade']['high'])}] on n = {rows[last]['n']} hold-out seeds, the "
-        f"untrained base {number(base)} and the best script {number(script)}"
+        f"Bare, {told(here.row['policy'])} wins {number(grade['mean'])} [{number(grade['low'])}, "
+        f"{number(grade['high'])}] on n = {here.row['n']} hold-out seeds, the untrained base "
+        f"{number(here.base)} and the best script {number(here.script[1])}"
     )
-    if not above:
+    if here.closed is None:
         return f"{said}."
-    closed = (mine - base) / (above[0][1] - base)
-    return f"{said}; that is {closed:.0%} of the way from the base to the belief buyer."
+    return f"{said}; that is {here.closed:.0%} of the way from the base to the belief buyer."
 
 
 def _wrapped(rows: Mapping[str, Any]) -> str:

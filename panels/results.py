@@ -226,12 +226,31 @@ def about(task: str) -> str:
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.HTML(heading(TITLE, "Who wins how much, on which task, and how sure that is."))
-    _evaluations()
-    open_market.build()
-    ladder_view.build()
-    gr.HTML(seller_view.seller_quality())
-    arena_results.build()
-    published.build()
+    parts = (
+        ("scripts", "Scripts", _evaluations),
+        ("market", "The open market", open_market.build),
+        ("ladder", "The language model", ladder_view.build),
+        ("seller", "The language seller", lambda: gr.HTML(seller_view.seller_quality())),
+        ("arena", "The GPU arena", arena_results.build),
+        ("published", "Published figures", published.build),
+    )
+    gr.HTML(jumps([(f"results-{name}-part", words) for name, words, _ in parts]))
+    for name, _, lay_out in parts:
+        with gr.Column(elem_id=f"results-{name}-part"):
+            lay_out()
+
+
+def jumps(parts: Sequence[tuple[str, str]]) -> Markup:
+    """Links to the parts of a long tab, each given by its id and its words.
+
+    By script, since Gradio's page has a base address, from which a bare #id would load it anew.
+    """
+    link = Markup(
+        '<a href="#{0}" onclick="event.preventDefault();'
+        "document.getElementById('{0}').scrollIntoView()\">{1}</a>"
+    )
+    links = Markup("").join(link.format(*part) for part in parts)
+    return Markup('<nav class="sauda-jumps" aria-label="Parts of this tab">{}</nav>').format(links)
 
 
 def _evaluations() -> None:

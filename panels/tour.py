@@ -6,6 +6,8 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
+from panels.ladder_view import FILE as LADDER
+from panels.ladder_view import number, standing
 from panels.look import empty, heading, stat, strip
 from panels.provenance import load_or_say, provenance
 from panels.transcripts import column
@@ -15,10 +17,11 @@ from sauda.transcript import from_json
 TITLE = "Tour"
 
 WHAT = (
-    "Sauda (सौदा, a bargain) is a game of haggling, players for it, and a window on both. Every"
-    " measured figure comes from a file you can download and play again to the last digit; today"
-    " the players are scripts."
+    "Sauda (सौदा, a bargain) is a game of haggling and a small language model that was trained here"
+    " to play it, in this page’s own process. Every measured figure comes from a file you can"
+    " download and play again to the last digit."
 )
+MARKET = "bazaar/open"  # the task whose ladder is told
 SHOWN = "classic/deceptive_seller"  # the pair of episodes below
 BEFORE, AFTER = "naive", "expert"
 
@@ -26,22 +29,30 @@ BEFORE, AFTER = "naive", "expert"
 STEPS = (
     (
         "Haggle",
-        "Buy from a scripted seller, or take the other side and sell. Name a price in digits or in"
-        " words. When it ends, both limits show, and what every policy made of the same game.",
+        "Sell something to Sauda, or buy from it, in English, Hinglish or Hindi. The page shows"
+        " what it reads in your words; at the end both limits, and what others made of the same"
+        " game.",
         "haggle",
         "Try a bargain",
     ),
     (
         "Compare",
-        "Bars with 95 % intervals: each scripted buyer on each task, on training and on hold-out"
-        " seeds, with the paired difference to a baseline.",
+        "The model after each stage of training, bare and wrapped, beside scripts and an oracle, on"
+        " hold-out seeds with 95 % intervals.",
         "results",
         "See the bars",
     ),
     (
+        "Train",
+        "The curves of every run as its log has them, beside the published ones, and one training"
+        " conversation with what is learnt marked.",
+        "training",
+        "See the curves",
+    ),
+    (
         "Read",
-        "One seed, up to four policies, side by side, move by move. A strip that ends early shows"
-        " who gave in, who walked and who ran out of rounds.",
+        "One seed, up to four players, side by side, move by move; and the same bargain before and"
+        " after training.",
         "transcripts",
         "Read a game",
     ),
@@ -55,14 +66,15 @@ STEPS = (
 )
 
 
-def glance(holdout: Artifact, train: Artifact, reproduction: Artifact) -> Markup:
-    """Four figures, each computed from an artifact, with its interval or its count."""
-    expert = cell(holdout, SHOWN, AFTER)
+def glance(ladder: Artifact, holdout: Artifact, reproduction: Artifact) -> Markup:
+    """Four figures, each computed from an artifact, with its interval or its count.
+
+    Raises ArtifactError where one of them does not hold what is told of it.
+    """
     wait = cell(holdout, "classic/single_deal", "wait")
     agreement = reproduction.data["agreement"]
-    kept = sum(sum(row["n"] for row in e.data["rows"]) for e in (holdout, train))
     return strip(
-        stat(*share(expert, "of the surplus won by the rule expert")),
+        *trained(ladder),
         stat(*share(wait, "won by a script that only waits: why we build a harder market")),
         stat(
             f"{agreement['within_three'] + agreement['without_error_equal']} of "
@@ -71,7 +83,29 @@ def glance(holdout: Artifact, train: Artifact, reproduction: Artifact) -> Markup
             note="within three standard errors, or equal to four decimals where nothing varies;"
             " 1,000 seeds each",
         ),
-        stat(f"{kept:,}", "episodes kept, each to be played again", note="training and hold-out"),
+    )
+
+
+def trained(ladder: Artifact) -> tuple[Markup, Markup]:
+    """What the trained model wins on the open market, and how far that is from where it began."""
+    here = standing(ladder, MARKET)
+    if here is None or here.closed is None:
+        command = entry(ladder.file).command
+        raise ArtifactError(f"artifacts/{ladder.file} lacks a trained model on {MARKET}", command)
+    grade, (script, best) = here.row["grade"], here.script
+    return (
+        stat(
+            number(grade["mean"]),
+            "mean grade of Sauda, bare, on the open market; 1 is best",
+            f"[{number(grade['low'])}, {number(grade['high'])}]",
+            f"{here.row['policy']} on {MARKET}, hold-out seeds, n = {here.row['n']}; the best"
+            f" script, {script}, wins {number(best)}",
+        ),
+        stat(
+            f"{here.closed:.0%}",
+            "of the way that training went, from the untrained base to the buyer it learnt from",
+            note=f"{number(here.base)} to {number(here.belief)}",
+        ),
     )
 
 
@@ -140,11 +174,7 @@ def _walkthrough() -> list[tuple[gr.Button, str]]:
 
 
 def _glance() -> None:
-    files = (
-        "evaluation/classic-holdout.json",
-        "evaluation/classic-train.json",
-        "evaluation/reproduction.json",
-    )
+    files = (LADDER, "evaluation/classic-holdout.json", "evaluation/reproduction.json")
     loaded = [load_or_say(file) for file in files]
     missing = [said for artifact, said in loaded if artifact is None]
     if missing:
@@ -156,7 +186,7 @@ def _glance() -> None:
     except ArtifactError as error:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
         return
-    gr.HTML(provenance(artifacts[0], "with classic-train.json and reproduction.json"))
+    gr.HTML(provenance(artifacts[0], "with classic-holdout.json and reproduction.json"))
 
 
 def _before_after() -> None:

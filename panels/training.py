@@ -97,10 +97,11 @@ def build() -> None:
 def _selector(selector: Artifact) -> None:
     tasks = [row["task"] for row in selector.data["final"]]
     with gr.Row():
-        task = gr.Radio(tasks, value=tasks[-1], label="Task")
+        task = gr.Radio(tasks, value=tasks[-1], label="Task", min_width=320)
         smoothing = gr.Slider(
-            0, 0.98, value=SMOOTHING, step=0.02, label="Smoothing", elem_classes="sauda-steps"
-        )
+            0, 0.98, value=SMOOTHING, step=0.02, label="Smoothing", elem_classes="sauda-steps",
+            min_width=320,
+        )  # fmt: skip
     with gr.Row():
         reward = gr.Plot(
             reward_figure(selector, tasks[-1], SMOOTHING), show_label=False, min_width=320

@@ -15,6 +15,7 @@ from panels import (
     artifacts,
     game_view,
     haggle,
+    ladder_view,
     offers,
     open_market,
     provenance,
@@ -379,14 +380,22 @@ def test_a_sentence_for_a_visitor_runs_from_capital_to_full_stop():
 
 
 def test_the_tours_figures_are_those_of_the_artifacts():
-    holdout = load("evaluation/classic-holdout.json")
-    shown = str(
-        tour.glance(
-            holdout, load("evaluation/classic-train.json"), load("evaluation/reproduction.json")
-        )
-    )
-    mean = tour.cell(holdout, tour.SHOWN, tour.AFTER)["share"]["mean"]
-    assert f"{mean:.1%}" in shown
+    ladder, holdout = load("evaluation/ladder.json"), load("evaluation/classic-holdout.json")
+    shown = str(tour.glance(ladder, holdout, load("evaluation/reproduction.json")))
+    share = tour.cell(holdout, "classic/single_deal", "wait")["share"]["mean"]
+    grades = {r["policy"]: r["grade"]["mean"] for r in ladder_view.rows_of(ladder, tour.MARKET)}
+    last = [name for name in ladder_view.TRAINED if name in grades][-1]
+    assert f"{share:.1%}" in shown
+    assert f">{grades[last]:.3f}" in shown
+    closed = (grades[last] - grades["mini"]) / (grades["belief"] - grades["mini"])
+    assert f"{closed:.0%}" in shown
+
+
+def test_a_ladder_without_a_trained_model_is_said_to_lack_it():
+    ladder = load("evaluation/ladder.json")
+    rows = [row for row in ladder.data["rows"] if row["policy"] in ("mini", "linear", "belief")]
+    with pytest.raises(ArtifactError, match="lacks a trained model on bazaar/open"):
+        tour.trained(replace(ladder, data=ladder.data | {"rows": rows}))
 
 
 def test_every_file_is_listed_with_a_download_and_its_hash():
