@@ -56,7 +56,7 @@ FILES = (
         "evaluation/1",
         "python -m sauda evaluate --split train --episodes 1000",
         "Every scripted buyer on every classic task, training seeds, one row an episode",
-        "Tour, Results",
+        "Results",
     ),
     Entry(
         "evaluation/classic-holdout.json",
@@ -161,7 +161,7 @@ FILES = (
         "ladder/1",
         "python -m sauda ladder",
         "A language model bare, constrained and wrapped, beside no model, scripts and an oracle",
-        "Results",
+        "Tour, Results",
     ),
     Entry(
         "seller_quality.json",
