@@ -177,6 +177,13 @@ FILES = (
         "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
         "Training",
     ),
+    Entry(
+        "training/grpo.json",
+        "run/1",
+        "python -m sauda train grpo",
+        "The log of Sauda's reinforcement learning on whole games, one of them, its gate",
+        "Training",
+    ),
 )
 
 UNRECORDED = (  # each joins FILES once it is recorded
