@@ -69,6 +69,11 @@ def parser() -> argparse.ArgumentParser:
 
     sub = command("verify", verify, "play recorded episodes again and compare to the last digit")
     sub.add_argument("files", nargs="*", help="under artifacts/; all that are registered if none")
+    sub.add_argument(
+        "--models", nargs="*", metavar="TASK",
+        help="instead, the ladder's first games of each trained stage, by its adapter; a minute a "
+        "stage and task, bazaar/open if none is named",
+    )  # fmt: skip
 
     sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
@@ -214,10 +219,17 @@ def _out(options: argparse.Namespace, family: str, kind: str) -> str:
 
 
 def verify(options: argparse.Namespace) -> int:
-    from sauda.verify import describe
+    from sauda.verify import describe, verify_models
     from sauda.verify import verify as check
 
     failed = 0
+    if options.models is not None:
+        for played in verify_models(options.models or ["bazaar/open"]):
+            failed += bool(played.faults)
+            verdict = played.faults[0] if played.faults else played.verdict
+            sign = "FAIL" if played.faults else "ok  "
+            print(f"{sign} {played.policy} on {played.task}, {played.n} games: {verdict}")
+        return 1 if failed else 0
     for file in options.files or [known.file for known in FILES]:
         file = file.removeprefix("artifacts/")
         found = check(file)

@@ -184,9 +184,6 @@ FILES = (
         "The log of Sauda's reinforcement learning on whole games, one of them, its gate",
         "Training",
     ),
-)
-
-UNRECORDED = (  # each joins FILES once it is recorded
     Entry(
         "episodes/before_after.json",
         "before_after/1",
@@ -215,7 +212,7 @@ def entry(file: str) -> Entry:
     An evaluation of one's own may be called evaluation/NAME.json; one of the arena
     evaluation/arena-NAME.json.
     """
-    for known in (*FILES, *UNRECORDED):
+    for known in FILES:
         if known.file == file:
             return known
     if re.fullmatch(r"training/(sft|grpo|dpo)(-[\w.-]+)?\.json", file):

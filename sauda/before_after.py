@@ -16,9 +16,10 @@ from sauda.ladder import BAZAAR, CLASSIC, models_behind
 from sauda.ladder import Config as Ladder
 from sauda.policies.lineup import Contestant, contestant
 from sauda.policies.llm import parse
+from sauda.policies.model import SAUDA
 from sauda.transcript import to_json
 
-TRAINED = "mini+sft"  # the last stage whose adapter is kept under artifacts/adapters
+TRAINED = f"{Ladder.baseline}+{SAUDA}"
 SIDES = ("before", "after")
 CHOSEN = ("best", "median", "worst")
 

@@ -5,7 +5,7 @@ played is kept on disk after each batch: a stopped run goes on where it was.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import pairwise, product
@@ -36,7 +36,7 @@ ORACLE = "oracle"  # the best reply to the very seller it meets, whom it knows
 COUNTS = ("moves", "unparsed", "changed", "tokens", *CONDUCT)  # of the learner, an episode
 BAZAAR = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
-STAGES = ("mini", "mini+sft")  # one base, untrained and after each stage that is trained
+STAGES = ("mini", "mini+sft", "mini+grpo")  # one base, untrained and after each stage of training
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
 WRAPPED = ("constrained", "steering", "honest")
 
@@ -84,6 +84,18 @@ class Config:
             if len(found.get((name, self.baseline), ())) < most:
                 raise ValueError(f"{self.baseline!r} must be played on all {most} seeds of {name}")
         return found
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A batch of a model's games as recorded and as played again, and on which kinds of CPU."""
+
+    task: str
+    policy: str
+    recorded: Mapping[str, Any]  # columns
+    again: Mapping[str, Any]
+    cpu_then: str
+    cpu_now: str
 
 
 def ladder(config: Config, parts: Path = PARTS) -> dict[str, Any]:
@@ -153,6 +165,7 @@ def models_behind(policies: Iterable[str]) -> dict[str, Any]:
             "source": model.source,
             "origin": model.origin,
             "sha256": model.sha256,
+            "cpu": model.cpu,
             "prompt": code_hash(render),
             "parser": code_hash(parse),
             "sampling": asdict(model.decoder.sampling),
@@ -243,6 +256,32 @@ def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:
             recorded["episodes"][task_name][name] if kept else _played(task_name, name, seeds)
         )
     return summarised(config, episodes) | {"models": recorded["models"]}
+
+
+def stages_again(
+    config: Config, recorded: Mapping[str, Any], tasks: Sequence[str]
+) -> Iterator[Replayed]:
+    """Each stage of training on some tasks, bare, its first batch played again by its adapter.
+
+    Raises ValueError for a task that it was not played on.
+    """
+    for task_name in tasks:
+        there = recorded["episodes"].get(task_name, {})
+        stages = [name for name in STAGES if name in there]
+        if not stages:
+            names = ", ".join(recorded["episodes"])
+            raise ValueError(f"no model was played on {task_name!r}; tasks are {names}")
+        for name in stages:
+            seeds = config.cells()[task_name, name][: config.batch]
+            player = contestant(name)
+            yield Replayed(
+                task_name,
+                name,
+                first(there[name], len(seeds)),
+                play_model(task(task_name), player, seeds),
+                recorded["models"][player.weights]["cpu"] if player.weights else "",
+                loaded(player.weights).cpu if player.weights else "",
+            )
 
 
 def _played(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:

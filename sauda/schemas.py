@@ -107,6 +107,7 @@ class LadderModel(_Strict):
     source: str
     origin: str
     sha256: str
+    cpu: str
     prompt: str
     parser: str
     sampling: dict[str, float]

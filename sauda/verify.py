@@ -3,16 +3,20 @@
 Each kind has a function that returns the data as it should be; what differs is named by its place.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from sauda import ladder
 from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load, sha256
 from sauda.cells import replay_cell
 from sauda.evaluate import Config, evaluate
 from sauda.record import replayed
 from sauda.reproduce import reproduction
+from sauda.stats import paired_difference
 
 
 def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
@@ -23,6 +27,39 @@ def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
     artifact = load(file, root)
     again = _AGAIN[artifact.kind](artifact, workers, root)
     return list(differences(artifact.data, again, "data"))
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a model's games that were played again; `faults` is empty where it holds."""
+
+    task: str
+    policy: str
+    n: int
+    verdict: str
+    faults: list[str]
+
+
+def verify_models(
+    tasks: Sequence[str], file: str = "evaluation/ladder.json", root: Path = ROOT
+) -> Iterator[Played]:
+    """Each trained stage's first games on some tasks, played again by the adapters that are kept.
+
+    On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded in
+    another way and a game may part from the recorded one; there the mean grade must not differ
+    (paired, 95 % interval). Raises ArtifactError, and ValueError for a task that was not played.
+    """
+    artifact = load(file, root)
+    for pair in ladder.stages_again(_ladder_config(artifact), artifact.data, tasks):
+        place = f"data.episodes[{pair.task!r}][{pair.policy!r}]"
+        found = list(differences(pair.recorded, pair.again, place))
+        told = Played(pair.task, pair.policy, len(pair.again["grade"]), "to the last digit", found)
+        if found and pair.cpu_then != pair.cpu_now:
+            then, now = (np.array(side["grade"]) for side in (pair.recorded, pair.again))
+            difference, low, high = paired_difference(now, then)
+            said = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on another CPU"
+            told = replace(told, verdict=said, faults=[] if low <= 0 <= high else found)
+        yield told
 
 
 def differences(recorded: Any, again: Any, place: str) -> Iterator[str]:
@@ -113,13 +150,15 @@ def _oracle(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
 
 def _ladder(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Rows computed again; scripts and the null model played again, language models not."""
-    from sauda import ladder
+    return ladder.again(_ladder_config(artifact), artifact.data)
 
+
+def _ladder_config(artifact: Artifact) -> ladder.Config:
     parts = tuple(
         ladder.Part(**{name: _tuple(value) for name, value in part.items()})
         for part in artifact.config["parts"]
     )
-    return ladder.again(ladder.Config(**artifact.config | {"parts": parts}), artifact.data)
+    return ladder.Config(**artifact.config | {"parts": parts})
 
 
 def _market(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

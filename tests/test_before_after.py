@@ -10,7 +10,7 @@ import pytest
 import sauda.__main__ as command_line
 from panels import before_after as panel
 from sauda import before_after
-from sauda.artifact import UNRECORDED, Artifact, ArtifactError, load, save, write
+from sauda.artifact import Artifact, ArtifactError, entry, load, save, write
 from sauda.before_after import SIDES, Config, chosen, compare
 from sauda.evaluate import SPLITS
 from sauda.ladder import Config as Ladder
@@ -155,8 +155,7 @@ def test_what_cannot_be_compared_is_refused(config, fault):
 
 
 def test_the_command_of_the_artifact_is_known_and_a_missing_file_names_it(tmp_path):
-    (coming,) = (entry for entry in UNRECORDED if entry.file == FILE)
-    arguments = coming.command.split()[3:]
+    arguments = entry(FILE).command.split()[3:]
     assert command_line.parser().parse_args(arguments).run is command_line.before_after
     with pytest.raises(ArtifactError, match="before-after"):
         load(FILE, tmp_path)

@@ -126,3 +126,15 @@ def test_a_ladder_that_cannot_be_is_refused(wrong):
 
     with pytest.raises(ValueError, match=r"episode|batch|played|no model"):
         replace(CONFIG, **wrong).cells()
+
+
+def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(ladder, "STAGES", ("null", "null+steering"))
+    data = json.loads(json.dumps(ladder.ladder(CONFIG, tmp_path)))
+    bare, steered = ladder.stages_again(CONFIG, data, ["bazaar/rushed"])
+    assert (bare.policy, steered.policy) == ladder.STAGES
+    for pair in (bare, steered):
+        assert len(pair.again["grade"]) == CONFIG.batch
+        assert pair.recorded == pair.again
+    with pytest.raises(ValueError, match="no model was played on 'bazaar/bluff'; tasks are bazaar"):
+        list(ladder.stages_again(CONFIG, data, ["bazaar/bluff"]))

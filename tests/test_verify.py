@@ -11,12 +11,14 @@ import pytest
 import sauda.__main__ as command_line
 import sauda.cells
 from env import TASKS, rollout
+from sauda import ladder
 from sauda.artifact import FILES, ROOT, ArtifactError, save, write
 from sauda.bench import figure
 from sauda.evaluate import Config, evaluate
+from sauda.ladder import Replayed
 from sauda.policies import policy
 from sauda.transcript import to_json
-from sauda.verify import describe, differences, verify
+from sauda.verify import describe, differences, verify, verify_models
 
 EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
 TASK = "classic/single_deal"
@@ -204,3 +206,26 @@ def test_the_command_says_ok_and_returns_0_where_all_comes_out_again(capsys):
 @pytest.mark.parametrize("known", FILES, ids=lambda known: known.file)
 def test_every_file_has_a_way_to_be_verified(known):
     assert describe(known.file)
+
+
+GRADES = [0.1, 0.4, 0.0, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("again", "cpu", "holds", "verdict"),
+    [
+        (GRADES, "avx2", True, "to the last digit"),
+        ([0.1, 0.4, 0.0, 0.3001], "avx2", False, "to the last digit"),
+        ([0.2, 0.3, 0.0, 0.3], "avx512_f", True, "grades differ by +0.000"),
+        ([0.3, 0.6, 0.2, 0.4], "avx512_f", False, "grades differ by +0.175"),
+    ],
+)
+def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
+    monkeypatch, again, cpu, holds, verdict
+):
+    pair = Replayed("bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu)
+    monkeypatch.setattr(ladder, "stages_again", lambda *_: [pair])
+    (played,) = verify_models(["bazaar/open"])
+    assert played.verdict.startswith(verdict)
+    assert (played.faults == []) == holds
+    assert played.n == len(GRADES)

@@ -36,7 +36,8 @@ class Named:
     adapter: str = ""
 
 
-SAUDA = "sft"  # the adapter that Sauda plays with, under artifacts/adapters/
+ROUNDING = ("avx2", "avx512_f", "avx512_bf16", "amx_bf16")  # what torch chooses its kernels by
+SAUDA = "grpo"  # the adapter that Sauda plays with, under artifacts/adapters/
 MODELS = {
     "mini": Named(HUB),  # the untrained base, whatever adapters there are
     "sauda-mini": Named(HUB, SAUDA),
@@ -64,6 +65,16 @@ class Model:
         """The same weights, their tokens drawn otherwise."""
         decoder = Decoder(self.decoder.network, self.decoder.tokenizer, sampling)
         return Model(decoder, self.name, self.precision, self.origin, self.sha256)
+
+    @property
+    def cpu(self) -> str:
+        """What of a CPU decides how its sums are rounded: "avx2 avx512_f"; "" on a GPU."""
+        import torch
+
+        if self.device != "cpu":
+            return ""
+        has = torch.cpu.get_capabilities()
+        return " ".join(name for name in ROUNDING if has.get(name))
 
     @property
     def source(self) -> str:
