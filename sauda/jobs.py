@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -399,7 +399,8 @@ def configured(options: argparse.Namespace) -> Job:
     if options.local:
         folder = options.folder or RUNS / "jobs" / Path(options.model).name
         return Job(**asked, folder=str(folder.absolute()))
-    return Job(**asked, flavors=_flavors(options, stages))
+    job = Job(**asked)  # refuses what cannot be before a machine is looked for
+    return replace(job, flavors=_flavors(options, stages))
 
 
 def _flavors(options: argparse.Namespace, stages: Sequence[str]) -> tuple[str, ...]:

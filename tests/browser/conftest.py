@@ -36,6 +36,7 @@ SETTLED = """([quiet, limit]) => new Promise(done => {
 })"""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep every browser test on one worker, so that one server and one browser serve them."""
     for item in items:
