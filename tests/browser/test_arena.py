@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from .conftest import show_tab
+from .conftest import settle, show_tab
 
 
 def test_a_visitor_steps_takes_over_and_runs_to_the_settlement(open_page):
@@ -42,8 +42,9 @@ def test_a_run_ends_by_itself_and_a_new_world_starts_afresh(open_page):
     show_tab(page, "GPU arena")
     page.get_by_label("Task").click()
     page.get_by_role("option", name="arena/single_trade").click()
+    settle(page)  # the world of the new task stands
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("#arena-end")).to_contain_text("grade", timeout=30_000)
+    expect(page.locator("#arena-end")).to_contain_text("grade", timeout=60_000)
     page.get_by_label("Seed", exact=True).fill("many")
     page.get_by_role("button", name="New world").click()
     expect(page.locator("#arena-problem")).to_contain_text("A seed is a whole number from 0")

@@ -253,7 +253,7 @@ def test_every_artifact_downloads_as_it_lies_in_the_repository(open_page):
     links = page.locator(".sauda-table a[download]")
     assert links.count() == len(FILES)
     for index in range(links.count()):
-        with page.expect_download() as download:
+        with page.expect_download(timeout=120_000) as download:  # tests share the cores
             links.nth(index).click()
         content = download.value.path().read_bytes()
         here = (ROOT / links.nth(index).inner_text()).read_bytes()
