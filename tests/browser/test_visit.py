@@ -253,6 +253,8 @@ def test_every_artifact_downloads_as_it_lies_in_the_repository(open_page):
     links = page.locator(".sauda-table a[download]")
     assert links.count() == len(FILES)
     for index in range(links.count()):
+        links.nth(index).scroll_into_view_if_needed()
+        settle(page)
         with page.expect_download(timeout=120_000) as download:  # tests share the cores
             links.nth(index).click()
         content = download.value.path().read_bytes()
