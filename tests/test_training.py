@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -351,6 +352,15 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
     assert len(runs.lines(log)) == 2
     runs.append(log, {"begun": 1})
     assert runs.lines(log) == [{"begun": 0}, {"step": 1, "loss": 2.0}, {"begun": 1}]
+
+
+@pytest.mark.parametrize("known", [e for e in artifact.FILES if e.kind == "run/1"])
+def test_a_committed_run_is_the_one_that_the_defaults_describe(known):
+    """But for the threads: they belong to the machine."""
+    module = import_module(f"sauda.train.{Path(known.file).stem}")
+    recorded = artifact.load(known.file).config
+    usual = json.loads(json.dumps(asdict(module.Config())))
+    assert recorded | {"threads": usual["threads"]} == usual
 
 
 def test_steps_after_the_checkpoint_gone_on_from_count_once():

@@ -51,7 +51,7 @@ class Config:
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
     groups: int = 4  # instances a step
     group: int = 8  # games of each
-    steps: int = 40
+    steps: int = 36
     at_once: int = 8  # games a training pass
     temperature: float = 0.7  # of the replies, in play and in the loss
     longest: int = 40  # tokens of a reply
