@@ -48,6 +48,16 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     assert rows == list(compared(FEW, Contestant(Bidder()), instances, None))
 
 
+def test_what_was_said_already_is_not_played_again():
+    player = Bidder(bids=(40,))
+    instances = [("bazaar/open", 40_000 + n) for n in range(12)]
+    games = [new_game(task(name), seed, (pairs.ALIKE,)) for name, seed in instances]
+    play_in_step(games, Contestant(player))
+    once = player.asked
+    list(compared(FEW, Contestant(player), instances, None))
+    assert player.asked == 2 * once + len(instances) * (FEW.branches - 1)
+
+
 def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     file = tmp_path / "pairs.jsonl"
 

@@ -1,8 +1,8 @@
 """Pairs of replies to the same position, of which one earned more: what DPO learns from.
 
-The learner plays a game; at one of its turns it is asked several times, and each reply is played to
-the end by the learner itself, its later tokens drawn alike. The reply whose game earned most is
-chosen, the one whose game earned least rejected. A pair is on disk before the next one is looked
+The learner plays a game; at one of its turns it is asked some more times, and each other reply is
+played to the end by the learner itself, its later tokens drawn alike. The reply whose game earned
+most is chosen, the one whose game earned least rejected. A pair is on disk before the next one is looked
 for.
 """
 
@@ -37,8 +37,8 @@ class PairConfig:
 
     pairs: int = 500
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
-    branches: int = 4  # replies that are compared
-    together: int = 12  # positions at once
+    branches: int = 4  # replies that are compared, the game's own among them
+    together: int = 24  # positions at once
     gap: float = 0.02  # least difference of two grades that tells a better reply
     first_seed: int = 40_000  # of the training split; GRPO's run from 30,000
     untaught: str = "fair"  # a seller type that no training game has
@@ -107,8 +107,9 @@ def compared(
     games = [new_game(task(name), seed, (ALIKE,)) for name, seed in instances]
     play_in_step(games, player)
     groups = [_branches(config, game) for game in games]
-    every = [branch for group in groups for branch in group]
-    move_in_step(every, player)
+    move_in_step([branch for group in groups for branch in group[1:]], player)
+    groups = [_distinct(group) for group in groups]
+    every = [branch for group in groups for branch in group[1:]]
     for branch in every:
         branch.salt = (ALIKE,)
     play_in_step(every, player)
@@ -117,10 +118,19 @@ def compared(
 
 
 def _branches(config: PairConfig, game: Game) -> list[Game]:
-    """The game before one of its learner's turns, once for each reply."""
+    """A played `game` from one of its learner's turns on, then that position once a new reply."""
     turn = np.random.default_rng([game.play.seed, TURN]).integers(len(game.asked))
     before = game.asked[turn].before
-    return [Game(game.here, before, (BRANCH, number)) for number in range(config.branches)]
+    again = [Game(game.here, before, (BRANCH, number)) for number in range(1, config.branches)]
+    return [Game(game.here, game.play, game.salt, game.asked[turn:]), *again]
+
+
+def _distinct(group: Sequence[Game]) -> list[Game]:
+    """The branches without those that say what an earlier one says: they would end as it does."""
+    first: dict[str, Game] = {}
+    for branch in group:
+        first.setdefault(branch.asked[0].reply.text, branch)
+    return list(first.values())
 
 
 def _pair(config: PairConfig, group: Sequence[Game], judge: Generate | None) -> dict | None:
