@@ -232,14 +232,7 @@ class Standing:
     row: Mapping[str, Any]
     base: float
     script: tuple[str, float]  # the best without hidden information
-    belief: float | None
-
-    @property
-    def closed(self) -> float | None:
-        """The part of the way from the base to the belief buyer; None where that did not play."""
-        if self.belief is None:
-            return None
-        return (self.row["grade"]["mean"] - self.base) / (self.belief - self.base)
+    way: Mapping[str, Any] | None  # from the base to the belief buyer, where that played
 
 
 def standing(ladder: Artifact, task: str) -> Standing | None:
@@ -249,7 +242,13 @@ def standing(ladder: Artifact, task: str) -> Standing | None:
     if last is None:
         return None
     grades = {name: row["grade"]["mean"] for name, row in rows.items()}
-    return Standing(rows[last], grades[BASE], best_script(grades), grades.get("belief"))
+    ways = {(way["task"], way["policy"]): way for way in ladder.data["ways"]}
+    return Standing(rows[last], grades[BASE], best_script(grades), ways.get((task, last)))
+
+
+def walked(way: Mapping[str, Any]) -> tuple[str, str]:
+    """A part of a way and its interval: "59 %", "[46 %, 72 %]"."""
+    return f"{way['part']:.0%}", f"[{way['low']:.0%}, {way['high']:.0%}]"
 
 
 def _trained(ladder: Artifact, task: str) -> str:
@@ -262,9 +261,10 @@ def _trained(ladder: Artifact, task: str) -> str:
         f"{number(grade['high'])}] on n = {here.row['n']} hold-out seeds, the untrained base "
         f"{number(here.base)} and the best script {number(here.script[1])}"
     )
-    if here.closed is None:
+    if here.way is None:
         return f"{said}."
-    return f"{said}; that is {here.closed:.0%} of the way from the base to the belief buyer."
+    part, span = walked(here.way)
+    return f"{said}; that is {part} {span} of the way from the base to the belief buyer."
 
 
 def _wrapped(rows: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.ladder_view import FILE as LADDER
-from panels.ladder_view import number, standing
+from panels.ladder_view import number, standing, walked
 from panels.look import empty, heading, stat, strip
 from panels.provenance import load_or_say, provenance
 from panels.transcripts import column
@@ -89,10 +89,11 @@ def glance(ladder: Artifact, holdout: Artifact, reproduction: Artifact) -> Marku
 def trained(ladder: Artifact) -> tuple[Markup, Markup]:
     """What the trained model wins on the open market, and how far that is from where it began."""
     here = standing(ladder, MARKET)
-    if here is None or here.closed is None:
+    if here is None or here.way is None:
         command = entry(ladder.file).command
         raise ArtifactError(f"artifacts/{ladder.file} lacks a trained model on {MARKET}", command)
     grade, (script, best) = here.row["grade"], here.script
+    part, span = walked(here.way)
     return (
         stat(
             number(grade["mean"]),
@@ -102,9 +103,10 @@ def trained(ladder: Artifact) -> tuple[Markup, Markup]:
             f" script, {script}, wins {number(best)}",
         ),
         stat(
-            f"{here.closed:.0%}",
+            part,
             "of the way that training went, from the untrained base to the buyer it learnt from",
-            note=f"{number(here.base)} to {number(here.belief)}",
+            span,
+            f"paired, n = {here.way['n']}; the base wins {number(here.base)}",
         ),
     )
 

@@ -27,11 +27,12 @@ from sauda.policies.decoding import Decoder
 from sauda.policies.lineup import Contestant, contestant, is_model, loaded
 from sauda.policies.llm import LLMPolicy, parse, render
 from sauda.policies.weights import CACHE
-from sauda.stats import paired_difference
+from sauda.stats import paired_difference, part_of_way
 from sauda.train.data import DataConfig, seller_of
 
 PARTS = CACHE / "ladder"
 UNTAUGHT = DataConfig().untaught
+GOAL = "belief"  # whose moves SFT learns: what a buyer can win that knows no seller
 ORACLE = "oracle"  # the best reply to the very seller it meets, whom it knows
 COUNTS = ("moves", "unparsed", "changed", "tokens", *CONDUCT)  # of the learner, an episode
 BAZAAR = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
@@ -111,7 +112,7 @@ def ladder(config: Config, parts: Path = PARTS) -> dict[str, Any]:
 def summarised(
     config: Config, episodes: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The rows and climbs, all computed from the episodes."""
+    """The rows, climbs and ways, all computed from the episodes."""
     rows = []
     for (task_name, name), columns in episodes.items():
         counts = {count: sum(columns[count]) for count in COUNTS}
@@ -122,7 +123,13 @@ def summarised(
     grouped: dict[str, dict[str, Any]] = {}
     for (task_name, name), columns in episodes.items():
         grouped.setdefault(task_name, {})[name] = columns
-    return {"ends": ENDS, "rows": rows, "climbs": climbs(episodes), "episodes": grouped}
+    return {
+        "ends": ENDS,
+        "rows": rows,
+        "climbs": climbs(episodes),
+        "ways": ways(episodes, config.baseline),
+        "episodes": grouped,
+    }
 
 
 def first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
@@ -153,6 +160,26 @@ def climbs(episodes: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[dict[s
                         | {"n": int(mask.sum())}
                         | {k: round(float(v), 6) for k, v in zip(names, told, strict=True)}
                     )
+    return found
+
+
+def ways(
+    episodes: Mapping[tuple[str, str], Mapping[str, Any]], baseline: str
+) -> list[dict[str, Any]]:
+    """How far each trained stage is from `baseline` to GOAL, on every task where that played."""
+    found = []
+    for task_name in dict.fromkeys(name for name, goal in episodes if goal == GOAL):
+        for stage in STAGES:
+            names = (stage, baseline, GOAL)
+            if stage == baseline or any((task_name, name) not in episodes for name in names):
+                continue
+            n = min(len(episodes[task_name, name]["grade"]) for name in names)
+            told = part_of_way(*(np.array(episodes[task_name, x]["grade"][:n]) for x in names))
+            if told is not None:
+                spanned = {
+                    k: round(v, 6) for k, v in zip(("part", "low", "high"), told, strict=True)
+                }
+                found.append({"task": task_name, "policy": stage, "n": n} | spanned)
     return found
 
 

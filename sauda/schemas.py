@@ -103,6 +103,17 @@ class Climb(_Strict):
     high: FiniteFloat
 
 
+class Way(_Strict):
+    """How far a trained stage is, bare, from the base to the belief buyer: 0 to 1."""
+
+    task: str
+    policy: str
+    n: int
+    part: FiniteFloat
+    low: FiniteFloat
+    high: FiniteFloat
+
+
 class LadderModel(_Strict):
     source: str
     origin: str
@@ -117,6 +128,7 @@ class Ladder(_Strict):
     ends: dict[str, str]
     rows: list[LadderRow]
     climbs: list[Climb]
+    ways: list[Way]
     episodes: dict[str, dict[str, LadderColumns]]
     models: dict[str, LadderModel]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 RESAMPLES = 2000
 LEVEL = 0.95
+TAILS = 100 * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])  # percentiles
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,7 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     mean = float(values.mean())
     if np.ptp(values) == 0:
         return mean, mean, mean
-    tails = 100 * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    low, high = np.percentile(_resamples(values.size) @ values / values.size, tails)
+    low, high = np.percentile(_resamples(values.size) @ values / values.size, TAILS)
     return mean, float(low), float(high)
 
 
@@ -67,6 +67,28 @@ def paired_difference(values: np.ndarray, baseline: np.ndarray) -> tuple[float, 
     return mean_interval(np.asarray(values, float) - np.asarray(baseline, float))
 
 
+def part_of_way(
+    values: np.ndarray, start: np.ndarray, goal: np.ndarray
+) -> tuple[float, float, float] | None:
+    """How far the mean of `values` is from that of `start` to that of `goal`, with its interval.
+
+    All have shape (n,) on the same seeds; 0 at the start, 1 at the goal. The seeds are resampled,
+    so that all three means vary together. None where the way of some resample has no length.
+    """
+    if not len(values) == len(start) == len(goal):
+        raise ValueError(
+            f"a part of a way needs the same seeds, not {len(values)}, {len(start)}, {len(goal)}"
+        )
+    start = np.asarray(start, float)
+    gone, whole = np.asarray(values, float) - start, np.asarray(goal, float) - start
+    weights = _resamples(len(start))
+    ways = weights @ whole
+    if np.ptp(np.sign([*ways, whole.sum()])) or not whole.sum():
+        return None
+    low, high = np.percentile(weights @ gone / ways, TAILS)
+    return float(gone.sum() / whole.sum()), float(low), float(high)
+
+
 def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float] | None:
     """Pearson's r of `x` and `y` with its percentile-bootstrap interval: (r, low, high).
 
@@ -81,8 +103,7 @@ def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float] | No
     n = x.shape[1]
     rng = np.random.default_rng(n)
     drawn = _pearson(sums @ rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).T, x.size)
-    tails = 100 * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    low, high = np.percentile(drawn[np.isfinite(drawn)], tails)
+    low, high = np.percentile(drawn[np.isfinite(drawn)], TAILS)
     return float(_pearson(sums.sum(axis=1), x.size)), float(low), float(high)
 
 
@@ -128,8 +149,7 @@ def f1_interval(
     n = counts.shape[1]
     drawn = counts @ rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).T
     drawn = drawn[:, drawn.any(axis=0)]
-    tails = 100 * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    low, high = np.percentile(_f1(*drawn), tails)
+    low, high = np.percentile(_f1(*drawn), TAILS)
     return float(_f1(*counts.sum(axis=1))), float(low), float(high)
 
 

@@ -389,6 +389,12 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert f">{grades[last]:.3f}" in shown
     closed = (grades[last] - grades["mini"]) / (grades["belief"] - grades["mini"])
     assert f"{closed:.0%}" in shown
+    (way,) = [
+        way for way in ladder.data["ways"] if (way["task"], way["policy"]) == (tour.MARKET, last)
+    ]
+    assert way["part"] == pytest.approx(closed, abs=1e-4)
+    assert way["low"] < way["part"] < way["high"]
+    assert f"[{way['low']:.0%}, {way['high']:.0%}]" in shown
 
 
 def test_a_ladder_without_a_trained_model_is_said_to_lack_it():

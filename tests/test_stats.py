@@ -9,6 +9,7 @@ from sauda.stats import (
     f1_interval,
     mean_interval,
     paired_difference,
+    part_of_way,
     standard_error,
     summary,
     wilson_interval,
@@ -75,6 +76,32 @@ def test_a_pair_that_always_differs_by_the_same_has_no_width_though_the_samples_
 def test_a_paired_difference_needs_as_many_values_on_both_sides():
     with pytest.raises(ValueError, match="not 3 and 2"):
         paired_difference(np.zeros(3), np.zeros(2))
+
+
+def test_a_part_of_a_way_is_that_of_the_means_with_the_interval_of_scipy():
+    rng = np.random.default_rng(3)
+    start, goal = rng.normal(0, 1, 200), rng.normal(2, 1, 200)
+    values = (start + goal) / 2 + rng.normal(0, 1, 200)
+
+    def part(values, start, goal, axis=-1):
+        start = start.mean(axis)
+        return (values.mean(axis) - start) / (goal.mean(axis) - start)
+
+    found, low, high = part_of_way(values, start, goal)
+    assert found == pytest.approx(part(values, start, goal))
+    scipys = bootstrap(
+        (values, start, goal), part, paired=True, method="percentile", n_resamples=4000,
+        rng=np.random.default_rng(1),
+    ).confidence_interval  # fmt: skip
+    assert (low, high) == pytest.approx(scipys, abs=0.1 * (high - low))
+
+
+def test_the_part_of_a_way_without_a_length_is_none():
+    values = np.array([0.0, 1.0, 2.0])
+    assert part_of_way(values, values, values) is None
+    assert part_of_way(values, values, values[::-1]) is None
+    with pytest.raises(ValueError, match="the same seeds, not 3, 3, 2"):
+        part_of_way(values, values, values[:2])
 
 
 def test_the_standard_error_falls_with_the_root_of_n():
