@@ -343,6 +343,13 @@ def test_a_run_that_was_refused_early_leaves_nothing_in_the_way(tmp_path):
         runs.opened(tmp_path, {"at_once": 4}, resume=False)
 
 
+def test_a_run_goes_on_with_other_threads_and_with_nothing_else_changed(tmp_path):
+    runs.opened(tmp_path, {"at_once": 4, "threads": 1}, resume=False)
+    assert runs.opened(tmp_path, {"at_once": 4, "threads": 2}, resume=True).folder == tmp_path
+    with pytest.raises(Stopped, match="asked for another at_once"):
+        runs.opened(tmp_path, {"at_once": 8, "threads": 1}, resume=True)
+
+
 def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
     log = tmp_path / "log.jsonl"
     runs.append(log, {"begun": 0})

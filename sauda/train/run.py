@@ -65,8 +65,8 @@ class Run:
 def opened(folder: Path, asked: Mapping[str, Any], resume: bool) -> Run:
     """The run in `folder` that does what was `asked`: a new one, or the same one gone on with.
 
-    Raises Stopped where a run is there and `resume` is not said, or the other way round, or where
-    that run was asked for something else.
+    Its threads may be others, for they belong to the machine. Raises Stopped where a run is there
+    and `resume` is not said, or the other way round, or where it was asked for something else.
     """
     run = Run(folder)
     if not resume:
@@ -78,7 +78,8 @@ def opened(folder: Path, asked: Mapping[str, Any], resume: bool) -> Run:
         raise Stopped(f"there is no run in {folder} to resume")
     before = json.loads(run.asked.read_text(encoding="utf-8"))
     now = json.loads(json.dumps(asked))
-    if other := [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]:
+    keys = sorted({*before, *now} - {"threads"})
+    if other := [key for key in keys if before.get(key) != now.get(key)]:
         raise Stopped(f"the run in {folder} was asked for another {', '.join(other)}")
     return run
 
