@@ -11,7 +11,7 @@ from sauda.policies.model import CannotLoad
 from sauda.policies.reply import Reply, ReplyTimeout
 from sauda.train import dpo, pairs, stage
 from sauda.train.base import base
-from sauda.train.pairs import PairConfig, collect, compared, kept, preference, summary
+from sauda.train.pairs import PairConfig, approved, collect, compared, kept, preference, summary
 from sauda.train.run import Stopped, lines
 from sauda.train.scored import scores_on_cpu
 from tests.test_training import needs_tokenizer
@@ -35,7 +35,7 @@ class Bidder:
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     player = Contestant(Bidder())
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
-    rows = list(compared(FEW, player, instances, None))
+    rows = list(compared(FEW, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
     found = [row for row in rows if "chosen" in row]
     assert len(found) >= 3
@@ -45,7 +45,7 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
         game = new_game(task(row["task"]), row["seed"], (pairs.ALIKE,))
         play_in_step([game], player)
         assert row["chat"] in [[dict(m) for m in asked.chat] for asked in game.asked]
-    assert rows == list(compared(FEW, Contestant(Bidder()), instances, None))
+    assert rows == list(compared(FEW, Contestant(Bidder()), instances))
 
 
 def test_what_was_said_already_is_not_played_again():
@@ -54,7 +54,7 @@ def test_what_was_said_already_is_not_played_again():
     games = [new_game(task(name), seed, (pairs.ALIKE,)) for name, seed in instances]
     play_in_step(games, Contestant(player))
     once = player.asked
-    list(compared(FEW, Contestant(player), instances, None))
+    list(compared(FEW, Contestant(player), instances))
     assert player.asked == 2 * once + len(instances) * (FEW.branches - 1)
 
 
@@ -68,17 +68,17 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
             return super().batch(chats, seeds, schemas)
 
     with pytest.raises(KeyboardInterrupt):
-        collect(FEW, Contestant(Dies()), file)
+        collect(FEW, [Contestant(Dies())], file)
     before = lines(file)
     assert len(before) == 6
     with file.open("ab") as half:
         half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
-    found = collect(FEW, Contestant(Bidder()), file)
+    found = collect(FEW, [Contestant(Bidder())], file)
     assert len(found) == 6
     assert lines(file)[:6] == before
     tried = [(row["task"], row["seed"]) for row in lines(file)]
     assert len(tried) == len(set(tried))
-    whole = collect(FEW, Contestant(Bidder()), tmp_path / "whole.jsonl")
+    whole = collect(FEW, [Contestant(Bidder())], tmp_path / "whole.jsonl")
     assert [row["chosen"] for row in found] == [row["chosen"] for row in whole]
     told = summary(found)
     assert told["n"] == 6
@@ -86,10 +86,19 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     assert told["judge"] is None
 
 
+def test_players_side_by_side_find_what_one_finds_alone(tmp_path):
+    def found(players):
+        file = tmp_path / f"{players}.jsonl"
+        collect(FEW, [Contestant(Bidder()) for _ in range(players)], file)
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in lines(file)]
+
+    assert found(3) == found(1)
+
+
 def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
     config = replace(FEW, patience=6)
     with pytest.raises(Stopped, match="earn the same"):
-        collect(config, Contestant(Bidder(bids=(40,))), tmp_path / "pairs.jsonl")
+        collect(config, [Contestant(Bidder(bids=(40,)))], tmp_path / "pairs.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +128,7 @@ def test_a_judge_is_asked_in_both_orders(judge, verdict):
 def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out():
     instances = [("bazaar/open", 40_000 + n) for n in range(6)]
 
-    found = [row for row in compared(FEW, Contestant(Bidder()), instances, None) if "gap" in row]
+    found = [row for row in compared(FEW, Contestant(Bidder()), instances) if "gap" in row]
     chosen = {row["chosen"] for row in found}
 
     def against(messages, seed, schema=None):
@@ -127,8 +136,12 @@ def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out():
         return Reply("B" if first in chosen else "A", "canned")
 
     assert found
-    rows = list(compared(FEW, Contestant(Bidder()), instances, against))
-    assert sum("chosen" in row for row in rows) < len(found)
+    rows = [approved(row, against) for row in found]
+    assert [(row["task"], row["seed"]) for row in rows] == [(r["task"], r["seed"]) for r in found]
+    left_out = [row for row in rows if "chosen" not in row]
+    assert left_out
+    assert all(row.keys() == {"task", "seed"} for row in left_out)
+    assert [approved(row, None)["judge"] for row in found] == [None] * len(found)
 
 
 def test_a_reply_that_forfeits_is_never_chosen():
@@ -138,7 +151,7 @@ def test_a_reply_that_forfeits_is_never_chosen():
             return [Reply(text, "canned", 5, "object") for text in texts]
 
     instances = [("bazaar/open", 40_000 + n) for n in range(9)]
-    rows = list(compared(FEW, Contestant(Loses()), instances, None))
+    rows = list(compared(FEW, Contestant(Loses()), instances))
     assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
 
 
@@ -153,7 +166,7 @@ def test_a_judge_that_dies_stops_the_search_and_loses_no_pair(tmp_path):
 
     file = tmp_path / "pairs.jsonl"
     with pytest.raises(Stopped, match=r"the judge gave no answer: no reply within 5 s; 3 pairs"):
-        collect(replace(FEW, pairs=50), Contestant(Bidder()), file, dies)
+        collect(replace(FEW, pairs=50), [Contestant(Bidder())], file, dies)
     assert len(kept(file)) == 3
 
 

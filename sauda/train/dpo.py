@@ -52,7 +52,7 @@ class Config:
     checkpoint_every: int = 10  # steps
     gate: int = 48  # hold-out prompts
     probe: int = 0  # training games that every checkpoint's adapter plays
-    threads: int = 1  # of torch on a CPU
+    threads: int = 1  # of torch on a CPU, and players who look for pairs side by side
     seed: int = 0
     trial: bool = False  # the adapter is not to be published
     copies = 1  # of the weights beside those that learn: the player's
@@ -73,6 +73,7 @@ def judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
 
 
 def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> stage.Prepared:
+    import torch
     from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
 
@@ -80,7 +81,7 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     heartbeat.status = f"reading the model and its adapter {config.after}"
     network = stage.learner(found, adapter)
     tokenizer = stage.tokenizer_of(found)
-    player = Learner(network, tokenizer, found, Sampling(config.temperature, 1.0, config.longest))
+    sampling = Sampling(config.temperature, 1.0, config.longest)
 
     def say(text: str) -> None:
         heartbeat.status = text
@@ -88,8 +89,14 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     file = run.folder / "pairs.jsonl"
     pairs = kept(file)[: config.data.pairs]
     if len(pairs) < config.data.pairs:
-        seat = player.contestant(config.constrained)
-        pairs = collect(config.data, seat, file, judge(), say)
+        beside = config.threads if found.device == "cpu" else 1
+        seats = [
+            Learner(network, tokenizer, found, sampling).contestant(config.constrained)
+            for _ in range(beside)
+        ]
+        torch.set_num_threads(1)  # a player
+        pairs = collect(config.data, seats, file, judge(), say)
+        torch.set_num_threads(config.threads)
     if found.device == "cpu":
         network.config.use_cache = False
     arguments = DPOConfig(

@@ -9,10 +9,14 @@ looked for.
 import json
 import re
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -47,41 +51,69 @@ class PairConfig:
 
 def collect(
     config: PairConfig,
-    player: Contestant,
+    players: Sequence[Contestant],
     file: Path,
     judge: Generate | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
     """The pairs in `file`, after as many were added as are wanted, each durable at once.
 
-    Raises Stopped where so many positions bring no pair that something is wrong, and ValueError
-    where the training split ends.
+    The `players` are one buyer, each with memory of its own, who look at positions side by side; a
+    pair does not depend on how many they are. Raises Stopped where so many positions bring no pair
+    that something is wrong, and ValueError where the training split ends.
     """
     tried = {(row["task"], row["seed"]) for row in lines(file)}
     found, barren = kept(file), 0
     todo = (one for one in _instances(config) if one not in tried)
-    while len(found) < config.pairs:
-        some = [next(todo) for _ in range(config.together)]
-        begun = time.monotonic()
-        try:
-            for row in compared(config, player, some, judge):
-                spent = time.monotonic() - begun
-                append(file, row | {"seconds": round(spent / config.together, 3)})
+    if len(found) >= config.pairs:
+        return found[: config.pairs]
+    begun = time.monotonic()
+    with closing(_side_by_side(config, players, todo)) as batches:
+        for rows in batches:
+            spent, begun = time.monotonic() - begun, time.monotonic()
+            for row in rows:
+                try:
+                    row = approved(row, judge)
+                except ReplyError as error:
+                    raise Stopped(
+                        f"the judge gave no answer: {error}; {len(found)} pairs are kept in {file},"
+                        " go on with --resume"
+                    ) from error
+                append(file, row | {"seconds": round(spent / len(rows), 3)})
                 barren = 0 if "chosen" in row else barren + 1
                 if "chosen" in row:
                     found.append(row)
-        except ReplyError as error:
-            raise Stopped(
-                f"the judge gave no answer: {error}; {len(found)} pairs are kept in {file}, go on "
-                "with --resume"
-            ) from error
-        say(f"{len(found)} of {config.pairs} pairs")
-        if barren >= config.patience:
-            raise Stopped(
-                f"{barren} positions in a row brought no pair: replies to the same position earn "
-                f"the same. {len(found)} pairs are kept in {file}"
-            )
-    return found[: config.pairs]
+            say(f"{len(found)} of {config.pairs} pairs")
+            if len(found) >= config.pairs:
+                return found[: config.pairs]
+            if barren >= config.patience:
+                raise Stopped(
+                    f"{barren} positions in a row brought no pair: replies to the same position "
+                    f"earn the same. {len(found)} pairs are kept in {file}"
+                )
+
+
+def _side_by_side(
+    config: PairConfig, players: Sequence[Contestant], todo: Iterator[tuple[str, int]]
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of batch after batch in the order of `todo`; a player looks at one at a time."""
+    free: SimpleQueue[Contestant] = SimpleQueue()
+    for player in players:
+        free.put(player)
+
+    def look(some: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+        player = free.get()
+        try:
+            return list(compared(config, player, some))
+        finally:
+            free.put(player)
+
+    with ThreadPoolExecutor(len(players)) as pool:
+        waiting: deque[Future[list[dict[str, Any]]]] = deque()
+        while True:
+            while len(waiting) < len(players):
+                waiting.append(pool.submit(look, list(islice(todo, config.together))))
+            yield waiting.popleft().result()
 
 
 def kept(file: Path) -> list[dict[str, Any]]:
@@ -98,10 +130,7 @@ def _instances(config: PairConfig) -> Iterator[tuple[str, int]]:
 
 
 def compared(
-    config: PairConfig,
-    player: Contestant,
-    instances: Sequence[tuple[str, int]],
-    judge: Generate | None,
+    config: PairConfig, player: Contestant, instances: Sequence[tuple[str, int]]
 ) -> Iterator[dict[str, Any]]:
     """A row for each instance: a pair, or only that it was tried."""
     games = [new_game(task(name), seed, (ALIKE,)) for name, seed in instances]
@@ -114,7 +143,7 @@ def compared(
         branch.salt = (ALIKE,)
     play_in_step(every, player)
     for (name, seed), group in zip(instances, groups, strict=True):
-        yield {"task": name, "seed": seed} | (_pair(config, group, judge) or {})
+        yield {"task": name, "seed": seed} | (_pair(config, group) or {})
 
 
 def _branches(config: PairConfig, game: Game) -> list[Game]:
@@ -133,7 +162,7 @@ def _distinct(group: Sequence[Game]) -> list[Game]:
     return list(first.values())
 
 
-def _pair(config: PairConfig, group: Sequence[Game], judge: Generate | None) -> dict | None:
+def _pair(config: PairConfig, group: Sequence[Game]) -> dict[str, Any] | None:
     """The best and the worst reply of a `group`; None where no reply is better."""
     legal = [game for game in group if game.asked[0].action is not None]
     if not legal:
@@ -144,16 +173,20 @@ def _pair(config: PairConfig, group: Sequence[Game], judge: Generate | None) -> 
     if gap < config.gap or chosen == rejected:
         return None
     chat = [dict(message) for message in best.asked[0].chat]
-    verdict = None if judge is None else preference(judge, chat, chosen, rejected)
-    if verdict == 0.0:  # the judge prefers the other one in both orders
-        return None
-    return {
-        "chat": chat,
-        "chosen": chosen,
-        "rejected": rejected,
-        "gap": round(gap, 6),
-        "judge": verdict,
-    }
+    return {"chat": chat, "chosen": chosen, "rejected": rejected, "gap": round(gap, 6)}
+
+
+def approved(row: Mapping[str, Any], judge: Generate | None) -> dict[str, Any]:
+    """A `row` with the judge's verdict where it is a pair.
+
+    Only that it was tried is left of a pair whose judge prefers the other reply in both orders.
+    """
+    if "chosen" not in row:
+        return dict(row)
+    verdict = judge and preference(judge, row["chat"], row["chosen"], row["rejected"])
+    if verdict == 0.0:
+        return {"task": row["task"], "seed": row["seed"]}
+    return {**row, "judge": verdict}
 
 
 def _text(game: Game) -> str:
