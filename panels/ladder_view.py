@@ -288,11 +288,15 @@ def _wrapped(rows: Mapping[str, Any]) -> str:
 
 
 def models(ladder: Artifact) -> str:
-    """Which weights stood behind the names."""
+    """Which weights stood behind the names, and which adapters on them."""
     return "; ".join(
-        f"{name}: {model['source']}, weights {model['sha256'][:12]}"
-        for name, model in ladder.data["models"].items()
+        f"{model['source']}, {_marks(model['sha256'])}" for model in ladder.data["models"].values()
     )
+
+
+def _marks(digest: str) -> str:
+    base, _, adapter = digest.partition("+")
+    return f"weights {base[:12]}" + (f" with adapter {adapter[:12]}" if adapter else "")
 
 
 def build() -> None:
