@@ -3,8 +3,9 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
 from sauda import jobs
@@ -134,7 +135,7 @@ def evaluate(options: argparse.Namespace) -> int:
     config = _config(options, tasks, policies, Config.baseline, Config.episodes)
     out = _out(options, options.family, "evaluation/1")
     data = run(config)
-    save(out, asdict(config), data)
+    _write(out, asdict(config), data)
     for row in data["rows"]:
         share = row["share"]
         print(
@@ -142,7 +143,6 @@ def evaluate(options: argparse.Namespace) -> int:
             f"[{share['low']:.4f}, {share['high']:.4f}]  grade {row['grade']['mean']:.4f}  "
             f"deals {row['deal_rate']:.3f}  rounds {row['rounds']:.2f}"
         )
-    print(f"wrote artifacts/{out}")
     return 0
 
 
@@ -154,7 +154,7 @@ def evaluate_arena(options: argparse.Namespace, tasks: Sequence[str]) -> int:
     out = _out(options, "arena", "arena/1")
     others = arena.OTHERS[config.split]
     data = arena.evaluate(config, others)
-    save(out, {**asdict(config), "others": others}, data)
+    _write(out, {**asdict(config), "others": others}, data)
     for row in data["rows"]:
         print(
             f"{row['others']:18} {row['task']:22} {row['policy']:18} n {row['n']}  "
@@ -170,8 +170,13 @@ def evaluate_arena(options: argparse.Namespace, tasks: Sequence[str]) -> int:
             f"upper bound {row['task']:22} n {row['n']}, solved {row['solved']}  "
             f"utility {row['utility']['mean']:.2f}  grade {_spanned(row['grade'])}"
         )
-    print(f"wrote artifacts/{out}")
     return 0
+
+
+def _write(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    """Save a measured artifact, and say so."""
+    save(file, config, data)
+    print(f"wrote artifacts/{file}")
 
 
 def _spanned(figures: dict[str, float] | None) -> str:
@@ -248,7 +253,7 @@ def oracle(options: argparse.Namespace) -> int:
 
     config = Config(options.episodes)
     data = run(config)
-    save("oracle.json", asdict(config), data)
+    _write("oracle.json", asdict(config), data)
     for row in data["rows"]:
         cells = {"informed": row["informed"]} | ({"belief": row["belief"]} if row["belief"] else {})
         cells |= {p["policy"]: p for p in row["policies"]}
@@ -259,7 +264,6 @@ def oracle(options: argparse.Namespace) -> int:
                 f"  {cell['share']:7.1%}{' EXPLOIT' * cell['flagged']}" if "share" in cell else ""
             )
             print(f"  {cell['mean']:7.4f} [{cell['low']:7.4f}, {cell['high']:7.4f}]{share}  {name}")
-    print("wrote artifacts/oracle.json")
     return 0
 
 
@@ -269,7 +273,7 @@ def ladder(options: argparse.Namespace) -> int:
 
     config = Config()
     data = run(config)
-    save("evaluation/ladder.json", asdict(config), data)
+    _write("evaluation/ladder.json", asdict(config), data)
     for row in data["rows"]:
         print(
             f"{row['task']:14} {row['policy']:24} n {row['n']:4}  grade {row['grade']['mean']:.4f} "
@@ -282,7 +286,11 @@ def ladder(options: argparse.Namespace) -> int:
             f"{climb['task']:28} {climb['before']:>10} to {climb['after']:10} {climb['on']:6} n "
             f"{climb['n']:4} {climb['difference']:+.4f} [{climb['low']:+.4f}, {climb['high']:+.4f}]"
         )
-    print("wrote artifacts/evaluation/ladder.json")
+    for way in data["ways"]:
+        print(
+            f"{way['task']:28} {way['policy']:10} n {way['n']:4} {way['part']:.1%} "
+            f"[{way['low']:.1%}, {way['high']:.1%}] of the way from the base to the belief buyer"
+        )
     return 0
 
 
@@ -292,13 +300,12 @@ def seller_quality(options: argparse.Namespace) -> int:
     models = tuple(dict.fromkeys(name for name in options.models.split(",") if name))
     config = Config(models, options.published, options.hard)
     data = quality(config)
-    save("seller_quality.json", asdict(config), data)
+    _write("seller_quality.json", asdict(config), data)
     for row in data["rows"]:
         print(f"{row['criterion']}: {row['about']} {row['target']}")
         for side, cell in row["sides"].items():
             met = {True: "meets", False: "FAILS", None: ""}[cell["meets"]]
             print(f"  {side:20} n {cell['n']:4} {cell['of']:6} {_spanned(cell)}  {met}")
-    print("wrote artifacts/seller_quality.json")
     return 0
 
 
@@ -320,7 +327,7 @@ def market(options: argparse.Namespace) -> int:
 
     config = Config()
     data = run(config)
-    save("market.json", asdict(config), data)
+    _write("market.json", asdict(config), data)
     for manner in data["manner"]:
         print(f"{manner['task']}  n {manner['replies']:,} replies")
         for row in manner["signals"]:
@@ -330,7 +337,6 @@ def market(options: argparse.Namespace) -> int:
     print(f"R2 of the floor: prices {words['prices']['mean']:.3f}, words add {words['gain']}")
     for row in data["careers"]:
         print(f"a soft history costs {row['then']} {row['lost']}")
-    print("wrote artifacts/market.json")
     return 0
 
 
@@ -339,7 +345,7 @@ def belief(options: argparse.Namespace) -> int:
 
     config = Config()
     data = report(config)
-    save("belief.json", asdict(config), data)
+    _write("belief.json", asdict(config), data)
     for row in data["calibration"]:
         covered = "  ".join(f"{c['level']:.0%} in {c['mean']:.3f}" for c in row["coverage"])
         print(
@@ -357,7 +363,6 @@ def belief(options: argparse.Namespace) -> int:
             f"{row['task']:14} n {row['n']}  all evidence {_spanned(row['belief'])}  prices alone "
             f"{_spanned(row['belief_prices'])}  difference {_spanned(row['difference'])}"
         )
-    print("wrote artifacts/belief.json")
     return 0
 
 
@@ -367,7 +372,7 @@ def judged(options: argparse.Namespace) -> int:
 
     config = Config(options.episodes)
     data = run(config)
-    save("judged.json", asdict(config), data)
+    _write("judged.json", asdict(config), data)
     for row in data["rows"]:
         rate, gain = row["win_rate"], row["difference"]
         print(
@@ -375,7 +380,6 @@ def judged(options: argparse.Namespace) -> int:
             f"{rate['high']:.3f}]  total {row['total']['mean']:.3f}  less {data['control']} "
             f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
         )
-    print("wrote artifacts/judged.json")
     return 0
 
 
@@ -384,14 +388,13 @@ def selector(options: argparse.Namespace) -> int:
 
     config = Config()
     data = select(config)
-    save("training/selector.json", asdict(config), data)
+    _write("training/selector.json", asdict(config), data)
     for row in data["final"]:
         gain = row["less_expert"]
         print(
             f"{row['task']:24} n {row['n']}  ends on {row['policy']}  less the expert "
             f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
         )
-    print("wrote artifacts/training/selector.json")
     return 0
 
 
@@ -399,7 +402,7 @@ def reproduce(options: argparse.Namespace) -> int:
     from sauda.reproduce import MEASURED, reproduction
 
     data = reproduction()
-    save(
+    _write(
         "evaluation/reproduction.json", {"measured": MEASURED, "published": "published.json"}, data
     )
     agreement = data["agreement"]
@@ -415,7 +418,7 @@ def record(options: argparse.Namespace) -> int:
     from sauda.record import SEED, showcase
 
     data = showcase()
-    save("episodes/showcase.json", {"seed": SEED}, data)
+    _write("episodes/showcase.json", {"seed": SEED}, data)
     print(f"recorded {len(data['episodes'])} episodes")
     return 0
 
@@ -425,7 +428,7 @@ def before_after(options: argparse.Namespace) -> int:
 
     config = Config()
     data = compare(config)
-    save("episodes/before_after.json", asdict(config), data)
+    _write("episodes/before_after.json", asdict(config), data)
     for played in data["tasks"]:
         for pair in played["chosen"]:
             sides = (f"{pair[s]['policy']} {pair[s]['grade']:.4f}" for s in ("before", "after"))
@@ -433,7 +436,6 @@ def before_after(options: argparse.Namespace) -> int:
                 f"{played['task']:14} n {len(played['seeds'])}  {pair['why']:6} seed {pair['seed']}"
                 f"  {'  '.join(sides)}  {pair['difference']:+.4f}"
             )
-    print("wrote artifacts/episodes/before_after.json")
     return 0
 
 
@@ -463,7 +465,7 @@ def language(options: argparse.Namespace) -> int:
     from sauda.language_quality import LABELLED, quality
 
     data = quality()
-    save("language.json", {"labelled": sha256(LABELLED)}, data)
+    _write("language.json", {"labelled": sha256(LABELLED)}, data)
     for row in data["rows"]:
         shares = "  ".join(f"{name} {_said(row[name])}" for name in ("precision", "recall", "f1"))
         label = f"{row['split']:8} {row['language']:8} {row['signal']:10} {row['reader']:8}"
@@ -474,7 +476,6 @@ def language(options: argparse.Namespace) -> int:
             f"exact {row['exact']} of {row['priced']}, another {row['other']}, missed "
             f"{row['missed']}; invented {row['false']} of {row['unpriced']}"
         )
-    print("wrote artifacts/language.json")
     return 0
 
 

@@ -67,6 +67,7 @@ def collect(
     todo = (one for one in _instances(config) if one not in tried)
     if len(found) >= config.pairs:
         return found[: config.pairs]
+    say(f"{len(found)} of {config.pairs} pairs")
     begun = time.monotonic()
     with closing(_side_by_side(config, players, todo)) as batches:
         for rows in batches:
