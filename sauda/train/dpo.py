@@ -45,7 +45,7 @@ class Config:
     epochs: int = 1
     batch: int = 8  # pairs a step
     at_once: int = 1  # pairs a pass; one, because its two replies share their prompt
-    learning_rate: float = 5e-5
+    learning_rate: float = 1e-4
     warmup: float = 0.1  # of the steps; then a cosine to 0
     beta: float = 0.1  # how near the learner stays to the adapter it began with
     clip: float = 1.0  # of the gradient's norm
