@@ -185,6 +185,13 @@ FILES = (
         "Training",
     ),
     Entry(
+        "training/dpo.json",
+        "run/1",
+        "python -m sauda train dpo",
+        "The log of Sauda's learning from pairs of replies, what they are, its gate",
+        "Training",
+    ),
+    Entry(
         "episodes/before_after.json",
         "before_after/1",
         "python -m sauda before-after",
