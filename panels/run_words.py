@@ -54,8 +54,8 @@ def _learnt_from(data: Mapping[str, Any]) -> Markup:
         note = f"{groups:,} groups of {games['group']}; {seeds}"
         return stat(f"{groups * games['group']:,}", "games played", note=note)
     if pairs := data.get("pairs"):
-        gap = f"grades {pairs['gap']:.3f} apart on average"
-        return stat(f"{pairs['n']:,}", "pairs of replies", note=gap)
+        found = f"found in {pairs['seconds'] / 60:.0f} min; grades {pairs['gap']:.3f} apart"
+        return stat(f"{pairs['n']:,}", "pairs of replies", note=found)
     return stat("–", "learnt from", note="not in the log")
 
 

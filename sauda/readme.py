@@ -75,17 +75,19 @@ def _training() -> list[tuple[str, str, str, str]]:
         file = f"training/{stage}.json"
         run = load(file).data
         gate, on = run["gate"], run["hardware"]
-        steps, minutes = run["log"][-1]["step"], run["seconds"] / 60
+        steps, minutes = run["log"][-1]["step"], f"{run['seconds'] / 60:.0f} min"
         saw = (
             f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the belief buyer's kind, "
             f"prices {gate['price_off']:.1f} % of the limit off its"
         )
+        if "pairs" in run:
+            minutes = f"{run['pairs']['seconds'] / 60:.0f} min of looking for pairs, then {minutes}"
         threads = "one thread" if on["threads"] == 1 else f"{on['threads']} threads"
         where = f"{threads} of a shared {on['device']}"
         rows += [
             (
                 f"{stage.upper()} of `sauda-mini` on {where}",
-                f"{steps} steps, {run['tokens']:,} tokens, {minutes:.0f} min",
+                f"{steps} steps, {run['tokens']:,} tokens, {minutes}",
                 _learnt(run),
                 file,
             ),

@@ -170,9 +170,9 @@ def test_the_strip_says_games_pairs_and_the_adapter_before(grpo):
     assert "3 groups of 4" in told
     assert ">12<" in told  # games
     pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
-             "judge": None, "seconds": 9.0, "sha256": "00"}  # fmt: skip
+             "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
     dpo = made_up("dpo", [step(1, margin=0.1)], pairs=pairs)
-    assert "grades 0.250 apart" in run_words.summary(dpo)
+    assert "found in 3 min; grades 0.250 apart" in run_words.summary(dpo)
     assert "move of the better reply" in run_words.mix(dpo)
 
 
