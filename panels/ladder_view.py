@@ -26,9 +26,11 @@ from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.ladder import ORACLE, SCRIPTS, Config
 from sauda.policies.lineup import is_model
+from sauda.policies.model import SAUDA
 
 FILE = "evaluation/ladder.json"
 BASE = Config.baseline
+OURS = f"{BASE}+{SAUDA}"  # the stage that Sauda plays with
 TRAINED = {
     BASE: "untrained base",
     "mini+sft": "SFT",
@@ -222,12 +224,12 @@ def against(row: Mapping[str, Any], baseline: str) -> tuple[str, str]:
 def sentence(ladder: Artifact, task: str) -> str:
     """What training brought, and how much of what a wrapper shows is the wrapper's."""
     rows = {row["policy"]: row for row in rows_of(ladder, task)}
-    return " ".join(filter(None, [_trained(ladder, task), _wrapped(rows)]))
+    return " ".join(filter(None, [_trained(ladder, task), *_later(ladder, task), _wrapped(rows)]))
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where the last trained stage stands on a task, bare; means of grades."""
+    """Where Sauda stands on a task, bare; means of grades."""
 
     row: Mapping[str, Any]
     base: float
@@ -236,14 +238,13 @@ class Standing:
 
 
 def standing(ladder: Artifact, task: str) -> Standing | None:
-    """None where no trained stage was played."""
+    """None where Sauda did not play."""
     rows = {row["policy"]: row for row in rows_of(ladder, task)}
-    last = next((name for name in reversed(TRAINED) if name in rows and name != BASE), None)
-    if last is None:
+    if OURS not in rows:
         return None
     grades = {name: row["grade"]["mean"] for name, row in rows.items()}
     ways = {(way["task"], way["policy"]): way for way in ladder.data["ways"]}
-    return Standing(rows[last], grades[BASE], best_script(grades), ways.get((task, last)))
+    return Standing(rows[OURS], grades[BASE], best_script(grades), ways.get((task, OURS)))
 
 
 def walked(way: Mapping[str, Any]) -> tuple[str, str]:
@@ -265,6 +266,18 @@ def _trained(ladder: Artifact, task: str) -> str:
         return f"{said}."
     part, span = walked(here.way)
     return f"{said}; that is {part} {span} of the way from the base to the belief buyer."
+
+
+def _later(ladder: Artifact, task: str) -> list[str]:
+    """What each stage after the one that Sauda plays with made of it."""
+    order = list(TRAINED)
+    return [
+        f"Going on to {told(climb['after'])} changed that by {climb['difference']:+.3f} "
+        f"[{climb['low']:+.3f}, {climb['high']:+.3f}]."
+        for climb in ladder.data["climbs"]
+        if (climb["task"], climb["on"]) == (task, "all")
+        and order.index(climb["after"]) > order.index(OURS)
+    ]
 
 
 def _wrapped(rows: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from env import task
@@ -168,6 +169,14 @@ def test_a_judge_that_dies_stops_the_search_and_loses_no_pair(tmp_path):
     with pytest.raises(Stopped, match=r"the judge gave no answer: no reply within 5 s; 3 pairs"):
         collect(replace(FEW, pairs=50), [Contestant(Bidder())], file, dies)
     assert len(kept(file)) == 3
+
+
+def test_pairs_are_learnt_as_often_as_their_grades_lie_apart():
+    pairs = [{"gap": gap, "number": number} for number, gap in enumerate([0.1, 0.3] * 1000)]
+    drawn = dpo.by_gap(pairs, 0)
+    assert len(drawn) == len(pairs)
+    assert np.mean([pair["gap"] == 0.3 for pair in drawn]) == pytest.approx(0.75, abs=0.03)
+    assert drawn == dpo.by_gap(pairs, 0) != dpo.by_gap(pairs, 1)
 
 
 def test_a_judge_that_is_configured_and_does_not_answer_stops_the_run():
