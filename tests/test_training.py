@@ -383,6 +383,16 @@ def test_steps_after_the_checkpoint_gone_on_from_count_once():
     assert runs.resumes(log) == [1]
 
 
+def test_a_checkpoint_that_the_log_does_not_tell_of_is_refused(tmp_path):
+    run = runs.Run(tmp_path)
+    runs.check_log(run, 0)
+    with pytest.raises(Stopped, match=r"a checkpoint of step 2 in .*, and log.jsonl does not tell"):
+        runs.check_log(run, 2)
+    for line in ({"begun": 0}, {"step": 1}, {"step": 2}):
+        runs.append(run.log, line)
+    runs.check_log(run, 2)
+
+
 def test_R7_a_half_checkpoint_is_passed_over_and_a_damaged_one_refused(tmp_path):
     for step in (2, 4, 10):
         folder = tmp_path / f"checkpoint-{step}"

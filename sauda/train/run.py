@@ -115,6 +115,18 @@ def curve(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [steps[step] for step in sorted(steps)]
 
 
+def check_log(run: Run, step: int) -> None:
+    """Refuse to go on from `step` where the log does not tell of it: its lines cannot be made up.
+
+    Raises Stopped.
+    """
+    if step and step not in {row["step"] for row in curve(lines(run.log))}:
+        raise Stopped(
+            f"there is a checkpoint of step {step} in {run.folder}, and {run.log.name} does not "
+            "tell of that step; put the log back, or remove the folder and begin anew"
+        )
+
+
 def resumes(found: Sequence[Mapping[str, Any]]) -> list[int]:
     """The steps at which the run was gone on with."""
     return [line["begun"] for line in found if "begun" in line][1:]

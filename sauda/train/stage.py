@@ -31,6 +31,7 @@ from sauda.train.run import (
     Stopped,
     append,
     check_disk,
+    check_log,
     curve,
     hardware,
     latest,
@@ -84,6 +85,7 @@ def train(
         start = latest(folder) if resume else None
         check_disk(folder, _needed(ready, config.checkpoint_every))
         begun = 0 if start is None else step_of(start)
+        check_log(run, begun)
         if begun == ready.steps:  # killed between the last step and the end
             read_adapter(ready.trainer.model, start)
         else:
