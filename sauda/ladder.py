@@ -37,7 +37,7 @@ ORACLE = "oracle"  # the best reply to the very seller it meets, whom it knows
 COUNTS = ("moves", "unparsed", "changed", "tokens", *CONDUCT)  # of the learner, an episode
 BAZAAR = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
-STAGES = ("mini", "mini+sft", "mini+grpo")  # one base, untrained and after each stage of training
+STAGES = ("mini", "mini+sft", "mini+grpo", "mini+dpo")  # one base, untrained and after each stage
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
 WRAPPED = ("constrained", "steering", "honest")
 
@@ -57,7 +57,7 @@ class Config:
 
     parts: tuple[Part, ...] = (
         Part(BAZAAR, STAGES, 200),
-        Part(BAZAAR, tuple(f"mini+{how}" for how in WRAPPED), 200),
+        Part(BAZAAR, tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 200),
         Part(BAZAAR, ("null", "null+steering", "null+honest", *SCRIPTS, "belief", ORACLE), 200),
         Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
