@@ -248,7 +248,7 @@ def standing(ladder: Artifact, task: str) -> Standing | None:
 
 
 def walked(way: Mapping[str, Any]) -> tuple[str, str]:
-    """A part of a way and its interval: "59 %", "[46 %, 72 %]"."""
+    """A part of a way and its interval: "59%", "[46%, 72%]"."""
     return f"{way['part']:.0%}", f"[{way['low']:.0%}, {way['high']:.0%}]"
 
 

@@ -78,9 +78,8 @@ def judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
 def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
     """As many rows as there are `pairs`, drawn from them by their gaps, with replacement.
 
-    A preference says which reply earned more and not how much more: learnt evenly, small gains that
-    are frequent outvote losses that are rare and large, and a buyer bids ever lower until its deals
-    fail. Drawn so, a reply counts by what it earns on average.
+    A preference says which reply earned more and not how much more; learnt evenly, small gains that
+    are frequent outvote losses that are rare and large. Some pairs come often, some never.
     """
     gaps = np.array([pair["gap"] for pair in pairs])
     drawn = np.random.default_rng(seed).choice(len(pairs), len(pairs), p=gaps / gaps.sum())

@@ -2,8 +2,8 @@
 
 The learner plays a game; at one of its turns it is asked some more times, and each other reply is
 played to the end by the learner itself, its later tokens drawn alike. The reply whose game earned
-most is chosen, the one whose game earned least rejected. A pair is on disk before the next one is
-looked for.
+most is chosen, the one whose game earned least rejected. The pairs of a batch of positions
+are on disk before those of the next one.
 """
 
 import json
