@@ -72,14 +72,16 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("files", nargs="*", help="under artifacts/; all that are registered if none")
     sub.add_argument(
         "--models", nargs="*", metavar="TASK",
-        help="instead, the ladder's first games of each trained stage, by its adapter; a minute a "
-        "stage and task, bazaar/open if none is named",
+        help="instead, the ladders' first games of each trained stage, by its adapter; a minute a "
+        "stage and task, bazaar/open if none is named; also arena/market_round",
     )  # fmt: skip
 
     sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
     command("ladder", ladder, "language models bare, constrained and wrapped, beside scripts")
+
+    command("arena-ladder", arena_ladder, "the same of a lab in the GPU arena, on market_round")
 
     sub = command("seller-quality", seller_quality, "a model's words as a seller, beside a stub's")
     sub.add_argument("--models", default="mini", help="by name, with commas; or null")
@@ -290,6 +292,27 @@ def ladder(options: argparse.Namespace) -> int:
         print(
             f"{way['task']:28} {way['policy']:10} n {way['n']:4} {way['part']:.1%} "
             f"[{way['low']:.1%}, {way['high']:.1%}] of the way from the base to the belief buyer"
+        )
+    return 0
+
+
+def arena_ladder(options: argparse.Namespace) -> int:
+    from sauda.arena_ladder import Config
+    from sauda.arena_ladder import arena_ladder as run
+
+    config = Config()
+    data = run(config)
+    _write("evaluation/arena-ladder.json", asdict(config), data)
+    for row in data["rows"]:
+        print(
+            f"{row['task']} {row['policy']:20} n {row['n']:4}  grade {row['grade']['mean']:.4f} "
+            f"[{row['grade']['low']:.4f}, {row['grade']['high']:.4f}]  valid {row['valid']:.3f} of "
+            f"{row['actions']}  no action read {row['unparsed']}  tokens {row['tokens']}"
+        )
+    for climb in data["climbs"]:
+        print(
+            f"{climb['before']} to {climb['after']} n {climb['n']} {climb['difference']:+.4f} "
+            f"[{climb['low']:+.4f}, {climb['high']:+.4f}]"
         )
     return 0
 

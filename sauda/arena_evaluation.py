@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from env import Policy, Task, arena, begin, rollout, task
+from env import Episode, Task, arena, begin, rollout, task
 from sauda.arena_events import events
 from sauda.codehash import code_hash
 from sauda.evaluate import Config, measured
@@ -103,16 +103,20 @@ def play_cell(
     """One task, policy and company over `seeds`, as columns: one value an episode."""
     here = with_others(task(task_name), others)
     learner = policy(here, policy_name)
-    rows = [episode_row(here, learner, seed) for seed in seeds]
+    return columns_of(here, [rollout(here, learner, seed) for seed in seeds])
+
+
+def columns_of(here: Task, played: Sequence[Episode]) -> dict[str, Any]:
+    """Episodes of one task as columns: one value an episode."""
+    rows = [episode_row(here, one) for one in played]
     columns = {name: [row[name] for row in rows] for name in rows[0] if name != "components"}
     parts = {name: [row["components"][name] for row in rows] for name in NAMES}
     return columns | {"end": "".join(columns["end"]), "components": parts}
 
 
-def episode_row(here: Task, learner: Policy, seed: int) -> dict[str, Any]:
+def episode_row(here: Task, played: Episode) -> dict[str, Any]:
     """One episode in figures; an action without a result, where a policy forfeits, is not valid."""
-    played = rollout(here, learner, seed)
-    steps = arena.episode_rewards(begin(here, seed).state, played.turns, here.learner)
+    steps = arena.episode_rewards(begin(here, played.seed).state, played.turns, here.learner)
     whole, own = arena.total(steps), played.final.private[here.learner]
     return {
         "end": str(played.end)[0].upper(),
@@ -145,9 +149,16 @@ def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
 
 
 def row(
-    cell: Cell, columns: Mapping[Cell, Mapping[str, Any]], worlds: Mapping[str, Any], baseline: str
+    cell: Cell,
+    columns: Mapping[Cell, Mapping[str, Any]],
+    worlds: Mapping[str, Any],
+    baseline: str,
+    code: str = "",
 ) -> dict[str, Any]:
-    """The figures of one cell, all computed from the recorded columns."""
+    """The figures of one cell, all computed from the recorded columns.
+
+    `code` is the policy's hash where it is not that of a policy by name.
+    """
     others, task_name, policy_name = cell
     mine, base = columns[cell], columns.get((others, task_name, baseline))
     count = Counter(mine["end"])
@@ -170,7 +181,7 @@ def row(
         "hashes": {
             "task": _task_hash(task_name),
             "opponents": _opponents_hash(task_name, others),
-            "policy": _policy_hash(task_name, policy_name),
+            "policy": code or _policy_hash(task_name, policy_name),
         },
     }
 

@@ -224,7 +224,8 @@ def entry(file: str) -> Entry:
             return known
     if re.fullmatch(r"training/(sft|grpo|dpo)(-[\w.-]+)?\.json", file):
         stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
-        return Entry(file, "run/1", f"python -m sauda train {stage}", "A training run", "")
+        game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
+        return Entry(file, "run/1", f"python -m sauda train {stage}{game}", "A training run", "")
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
         of_arena = file.startswith("evaluation/arena-")
         kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")

@@ -6,12 +6,12 @@ differently in a batch, and a sampled token may turn on a last bit.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from env import (
     IllegalAction,
-    Observation,
     Play,
     Task,
     Turn,
@@ -20,10 +20,9 @@ from env import (
     begin,
     move,
 )
-from sauda.policies.lineup import Contestant, proposed
-from sauda.policies.llm import Action, render, schema, seed_of
+from sauda.policies.lineup import Contestant, proposed, speech
+from sauda.policies.llm import seed_of
 from sauda.policies.reply import Messages, Reply
-from sauda.policies.steering import Proposal
 
 
 @dataclass(frozen=True)
@@ -31,11 +30,11 @@ class Asked:
     """One turn of the model's: what it was asked, what it replied, what that proposes."""
 
     before: Play
-    obs: Observation
+    obs: Any  # of either game
     chat: Messages
     reply: Reply
-    proposal: Proposal
-    action: Action | None  # the move that was made of it; None where the game was forfeited
+    proposal: Any  # an action, or the IllegalAction that says why there is none
+    action: Any  # the move that was made of it; None where the game was forfeited
     changed: bool = False  # by a wrapper
 
 
@@ -57,7 +56,7 @@ class Game:
         return not self.play.forfeit and self.here.env.to_act(self.play.state) is not None
 
     @property
-    def observation(self) -> Observation:
+    def observation(self) -> Any:
         """What the learner sees now."""
         return self.here.env.observe(self.play.state, self.here.learner)
 
@@ -73,7 +72,7 @@ class Game:
             return seed_of(np.random.default_rng([self.play.seed, *self.salt, turn]))
         return seed_of(agent_stream(self.here, self.play.seed, self.here.learner, turn))
 
-    def answer(self, player: Contestant, obs: Observation, chat: Messages, reply: Reply) -> None:
+    def answer(self, player: Contestant, obs: Any, chat: Messages, reply: Reply) -> None:
         """The learner's move by `reply` and every answer to it; a forfeit ends the game."""
         before, proposal = self.play, proposed(obs, reply)
         action, changed = None, False
@@ -103,8 +102,8 @@ def play_in_step(games: Sequence[Game], player: Contestant) -> None:
 def move_in_step(games: Sequence[Game], player: Contestant) -> None:
     """One move in each of `games`, all running, their replies in one batch."""
     seen = [game.observation for game in games]
-    chats = [render(obs) for obs in seen]
-    forms = [schema(obs) if player.constrained else None for obs in seen]
+    chats = [speech(obs).render(obs) for obs in seen]
+    forms = [speech(obs).schema(obs) if player.constrained else None for obs in seen]
     replies = player.generate.batch(chats, [game.seed() for game in games], forms)
     for game, obs, chat, reply in zip(games, seen, chats, replies, strict=True):
         game.answer(player, obs, chat, reply)

@@ -5,7 +5,7 @@ played is kept on disk after each batch: a stopped run goes on where it was.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import pairwise, product
@@ -22,10 +22,11 @@ from sauda.codehash import code_hash
 from sauda.conduct import CONDUCT, conduct
 from sauda.evaluate import ENDS, SPLITS, row
 from sauda.instep import new_game, play_in_step
+from sauda.policies import llm
 from sauda.policies.best_reply import informed_policy
 from sauda.policies.decoding import Decoder
 from sauda.policies.lineup import Contestant, contestant, is_model, loaded
-from sauda.policies.llm import LLMPolicy, parse, render
+from sauda.policies.llm import LLMPolicy
 from sauda.policies.weights import CACHE
 from sauda.stats import paired_difference, part_of_way
 from sauda.train.data import DataConfig, seller_of
@@ -134,8 +135,13 @@ def summarised(
 
 def first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
     """The first `n` episodes of `columns`, each value a deal or one an episode."""
-    per = {name: len(values) // len(columns["grade"]) for name, values in columns.items()}
-    return {name: values[: n * per[name]] for name, values in columns.items()}
+    had = len(columns["grade"])
+    return {
+        name: {part: some[:n] for part, some in values.items()}
+        if isinstance(values, Mapping)
+        else values[: n * (len(values) // had)]
+        for name, values in columns.items()
+    }
 
 
 def climbs(episodes: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -183,7 +189,7 @@ def ways(
     return found
 
 
-def models_behind(policies: Iterable[str]) -> dict[str, Any]:
+def models_behind(policies: Iterable[str], speech: Any = llm) -> dict[str, Any]:
     """Which weights stood behind each policy, and the hash of the prompt and parser (R2)."""
     names = {contestant(p).weights for p in policies if is_model(p)} - {""}
     models = {name: loaded(name) for name in sorted(names)}
@@ -193,8 +199,8 @@ def models_behind(policies: Iterable[str]) -> dict[str, Any]:
             "origin": model.origin,
             "sha256": model.sha256,
             "cpu": model.cpu,
-            "prompt": code_hash(render),
-            "parser": code_hash(parse),
+            "prompt": code_hash(speech.render),
+            "parser": code_hash(speech.parse),
             "sampling": asdict(model.decoder.sampling),
         }
         for name, model in models.items()
@@ -207,14 +213,29 @@ def _cell(
     """One cell's columns, batch after batch, each read from `parts` where it is there already."""
     if not is_model(name):
         return _played(task_name, name, seeds)
+    return in_batches(
+        seeds,
+        batch,
+        lambda some: parts / f"{_key(task_name, name, some)}.json",
+        lambda some: play_model(task(task_name), contestant(name), some),
+    )
+
+
+def in_batches(
+    seeds: Sequence[int],
+    batch: int,
+    file_of: Callable[[Sequence[int]], Path],
+    play: Callable[[Sequence[int]], Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The columns of all `seeds`, each batch played once and kept in its file."""
     pieces = []
     for start in range(0, len(seeds), batch):
         some = seeds[start : start + batch]
-        file = parts / f"{_key(task_name, name, some)}.json"
+        file = file_of(some)
         if not file.exists():
-            write(file, json.dumps(play_model(task(task_name), contestant(name), some)))
+            write(file, json.dumps(play(some)))
         pieces.append(json.loads(file.read_text(encoding="utf-8")))
-    return {column: _joined([piece[column] for piece in pieces]) for column in pieces[0]}
+    return _joined(pieces)
 
 
 def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
@@ -242,6 +263,9 @@ def _code(name: str) -> str:
 
 
 def _joined(pieces: Sequence[Any]) -> Any:
+    """Columns one after the other, in tables of them too."""
+    if isinstance(pieces[0], Mapping):
+        return {name: _joined([piece[name] for piece in pieces]) for name in pieces[0]}
     return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
 
 

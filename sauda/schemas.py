@@ -549,6 +549,16 @@ class ArenaRow(_Strict):
     hashes: Hashes
 
 
+class ArenaLadderRow(ArenaRow):
+    unparsed: int
+    tokens: int
+
+
+class ArenaLadderColumns(ArenaColumns):
+    unparsed: list[int]
+    tokens: list[int]
+
+
 class ArenaCorrelation(_Strict):
     others: str
     task: str
@@ -592,6 +602,16 @@ class Arena(_Strict):
     examples: list[ArenaExample]
     worlds: dict[str, ArenaWorlds]
     episodes: dict[str, dict[str, dict[str, ArenaColumns]]]
+
+
+class ArenaLadder(_Strict):
+    ends: dict[str, str]
+    rows: list[ArenaLadderRow]
+    climbs: list[Climb]
+    bounds: list[ArenaBound]
+    worlds: ArenaWorlds
+    episodes: dict[str, ArenaLadderColumns]
+    models: dict[str, LadderModel]
 
 
 class SellerGame(_Strict):
@@ -785,6 +805,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "judged/1": TypeAdapter(Judged),
     "selector/1": TypeAdapter(Selector),
     "arena/1": TypeAdapter(Arena),
+    "arena_ladder/1": TypeAdapter(ArenaLadder),
     "seller_quality/1": TypeAdapter(SellerQuality),
     "run/1": TypeAdapter(TrainingRun),
 }

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sauda import ladder
+from env import ARENA_TASKS
+from sauda import arena_ladder, ladder
 from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load, sha256
 from sauda.cells import replay_cell
 from sauda.evaluate import Config, evaluate
@@ -40,17 +41,14 @@ class Played:
     faults: list[str]
 
 
-def verify_models(
-    tasks: Sequence[str], file: str = "evaluation/ladder.json", root: Path = ROOT
-) -> Iterator[Played]:
+def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[Played]:
     """Each trained stage's first games on some tasks, played again by the adapters that are kept.
 
     On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded in
     another way and a game may part from the recorded one; there the mean grade must not differ
     (paired, 95 % interval). Raises ArtifactError, and ValueError for a task that was not played.
     """
-    artifact = load(file, root)
-    for pair in ladder.stages_again(_ladder_config(artifact), artifact.data, tasks):
+    for pair in _stages_again(tasks, root):
         place = f"data.episodes[{pair.task!r}][{pair.policy!r}]"
         found = list(differences(pair.recorded, pair.again, place))
         told = Played(pair.task, pair.policy, len(pair.again["grade"]), "to the last digit", found)
@@ -60,6 +58,20 @@ def verify_models(
             said = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on another CPU"
             told = replace(told, verdict=said, faults=[] if low <= 0 <= high else found)
         yield told
+
+
+def _stages_again(tasks: Sequence[str], root: Path) -> Iterator[ladder.Replayed]:
+    """Of the ladder's tasks, and of the arena's."""
+    of_arena = [name for name in tasks if name in ARENA_TASKS]
+    if others := [name for name in tasks if name not in of_arena]:
+        artifact = load("evaluation/ladder.json", root)
+        yield from ladder.stages_again(_ladder_config(artifact), artifact.data, others)
+    for name in of_arena:
+        artifact = load("evaluation/arena-ladder.json", root)
+        config = arena_ladder.Config(**_config(artifact))
+        if name != config.task:
+            raise ValueError(f"no model was played on {name!r} of the arena, only on {config.task}")
+        yield from arena_ladder.stages_again(config, artifact.data)
 
 
 def differences(recorded: Any, again: Any, place: str) -> Iterator[str]:
@@ -153,6 +165,11 @@ def _ladder(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return ladder.again(_ladder_config(artifact), artifact.data)
 
 
+def _arena_ladder(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Rows and bounds computed again; scripts played again, language models not."""
+    return arena_ladder.again(arena_ladder.Config(**_config(artifact)), artifact.data)
+
+
 def _ladder_config(artifact: Artifact) -> ladder.Config:
     parts = tuple(
         ladder.Part(**{name: _tuple(value) for name, value in part.items()})
@@ -239,6 +256,7 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "before_after/1": _before_after,
     "reproduction/1": _reproduction,
     "ladder/1": _ladder,
+    "arena_ladder/1": _arena_ladder,
     "oracle/1": _oracle,
     "market/1": _market,
     "belief/1": _belief,
@@ -261,6 +279,7 @@ def describe(file: str) -> str:
         "before_after/1": "games made again from the recorded replies, chosen again by the rule",
         "reproduction/1": "compared again from the two artifacts it rests on",
         "ladder/1": "rows computed again; scripts and the null model played again",
+        "arena_ladder/1": "rows and bounds computed again; scripts played again",
         "oracle/1": "every game solved again, every episode played again",
         "market/1": "every game listened to again, every career lived again",
         "belief/1": "every table believed again, every game of both buyers played again",

@@ -99,7 +99,8 @@ def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
             raise IllegalAction("no more")
         return arena.Action("send_message", message="hello")
 
-    row = episode_row(ARENA_TASKS[SINGLE], gives_up, 3)
+    here = ARENA_TASKS[SINGLE]
+    row = episode_row(here, rollout(here, gives_up, 3))
     assert (row["end"], row["actions"], row["valid"]) == ("F", 2, 1)
 
 

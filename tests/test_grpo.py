@@ -52,7 +52,7 @@ def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
     texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
     play_in_step([game], Contestant(Bidder(tokenizer, *texts)))
     assert len(game.asked) == 3
-    row = learnt(game, tokenizer)
+    row = learnt(game.asked, tokenizer)
     said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
     text = tokenizer.decode(said)
     assert text == '{"offer":20} {"walk":true}'  # the second is no canonical form
@@ -67,7 +67,7 @@ def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
     game = new_game(task("bazaar/open"), 30_000)
     tokenizer = stage.tokenizer_of(toy)
     play_in_step([game], Contestant(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
-    row = learnt(game, tokenizer)
+    row = learnt(game.asked, tokenizer)
     said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
     assert tokenizer.decode(said).endswith("well, well\n")
     assert game.play.forfeit
@@ -97,7 +97,7 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
         played.append(new_game(task("bazaar/open"), seed))
     texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
     play_in_step(played, Contestant(Bidder(stage.tokenizer_of(toy), *texts)))
-    rows = games.sequences(played)
+    rows = games.sequences(played, 0)
     width = max(map(len, rows["prompt_ids"]))
     ids = [
         [0] * (width - len(p)) + p + c

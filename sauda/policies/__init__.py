@@ -8,7 +8,7 @@ from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_ba
 from sauda.policies import arena, bazaar
 from sauda.policies.belief import belief_buyer, belief_prices
 from sauda.policies.expert import expert
-from sauda.policies.lineup import is_model, model_policy
+from sauda.policies.lineup import is_model, lab_policy, model_policy
 from sauda.policies.planner import planner
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
@@ -75,8 +75,8 @@ def contestants(task: Task) -> Mapping[str, Policy]:
 
 def policy(task: Task, name: str) -> Policy:
     """The contestant of that name, or the language model; ValueError naming those there are."""
-    if is_model(name) and task.learner != "lab_0":  # no model has a prompt for the arena yet
-        return model_policy(name)
+    if is_model(name):
+        return lab_policy(name) if task.learner == "lab_0" else model_policy(name)
     found = contestants(task)
     if task.learner == "buyer" and name in SLOW:
         return SLOW[name]

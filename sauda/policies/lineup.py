@@ -7,9 +7,13 @@ is loaded before the first reply is asked for.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import ModuleType
+from typing import Any
 
-from env import IllegalAction, Observation, Policy
-from sauda.policies.llm import LLMPolicy, Null, parse
+from env import IllegalAction, Observation, Policy, arena
+from sauda.policies import arena_llm, llm
+from sauda.policies.arena_llm import ArenaLLMPolicy
+from sauda.policies.llm import LLMPolicy, Null
 from sauda.policies.model import MODELS, Model, adapter_folder, load
 from sauda.policies.reply import BatchGenerate, Messages, Reply, Schema
 from sauda.policies.steering import WRAPPERS, Proposal, Steered, Wrapped, Wrapper
@@ -63,10 +67,18 @@ class Contestant:
         return self.generate.name if isinstance(self.generate, Named) else ""
 
 
-def proposed(obs: Observation, reply: Reply) -> Proposal:
-    """The move that `reply` holds at `obs`, or the IllegalAction that says why it holds none."""
+def speech(obs: Any) -> ModuleType:
+    """What words the game of `obs` for a model: `render`, `schema`, and `parse` of its replies."""
+    return arena_llm if isinstance(obs, arena.Observation) else llm
+
+
+def proposed(obs: Any, reply: Reply) -> Any:
+    """The move that `reply` holds at `obs`, or the IllegalAction that says why it holds none.
+
+    A lab's reply that holds none is `Malformed`, which its rules know how to answer.
+    """
     try:
-        return parse(reply.text, obs)
+        return speech(obs).parse(reply.text, obs)
     except IllegalAction as error:
         return error
 
@@ -104,3 +116,11 @@ def contestant(name: str) -> Contestant:
 def model_policy(name: str) -> Policy:
     """The contestant of that name as a policy; no weights are read yet."""
     return contestant(name).policy
+
+
+def lab_policy(name: str) -> Policy:
+    """The same in a lab's seat; ValueError for a wrapper, which steers prices alone."""
+    found = contestant(name)
+    if found.wrapper is not None:
+        raise ValueError(f"{name!r} has a wrapper that steers a buyer; a lab plays without")
+    return ArenaLLMPolicy(found.generate, found.constrained)

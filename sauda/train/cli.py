@@ -45,6 +45,7 @@ def add(commands: Any) -> None:
     sub.set_defaults(run=train)
     sub.add_argument("stage", choices=STAGES)
     sub.add_argument("--out", type=Path, default=None, help="folder of the run; by default a cache")
+    sub.add_argument("--game", default="bazaar", help="bazaar, or arena (sft, grpo)")
     sub.add_argument("--resume", action="store_true", help="go on from the last whole checkpoint")
     for name, kind, told in OPTIONS:
         sub.add_argument(name, type=kind, default=None, help=told)
@@ -56,7 +57,8 @@ def train(options: argparse.Namespace) -> int:
     """Run one stage; 1 where the machine cannot, with the reason."""
     module = import_module(f"sauda.train.{options.stage}")
     try:
-        data = module.train(configured(options, module.Config()), options.out, options.resume)
+        config = configured(options, of_game(module, options.game))
+        data = module.train(config, options.out, options.resume)
     except (CannotLoad, NoWeights, OSError, MemoryError) as error:
         print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
         return 1
@@ -68,6 +70,14 @@ def train(options: argparse.Namespace) -> int:
         f"{gate['price_off']} %"
     )
     return 0
+
+
+def of_game(module: Any, game: str) -> Any:
+    """The stage's own settings for `game`; ValueError naming the games it is played in."""
+    if game not in module.CONFIGS:
+        known = ", ".join(module.CONFIGS)
+        raise ValueError(f"{module.STAGE} is trained in: {known}; not in {game!r}")
+    return module.CONFIGS[game]()
 
 
 def configured(options: argparse.Namespace, config: Any) -> Any:

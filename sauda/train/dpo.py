@@ -59,6 +59,10 @@ class Config:
     seed: int = 0
     trial: bool = False  # the adapter is not to be published
     copies = 1  # of the weights beside those that learn: the player's
+    game = "bazaar"
+
+
+CONFIGS = {"bazaar": Config}  # by game
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:

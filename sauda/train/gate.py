@@ -2,15 +2,18 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from env import IllegalAction, Offer, task
 from sauda.evaluate import SPLITS
-from sauda.policies.llm import parse, render, shown
+from sauda.policies.lineup import proposed, speech
+from sauda.policies.llm import shown
 from sauda.policies.model import Model
 from sauda.policies.reply import Reply
+from sauda.train.arena_data import ArenaData, ArenaTaught
+from sauda.train.arena_data import taught as arena_taught
 from sauda.train.data import DataConfig, Taught, rounded, taught
 
 TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
@@ -24,12 +27,25 @@ def gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
     Beside the teacher: how often the same kind of move, and how far off its prices are, in percent
     of the limit.
     """
-    found = list(held_out(prompts))
+    return _gate(model, list(held_out(prompts)), _judged, batch)
+
+
+def arena_gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
+    """The same for a lab of the arena; a move is an action that the rules accept there."""
+    return _gate(model, list(arena_held_out(prompts)), _arena_judged, batch)
+
+
+def _gate(
+    model: Model, found: Sequence[Any], judge: Callable[[Any, Reply], dict[str, Any]], batch: int
+) -> dict[str, Any]:
     replies: list[Reply] = []
     for start in range(0, len(found), batch):
-        some = [render(state.obs) for state in found[start : start + batch]]
+        some = [speech(state.obs).render(state.obs) for state in found[start : start + batch]]
         replies += model.batch(some, range(start, start + len(some)))
-    judged = [_judged(state, reply) for state, reply in zip(found, replies, strict=True)]
+    judged = [
+        judge(state, reply) | {"fault": fault_in(reply)}
+        for state, reply in zip(found, replies, strict=True)
+    ]
     faults = [j["fault"] for j in judged if j["fault"]]
     off = [j["off"] for j in judged if j["off"] is not None]
     valid = sum(j["valid"] for j in judged) / len(judged)
@@ -55,15 +71,29 @@ def held_out(prompts: int) -> Iterator[Taught]:
 
 def _judged(state: Taught, reply: Reply) -> dict[str, Any]:
     wanted = rounded(state.obs, state.move, DataConfig().near)
-    fault = fault_in(reply)
-    try:
-        made = parse(reply.text, state.obs)
-    except IllegalAction:
-        return {"valid": False, "same": False, "off": None, "fault": fault}
+    made = proposed(state.obs, reply)
+    if isinstance(made, IllegalAction):
+        return {"valid": False, "same": False, "off": None}
     off = None
     if isinstance(made, Offer) and isinstance(wanted, Offer):
         off = abs(shown(state.obs, made.price) - shown(state.obs, wanted.price))
-    return {"valid": True, "same": type(made) is type(wanted), "off": off, "fault": fault}
+    return {"valid": True, "same": type(made) is type(wanted), "off": off}
+
+
+def arena_held_out(prompts: int) -> Iterator[ArenaTaught]:
+    """The same of the arena."""
+    data = ArenaData()
+    for number in range(prompts):
+        game = list(arena_taught(task(data.task), SPLITS["holdout"][-1 - number], data))
+        yield game[number % len(game)]
+
+
+def _arena_judged(state: ArenaTaught, reply: Reply) -> dict[str, Any]:
+    made = proposed(state.obs, reply)
+    here = task(ArenaData().task)
+    after = here.env.step(state.play.state, made).private[here.learner].results
+    same = made.action_type == state.action.action_type
+    return {"valid": after[0].ok, "same": same, "off": None}
 
 
 def fault_in(reply: Reply) -> str:

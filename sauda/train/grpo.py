@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from env import IllegalAction, task
+from env import IllegalAction, arena, task
 from sauda.artifact import write
 from sauda.evaluate import SPLITS
-from sauda.instep import Game, new_game, play_in_step
+from sauda.instep import Asked, Game, new_game, play_in_step
 from sauda.policies.decoding import Sampling
 from sauda.train import stage
 from sauda.train.base import Base
@@ -70,14 +70,42 @@ class Config:
     seed: int = 0
     trial: bool = False  # the adapter is not to be published
     copies = 1  # of the weights beside those that learn: the player's
+    game = "bazaar"
+    turns = 0  # of a game that are learnt, each a sequence of its own; 0 learns a game as one
+
+    @property
+    def sequences(self) -> int:
+        """How many of a group are learnt."""
+        return self.group * max(1, self.turns)
+
+
+@dataclass(frozen=True)
+class ArenaConfig(Config):
+    """The same for a lab of the GPU arena.
+
+    A lab's prompts do not grow out of one another as a buyer's do, so a game is no single sequence:
+    of each game some turns are drawn, all alike likely, and learnt with what the game earned.
+    """
+
+    after: str = "sft-arena"
+    tasks: tuple[str, ...] = ("arena/market_round",)
+    turns: int = 3
+    at_once: int = 24
+    longest: int = 64
+    game = "arena"
+
+
+CONFIGS = {"bazaar": Config, "arena": ArenaConfig}  # by game
+TURNS = 4  # the stream that draws which turns are learnt
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
     """Run the stage to its end; see `stage.train`. Raises ValueError where groups do not fit."""
-    if config.group < 2 or (config.groups * config.group) % config.at_once:
+    learnt_a_step = config.groups * config.sequences
+    if config.group < 2 or learnt_a_step % config.at_once:
         raise ValueError(
-            f"a group has at least 2 games, and a step's {config.groups * config.group} games are "
-            f"learnt in passes of the same size, not of {config.at_once}"
+            f"a group has at least 2 games, and a step's {learnt_a_step} sequences are learnt in "
+            f"passes of the same size, not of {config.at_once}"
         )
     return stage.train(STAGE, config, folder, resume, _prepare)
 
@@ -92,7 +120,7 @@ def instances(config: Config) -> list[tuple[str, int]]:
         name = config.tasks[len(found) % len(config.tasks)]
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds for {config.steps} steps")
-        if not kept_back(task(name), seed, config.untaught):
+        if config.game == "arena" or not kept_back(task(name), seed, config.untaught):
             found.append((name, seed))
         seed += 1
     return found
@@ -110,9 +138,9 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     arguments = GRPOConfig(
         **stage.arguments(config, run, found),
         max_steps=config.steps,
-        num_generations=config.group,
+        num_generations=config.sequences,
         per_device_train_batch_size=config.at_once,
-        gradient_accumulation_steps=config.groups * config.group // config.at_once,
+        gradient_accumulation_steps=config.groups * config.sequences // config.at_once,
         max_completion_length=None,
         temperature=config.temperature,
         beta=config.beta,
@@ -147,7 +175,8 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
 def grade(grade: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any):
     """The reward: what each game was worth, and figures of the step for the log."""
     for name in ("low", "high", "spread", "format", "deals"):
-        log_metric(name, float(columns[name][0]))
+        if name in columns:
+            log_metric(name, float(columns[name][0]))
     return list(grade)
 
 
@@ -169,16 +198,18 @@ class Games:
         self.heartbeat.status = f"step {step + 1} of {self.config.steps}, playing"
         self.learner.refresh()
         games = []
-        for number, prompt in enumerate(prompts):
+        for prompt in prompts[:: self.config.sequences]:
             name, seed = prompt[-1]["content"].split()
-            games.append(new_game(task(name), int(seed), (step + 1, number % self.config.group)))
+            salts = ((step + 1, number) for number in range(self.config.group))
+            games += [new_game(task(name), int(seed), salt) for salt in salts]
         play_in_step(games, self.learner.contestant(self.config.constrained))
         figures = self.figures(games)
         self.heartbeat.status = (
             f"step {step + 1} of {self.config.steps}, games won "
             f"{np.mean([game.grade for game in games]):.3f}, learning"
         )
-        return self.sequences(games) | {name: [x] * len(games) for name, x in figures.items()}
+        found = self.sequences(games, step)
+        return found | {name: [x] * len(prompts) for name, x in figures.items()}
 
     def figures(self, games: Sequence[Game]) -> dict[str, float]:
         """What the log tells of a step's games beside their mean grade."""
@@ -192,32 +223,46 @@ class Games:
                 "Train SFT first, or play under a grammar with --constrained"
             )
         replies = [asked for game in games for asked in game.asked]
-        moves = [not isinstance(asked.proposal, IllegalAction) for asked in replies]
-        ends = [game.play.state.table.past for game in games]
-        return {
+        broken = (IllegalAction, arena.Malformed)
+        moves = [not isinstance(asked.proposal, broken) for asked in replies]
+        figures = {
             "low": float(grades.min()),
             "high": float(grades.max()),
             "spread": float(spread.mean()),
             "format": sum(moves) / len(moves),
-            "deals": sum(bool(past) and past[-1].price is not None for past in ends) / len(ends),
         }
+        if self.config.game == "bazaar":
+            ends = [game.play.state.table.past for game in games]
+            made = [bool(past) and past[-1].price is not None for past in ends]
+            figures["deals"] = sum(made) / len(made)
+        return figures
 
-    def sequences(self, games: Sequence[Game]) -> dict[str, list[Any]]:
+    def sequences(self, games: Sequence[Game], step: int) -> dict[str, list[Any]]:
         """The games as TRL wants them: what each began with, what came then, what is learnt."""
-        rows = [learnt(game, self.learner.tokenizer) for game in games]
+        tokenizer, each = self.learner.tokenizer, max(1, self.config.turns)
+        parts = [part for i, game in enumerate(games) for part in self.parts(game, (step, i))]
+        rows = [learnt(part, tokenizer) for part in parts]
         self.labels = {tuple(row["input_ids"]): row["labels"] for row in rows}
         if not self.first.exists():
             ids, labels = rows[0]["input_ids"], rows[0]["labels"]
-            write(self.first, json.dumps(stage.sample(ids, labels, self.learner.tokenizer)))
-        starts = [len(prompt_ids(game.asked[0].chat, self.learner.tokenizer)) for game in games]
+            write(self.first, json.dumps(stage.sample(ids, labels, tokenizer)))
+        starts = [len(prompt_ids(part[0].chat, tokenizer)) for part in parts]
         pairs = list(zip(rows, starts, strict=True))
         return {
             "prompt_ids": [row["input_ids"][:start] for row, start in pairs],
             "completion_ids": [row["input_ids"][start:] for row, start in pairs],
             "env_mask": [[int(x != -100) for x in row["labels"][start:]] for row, start in pairs],
             "logprobs": None,
-            "grade": [game.grade for game in games],
+            "grade": [game.grade for game in games for _ in range(each)],
         }
+
+    def parts(self, game: Game, salt: tuple[int, int]) -> list[Sequence[Asked]]:
+        """The turns of a game that each make a sequence: all of them one, or some drawn alone."""
+        turns, had = self.config.turns, len(game.asked)
+        if not turns:
+            return [game.asked]
+        rng = np.random.default_rng([self.config.seed, TURNS, *salt])
+        return [[game.asked[i]] for i in rng.choice(had, turns, replace=had < turns)]
 
 
 def _trainer(on_cpu: bool, games: Games) -> Any:

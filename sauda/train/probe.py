@@ -13,18 +13,20 @@ from sauda.policies.model import Model
 from sauda.stats import mean_interval
 from sauda.train.run import Run, append, lines
 
-TASK, FIRST_SEED = "bazaar/open", 48_000  # of the training split, where no stage learns
+TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}
+FIRST_SEED = 48_000  # of the training split, where no stage learns
 
 
 def probes(
     run: Run,
+    game: str,
     games: int,
     loaded: Callable[[Any], Model],
     say: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """The mean grade of each kept adapter with its 95 % interval; each is on disk at once.
+    """The mean grade in `game` of each kept adapter, with its 95 % interval.
 
-    `loaded` gives the model with the adapter in a folder.
+    Each is on disk at once; `loaded` gives the model with the adapter in a folder.
     """
     if not games:
         return []
@@ -37,7 +39,7 @@ def probes(
         if step in known:
             continue
         say(f"playing {games} games as it stood after step {step}")
-        played = [new_game(task(TASK), seed) for seed in seeds]
+        played = [new_game(task(TASKS[game]), seed) for seed in seeds]
         play_in_step(played, Contestant(loaded(folder)))
         mean, low, high = mean_interval(np.array([game.grade for game in played]))
         known[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}

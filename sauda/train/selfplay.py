@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sauda.instep import Game
+from sauda.instep import Asked
 from sauda.policies.decoding import Decoder, Sampling, generation_mode
 from sauda.policies.lineup import Contestant
 from sauda.policies.model import read_network
@@ -74,17 +74,17 @@ def _merge(network: Any, served: Any) -> None:
                 served.get_submodule(name).weight.copy_(whole)
 
 
-def learnt(game: Game, tokenizer: Any) -> dict[str, list[int]]:
-    """A finished deal as "input_ids" and "labels" of one length; -100 where nothing is learnt.
+def learnt(moves: Sequence[Asked], tokenizer: Any) -> dict[str, list[int]]:
+    """Moves of one conversation as "input_ids" and "labels" of one length.
 
-    Learnt are the tokens that were sampled, of `Sampled` replies. A reply that was read as a move
-    but is not its canonical form stands in the conversation as that form, and is not learnt; the
-    last one stands as it is. A game of one deal.
+    Labels are -100 where nothing is learnt. Learnt are the tokens that were sampled, of `Sampled`
+    replies. A reply that was read as a move but is not its canonical form stands in the
+    conversation as that form, and is not learnt; the last one stands as it is.
     """
-    last = game.asked[-1]
+    last = moves[-1]
     ids = [*prompt_ids(last.chat, tokenizer), *last.reply.ids]
     labels = [-100] * len(ids)
-    for asked in game.asked:
+    for asked in moves:
         start = len(prompt_ids(asked.chat, tokenizer))
         here = slice(start, start + len(asked.reply.ids))
         if ids[here] == list(asked.reply.ids):

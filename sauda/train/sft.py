@@ -13,6 +13,7 @@ import numpy as np
 
 from sauda.artifact import digest, write
 from sauda.train import stage
+from sauda.train.arena_data import ArenaData, arena_rows, arena_summary
 from sauda.train.base import Base, LoRA, lora, network
 from sauda.train.data import (
     DataConfig,
@@ -51,11 +52,26 @@ class Config:
     seed: int = 0  # of the adapter's first values and of the rows' order
 
     copies = 0  # of the weights beside those that learn
+    game = "bazaar"
 
     @property
     def trial(self) -> bool:
         """Whether the run ends early, and its adapter is not to be published."""
         return self.steps > 0
+
+
+@dataclass(frozen=True)
+class ArenaConfig(Config):
+    """The same for a lab of the GPU arena."""
+
+    data: ArenaData = ArenaData()  # noqa: RUF009
+    batch: int = 8  # actions a step, a deal's being many
+    at_once: int = 8
+    checkpoint_every: int = 25
+    game = "arena"
+
+
+CONFIGS = {"bazaar": Config, "arena": ArenaConfig}  # by game
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
@@ -67,7 +83,8 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     taught = _rows(config, run)
     heartbeat.status = f"reading the model for {len(taught):,} rows"
     trainer, sample, count = _trainer(config, run, found, taught)
-    told = summary(taught) | {"tokens": count, "sha256": digest(to_lines(taught))}
+    summed = arena_summary(taught) if config.game == "arena" else summary(taught)
+    told = summed | {"tokens": count, "sha256": digest(to_lines(taught))}
     return stage.Prepared(
         trainer, steps_of(config, len(taught)), lambda: {"rows": told, "sample": sample}
     )
@@ -85,7 +102,8 @@ def _rows(config: Config, run: Run) -> list[Row]:
     """The run's rows, made once and then read from its folder."""
     file = run.folder / "rows.jsonl"
     if not file.exists():
-        write(file, to_lines(rows(config.data)))
+        made = arena_rows(config.data) if config.game == "arena" else rows(config.data)
+        write(file, to_lines(made))
     return from_lines(file.read_text(encoding="utf-8"))
 
 

@@ -21,7 +21,7 @@ from sauda.policies.model import (
 )
 from sauda.train.adapter import WEIGHTS, publish, read_adapter, save_adapter
 from sauda.train.base import BASES, TOY, Base, LoRA, base, lora, network
-from sauda.train.gate import gate
+from sauda.train.gate import arena_gate, gate
 from sauda.train.probe import probes
 from sauda.train.run import (
     LOGGED,
@@ -43,6 +43,7 @@ from sauda.train.run import (
 )
 
 KEPT = 2  # checkpoints
+GATES = {"bazaar": gate, "arena": arena_gate}  # by game
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SPARE_DISK = 200 * 2**20  # bytes beside the checkpoints: rows, log, adapter
 
@@ -96,9 +97,11 @@ def train(
         heartbeat.status = "saving the adapter and trying it on hold-out prompts"
         made["log"] = digest(curve(lines(run.log)))
         save_adapter(ready.trainer.model, folder / "adapter", found, made)
-        judged = gate(as_served(folder / "adapter", found, config.threads), config.gate)
+        served = as_served(folder / "adapter", found, config.threads)
+        judged = GATES[config.game](served, config.gate)
         probed = probes(
             run,
+            config.game,
             config.probe,
             lambda adapter: as_served(adapter, found, config.threads),
             lambda text: setattr(heartbeat, "status", text),
@@ -110,8 +113,12 @@ def train(
 
 
 def name_of(stage: str, config: Any) -> str:
-    """What the run's adapter and files are called: sft for the small model, else sft-MODEL."""
-    return stage if config.model == "mini" else f"{stage}-{Path(config.model).name}"
+    """What the run's adapter and files are called: sft, sft-arena, sft-MODEL, sft-arena-MODEL.
+
+    The small model goes without its name, and so does the bazaar.
+    """
+    game = "" if config.game == "bazaar" else f"-{config.game}"
+    return stage + game + ("" if config.model == "mini" else f"-{Path(config.model).name}")
 
 
 def after(config: Any) -> Path | None:
