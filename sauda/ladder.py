@@ -59,6 +59,7 @@ class Config:
     parts: tuple[Part, ...] = (
         Part(BAZAAR, STAGES, 200),
         Part(BAZAAR, tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 200),
+        Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
         Part(BAZAAR, ("null", "null+steering", "null+honest", *SCRIPTS, "belief", ORACLE), 200),
         Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
