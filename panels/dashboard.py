@@ -109,9 +109,9 @@ def _panel(
     layout = {"anchor": "x", "nticks": 5, "exponentformat": "e"}
     if log_axis:
         layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
-    if metric.share:
-        layout |= {"range": [-0.04, 1.04], "tickvals": [0, 0.5, 1]}
     values = {row.get(metric.name) for row in log.of(metric)} - {None}
+    if metric.share and min(values, default=0) >= 0:  # an arena's grade may be a loss
+        layout |= {"range": [-0.04, 1.04], "tickvals": [0, 0.5, 1]}
     if len(values) == 1 and not log_axis and (constant := values.pop()) > 0:
         layout |= {"range": [0, 2 * constant]}  # or Plotly gives it the axis from -1 to 1
     drawn = list(_traces(log, metric, view, log_axis))

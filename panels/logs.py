@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from env import ARENA_TASKS
 from panels.permalink import View
 from sauda.artifact import Artifact
 
 Row = Mapping[str, Any]
-Runs = Mapping[str, Artifact]  # by stage
+Runs = Mapping[str, Artifact]  # by file name: a stage's, or "sft-arena"
 
 ALL_SIX = "six"  # the view of two runs on one page
 
@@ -56,7 +57,7 @@ METRICS: Mapping[str, tuple[Metric, ...]] = {
     "grpo": (
         REWARD, SPREAD, EVEN, FORMAT, Metric("deals", "deals", "share of games", share=True),
         RATE, LOSS, NORM, ENTROPY, Metric("kl", "distance from its start", "KL, nats a token"),
-        Metric("length", "length", "learnt tokens a game"),
+        Metric("length", "length", "learnt tokens a game, in the arena an action"),
     ),
     "dpo": (
         Metric("margin", "margin", "of the implied rewards"),
@@ -85,6 +86,12 @@ class Log:
     probes: Sequence[Row] = ()  # games played by the adapter as it stood after some steps
     resumed: Sequence[int] = ()
     caveat: str = ""
+    game: str = "bazaar"
+
+    @property
+    def beside_published(self) -> bool:
+        """Whether the published logs, of GRPO in their bazaar, may be drawn beside it."""
+        return (self.role, self.game) == ("grpo", "bazaar")
 
     def of(self, metric: Metric) -> Sequence[Row]:
         """The rows that may hold `metric`."""
@@ -108,8 +115,11 @@ def recorded(run: Artifact) -> Log:
         }
         for probe in data.get("probes") or ()
     ]
-    name = f"{data['stage'].upper()}, {data['base']['name']}"
-    return Log(name, data["stage"], data["log"], probes, data["resumed"])
+    learnt_in = (data.get("rows") or data.get("games") or {}).get("task", ())
+    game = "arena" if any(task in ARENA_TASKS for task in learnt_in) else "bazaar"
+    place = " in the arena" if game == "arena" else ""
+    name = f"{data['stage'].upper()}{place}, {data['base']['name']}"
+    return Log(name, data["stage"], data["log"], probes, data["resumed"], game=game)
 
 
 PUBLISHED = {"v2": "grpo-v2-log", "v2-tells": "grpo-v2-tells-log"}  # ids in published.json
@@ -136,7 +146,8 @@ def panels_of(view: View, runs: Runs) -> tuple[tuple[Log, Sequence[Metric]], ...
             for stage, metrics in SIX.items()
         )
     log = recorded(runs[view.run])
-    there = [metric for metric in METRICS[view.run] if log.holds(metric)] or METRICS[view.run]
+    of_role = METRICS[log.role]
+    there = [metric for metric in of_role if log.holds(metric)] or of_role
     half = len(there) // 2
     return (log, there[:half]), (log, there[half:])
 

@@ -1,7 +1,6 @@
 """What is said of training runs: what each was, what its curves show, what stands beside them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -30,7 +29,7 @@ def summary(run: Artifact) -> Markup:
                 note=f"{data['seconds'] / 60:.0f} min on {data['hardware']['device']}",
             ),
             stat(f"{data['tokens']:,}", "tokens", note=f"weights in {data['base']['precision']}"),
-            _learnt_from(data),
+            _learnt_from(run),
             stat(
                 f"{gate['valid']:.0%}", "hold-out replies that are moves",
                 note=f"gate {'passed' if gate['passed'] else 'failed'}, n = {gate['n']}{prices}",
@@ -45,9 +44,11 @@ def went_on_from(run: Artifact) -> str:
     return f", going on from the adapter {after['name']} ({after['sha256'][:12]})" if after else ""
 
 
-def _learnt_from(data: Mapping[str, Any]) -> Markup:
+def _learnt_from(run: Artifact) -> Markup:
+    data = run.data
     if rows := data.get("rows"):
-        return stat(f"{rows['learnt']:,}", "moves learnt", note=f"of {rows['rows']:,} deals")
+        of = "one a state" if recorded(run).game == "arena" else f"of {rows['rows']:,} deals"
+        return stat(f"{rows['learnt']:,}", "moves learnt", note=of)
     if games := data.get("games"):
         groups = sum(games["task"].values())
         seeds = f"seeds {games['first_seed']:,} to {games['last_seed']:,}"
@@ -144,7 +145,7 @@ def left_out(drawn: Stacks, beside: Sequence[Log]) -> str:
         for log, metrics in drawn
         for metric in metrics
         if metric.log
-        for of in (log, *(beside if log.role == "grpo" else ()))
+        for of in (log, *(beside if log.beside_published else ()))
         for row in of.rows
     ]
     lost = sum(value is not None and value <= 0 for value in values)
@@ -177,8 +178,10 @@ def overlaid(stacks: Stacks, view: View, logs: Sequence[Log]) -> Markup:
     """The badge and caveat of every published log asked for; or why it is not drawn."""
     if not logs:
         return Markup("")
-    if not any(log.role == "grpo" for log, _ in stacks):
-        return note("The published logs are of GRPO: pick six panels or a GRPO run to see them.")
+    if not any(log.beside_published for log, _ in stacks):
+        return note(
+            "The published logs are of GRPO in a bazaar: pick six panels or that run to see them."
+        )
     if view.over == "tokens":
         return note("The published logs tell no tokens, so they are not drawn over tokens.")
     rows = Markup("").join(

@@ -13,7 +13,7 @@ from panels.permalink import ROUGHEST, SCALES, SMOOTHEST, View, from_query, to_q
 from panels.provenance import load_or_say, provenance
 from panels.run_words import captions, mix, overlaid, sample, summary
 from sauda.artifact import Artifact
-from sauda.train import STAGES
+from sauda.train import ARENA, STAGES
 
 STACKS = ("training-left", "training-right")  # ids of the two stacks of panels
 
@@ -28,7 +28,7 @@ def shown(view: View, runs: Runs, published: Mapping[str, Log]) -> tuple:
     beside = [] if view.over == "tokens" else asked  # the published logs tell no tokens
     inner = dashboard.inner_height(max(len(metrics) for _, metrics in stacks))
     figures = [
-        dashboard.stack(log, metrics, view, inner, beside if log.role == "grpo" else ())
+        dashboard.stack(log, metrics, view, inner, beside if log.beside_published else ())
         for log, metrics in stacks
     ]
     return (
@@ -44,7 +44,7 @@ def shown(view: View, runs: Runs, published: Mapping[str, Log]) -> tuple:
 
 def runs_of(name: str, runs: Runs) -> list[Artifact]:
     """The run called `name`, or those of the six panels."""
-    return [runs[stage] for stage in (SIX if name == ALL_SIX else (name,)) if stage in runs]
+    return [runs[one] for one in (SIX if name == ALL_SIX else (name,)) if one in runs]
 
 
 def csv_file(name: str, runs: Runs) -> str:
@@ -99,8 +99,8 @@ def build() -> None:
             "SFT copies a teacher, GRPO plays for the grade, DPO picks the better of two replies.",
         )
     )
-    loaded = {stage: load_or_say(f"training/{stage}.json") for stage in STAGES}
-    runs = {stage: run for stage, (run, _) in loaded.items() if run is not None}
+    loaded = {name: load_or_say(f"training/{name}.json") for name in (*STAGES, *ARENA)}
+    runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     published, no_published = load_or_say("published.json")
     if runs:
         _runs(runs, published_logs(published) if published else {})
@@ -110,7 +110,7 @@ def build() -> None:
 
 
 def _runs(runs: Runs, published: Mapping[str, Log]) -> None:
-    names = [("Six panels", ALL_SIX), *((recorded(run).name, stage) for stage, run in runs.items())]
+    names = [("Six panels", ALL_SIX), *((recorded(run).name, name) for name, run in runs.items())]
     first = View(ALL_SIX if set(SIX) <= set(runs) else next(iter(runs)))
     run = gr.Radio(names, value=first.run, label="Run")
     with gr.Row():

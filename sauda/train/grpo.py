@@ -90,8 +90,10 @@ class ArenaConfig(Config):
     after: str = "sft-arena"
     tasks: tuple[str, ...] = ("arena/market_round",)
     turns: int = 3
+    steps: int = 24
     at_once: int = 24
     longest: int = 64
+    checkpoint_every: int = 4
     game = "arena"
 
 
@@ -175,9 +177,20 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
 def grade(grade: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any):
     """The reward: what each game was worth, and figures of the step for the log."""
     for name in ("low", "high", "spread", "format", "deals"):
-        if name in columns:
-            log_metric(name, float(columns[name][0]))
+        log_metric(name, float(columns[name][0]))
     return list(grade)
+
+
+def dealt(game: Game) -> bool:
+    """Whether the learner closed a deal: the game's one, or in the arena a trade."""
+    state, learner = game.play.state, game.here.learner
+    if isinstance(state, arena.State):
+        closed = state.market.closed.values()
+        return any(
+            o.status == "accepted" and learner in (o.from_lab_id, o.to_lab_id) for o in closed
+        )
+    past = state.table.past
+    return bool(past) and past[-1].price is not None
 
 
 class Games:
@@ -225,17 +238,13 @@ class Games:
         replies = [asked for game in games for asked in game.asked]
         broken = (IllegalAction, arena.Malformed)
         moves = [not isinstance(asked.proposal, broken) for asked in replies]
-        figures = {
+        return {
             "low": float(grades.min()),
             "high": float(grades.max()),
             "spread": float(spread.mean()),
             "format": sum(moves) / len(moves),
+            "deals": sum(map(dealt, games)) / len(games),
         }
-        if self.config.game == "bazaar":
-            ends = [game.play.state.table.past for game in games]
-            made = [bool(past) and past[-1].price is not None for past in ends]
-            figures["deals"] = sum(made) / len(made)
-        return figures
 
     def sequences(self, games: Sequence[Game], step: int) -> dict[str, list[Any]]:
         """The games as TRL wants them: what each began with, what came then, what is learnt."""
