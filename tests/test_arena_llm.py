@@ -33,9 +33,9 @@ def test_the_prompt_tells_of_a_job_and_the_blocks_that_serve_it():
     assert told[0] == "Round 1/5, 2 actions left. Credits 129."
     assert told[2] == (
         "j_0_1 lacks 8h by round 5, worth 83, all or nothing. Yours: b_0_0 4h. "
-        "To buy: b_1_1 12h, b_1_2 2h, b_2_1 8h."
+        "To buy: b_1_1 12h, b_2_1 8h, b_1_2 2h."
     )
-    assert "lab_1: needs low, money high." in told
+    assert told[3] == "lab_1 needs low, has high; lab_2 needs low, has medium."
 
 
 def test_the_hours_told_are_those_that_a_booking_brings():
@@ -49,12 +49,12 @@ def test_the_hours_told_are_those_that_a_booking_brings():
             )
             yours = line.partition("Yours: ")[2].partition(".")[0]
             for told in [] if yours == "none" else yours.split(", "):
-                block, hours, *late = told.split()
+                block, hours = told.split()
                 action = arena.Action("allocate_to_job", job_id=job.job_id, block_ids=(block,))
                 after = HERE.env.step(play.state, action).private[HERE.learner]
                 if after.results[0].ok:
                     booked = next(j for j in after.jobs if j.job_id == job.job_id)
-                    assert hours == f"{booked.late if late else booked.on_time}h"
+                    assert hours == f"{booked.on_time}h"
                     seen += 1
     assert seen > 20
 
@@ -171,7 +171,7 @@ def test_where_another_moves_the_expert_is_learnt_all_the_same():
     config = ArenaData(behaviour=(("wait", 1.0),), rows=20)
     found = arena_rows(config)
     assert {row.kinds[0] for row in found} - {"wait"}  # though every move made was to wait
-    assert [row.deal for row in found[:5]] == [0, 1, 2, 3, 4]
+    assert {row.deal for row in found} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out
 
 
 # The ladder ---------------------------------------------------------------------------------------

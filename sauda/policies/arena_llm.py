@@ -54,8 +54,9 @@ def _standing(obs: arena.Observation) -> Iterator[str]:
             if not any(_serves(obs, job, block) for job in obs.open_jobs)]  # fmt: skip
     if idle:
         yield f"Idle: {' '.join(idle)}."
-    for lab in obs.others:
-        yield f"{lab.lab_id}: needs {lab.public_demand}, money {lab.public_budget_band}."
+    labs = [f"{x.lab_id} needs {x.public_demand}, has {x.public_budget_band}" for x in obs.others]
+    if labs:
+        yield f"{'; '.join(labs)}."
     yield from (f"{o.offer_id} from {o.from_lab_id}: {_terms(o)}." for o in obs.incoming)
     yield from (f"You offered {o.to_lab_id}: {_terms(o)}." for o in obs.outgoing)
     failed = [o for o in market.closed.values() if o.from_lab_id == obs.agent]
@@ -85,19 +86,26 @@ def _job(obs: arena.Observation, job: arena.Job) -> str:
 
 
 def _list(obs: arena.Observation, job: arena.Job, blocks: Iterable[arena.Block]) -> str:
-    told = [f"{b.block_id} {hours}" for b in blocks if (hours := _serves(obs, job, b))]
+    """Blocks by the hours they give to `job`, the most first; whose they are if that has changed.
+
+    A block's name tells who had it first.
+    """
+    found = [(_serves(obs, job, block), block) for block in blocks]
+    found = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
+    told = []
+    for hours, block in found:
+        owner = block.owner_lab_id
+        sold = owner not in (obs.agent, f"lab_{block.block_id.split('_')[1]}")
+        told.append(f"{block.block_id}{f' of {owner}' * sold} {hours}h")
     return ", ".join(told) or "none"
 
 
-def _serves(obs: arena.Observation, job: arena.Job, block: arena.Block) -> str:
-    """The hours that `block` gives to `job`; "" where it gives none."""
+def _serves(obs: arena.Observation, job: arena.Job, block: arena.Block) -> int:
+    """The hours before its deadline that `block` gives to `job`."""
     if block.reliability < job.min_reliability:
-        return ""
+        return 0
     market = obs.market
-    on_time, late = arena.hours(block, job, market.round_index, market.max_rounds)
-    if on_time:
-        return f"{on_time}h"
-    return f"{late}h late" if late else ""
+    return arena.hours(block, job, market.round_index, market.max_rounds)[0]
 
 
 def _terms(offer: arena.Offer) -> str:

@@ -17,12 +17,14 @@ from sauda.policies import policy
 from sauda.policies.arena_llm import completion, parse, render
 from sauda.train.data import MIXTURE, Row
 
+WAITS = 5  # the stream that draws which waits are kept
+
 
 @dataclass(frozen=True)
 class ArenaData:
     """Which games are played, by whom, and how many actions are kept."""
 
-    rows: int = 1_200  # actions
+    rows: int = 1_400  # actions
     task: str = "arena/market_round"
     teacher: str = "planner"
     behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each action
@@ -30,6 +32,7 @@ class ArenaData:
         ("rule_based_expert", 0.08),
         ("random", 0.07),
     )
+    waits: float = 0.3  # of the teacher's waits are kept: they are many, and alike
     first_seed: int = 10_000  # of the training split
 
 
@@ -59,7 +62,7 @@ def taught(here: Task, seed: int, config: ArenaData) -> Iterator[ArenaTaught]:
 
 
 def arena_rows(config: ArenaData) -> list[Row]:
-    """One row a state, the games up from the first seed.
+    """One row a state whose action is learnt, the games up from the first seed.
 
     Raises ValueError where the seeds would leave the training split.
     """
@@ -67,7 +70,10 @@ def arena_rows(config: ArenaData) -> list[Row]:
     while len(found) < config.rows:
         if seed not in SPLITS["train"]:
             raise ValueError(f"{here.name} has too few training seeds for {config.rows:,} rows")
+        kept = np.random.default_rng([seed, WAITS])
         for state in taught(here, seed, config):
+            if kept.random() >= config.waits and state.action.action_type == "wait":
+                continue
             said = {"role": "assistant", "content": completion(state.action)}
             kind = state.action.action_type
             messages = [*render(state.obs), said]

@@ -67,7 +67,8 @@ class ArenaConfig(Config):
     data: ArenaData = ArenaData()  # noqa: RUF009
     batch: int = 8  # actions a step, a deal's being many
     at_once: int = 8
-    checkpoint_every: int = 25
+    checkpoint_every: int = 60
+    probe: int = 16
     game = "arena"
 
 
