@@ -4,11 +4,12 @@ A part of Results. A wrapper around no model at all stands in a row of its own, 
 wrapper wins is not taken for the model's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+import numpy as np
 import plotly.graph_objects as go
 from markupsafe import Markup
 
@@ -27,6 +28,7 @@ from sauda.artifact import Artifact
 from sauda.ladder import ORACLE, SCRIPTS, Config
 from sauda.policies.lineup import is_model
 from sauda.policies.model import SAUDA
+from sauda.stats import paired_difference
 
 FILE = "evaluation/ladder.json"
 BASE = Config.baseline
@@ -37,6 +39,7 @@ TRAINED = {
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
 }
+AS_LAB = {"mini+sft-arena": "SFT as a lab", "mini+grpo-arena": "SFT + GRPO as a lab"}
 PARTS = {
     "null": "no model",
     "constrained": "grammar",
@@ -50,10 +53,11 @@ WITHOUT_HIDDEN = ("expert", *SCRIPTS)  # scripts that know no more than the mode
 
 def told(name: str) -> str:
     """A policy's name in words: "no model + published steering"."""
-    stage = max((s for s in TRAINED if f"{name}+".startswith(f"{s}+")), key=len, default="")
+    known = TRAINED | AS_LAB
+    stage = max((s for s in known if f"{name}+".startswith(f"{s}+")), key=len, default="")
     rest = [part for part in name.removeprefix(stage).split("+") if part]
     words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
-    return " + ".join([TRAINED[stage], *words] if stage else words)
+    return " + ".join([known[stage], *words] if stage else words)
 
 
 def role(name: str) -> str:
@@ -62,7 +66,8 @@ def role(name: str) -> str:
         return "oracle"
     if not is_model(name) or name.startswith("null"):
         return "scripted"
-    return next((stage for stage in ("dpo", "grpo", "sft") if stage in name.split("+")), "base")
+    learnt = {part.partition("-")[0] for part in name.split("+")}
+    return next((stage for stage in ("dpo", "grpo", "sft") if stage in learnt), "base")
 
 
 def rows_of(ladder: Artifact, task: str) -> list[Mapping[str, Any]]:
@@ -223,8 +228,8 @@ def against(row: Mapping[str, Any], baseline: str) -> tuple[str, str]:
 
 def sentence(ladder: Artifact, task: str) -> str:
     """What training brought, and how much of what a wrapper shows is the wrapper's."""
-    rows = {row["policy"]: row for row in rows_of(ladder, task)}
-    return " ".join(filter(None, [_trained(ladder, task), *_later(ladder, task), _wrapped(rows)]))
+    parts = [_trained(ladder, task), *_later(ladder, task), *_wrapped(ladder, task)]
+    return " ".join(filter(None, parts))
 
 
 @dataclass(frozen=True)
@@ -280,24 +285,29 @@ def _later(ladder: Artifact, task: str) -> list[str]:
     ]
 
 
-def _wrapped(rows: Mapping[str, Any]) -> str:
-    found = [rows.get(name) for name in ("mini+steering", "null+steering")]
-    if None in found:
-        return ""
-    steered, none = found
-    apart = steered["grade"]["low"] > none["grade"]["high"]
-    below = steered["grade"]["high"] < none["grade"]["low"]
-    verdict = (
-        "so part of that is the model’s."
-        if apart
-        else "so the model takes away from what the wrapper wins alone."
-        if below
-        else "so the figure is the wrapper’s: what the model adds cannot be told from nothing."
-    )
-    return (
-        f"Under the published steering the untrained base wins {number(steered['grade']['mean'])}; "
-        f"the same steering around no model wins {number(none['grade']['mean'])}, {verdict}"
-    )
+def _wrapped(ladder: Artifact, task: str) -> Iterator[str]:
+    """What the published steering wins around the first and the last stage and around no model."""
+    grades = {name: c["grade"] for name, c in ladder.data["episodes"][task].items()}
+    stages = [name for name in TRAINED if name in grades]
+    for stage in dict.fromkeys((stages[0], stages[-1]) if stages else ()):
+        steered, none = grades.get(f"{stage}+steering"), grades.get("null+steering")
+        if steered is None or none is None:
+            continue
+        n = min(len(steered), len(none))
+        alone = np.array(none[:n])
+        apart, low, high = paired_difference(np.array(steered[:n]), alone)
+        verdict = (
+            "so the model adds to it"
+            if low > 0
+            else "so the model takes away from what the wrapper wins alone"
+            if high < 0
+            else "so what the model adds cannot be told from nothing"
+        )
+        yield (
+            f"The published steering wins {number(np.mean(steered[:n]))} around "
+            f"{'the ' * (stage == BASE)}{told(stage)} and {number(alone.mean())} around no model: "
+            f"{apart:+.3f} [{low:+.3f}, {high:+.3f}] on n = {n}, {verdict}."
+        )
 
 
 def models(ladder: Artifact) -> str:

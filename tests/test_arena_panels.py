@@ -3,12 +3,20 @@
 import csv
 import io
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from env import ARENA_TASKS, arena
-from panels import arena_design, arena_results, arena_transcripts, transcripts
+from panels import (
+    arena_design,
+    arena_ladder_view,
+    arena_results,
+    arena_transcripts,
+    ladder_view,
+    transcripts,
+)
+from sauda import arena_ladder as lab_ladder
 from sauda.artifact import Artifact
 from sauda.evaluate import SPLITS
 from sauda.policies import LABS
@@ -194,3 +202,47 @@ def test_before_and_after_is_the_seed_of_the_median_difference(arena_evaluation)
 def test_without_a_record_there_is_no_median_but_a_sentence():
     with pytest.raises(ValueError, match=r"arena-holdout\.json is missing"):
         transcripts.median_pair(None, MARKET)
+
+
+# A language model as a lab
+
+
+@pytest.fixture(scope="module")
+def arena_ladder(tmp_path_factory) -> Artifact:
+    config = lab_ladder.Config(
+        stages=("null", "null+constrained"), policies=("planner", "wait"), episodes=4
+    )
+    return Artifact(
+        arena_ladder_view.FILE,
+        "arena_ladder/1",
+        "measured",
+        {},
+        asdict(config),
+        lab_ladder.arena_ladder(config, tmp_path_factory.mktemp("parts")),
+    )
+
+
+def test_the_labs_ladder_tells_the_last_stage_the_best_script_and_the_bound(arena_ladder):
+    said = arena_ladder_view.sentence(arena_ladder)
+    rows = {row["policy"]: row for row in arena_ladder.data["rows"]}
+    for name in ("null", "planner"):
+        assert f"{rows[name]['grade']['mean']:.3f}" in said
+    assert "Bare, no model + grammar comes to" in said
+    assert "script, planner, to" in said
+    assert f"above {arena_ladder.data['bounds'][0]['grade']['mean']:.3f}" in said
+
+
+def test_a_row_of_the_labs_ladder_counts_what_was_no_action(arena_ladder):
+    text = arena_ladder_view.figures(arena_ladder).striptags()
+    (null,) = [row for row in arena_ladder.data["rows"] if row["policy"] == "null"]
+    assert f"0.0% of {null['actions']}" in text
+    assert text.count(f"{null['unparsed']:,}") > 1
+    assert "arena/market_round: the first n hold-out seeds" in text
+
+
+def test_a_labs_stages_have_names_and_colours_of_their_own():
+    assert ladder_view.told("mini+grpo-arena") == "SFT + GRPO as a lab"
+    assert ladder_view.told("mini+grpo") == "SFT + GRPO"
+    assert [ladder_view.role(n) for n in ("mini+sft-arena", "mini+grpo-arena", "mini")] == [
+        "sft", "grpo", "base",
+    ]  # fmt: skip

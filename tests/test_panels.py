@@ -477,3 +477,22 @@ def test_a_career_is_drawn_over_ten_deals_firm_above_soft(sellers):
         assert list(own.x) == list(range(1, 11))
         assert np.mean(firm.y) > np.mean(soft.y)
         assert f"{row['lost']['mean']:.3f}" in open_market.career_sentence(market, row["then"])
+
+
+@pytest.mark.parametrize(
+    ("adds", "verdict"),
+    [(0.1, "the model adds to it"), (-0.1, "takes away"), (0.0, "cannot be told from nothing")],
+)
+def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, verdict):
+    none = [0.1, 0.3, 0.2, 0.4]
+    steered = [round(grade + adds, 3) for grade in none[:3]]  # fewer games than no model's
+    episodes = {
+        "mini": {"grade": none},
+        "null+steering": {"grade": none},
+        "mini+steering": {"grade": steered},
+    }
+    ladder = Artifact("", "ladder/1", "measured", {}, {}, {"episodes": {"bazaar/open": episodes}})
+    (said,) = ladder_view._wrapped(ladder, "bazaar/open")
+    assert f"{np.mean(steered):.3f} around the untrained base and 0.200 around no model" in said
+    assert f"{adds:+.3f} [{adds:+.3f}, {adds:+.3f}] on n = 3" in said
+    assert verdict in said
