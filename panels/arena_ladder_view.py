@@ -49,10 +49,10 @@ def sentence(ladder: Artifact) -> str:
     return (
         f"Bare, {told(last['policy'])} comes to {spanned(last['grade'])} on n = {last['n']} "
         f"hold-out seeds, the {told(base['policy'])} to {number(base['grade']['mean'])}, the best "
-        f"script, {told(best['policy'])}, to {number(best['grade']['mean'])}. No policy can come "
-        f"above {number(bound['grade']['mean'])} on average. A grade is the surplus over what the "
-        "lab could have done alone, as a share of what its jobs are worth: below 0 it would have "
-        "done better alone."
+        f"script, {told(best['policy'])}, to {number(best['grade']['mean'])}. The bound, if no "
+        f"other lab falls below what it can do alone, is {number(bound['grade']['mean'])}. A grade "
+        "is the surplus over what the lab could have done alone, as a share of what its jobs are "
+        "worth: below 0 it would have done better alone."
     )
 
 

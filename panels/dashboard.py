@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from panels.logs import PROBED, REWARD, SPREAD, Log, Metric, Row
+from panels.logs import GRADES, PROBED, REWARD, SPREAD, Log, Metric, Row
 from panels.look import PALETTE, SERIES, line_style, styled, whiskers
 from panels.permalink import SCALES, View
 from sauda.stats import averaged
@@ -110,7 +110,7 @@ def _panel(
     if log_axis:
         layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
     values = {row.get(metric.name) for row in log.of(metric)} - {None}
-    if metric.share and min(values, default=0) >= 0:  # an arena's grade may be a loss
+    if metric.share and not (log.game == "arena" and metric in GRADES):  # it may be a loss
         layout |= {"range": [-0.04, 1.04], "tickvals": [0, 0.5, 1]}
     if len(values) == 1 and not log_axis and (constant := values.pop()) > 0:
         layout |= {"range": [0, 2 * constant]}  # or Plotly gives it the axis from -1 to 1

@@ -30,7 +30,7 @@ class Metric:
     label: str
     unit: str = ""
     log: bool = False  # may be drawn on a logarithmic axis
-    share: bool = False  # lies between 0 and 1
+    share: bool = False  # lies between 0 and 1; but for a grade in the arena
     noisy: bool = True  # drawn as points and their average; else as it is
     weight: float = 1  # its panel's part of a stack's height
 
@@ -50,6 +50,7 @@ SFT_LOSS = Metric("loss", "loss", "nats a learnt token", log=True)
 REWARD = Metric("reward", "reward", "mean grade of the step’s games", share=True, weight=1.5)
 SPREAD = Metric("spread", "spread within groups", "standard deviation of grades")
 FORMAT = Metric("format", "format compliance", "share of replies with a move", share=True)
+GRADES = (PROBED, REWARD)
 EVEN = Metric("zero_advantage", "zero advantage", "share of groups", share=True)
 
 METRICS: Mapping[str, tuple[Metric, ...]] = {

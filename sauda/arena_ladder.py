@@ -34,6 +34,10 @@ from sauda.policies.lineup import contestant, is_model, lab_policy, loaded
 from sauda.stats import paired_difference
 
 COUNTS = ("unparsed", "tokens")  # of the learner, an episode
+SAYS = (  # what prompt and parser ask of the rules; a hash does not follow names into a module
+    arena.action_from, arena.legal_actions, arena.usable_blocks, arena.askable, arena.hours,
+    arena.worth, arena.spare_blocks,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
     here, player = task(task_name), contestant(name)
     model = loaded(player.weights) if player.weights else None
     marks = model and (model.sha256, model.source)
-    code = (code_hash(here.env, here.opponents, here.grade), _code(name))
+    code = (code_hash(here.env, here.opponents, here.grade, arena.episode_rewards), _code(name))
     return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
 
 
@@ -136,7 +140,7 @@ def _code(name: str) -> str:
         return ""
     player = contestant(name)
     speaks = Decoder if player.weights else type(player.generate)
-    return code_hash(ArenaLLMPolicy, speaks, player.constrained)
+    return code_hash(ArenaLLMPolicy, *SAYS, speaks, player.constrained)
 
 
 def play_model(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:

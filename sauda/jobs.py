@@ -83,6 +83,7 @@ class Job:
     timeout: str = "6h"  # of one attempt: a number and s, m, h or d
     attempts: int = 2  # the second goes on from what the first has uploaded
     every: int = 300  # seconds between two uploads of a stage that runs
+    game = "bazaar"
 
     def __post_init__(self) -> None:
         if not self.stages or self.stages != tuple(s for s in STAGES if s in self.stages):

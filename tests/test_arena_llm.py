@@ -49,12 +49,14 @@ def test_the_hours_told_are_those_that_a_booking_brings():
             )
             yours = line.partition("Yours: ")[2].partition(".")[0]
             for told in [] if yours == "none" else yours.split(", "):
-                block, hours = told.split()
+                block, hours = told.split(" ", 1)
                 action = arena.Action("allocate_to_job", job_id=job.job_id, block_ids=(block,))
                 after = HERE.env.step(play.state, action).private[HERE.learner]
                 if after.results[0].ok:
                     booked = next(j for j in after.jobs if j.job_id == job.job_id)
-                    assert hours == f"{booked.on_time}h"
+                    on_time, _, late = hours.rpartition("+") if "late" in hours else (hours, "", "")
+                    assert on_time == (f"{booked.on_time}h" if booked.on_time else "")
+                    assert not late or late == f"{booked.late}h late"
                     seen += 1
     assert seen > 20
 

@@ -229,7 +229,7 @@ def test_the_labs_ladder_tells_the_last_stage_the_best_script_and_the_bound(aren
         assert f"{rows[name]['grade']['mean']:.3f}" in said
     assert "Bare, no model + grammar comes to" in said
     assert "script, planner, to" in said
-    assert f"above {arena_ladder.data['bounds'][0]['grade']['mean']:.3f}" in said
+    assert f"alone, is {arena_ladder.data['bounds'][0]['grade']['mean']:.3f}" in said
 
 
 def test_a_row_of_the_labs_ladder_counts_what_was_no_action(arena_ladder):

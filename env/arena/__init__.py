@@ -10,6 +10,7 @@ from env.arena.actions import (
     action_from,
     fault,
 )
+from env.arena.draft import askable
 from env.arena.floor import signal_of
 from env.arena.games import SIZES
 from env.arena.labs import (
@@ -121,6 +122,7 @@ __all__ = [
     "Verdict",
     "accepts",
     "action_from",
+    "askable",
     "awarded",
     "best_plan",
     "change",

@@ -20,7 +20,7 @@ from sauda.policies.reply import Generate, Reply, Schema
 Action = arena.Action | arena.Malformed
 
 RULES = (
-    "You run {lab} in a market of GPU time. Your jobs pay for hours before their deadline: book "
+    "You run {lab} in a market of GPU time. Your jobs pay for hours, a third for late ones: book "
     "blocks for them, buy what you lack, sell what is idle. Reply with one JSON action: "
     '{{"action_type":"allocate_to_job","job_id":"j_0_1","block_ids":["b_0_2"]}} or '
     '{{"action_type":"send_offer","target_lab_id":"lab_1","requested_block_ids":["b_1_0"],'
@@ -50,8 +50,11 @@ def _standing(obs: arena.Observation) -> Iterator[str]:
         f"{'s' if left > 1 else ''} left. Credits {math.floor(obs.own.budget)}."
     )
     yield from (_job(obs, job) for job in obs.open_jobs)
-    idle = [block.block_id for block in arena.spare_blocks(obs, arena.Plan(0.0, ()))
-            if not any(_serves(obs, job, block) for job in obs.open_jobs)]  # fmt: skip
+    idle = [
+        block.block_id
+        for block in arena.spare_blocks(obs, arena.Plan(0.0, ()))
+        if not any(any(_serves(obs, job, block)) for job in obs.open_jobs)
+    ]
     if idle:
         yield f"Idle: {' '.join(idle)}."
     labs = [f"{x.lab_id} needs {x.public_demand}, has {x.public_budget_band}" for x in obs.others]
@@ -60,7 +63,7 @@ def _standing(obs: arena.Observation) -> Iterator[str]:
     yield from (f"{o.offer_id} from {o.from_lab_id}: {_terms(o)}." for o in obs.incoming)
     yield from (f"You offered {o.to_lab_id}: {_terms(o)}." for o in obs.outgoing)
     failed = [o for o in market.closed.values() if o.from_lab_id == obs.agent]
-    failed = [o for o in failed if o.status != "accepted"][-FAILED_BIDS:]
+    failed = [o for o in failed if o.status in ("rejected", "expired")][-FAILED_BIDS:]
     yield from (f"{o.to_lab_id} did not take: {_terms(o)}." for o in failed)
     for pool in (*obs.proposals, *obs.coalitions):
         partner = next(lab for lab in pool.members if lab != obs.agent)
@@ -71,41 +74,50 @@ def _standing(obs: arena.Observation) -> Iterator[str]:
 
 
 def _job(obs: arena.Observation, job: arena.Job) -> str:
-    """A job, and the blocks that serve it with the hours they give."""
-    lacking = job.gpu_hours_required - job.on_time - job.late
+    """A job: what it lacks, what is still to be earned, and the blocks that serve it."""
+    left = job.full_value - arena.worth(job, job.on_time, job.late)
     whole = "" if job.partial_credit_allowed else ", all or nothing"
-    usable = {block.block_id for block in arena.usable_blocks(obs)}
-    present = {lab.lab_id for lab in obs.others}
-    blocks = obs.market.blocks.values()
-    theirs = [b for b in blocks if b.owner_lab_id in present and b.status in arena.LIVE]
-    yours = _list(obs, job, (b for b in blocks if b.block_id in usable))
-    return (
-        f"{job.job_id} lacks {lacking}h by round {job.deadline_round}, worth "
-        f"{job.full_value:.0f}{whole}. Yours: {yours}. To buy: {_list(obs, job, theirs)}."
+    usable, present = arena.usable_blocks(obs), {lab.lab_id for lab in obs.others}
+    yours = [block for block in usable if block.owner_lab_id == obs.agent]
+    pooled = [block for block in usable if block not in yours]
+    others = [b for b in obs.market.blocks.values() if b.owner_lab_id in present]
+    to_buy = [block for block in others if arena.askable(block) and block not in pooled]
+    told = (
+        f"{job.job_id} lacks {_lacking(job)}h by round {job.deadline_round}, worth "
+        f"{left:.0f}{whole}. Yours: {_list(obs, job, yours)}."
     )
+    told += f" In the pool: {_list(obs, job, pooled)}." if pooled else ""
+    return f"{told} To buy: {_list(obs, job, to_buy)}."
+
+
+def _lacking(job: arena.Job) -> int:
+    return job.gpu_hours_required - job.on_time - job.late
 
 
 def _list(obs: arena.Observation, job: arena.Job, blocks: Iterable[arena.Block]) -> str:
-    """Blocks by the hours they give to `job`, the most first; whose they are if that has changed.
+    """Blocks by the hours they give to `job`, the most first.
 
-    A block's name tells who had it first.
+    Late hours are told where those on time do not suffice. A block's name tells who had it first,
+    so its owner is named where that is another by now.
     """
-    found = [(_serves(obs, job, block), block) for block in blocks]
-    found = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
+    served = ((_serves(obs, job, block), block) for block in blocks)
+    found = sorted(((h, b) for h, b in served if any(h)), key=lambda pair: pair[0], reverse=True)
     told = []
-    for hours, block in found:
+    for (on_time, late), block in found:
         owner = block.owner_lab_id
         sold = owner not in (obs.agent, f"lab_{block.block_id.split('_')[1]}")
-        told.append(f"{block.block_id}{f' of {owner}' * sold} {hours}h")
+        hours = [f"{on_time}h"] * bool(on_time)
+        hours += [f"{late}h late"] * bool(late and on_time < _lacking(job))
+        told.append(f"{block.block_id}{f' of {owner}' * sold} {'+'.join(hours)}")
     return ", ".join(told) or "none"
 
 
-def _serves(obs: arena.Observation, job: arena.Job, block: arena.Block) -> int:
-    """The hours before its deadline that `block` gives to `job`."""
+def _serves(obs: arena.Observation, job: arena.Job, block: arena.Block) -> tuple[int, int]:
+    """The hours that `block` gives to `job`, before its deadline and after."""
     if block.reliability < job.min_reliability:
-        return 0
+        return 0, 0
     market = obs.market
-    return arena.hours(block, job, market.round_index, market.max_rounds)[0]
+    return arena.hours(block, job, market.round_index, market.max_rounds)
 
 
 def _terms(offer: arena.Offer) -> str:

@@ -24,7 +24,7 @@ TOYS = {  # runs of seconds
 OPTIONS = (
     ("--model", str, "toy, mini, 8b, or a folder or repository"),
     ("--after", str, "adapter to go on from (grpo, dpo): a stage, or a folder"),
-    ("--rows", int, "deals to learn from (sft)"),
+    ("--rows", int, "deals to learn from (sft), in the arena actions"),
     ("--pairs", int, "pairs to learn from (dpo)"),
     ("--epochs", int, "times that every deal or pair is learnt (sft, dpo)"),
     ("--steps", int, "of the optimizer; ends sft early, for a trial"),

@@ -1,9 +1,10 @@
 """GRPO on whole games: groups play the same instance, and what a game earned is its grade.
 
 Shao et al. (2024), by TRL's GRPOTrainer with its default loss, normalised over the step's tokens
-(DAPO, Yu et al. 2025). A game is one sequence in which the replies are learnt and the seller's
-turns are not; nothing shapes the reward. Instances are training seeds whose listing and seller are
-not `kept_back`. Tokens are drawn among the 50 likeliest; the loss takes them for drawn among all.
+(DAPO, Yu et al. 2025). A buyer's game is one sequence in which the replies are learnt and the
+seller's turns are not, of a lab's game some turns are; nothing shapes the reward. Instances are
+training seeds, in the bazaar those whose listing and seller are not `kept_back`. Tokens are drawn
+among the 50 likeliest; the loss takes them for drawn among all.
 """
 
 import json
@@ -52,7 +53,7 @@ class Config:
     groups: int = 4  # instances a step
     group: int = 8  # games of each
     steps: int = 36
-    at_once: int = 8  # games a training pass
+    at_once: int = 8  # sequences a training pass
     temperature: float = 0.7  # of the replies, in play and in the loss
     longest: int = 40  # tokens of a reply
     constrained: bool = False  # replies under a grammar, for a base that writes no moves yet
