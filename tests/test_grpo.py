@@ -145,6 +145,31 @@ def test_the_learner_plays_what_the_adapter_says_now(toy):
         assert network(input_ids=ids).logits[0, -1].argmax() == after.ids[0]
 
 
+def gone_on_with(config, folder, step, monkeypatch):
+    """A run that was ended as its `step` began, and then gone on with."""
+    calls = []
+    play = grpo.Games.__call__
+
+    def dies(self, prompts, trainer):
+        calls.append(trainer.state.global_step)
+        if len(calls) == step:
+            raise KeyboardInterrupt
+        return play(self, prompts, trainer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(grpo.Games, "__call__", dies)
+        with pytest.raises(KeyboardInterrupt):
+            grpo.train(config, folder)
+    return grpo.train(config, folder, resume=True)
+
+
+def played(run):
+    """What of a log depends on the games alone."""
+    return [
+        [row[k] for k in ("step", "tokens", "reward", "spread", "length")] for row in run["log"]
+    ]
+
+
 @needs_tokenizer
 def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     whole = grpo.train(TOY, tmp_path / "whole")
@@ -153,25 +178,9 @@ def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     assert {"reward", "spread", "zero_advantage", "format", "entropy", "kl", "length"} <= set(
         whole["log"][-1]
     )
-    calls = []
-    play = grpo.Games.__call__
-
-    def dies(self, prompts, trainer):
-        calls.append(trainer.state.global_step)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return play(self, prompts, trainer)
-
-    monkeypatch.setattr(grpo.Games, "__call__", dies)
-    with pytest.raises(KeyboardInterrupt):
-        grpo.train(TOY, tmp_path / "cut")
-    monkeypatch.setattr(grpo.Games, "__call__", play)
-    data = grpo.train(TOY, tmp_path / "cut", resume=True)
+    data = gone_on_with(TOY, tmp_path / "cut", 3, monkeypatch)
     assert data["resumed"] == [2]
-    same = ("step", "tokens", "reward", "spread", "length")
-    assert [[row[k] for k in same] for row in data["log"]] == [
-        [row[k] for k in same] for row in whole["log"]
-    ]
+    assert played(data) == played(whole)
 
 
 @needs_tokenizer

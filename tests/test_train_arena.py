@@ -18,6 +18,7 @@ from sauda.train.base import base
 from sauda.train.run import Heartbeat, Run
 from sauda.train.selfplay import Sampled, prompt_ids
 from tests.test_arena_llm import Booker
+from tests.test_grpo import gone_on_with, played
 from tests.test_training import needs_tokenizer
 
 pytestmark = pytest.mark.xdist_group("model")
@@ -49,19 +50,19 @@ def toy(tmp_path_factory):
 def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_path):
     ready = grpo._prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
     games, tokenizer = ready.trainer.rollout_func, stage.tokenizer_of(toy)
-    played = [new_game(HERE, seed, (1, n)) for seed in (7, 8) for n in range(4)]
-    play_in_step(played, Contestant(Told(tokenizer)))
-    rows = games.sequences(played, 0)
-    assert len(rows["grade"]) == 2 * len(played)
-    assert rows["grade"] == [game.grade for game in played for _ in range(2)]
-    for i, game in enumerate(played):
+    begun = [new_game(HERE, seed, (1, n)) for seed in (7, 8) for n in range(4)]
+    play_in_step(begun, Contestant(Told(tokenizer)))
+    rows = games.sequences(begun, 0)
+    assert len(rows["grade"]) == 2 * len(begun)
+    assert rows["grade"] == [game.grade for game in begun for _ in range(2)]
+    for i, game in enumerate(begun):
         prompts = [prompt_ids(asked.chat, tokenizer) for asked in game.asked]
         for k in (2 * i, 2 * i + 1):
             turn = prompts.index(rows["prompt_ids"][k])
             assert rows["completion_ids"][k] == list(game.asked[turn].reply.ids)
             assert set(rows["env_mask"][k]) == {1}
-    assert games.sequences(played, 0) == rows
-    assert games.sequences(played, 1) != rows  # other turns
+    assert games.sequences(begun, 0) == rows
+    assert games.sequences(begun, 1) != rows  # other turns
 
 
 @needs_tokenizer
@@ -78,7 +79,7 @@ def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
 
 
 @needs_tokenizer
-def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path):
+def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkeypatch):
     data = grpo.train(PLAYED, tmp_path)
     assert [row["step"] for row in data["log"]] == [1, 2]
     assert all(row["format"] == 1.0 for row in data["log"])  # under the grammar
@@ -86,8 +87,9 @@ def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path):
     assert data["games"]["task"] == {"arena/market_round": 4}
     kept = load("training/grpo-arena-toy.json", tmp_path)
     assert kept.data["log"] == data["log"]
-    again = grpo.train(PLAYED, tmp_path, resume=True)  # ended, so nothing is made twice
-    assert again["log"] == data["log"]
+    again = gone_on_with(PLAYED, tmp_path / "cut", 2, monkeypatch)
+    assert again["resumed"] == [1]
+    assert played(again) == played(data)
 
 
 @needs_tokenizer
