@@ -20,6 +20,8 @@ def summary(run: Artifact) -> Markup:
     data, gate = run.data, run.data["gate"]
     off = gate["price_off"]
     prices = "" if off is None else f"; prices {off:.1f} % off the teacher’s"
+    if "accepted" in gate:
+        prices += f"; the rules take {gate['accepted']:.0%} of them"
     return Markup('<p class="sauda-run-name"><b>{}</b>{}</p>{}').format(
         recorded(run).name,
         went_on_from(run),

@@ -752,6 +752,7 @@ class RunRows(_Strict):
 class RunGate(_Strict):
     n: int
     valid: FiniteFloat
+    accepted: NotRequired[FiniteFloat]  # by the arena's rules
     same_kind: FiniteFloat
     price_off: FiniteFloat | None
     tokens: FiniteFloat

@@ -102,7 +102,7 @@ def test_sft_learns_the_experts_actions(tmp_path):
     assert (tmp_path / "training" / "sft-arena-toy.json").exists()
 
 
-def test_the_gate_asks_whether_the_rules_accept_the_action():
+def test_the_gate_asks_for_actions_and_tells_how_many_the_rules_accept():
     class Expert:
         def batch(self, chats, seeds):
             said = {}
@@ -110,15 +110,21 @@ def test_the_gate_asks_whether_the_rules_accept_the_action():
                 said[gate.speech(state.obs).render(state.obs)[1]["content"]] = state.action
             return [Reply(completion(said[c[1]["content"]]), "x", 9, "stop") for c in chats]
 
-    class Thief:
-        def batch(self, chats, seeds):
-            text = '{"action_type":"allocate_to_job","job_id":"j_0_0","block_ids":["b_1_0"]}'
-            return [Reply(text, "x", 9, "stop") for _ in chats]
+    class Says:
+        def __init__(self, text):
+            self.text = text
 
+        def batch(self, chats, seeds):
+            return [Reply(self.text, "x", 9, "stop") for _ in chats]
+
+    theft = '{"action_type":"allocate_to_job","job_id":"j_0_0","block_ids":["b_1_0"]}'
     told = gate.arena_gate(Expert(), 6)
     assert (told["valid"], told["same_kind"], told["passed"]) == (1.0, 1.0, True)
-    told = gate.arena_gate(Thief(), 6)
-    assert (told["valid"], told["passed"]) == (0.0, False)
+    assert told["accepted"] == 1.0
+    told = gate.arena_gate(Says(theft), 6)
+    assert (told["valid"], told["accepted"], told["passed"]) == (1.0, 0.0, True)
+    told = gate.arena_gate(Says("I would rather wait."), 6)
+    assert (told["valid"], told["accepted"], told["passed"]) == (0.0, 0.0, False)
 
 
 def test_the_command_knows_which_game_a_stage_is_trained_in():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from env import IllegalAction, Offer, task
+from env import IllegalAction, Offer, arena, task
 from sauda.evaluate import SPLITS
 from sauda.policies.lineup import proposed, speech
 from sauda.policies.llm import shown
@@ -31,7 +31,10 @@ def gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
 
 
 def arena_gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
-    """The same for a lab of the arena; a move is an action that the rules accept there."""
+    """The same for a lab of the arena: a move is any action, and `accepted` those the rules take.
+
+    What they refuse is a poor move in this game and no broken text: it is answered with a code.
+    """
     return _gate(model, list(arena_held_out(prompts)), _arena_judged, batch)
 
 
@@ -48,17 +51,21 @@ def _gate(
     ]
     faults = [j["fault"] for j in judged if j["fault"]]
     off = [j["off"] for j in judged if j["off"] is not None]
-    valid = sum(j["valid"] for j in judged) / len(judged)
+    valid = _share(judged, "valid")
     return {
         "n": len(judged),
-        "valid": round(valid, 4),
-        "same_kind": round(sum(j["same"] for j in judged) / len(judged), 4),
+        "valid": valid,
+        "same_kind": _share(judged, "same"),
         "price_off": round(sum(off) / len(off), 3) if off else None,
         "tokens": round(sum(reply.tokens for reply in replies) / len(replies), 2),
         "faults": faults,
         "completions": [reply.text for reply in replies[:8]],
         "passed": not faults and valid >= VALID,
-    }
+    } | ({"accepted": _share(judged, "accepted")} if "accepted" in judged[0] else {})
+
+
+def _share(judged: Sequence[dict[str, Any]], what: str) -> float:
+    return round(sum(j[what] for j in judged) / len(judged), 4)
 
 
 def held_out(prompts: int) -> Iterator[Taught]:
@@ -93,7 +100,8 @@ def _arena_judged(state: ArenaTaught, reply: Reply) -> dict[str, Any]:
     here = task(ArenaData().task)
     after = here.env.step(state.play.state, made).private[here.learner].results
     same = made.action_type == state.action.action_type
-    return {"valid": after[0].ok, "same": same, "off": None}
+    valid = not isinstance(made, arena.Malformed)
+    return {"valid": valid, "accepted": after[0].ok, "same": same, "off": None}
 
 
 def fault_in(reply: Reply) -> str:

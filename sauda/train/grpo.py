@@ -90,9 +90,9 @@ class ArenaConfig(Config):
 
     after: str = "sft-arena"
     tasks: tuple[str, ...] = ("arena/market_round",)
-    groups: int = 3
+    groups: int = 2
     turns: int = 3
-    steps: int = 20
+    steps: int = 16
     at_once: int = 24
     longest: int = 64
     checkpoint_every: int = 4
