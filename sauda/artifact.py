@@ -192,6 +192,13 @@ FILES = (
         "Training",
     ),
     Entry(
+        "training/sft-arena.json",
+        "run/1",
+        "python -m sauda train sft --game arena",
+        "The log of a lab's supervised fine-tuning on the rule expert's actions, its gate",
+        "Training",
+    ),
+    Entry(
         "episodes/before_after.json",
         "before_after/1",
         "python -m sauda before-after",
