@@ -91,9 +91,9 @@ class ArenaConfig(Config):
     after: str = "sft-arena"
     tasks: tuple[str, ...] = ("arena/market_round",)
     groups: int = 2
-    turns: int = 3
-    steps: int = 16
-    at_once: int = 24
+    turns: int = 2
+    steps: int = 12
+    at_once: int = 16
     longest: int = 64
     checkpoint_every: int = 4
     game = "arena"
