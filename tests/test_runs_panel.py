@@ -217,6 +217,28 @@ def test_a_published_log_asked_for_beside_sft_is_not_drawn_and_says_so(sft, publ
     assert "The published logs are of GRPO" in parts[3]
 
 
+@pytest.fixture
+def lab() -> Artifact:
+    log = [step(1, reward=0.05, spread=0.2), step(2, reward=-0.4, spread=0.1)]
+    games = {"task": {"arena/market_round": 2}, "group": 8, "first_seed": 3, "last_seed": 4}
+    return made_up("grpo", log, games=games, after={"name": "sft-arena", "sha256": "92e01decd18c"})
+
+
+def test_a_labs_run_has_a_name_of_its_own_and_no_published_log_beside_it(lab, published):
+    assert recorded(lab).name == "GRPO in the arena, toy"
+    view = View("grpo-arena", overlay=("v2",))
+    parts = runs.shown(view, {"grpo-arena": lab}, published)
+    assert not [t for figure in parts[:2] for t in figure.data if "published" in t.name]
+    assert "The published logs are of GRPO in a bazaar" in parts[3]
+    assert runs.runs_of("grpo-arena", {"grpo-arena": lab}) == [lab]
+
+
+def test_a_labs_reward_may_be_a_loss_and_is_not_cut_off(lab, grpo):
+    view = View("grpo", smoothing=0.0)
+    assert drawn(lab, [REWARD], view).layout.yaxis.range is None
+    assert drawn(grpo, [REWARD], view).layout.yaxis.range == (-0.04, 1.04)
+
+
 # CSV
 
 

@@ -364,9 +364,10 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
 @pytest.mark.parametrize("known", [e for e in artifact.FILES if e.kind == "run/1"])
 def test_a_committed_run_is_the_one_that_the_defaults_describe(known):
     """But for the threads: they belong to the machine."""
-    module = import_module(f"sauda.train.{Path(known.file).stem}")
+    name, _, game = Path(known.file).stem.partition("-")
+    module = import_module(f"sauda.train.{name}")
     recorded = artifact.load(known.file).config
-    usual = json.loads(json.dumps(asdict(module.Config())))
+    usual = json.loads(json.dumps(asdict(module.CONFIGS[game or "bazaar"]())))
     assert recorded | {"threads": usual["threads"]} == usual
 
 
