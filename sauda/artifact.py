@@ -199,6 +199,13 @@ FILES = (
         "Training",
     ),
     Entry(
+        "training/grpo-arena.json",
+        "run/1",
+        "python -m sauda train grpo --game arena",
+        "The log of a lab's reinforcement learning on whole games of market_round, its gate",
+        "Training",
+    ),
+    Entry(
         "episodes/before_after.json",
         "before_after/1",
         "python -m sauda before-after",
