@@ -256,7 +256,7 @@ def glance(evaluations: Sequence[Artifact]) -> Markup:
         stat(f"{len(ARENA_TASKS)}", "tasks", note=f"{len(arena.ARCHETYPES)} archetypes of labs"),
         stat(f"{len(arena.KINDS)}", "types of action", note=f"{len(_codes())} result codes"),
         stat(f"{len(arena.COMPONENTS)}", "reward components", note="and their exact sum"),
-        stat(f"{len(LABS)}", "policies", note="scripted, none trained"),
+        stat(f"{len(LABS)}", "policies", note="scripted"),
     ]
     if evaluations:
         parts.append(

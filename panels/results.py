@@ -11,7 +11,14 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import TASKS
-from panels import arena_results, ladder_view, open_market, published, seller_view
+from panels import (
+    arena_ladder_view,
+    arena_results,
+    ladder_view,
+    open_market,
+    published,
+    seller_view,
+)
 from panels.look import SERIES, bar_style, downloads, heading, styled, table, trouble
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
@@ -232,6 +239,7 @@ def build() -> None:
         ("ladder", "The language model", ladder_view.build),
         ("seller", "The language seller", lambda: gr.HTML(seller_view.seller_quality())),
         ("arena", "The GPU arena", arena_results.build),
+        ("lab", "A model as a lab", arena_ladder_view.build),
         ("published", "Published figures", published.build),
     )
     gr.HTML(jumps([(f"results-{name}-part", words) for name, words, _ in parts]))

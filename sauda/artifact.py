@@ -171,6 +171,13 @@ FILES = (
         "Results",
     ),
     Entry(
+        "evaluation/arena-ladder.json",
+        "arena_ladder/1",
+        "python -m sauda arena-ladder",
+        "A language model as a lab on arena/market_round, bare, after each stage, beside scripts",
+        "Results",
+    ),
+    Entry(
         "training/sft.json",
         "run/1",
         "python -m sauda train sft",
