@@ -46,13 +46,20 @@ def sentence(ladder: Artifact) -> str:
     scripts = [row for name, row in rows.items() if not is_model(name)]
     best = max(scripts, key=lambda row: row["grade"]["mean"])
     (bound,) = ladder.data["bounds"]
+    bound_by = rows.get(f"{base['policy']}+constrained")
+    grammar = (
+        f" Under a grammar that offers only choices the rules take, whole plans for a job among "
+        f"them, the untrained base comes to {spanned(bound_by['grade'])}."
+        if bound_by
+        else ""
+    )
     return (
         f"Bare, {told(last['policy'])} comes to {spanned(last['grade'])} on n = {last['n']} "
         f"hold-out seeds, the {told(base['policy'])} to {number(base['grade']['mean'])}, the best "
         f"script, {told(best['policy'])}, to {number(best['grade']['mean'])}. The bound, if no "
         f"other lab falls below what it can do alone, is {number(bound['grade']['mean'])}. A grade "
         "is the surplus over what the lab could have done alone, as a share of what its jobs are "
-        "worth: below 0 it would have done better alone."
+        f"worth: below 0 it would have done better alone.{grammar}"
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sauda.artifact import ROOT, load, write
 from sauda.ladder import BAZAAR
-from sauda.train import STAGES
+from sauda.train import ARENA, STAGES
 
 LADDER = "evaluation/ladder.json"
 README = Path(__file__).resolve().parent.parent / "README.md"
@@ -76,17 +76,20 @@ def _training() -> list[tuple[str, str, str, str]]:
         run = load(file).data
         gate, on = run["gate"], run["hardware"]
         steps, minutes = run["log"][-1]["step"], f"{run['seconds'] / 60:.0f} min"
-        saw = (
-            f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the belief buyer's kind, "
-            f"prices {gate['price_off']:.1f} % of the limit off its"
-        )
+        of_lab = stage in ARENA
+        teacher = "rule expert" if of_lab else "belief buyer"
+        saw = f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the {teacher}'s kind"
+        if "accepted" in gate:
+            saw += f", the rules take {gate['accepted']:.0%}"
+        if gate["price_off"] is not None:
+            saw += f", prices {gate['price_off']:.1f} % of the limit off its"
         if "pairs" in run:
             minutes = f"{run['pairs']['seconds'] / 60:.0f} min of looking for pairs, then {minutes}"
         threads = "one thread" if on["threads"] == 1 else f"{on['threads']} threads"
         where = f"{threads} of a shared {on['device']}"
         rows += [
             (
-                f"{stage.upper()} of `sauda-mini` on {where}",
+                f"{run['stage'].upper()} of {'the lab' if of_lab else '`sauda-mini`'} on {where}",
                 f"{steps} steps, {run['tokens']:,} tokens, {minutes}",
                 _learnt(run),
                 file,
@@ -97,8 +100,8 @@ def _training() -> list[tuple[str, str, str, str]]:
 
 
 def recorded() -> list[str]:
-    """The stages of training whose runs are recorded, in their order."""
-    return [stage for stage in STAGES if (ROOT / f"training/{stage}.json").exists()]
+    """The runs of training that are recorded, in their order."""
+    return [name for name in (*STAGES, *ARENA) if (ROOT / f"training/{name}.json").exists()]
 
 
 def _learnt(run: Mapping[str, Any]) -> str:
@@ -259,8 +262,30 @@ def _gained(climb: Mapping[str, Any]) -> str:
     return f"{climb['difference']:+.3f} [{climb['low']:+.3f}, {climb['high']:+.3f}]"
 
 
+def lab() -> str:
+    """The language model as a lab: its grade after each stage, bare, beside scripts."""
+    data = load("evaluation/arena-ladder.json").data
+    gained = {climb["after"]: _gained(climb) for climb in data["climbs"]}
+    table = [
+        (
+            f"`{row['policy']}`",
+            f"{row['n']}",
+            spanned(row["grade"]),
+            gained.get(row["policy"], "–"),
+            f"{row['jobs']['mean']:.2f} of {row['jobs_had']:.2f}",
+            f"{row['valid']:.0%}",
+        )
+        for row in data["rows"]
+    ]
+    (bound,) = data["bounds"]
+    table.append(("upper bound", f"{bound['n']}", spanned(bound["grade"]), "–", "–", "–"))
+    heads = ("policy", "n", "grade", "added by the stage", "jobs done", "actions taken")
+    return markdown(heads, table)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
-    "results": results, "market": market, "ladder": ladder, "story": story, "arena": arena
+    "results": results, "market": market, "ladder": ladder, "story": story, "arena": arena,
+    "lab": lab,
 }  # fmt: skip
 
 
