@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from panels.arena_design import spanned
 from panels.ladder_view import against, bars, climbs, models, number, rows_of, told
-from panels.look import heading, note, table
+from panels.look import heading, table
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
 from sauda.policies.lineup import is_model
@@ -76,7 +76,7 @@ def build() -> None:
         gr.HTML(missing)
         return
     task = ladder.config["task"]
-    gr.HTML(note(sentence(ladder)))
+    gr.HTML(Markup("<p>{}</p>").format(sentence(ladder)))
     gr.Plot(bars(ladder, task), show_label=False, elem_id="results-arena-ladder")
     gr.HTML(climbs(ladder, task))
     gr.HTML(figures(ladder))

@@ -124,7 +124,7 @@ def rungs(ladder: Artifact, task: str) -> Markup:
             )
             for row in rows_of(ladder, task)
         ],
-        caption=f"{task}: the first n hold-out seeds, the same for every row",
+        caption=f"{task}: each row on the first n hold-out seeds",
     )  # fmt: skip
 
 
