@@ -9,7 +9,7 @@ from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
 from sauda import jobs
-from sauda.artifact import FILES, entry, save, sha256
+from sauda.artifact import FILES, entry, load, save, sha256
 from sauda.policies import against, contestants, policy
 from sauda.train import cli as training
 from sauda.transcript import to_json, to_markdown
@@ -79,7 +79,12 @@ def parser() -> argparse.ArgumentParser:
     sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
-    command("ladder", ladder, "language models bare, constrained and wrapped, beside scripts")
+    sub = command("ladder", ladder, "language models bare, constrained and wrapped, beside scripts")
+    sub.add_argument(
+        "--keep",
+        action="store_true",
+        help="keep the recorded games of models whose weights are the same; play only the others",
+    )
 
     command("arena-ladder", arena_ladder, "the same of a lab in the GPU arena, on market_round")
 
@@ -273,9 +278,9 @@ def ladder(options: argparse.Namespace) -> int:
     from sauda.ladder import Config
     from sauda.ladder import ladder as run
 
-    config = Config()
-    data = run(config)
-    _write("evaluation/ladder.json", asdict(config), data)
+    config, file = Config(), "evaluation/ladder.json"
+    data = run(config, recorded=load(file).data if options.keep else None)
+    _write(file, asdict(config), data)
     for row in data["rows"]:
         print(
             f"{row['task']:14} {row['policy']:24} n {row['n']:4}  grade {row['grade']['mean']:.4f} "

@@ -27,6 +27,7 @@ from sauda.policies.best_reply import informed_policy
 from sauda.policies.decoding import Decoder
 from sauda.policies.lineup import Contestant, contestant, is_model, loaded
 from sauda.policies.llm import LLMPolicy
+from sauda.policies.model import SAUDA
 from sauda.policies.weights import CACHE
 from sauda.stats import paired_difference, part_of_way
 from sauda.train.data import DataConfig, seller_of
@@ -60,6 +61,7 @@ class Config:
         Part(BAZAAR, STAGES, 200),
         Part(BAZAAR, tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 200),
         Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
+        Part(BAZAAR, tuple(f"mini+{SAUDA}+{how}" for how in ("steering", "honest")), 200),
         Part(BAZAAR, ("null", "null+steering", "null+honest", *SCRIPTS, "belief", ORACLE), 200),
         Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
@@ -101,14 +103,40 @@ class Replayed:
     cpu_now: str
 
 
-def ladder(config: Config, parts: Path = PARTS) -> dict[str, Any]:
-    """The data of the ladder artifact: a row a task and policy, their episodes, the models."""
+def ladder(
+    config: Config, parts: Path = PARTS, recorded: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The data of the ladder artifact: a row a task and policy, their episodes, the models.
+
+    Games of language models that are in `recorded`, the data of an earlier ladder, are kept where
+    weights and sampling are still the same; whatever else there is to play is played.
+    """
     cells = config.cells()
+    models = models_behind({name for _, name in cells})
+    kept = {} if recorded is None else kept_episodes(cells, models, recorded)
     episodes = {
-        cell: _cell(*cell, seeds, config.batch, parts)
+        cell: kept.get(cell) or _cell(*cell, seeds, config.batch, parts)
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
-    return summarised(config, episodes) | {"models": models_behind({name for _, name in cells})}
+    return summarised(config, episodes) | {"models": models}
+
+
+def kept_episodes(
+    cells: Mapping[tuple[str, str], Sequence[int]],
+    models: Mapping[str, Any],
+    recorded: Mapping[str, Any],
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """The columns in `recorded` of those `cells` whose model still has its weights and sampling."""
+    kept = {}
+    for (task_name, name), seeds in cells.items():
+        columns = recorded["episodes"].get(task_name, {}).get(name)
+        weights = contestant(name).weights if is_model(name) else ""
+        if columns is None or not weights or len(columns["grade"]) < len(seeds):
+            continue
+        then, now = recorded["models"][weights], models[weights]
+        if all(then[part] == now[part] for part in ("sha256", "sampling", "cpu")):
+            kept[task_name, name] = first(columns, len(seeds))
+    return kept
 
 
 def summarised(

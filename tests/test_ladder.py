@@ -104,6 +104,19 @@ def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
+def test_recorded_games_are_kept_while_their_model_is_the_same():
+    cells = {("bazaar/open", "mini"): SEEDS, ("bazaar/open", "linear"): SEEDS}
+    model = {"sha256": "a", "sampling": {"temperature": 0.7}, "cpu": "avx2"}
+    columns = ladder.play_model(OPEN, Contestant(Canned()), SEEDS)
+    recorded = {"episodes": {"bazaar/open": {"mini": columns}}, "models": {"mini": model}}
+    kept = ladder.kept_episodes(cells, {"mini": model}, recorded)
+    assert kept == {("bazaar/open", "mini"): columns}
+    for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"cpu": ""}):
+        assert ladder.kept_episodes(cells, {"mini": model | change}, recorded) == {}
+    longer = {("bazaar/open", "mini"): range(50_000, 50_009)}
+    assert ladder.kept_episodes(longer, {"mini": model}, recorded) == {}
+
+
 def test_R2_rows_and_models_carry_their_hashes(tmp_path):
     rows = ladder.ladder(CONFIG, tmp_path)["rows"]
     hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
