@@ -1,7 +1,8 @@
 """Whether a seller's words say what was decided: its price, its end, its claim, and nothing else.
 
 The words are read as a buyer would read them: prices by `money`, claims by `tells`, the rest by
-short lists of words. What the lists miss passes, so a text without faults is not proved true.
+short lists of words. A line may hold only what its move needs: its words come from the listing or
+from SPOKEN, and each sentence names the price or the listing, says the move, or is a courtesy.
 """
 
 import re
@@ -71,6 +72,29 @@ FOLLOWS = {  # from a condition
     "acceptable": "acceptable used worn condition",
 }
 SAYS_LITTLE = {"a", "an", "as", "in", "is", "it", "its", "of", "the", "this", "that", "very"}
+# All words that a line may hold beside those of its listing. "me", "pay", "send", "your" and their
+# like are left out: with them a line could give the buyer an order.
+SPOKEN_WORDS = """
+able about accept again agreed all alright am and another apart are ask asking at be beautiful
+beauty been best bhai bring but buyer buyers by bye came can can't cannot chance choice close
+closing come coming could deal decide do does done down else eye fair far fast final fine fixed
+for friend from get give given go goes good goodbye great haan had hai has have here honest hope
+how hurry i i'll i'm interested it's item ji just keep last leave less let little looking lovely
+lower lowest madam make may more much must my nahi never next nice no not now nowhere offer
+offering ok okay on one only or other pakka piece please price prices quick quickly right rs
+rupee rupees say sell selling shall shop sir so sold somebody someone soon sorry stand sure take
+thank thanks that's theek them then these thing think those thought time to today too unable up
+us waiting waits want wants was we we're welcome well what when will with won't worth would yes
+you you're yours"""
+SPOKEN = SAYS_LITTLE | frozenset(SPOKEN_WORDS.split())
+COURTESY = (
+    r"no|yes|well|ok|okay|(?:yes|no),? (?:sir|madam|friend)|yes or no|please|"
+    r"(?:thank you|thanks)(?: (?:so|very) much)?(?: for coming)?|"
+    r"(?:you(?:'re| are) )?welcome(?: here)?|what do you (?:say|think)|how (?:is|about) that|"
+    r"is (?:that|it|this) (?:all right|okay|ok|fine|fair)|"
+    r"i stand by (?:it|that)|that is (?:how it is|it|all)|(?:you have )?a (?:fine|good) eye|"
+    r"what a (?:beauty|(?:beautiful|lovely|nice|fine) (?:thing|item|piece))(?: it is)?"
+)
 
 
 def faults(text: str, decision: Decision) -> tuple[str, ...]:
@@ -93,6 +117,10 @@ def _faults(text: str, decision: Decision) -> Iterator[str]:
         yield "speaks of a limit"
     if unsupported(text, decision.item):
         yield "states what the listing does not"
+    if foreign_words(body, decision.item):
+        yield "holds a word that neither the listing nor the move needs"
+    if not all(_serves(sentence, decision) for sentence in sentences(body)):
+        yield "holds a sentence that its move does not need"
 
 
 def _form(text: str) -> Iterator[str]:
@@ -105,8 +133,10 @@ def _form(text: str) -> Iterator[str]:
     said = sentences(text)
     if len(set(said)) < len(said):
         yield "repeats itself"
-    if not all(c.isascii() or c in "₹’‘“”–—…" or "\u0900" <= c <= "\u097f" for c in text):
+    if any(c.isalpha() and not c.isascii() for c in text):
         yield "is in another script"
+    elif not re.fullmatch(r"[\w\s₹,.!?'’‘\"“”–—…:;&()-]*", text) or "_" in text:
+        yield "holds a sign that is not speech"
 
 
 def sentences(text: str) -> list[str]:
@@ -173,15 +203,45 @@ def _claim_faults(body: str, kind: str) -> Iterator[str]:
         yield "makes a claim that was not decided: sympathy"
 
 
+def foreign_words(body: str, item: Item) -> list[str]:
+    """The words of `body` that are neither in SPOKEN nor in the listing of `item`."""
+    allowed = SPOKEN | _listed(item)
+    words = _words(body.replace("’", "'"))
+    return [word for word in dict.fromkeys(words) if not {word, word.removesuffix("s")} & allowed]
+
+
+def _serves(sentence: str, decision: Decision) -> bool:
+    """Whether a sentence names the price or the listing, says the move, or is a courtesy."""
+    kind = decision.kind
+    plain = re.sub(r",? (?:sir|madam|my friend|friend|ji|bhai|please)$", "", sentence)
+    moves = {
+        "accept": ACCEPTS,
+        "walk": f"{LEAVES}|{DENIES}",
+        **{c: w for c, (_, w) in CLAIMS.items()},
+    }
+    about = (_listed(decision.item) - SPOKEN) | {"thing", "item", "piece", "condition"}
+    return (
+        any(mention.amount == decision.price for mention in money.prices(sentence))
+        or bool(about & set(_words(sentence)))
+        or (kind in moves and _says(moves[kind], sentence))
+        or re.fullmatch(COURTESY, plain) is not None
+    )
+
+
+def _listed(item: Item) -> set[str]:
+    """The words of a listing and those that follow from its condition, plurals as singulars too."""
+    words = set(_words(f"{item.name} {item.category} {item.condition.replace('_', ' ')}"))
+    words |= set(FOLLOWS[item.condition].split())
+    return words | {word.removesuffix("s") for word in words}
+
+
 def unsupported(text: str, item: Item) -> list[str]:
     """The words of `text` that state a fact of the item which its listing does not hold."""
-    given = set(_words(f"{item.name} {item.category} {item.condition.replace('_', ' ')}"))
-    given |= set(FOLLOWS[item.condition].split()) | SAYS_LITTLE
+    given = _listed(item) | SAYS_LITTLE
     stated = [word for word in _words(text) if word in STATED]
     for tell in tells.read(_without(text, item.name)):
         if tell.signal == "condition":
             stated += _words(tell.text)
-    given |= {word.removesuffix("s") for word in given}  # "marble" of "glass marbles"
     return [word for word in dict.fromkeys(stated) if word not in given]
 
 
