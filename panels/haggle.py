@@ -314,7 +314,7 @@ def build() -> None:
         wrong: Markup | None = None
         while now is not None and now.waiting and wrong is None:
             said = messages(now)
-            yield only(chat=[*said, growing(words("thinking", name="Sauda"))], problem="")
+            yield only(chat=[*said, growing(words("thinking", name=speaks(now)))], problem="")
             try:
                 for piece in written_by(now, heard_from(now, backend), words):
                     if floor.number != mine:
@@ -336,7 +336,7 @@ def build() -> None:
         question, obs = asked(now), now.theirs
         for piece in model.stream(question.messages, question.seed, question.schema):
             if isinstance(piece, Waiting):
-                yield words("line", name="Sauda", place=piece.place)
+                yield words("line", name=speaks(now), place=piece.place)
             else:
                 yield now.speaker.growing(piece.text, obs) or "…"
         yield piece
@@ -424,7 +424,10 @@ def build() -> None:
         The clock stops once there is nothing to wait for.
         """
         words = speaking(language)
-        waits = any(isinstance(model.stage, Loading) for model in models["buyer"].values())
+        loading = [model.stage for model in models["buyer"].values()]
+        if now is not None:
+            loading.append(heard_from(now, backend).stage)
+        waits = any(isinstance(stage, Loading) for stage in loading)
         told = healths(models["buyer"], words), gr.Timer(active=waits)
         if now is None:
             return [*only(), *told]
@@ -464,7 +467,13 @@ def build() -> None:
         **QUIET_UNCHECKED,
     ).then(begin, setting, outputs, **QUIET_UNCHECKED)
     gr.on([other.input, backend.input], begin, setting, outputs, **QUIET_UNCHECKED)
-    backend.input(lambda: gr.Timer(active=True), None, clock, **QUIET)  # it may have to load first
+    gr.on(  # the model of that seat may have to load first
+        [seat.input, other.input, backend.input],
+        lambda: gr.Timer(active=True),
+        None,
+        clock,
+        **QUIET,
+    )
     gr.on([box.submit, send.click], reply, [game, first, *common], outputs, **QUIET)
     for number, pressed in enumerate(quick):
         pressed.click(press(number), [game, first, box, seen, backend, language], outputs, **QUIET)
@@ -480,6 +489,11 @@ def build() -> None:
     )
     clock.tick(tick, [game, first, *common], [*outputs, health, clock], **QUIET)
     check.click(look_again, [game, backend, language], [badge, health, clock], **QUIET)
+
+
+def speaks(game: Game) -> str:
+    """The name of the language model across the table."""
+    return "Sauda" if sells(game) else "SmolLM2"
 
 
 def seats(words: Say) -> list[tuple[str, str]]:

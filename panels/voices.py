@@ -7,7 +7,7 @@ from functools import cache
 from markupsafe import Markup
 
 from panels.words import Say
-from sauda.backends import HERE, backends
+from sauda.backends import HERE, SEATS, backends
 from sauda.haggle import Game
 from sauda.policies.resident import Failed, Ready, Resident
 from sauda.seller import PERSONAS
@@ -17,7 +17,8 @@ SAUDA = {
     "Sauda, bare": "sauda-mini",
     "Sauda under the published steering": "sauda-mini+steering",
 }  # what a visitor can sell to, and what plays it
-SELLERS = {f"Sauda, {name}": f"sauda-mini:{name}" for name in PERSONAS}  # what one can buy from
+SELLER = SEATS["seller"].model
+SELLERS = {f"SmolLM2, {name}": f"{SELLER}:{name}" for name in PERSONAS}  # what one can buy from
 MODELS = SAUDA | SELLERS
 READY_SOON = 0.5  # seconds a new game waits for a model that is almost there
 STAND_IN = "tit_for_tat"  # plays under its own name until the model is there

