@@ -27,6 +27,7 @@ from env.bazaar.rules import (
     check_bid,
     check_budget,
     check_message,
+    plain,
     unknown_action,
 )
 from env.bazaar.tells import Tells
@@ -112,6 +113,7 @@ class Crowd:
         if state.turn is None:
             raise IllegalAction("this game is over; no move is left to make")
         check_message(action)
+        action = plain(action)
         if state.turn == "seller":
             return self._sell_to_best(state, action)
         return self._seal(state, state.turn, action)

@@ -6,7 +6,7 @@ fine they may be.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,6 +226,7 @@ class Bazaar:
         if state.turn is None:
             raise IllegalAction("this game is over; no move is left to make")
         check_message(action)
+        action = plain(action)
         return (self._sell if state.turn == "seller" else self._buy)(state, action)
 
     def _buy(self, state: State, action: Action) -> State:
@@ -336,6 +337,13 @@ def check_message(action: Action) -> None:
     said = getattr(action, "message", "")
     if not isinstance(said, str) or len(said) > LONGEST_MESSAGE:
         raise IllegalAction(f"a message is a text of at most {LONGEST_MESSAGE:,} characters")
+
+
+def plain(action: Action) -> Action:
+    """`action` with a numpy price as Python's number, whose rounding the sellers rely on."""
+    if isinstance(action, Offer) and isinstance(action.price, np.generic):
+        return replace(action, price=action.price.item())
+    return action
 
 
 def check_price(price: float, decimals: int) -> None:
