@@ -16,6 +16,7 @@ from env import (
     EndReason,
     Episode,
     Games,
+    Task,
     games_of,
     play_batch,
     rollout,
@@ -73,15 +74,20 @@ def games_at(task_name: str, seeds: tuple[int, ...]) -> Games:
 
 def replay_cell(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The same columns through the scalar engine."""
-    here = task(task_name)
-    learner = policy(here, policy_name)
-    played = [rollout(here, learner, seed) for seed in seeds]
+    game = task(task_name)
+    learner = policy(game, policy_name)
+    return episode_columns(game, [rollout(game, learner, seed) for seed in seeds])
+
+
+def episode_columns(game: Task, played: Sequence[Episode]) -> dict[str, Any]:
+    """Episodes of a task as columns: one value a deal, `grade` one an episode."""
+    learner = game.learner
     return {
-        "end": "".join(ends(e, here.learner) for e in played),
-        "price": [deal_price(e, i, here.learner) for e in played for i in range(deals(e))],
+        "end": "".join(ends(e, learner) for e in played),
+        "price": [deal_price(e, i, learner) for e in played for i in range(deals(e))],
         "rounds": [r for e in played for r in rounds(e)],
-        "share": _six_digits(s for e in played for s in shares(e.final, here.learner)),
-        "grade": _six_digits(here.grade(e.final) for e in played),
+        "share": _six_digits(s for e in played for s in shares(e.final, learner)),
+        "grade": _six_digits(game.grade(e.final) for e in played),
     }
 
 

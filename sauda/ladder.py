@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from env import Episode, IllegalAction, Task, episode, rollout, shares, task
+from env import IllegalAction, Task, episode, rollout, task
 from sauda.artifact import write
-from sauda.cells import deal_price, deals, ends, play_cell, rounds
+from sauda.cells import episode_columns, play_cell
 from sauda.codehash import code_hash
 from sauda.conduct import CONDUCT, conduct
 from sauda.evaluate import ENDS, SPLITS, row
@@ -61,7 +61,8 @@ class Config:
         Part(BAZAAR, STAGES, 200),
         Part(BAZAAR, tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 200),
         Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
-        Part(BAZAAR, tuple(f"mini+{SAUDA}+{how}" for how in ("steering", "honest")), 200),
+        Part(BAZAAR, (f"mini+{SAUDA}+honest",), 200),
+        Part(BAZAAR, (f"mini+{SAUDA}+steering",), 100),
         Part(BAZAAR, ("null", "null+steering", "null+honest", *SCRIPTS, "belief", ORACLE), 200),
         Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
@@ -313,17 +314,8 @@ def play_model(here: Task, player: Contestant, seeds: Sequence[int]) -> dict[str
         for game in games
     ]
     played = [episode(here, game.play) for game in games]
-    return columns(here, played) | {name: [count[name] for count in counts] for name in COUNTS}
-
-
-def columns(here: Task, played: Sequence[Episode]) -> dict[str, Any]:
-    """The columns of an evaluation: one value a deal, grades one an episode."""
-    return {
-        "end": "".join(letter for e in played for letter in ends(e, here.learner)),
-        "price": [deal_price(e, i, here.learner) for e in played for i in range(deals(e))],
-        "rounds": [r for e in played for r in rounds(e)],
-        "share": [round(s, 6) for e in played for s in shares(e.final, here.learner)],
-        "grade": [round(here.grade(e.final), 6) for e in played],
+    return episode_columns(here, played) | {
+        name: [count[name] for count in counts] for name in COUNTS
     }
 
 
@@ -370,5 +362,5 @@ def _played(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
         return play_model(here, contestant(name), seeds)
     if name == ORACLE:
         played = [rollout(here, informed_policy(here, seed), seed) for seed in seeds]
-        return columns(here, played) | {c: [0] * len(seeds) for c in COUNTS}
+        return episode_columns(here, played) | {c: [0] * len(seeds) for c in COUNTS}
     return dict(play_cell(task_name, name, seeds)) | {c: [0] * len(seeds) for c in COUNTS}

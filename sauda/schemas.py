@@ -136,7 +136,7 @@ class Ladder(_Strict):
 class Compared(_Strict):
     task: str
     policy: str
-    metric: Literal["surplus", "deal_rate"]
+    metric: Literal["surplus", "deal_rate", "longest"]
     published: float
     measured: float
     deals: int
@@ -153,9 +153,37 @@ class Agreement(_Strict):
     within_three: int
 
 
+class Won(_Strict):
+    """What a policy wins on one side; None where its episodes do not end."""
+
+    surplus: FiniteFloat | None
+    deal_rate: FiniteFloat | None
+    grade: FiniteFloat | None
+
+
+class Difference(_Strict):
+    difference: str
+    task: str
+    policy: str
+    deals: int
+    published: Won
+    measured: Won
+    ends: dict[str, int]
+
+
+class Rule(_Strict):
+    """One deliberate difference in words: the published rule, and ours with its reason."""
+
+    name: str
+    published: str
+    ours: str
+
+
 class Reproduction(_Strict):
     rows: list[Compared]
     agreement: Agreement
+    differences: list[Difference]
+    rules: list[Rule]
 
 
 class Move(_Strict):

@@ -6,7 +6,7 @@ import pytest
 
 from env import rollout, task
 from sauda import ladder
-from sauda.cells import play_cell
+from sauda.cells import episode_columns, play_cell
 from sauda.policies.lineup import Contestant, contestant
 from sauda.policies.llm import LLMPolicy
 from sauda.policies.reply import Reply
@@ -38,7 +38,7 @@ def test_games_in_step_are_the_games_played_alone(wrapper):
     player = Contestant(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
     columns = ladder.play_model(OPEN, player, SEEDS)
     alone = [rollout(OPEN, player.policy, seed) for seed in SEEDS]
-    shared = ladder.columns(OPEN, alone)
+    shared = episode_columns(OPEN, alone)
     assert {name: columns[name] for name in shared} == shared
     assert columns["moves"] == [len(e.trajectory("buyer")) for e in alone]
 
@@ -47,7 +47,7 @@ def test_the_columns_are_those_of_an_evaluation():
     here = task("classic/career_10")
     learner = LLMPolicy(Canned())
     played = [rollout(here, learner, seed) for seed in range(3)]
-    assert ladder.columns(here, played).keys() == play_cell(here.name, "linear", range(2)).keys()
+    assert episode_columns(here, played).keys() == play_cell(here.name, "linear", range(2)).keys()
 
 
 def test_a_forfeit_is_counted_as_one_and_ends_its_game_alone():

@@ -71,7 +71,9 @@ CLASSIC = {
         10, 0.06, 0.05, 0.35, persona="deceptive", inventory=3,
     ),
     "impatient_seller": Classic(
-        "The seller falls fast and walks sooner.", 8, 0.08, 0.15, 0.30, persona="impatient"
+        # The published table says 8; its impatient seller ends every deal two rounds earlier.
+        "The seller falls fast, walks sooner and stops after six rounds.",
+        6, 0.08, 0.15, 0.30, persona="impatient",
     ),
     "collaborative_seller": Classic(
         "The seller looks for a fair split.", 8, 0.10, 0.02, 0.40, persona="collaborative"

@@ -45,7 +45,7 @@ class Terms:
     cost: float
     anchor: float
     reserve: float
-    rounds: int  # its own horizon, which is not always the deal's
+    rounds: int  # of a deal; scales its walking and its late acceptances
     accept_at: float
     rate: float  # concession a round as a share of the anchor, before the cap of 0.25
     walk_probability: float
@@ -70,7 +70,7 @@ def terms(
         cost=cost,
         anchor=anchor * factors.anchor,
         reserve=cost * factors.reserve,
-        rounds=max(4, rounds - 2) if persona == "impatient" else rounds,
+        rounds=rounds,
         accept_at=factors.accept_at,
         rate=concession * factors.concession * (1 + 0.5 * pressure),
         walk_probability=walk_probability * factors.walk,
