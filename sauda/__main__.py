@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
-from sauda import jobs
-from sauda.artifact import FILES, entry, save, sha256
+from sauda import checking, jobs
+from sauda.artifact import entry, save, sha256
 from sauda.policies import against, contestants, policy
 from sauda.train import cli as training
 from sauda.transcript import to_json, to_markdown
@@ -68,14 +68,7 @@ def parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--out", default=None, help="artifact to write; by default by the split")
 
-    sub = command("verify", verify, "play recorded episodes again and compare to the last digit")
-    sub.add_argument("files", nargs="*", help="under artifacts/; all that are registered if none")
-    sub.add_argument(
-        "--models", nargs="*", metavar="TASK",
-        help="instead, the ladders' first games of each trained stage, by its adapter; a minute a "
-        "stage and task, bazaar/open if none is named; also arena/market_round",
-    )  # fmt: skip
-
+    checking.add(commands)
     sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
@@ -223,30 +216,6 @@ def _out(options: argparse.Namespace, family: str, kind: str) -> str:
             f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
         )
     return out
-
-
-def verify(options: argparse.Namespace) -> int:
-    from sauda.verify import describe, verify_models
-    from sauda.verify import verify as check
-
-    failed = 0
-    if options.models is not None:
-        for played in verify_models(options.models or ["bazaar/open"]):
-            failed += bool(played.faults)
-            verdict = played.faults[0] if played.faults else played.verdict
-            sign = "FAIL" if played.faults else "ok  "
-            print(f"{sign} {played.policy} on {played.task}, {played.n} games: {verdict}")
-        return 1 if failed else 0
-    for file in options.files or [known.file for known in FILES]:
-        file = file.removeprefix("artifacts/")
-        found = check(file)
-        failed += bool(found)
-        print(f"{'FAIL' if found else 'ok  '} {file}: {describe(file)}")
-        for place in found[:10]:
-            print(f"     {place}")
-        if len(found) > 10:
-            print(f"     and {len(found) - 10} places more")
-    return 1 if failed else 0
 
 
 def oracle(options: argparse.Namespace) -> int:
