@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sauda.artifact import FILES, ArtifactError, load, save, write, write_sealed
+import sauda.__main__ as command_line
+from sauda.artifact import FILES, ROOT, ArtifactError, load, save, write, write_sealed
 from sauda.committed import seal_committed
 from sauda.seal import FOLD, broken, child, seal, sealed
 from sauda.verify import verify
@@ -216,3 +217,16 @@ def test_a_broken_seal_is_not_replaced(repository):
     path.write_text(path.read_text().replace('"at": 1', '"at": 2'))
     with pytest.raises(ArtifactError, match=r"changed since it was sealed: made\.at"):
         seal_committed(BENCH, repository)
+
+
+def test_the_command_seals_files_by_name(capsys):
+    assert command_line.main(["seal", "artifacts/training/sft.json"]) == 0
+    assert capsys.readouterr().out == "sealed before: training/sft.json\n"
+
+
+def test_the_runs_of_training_are_sealed():
+    runs = [known for known in FILES if known.kind == "run/1"]
+    assert len(runs) == 5
+    for known in runs:
+        whole = json.loads((ROOT / known.file).read_text(encoding="utf-8"))
+        assert broken(whole) == []

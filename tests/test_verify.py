@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import sauda.__main__ as command_line
 import sauda.cells
 from env import TASKS, rollout
 from sauda import ladder
@@ -198,6 +199,13 @@ def test_equal_values_have_no_difference_and_others_are_named_in_order():
         "data.b: 2 recorded, 1 when played again",
         "data['c c']: recorded 'nothing', played again 3",
     ]
+
+
+def test_the_command_says_what_is_to_do_and_then_ok_and_returns_0(capsys):
+    assert command_line.main(["verify", "artifacts/published.json"]) == 0
+    todo, verdict = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"to do published.json: \d+ sealed figures", todo)
+    assert verdict.startswith("ok   published.json: sealed: every figure, as it was transcribed")
 
 
 def test_every_kind_has_a_check_in_words_a_method_and_an_amount():
