@@ -95,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
     command("before-after", before_after, "play a model before and after training; choose by rule")
     command("publish", publish, "check and seal the transcribed figures")
     command("picture", picture, "take the README's pictures from the page")
-    command("readme", readme, "write the README's tables anew from the artifacts")
+    command("readme", readme, "write the READMEs' tables anew from the artifacts")
     command("language", language, "score the reading of prices and tells in labelled sentences")
 
     sub = command("bench", bench, "measure speed: games, import, page, language model")
@@ -449,7 +449,7 @@ def picture(options: argparse.Namespace) -> int:
 def readme(options: argparse.Namespace) -> int:
     from sauda.readme import fill
 
-    print("wrote README.md" if fill() else "README.md is as the artifacts have it")
+    print("wrote the READMEs" if fill() else "the READMEs are as the artifacts have it")
     return 0
 
 
@@ -479,6 +479,7 @@ def _said(share: dict[str, float] | None) -> str:
 
 def bench(options: argparse.Namespace) -> int:
     from sauda.bench import bench as run
+    from sauda.bench import report
 
     if options.model and options.save:
         raise ValueError("the model's figures alone are no whole bench; save without --model")
@@ -488,15 +489,7 @@ def bench(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(data, indent=1))
     else:
-        width = max(len(figure["name"]) for figure in data["figures"])
-        for figure in data["figures"]:
-            p95 = f", 95 % within {figure['p95']:.4g}" if "p95" in figure else ""
-            print(
-                f"{figure['name']:{width}} {figure['median']:10.4g} {figure['unit']}{p95}, "
-                f"n {figure['n']}"
-            )
-        for sentence in data["left_out"]:
-            print(sentence)
+        print("\n".join(report(data)))
     return 0
 
 

@@ -147,7 +147,7 @@ FILES = (
     ),
     Entry(
         "bench.json",
-        "bench/1",
+        "bench/2",
         "python -m sauda bench --save",
         "Speed of the games and of the page, with n, on the machine that it names",
         "Artifacts & API",

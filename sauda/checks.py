@@ -54,7 +54,7 @@ CHECKS: Mapping[str, Check] = {
         "replayed in part", "every game replayed; figures recomputed from the sealed texts"
     ),
     "reproduction/1": Check("recomputed", "every row, from the two files that it compares"),
-    "bench/1": Check("sealed", "samples sealed; medians recomputed from them"),
+    "bench/2": Check("sealed", "samples sealed; medians and ratios recomputed from them"),
     "run/1": Check("sealed", "log sealed; the adapter's digest computed from its file"),
     "published/1": Check("sealed", "every figure, as it was transcribed by hand"),
 }
@@ -118,7 +118,7 @@ _AMOUNTS: Mapping[str, tuple[Callable[[Mapping[str, Any], Mapping[str, Any]], in
     ),
     "seller_quality/1": (lambda config, data: len(data["games"]), "games"),
     "reproduction/1": (lambda config, data: len(data["rows"]), "figures"),
-    "bench/1": (lambda config, data: len(data["figures"]), "figures"),
+    "bench/2": (lambda config, data: len(data["figures"]), "figures"),
     "run/1": (lambda config, data: len(data["log"]), "sealed steps and one adapter"),
     "published/1": (lambda config, data: len(data["figures"]), "sealed figures"),
 }

@@ -14,6 +14,7 @@ import numpy as np
 from env import ARENA_TASKS
 from sauda import arena_ladder, ladder
 from sauda.artifact import ROOT, Artifact, ArtifactError, content_of, digest, entry, load, sha256
+from sauda.bench_figure import recomputed
 from sauda.cells import replay_cell
 from sauda.evaluate import Config, evaluate
 from sauda.record import replayed
@@ -234,10 +235,8 @@ def _published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any
 
 
 def _bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """A speed does not come out twice; only the medians must follow from the recorded samples."""
-    from sauda.bench import medians
-
-    return medians(artifact.data)
+    """A speed does not come out twice; medians and ratios must follow from the samples."""
+    return recomputed(artifact.data)
 
 
 def _language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
@@ -279,7 +278,7 @@ RECOMPUTE: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "judged/1": _judged,
     "selector/1": _selector,
     "published/1": _published,
-    "bench/1": _bench,
+    "bench/2": _bench,
     "language/1": _language,
     "arena/1": _arena,
     "seller_quality/1": _seller_quality,

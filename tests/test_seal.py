@@ -17,7 +17,7 @@ from sauda.seal import FOLD, broken, child, seal, sealed
 from sauda.verify import verify
 
 BENCH = "bench.json"
-NOTHING = {"machine": {}, "figures": [], "left_out": []}
+NOTHING = {"machine": {}, "figures": [], "ratios": [], "left_out": []}
 DRAWS = 3  # changed numbers a section and file
 LARGE = 10**6  # bytes; of such a file one number a section is changed
 SECTIONS = ("made", "config", "data")
@@ -172,7 +172,7 @@ def test_a_file_without_a_seal_is_a_fault_that_says_what_to_do(tmp_path):
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A git repository with one committed artifact without a seal."""
-    whole = {"kind": "bench/1", "origin": "measured", "made": {"at": 1}, "config": {}}
+    whole = {"kind": "bench/2", "origin": "measured", "made": {"at": 1}, "config": {}}
     write(tmp_path / BENCH, json.dumps(whole | {"data": NOTHING}))
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", BENCH)

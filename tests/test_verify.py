@@ -14,7 +14,7 @@ import sauda.cells
 from env import TASKS, rollout
 from sauda import ladder
 from sauda.artifact import FILES, ROOT, ArtifactError, load, save, write
-from sauda.bench import figure
+from sauda.bench_figure import figure
 from sauda.checks import CHECKS, METHODS, amount
 from sauda.evaluate import Config, evaluate
 from sauda.ladder import Replayed
@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     episodes = [to_json(rollout(TASKS[TASK], policy(TASKS[TASK], n), 3), n) for n in names]
     save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
-    save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)
+    save("bench.json", {}, {"machine": {}, "figures": speeds, "ratios": [], "left_out": []}, root)
     published = json.loads((ROOT / "published.json").read_text(encoding="utf-8"))
     write(root / "published.json", json.dumps(sealed(published)))
     return root
