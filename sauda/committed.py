@@ -4,11 +4,12 @@ The file must be, byte for byte, the version in the last commit that touched it.
 that nothing changed since that commit, not since the run that measured it; `made.sealed` names it.
 """
 
+import hashlib
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from sauda.artifact import ROOT, Artifact, ArtifactError, content_of, load, write_sealed
+from sauda.artifact import ROOT, Artifact, ArtifactError, content_of, load, sha256, write_sealed
 from sauda.provenance import now
 from sauda.seal import SEAL, broken
 
@@ -24,7 +25,7 @@ def seal_committed(file: str, root: Path = ROOT) -> Artifact | None:
             raise ArtifactError(f"{file} was changed since it was sealed: {faults[0]}")
         return None
     commit = last_commit(root / file)
-    if committed(root / file, commit) != (root / file).read_bytes():
+    if hashlib.sha256(committed(root / file, commit)).hexdigest() != sha256(root / file):
         raise ArtifactError(f"{file} is not the file that was committed in {commit}")
     made = {**artifact.made, "sealed": {"commit": commit, "created": now()}}
     return write_sealed(replace(artifact, made=made), root)

@@ -22,6 +22,7 @@ from sauda.artifact import Artifact, load, save, write
 from sauda.bench_games import arena_speeds
 from sauda.evaluate import SPLITS, Config
 from sauda.policies import LABS
+from sauda.seal import sealed
 from sauda.stats import correlation
 from sauda.verify import verify
 
@@ -259,7 +260,7 @@ def test_a_digit_of_a_reward_is_found(arena_evaluation, saved):
     path = saved / arena_evaluation.file
     content = json.loads(path.read_text(encoding="utf-8"))
     content["data"]["episodes"][DRAWN][SINGLE]["planner"]["reward"][1] += 1e-6
-    write(path, json.dumps(content))
+    write(path, json.dumps(sealed(content)))
     (place,) = verify(arena_evaluation.file, workers=1, root=saved)
     assert place.startswith(f"data.episodes['as drawn']['{SINGLE}'].planner.reward[1]: recorded")
 
