@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import sauda.__main__ as command_line
-from sauda.artifact import FILES, ROOT, ArtifactError, load, save, write, write_sealed
+from sauda.artifact import FILES, ROOT, ArtifactError, content_of, load, save, write, write_sealed
 from sauda.committed import seal_committed
-from sauda.seal import FOLD, broken, child, seal, sealed
+from sauda.seal import FOLD, SEAL, broken, child, seal, sealed
 from sauda.verify import verify
 
 BENCH = "bench.json"
 NOTHING = {"machine": {}, "figures": [], "ratios": [], "left_out": []}
 DRAWS = 3  # changed numbers a section and file
-LARGE = 10**6  # bytes; of such a file one number a section is changed
+LARGE = 10**6  # bytes; of such a file one number of the data is changed
 SECTIONS = ("made", "config", "data")
 
 
@@ -37,13 +37,14 @@ def faults_after(change, whole: dict[str, Any]) -> list[str]:
 # One number anywhere
 
 
-@pytest.fixture(scope="module")
-def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A root with a sealed copy of every committed artifact."""
-    root = tmp_path_factory.mktemp("sealed")
-    for known in FILES:
-        write_sealed(load(known.file), root)
-    return root
+def sealed_copy(file: str, root: Path) -> Any:
+    """The content of a committed artifact, copied to `root`; it gets a seal where it has none."""
+    artifact = load(file)
+    if SEAL in artifact.made:
+        write(root / file, json.dumps(content_of(artifact)))
+    else:
+        write_sealed(artifact, root)
+    return json.loads((root / file).read_text(encoding="utf-8"))
 
 
 def numbers(value: Any, place: str, texts: bool) -> Iterator[tuple[str, Any, Any]]:
@@ -69,12 +70,14 @@ def other(old: Any) -> Any:
 
 
 @pytest.mark.parametrize("known", FILES, ids=lambda known: known.file)
-def test_one_number_changed_anywhere_in_an_artifact_is_named(copies, tmp_path, known):
-    text = (copies / known.file).read_text(encoding="utf-8")
-    whole, rng = json.loads(text), np.random.default_rng(len(text))
-    for section in SECTIONS:
+def test_one_number_changed_anywhere_in_an_artifact_is_named(tmp_path, known):
+    whole = sealed_copy(known.file, tmp_path)
+    assert broken(whole) == []
+    size = (tmp_path / known.file).stat().st_size
+    rng = np.random.default_rng(size)
+    for section in SECTIONS if size <= LARGE else ("data",):
         places = list(numbers(whole[section], section, texts=section != "data"))
-        draws = min(len(places), 1 if len(text) > LARGE else DRAWS)
+        draws = min(len(places), 1 if size > LARGE else DRAWS)
         for index in rng.choice(len(places), draws, replace=False) if draws else ():
             place, owner, key = places[index]
             old, owner[key] = owner[key], other(owner[key])
@@ -85,26 +88,18 @@ def test_one_number_changed_anywhere_in_an_artifact_is_named(copies, tmp_path, k
             assert reason == "not the content that was sealed", place
             place = place.removeprefix("made.seal.")  # a digest is named by what it is of
             assert place.startswith(named), f"{place} was changed, {named} was named"
-            assert named.count(".") >= 1
+            assert named not in SECTIONS
 
 
 @pytest.mark.parametrize(
     ("file", "row", "metric"),
     [("training/sft.json", 16, "loss"), ("training/dpo.json", 40, "grad_norm")],
 )
-def test_a_changed_digit_of_a_training_log_is_named_by_its_step(
-    copies, tmp_path, file, row, metric
-):
-    whole = json.loads((copies / file).read_text(encoding="utf-8"))
+def test_a_changed_digit_of_a_training_log_is_named_by_its_step(tmp_path, file, row, metric):
+    whole = sealed_copy(file, tmp_path)
     whole["data"]["log"][row][metric] += 0.0001
     write(tmp_path / file, json.dumps(whole))
     assert verify(file, root=tmp_path) == [f"data.log[{row}]: not the content that was sealed"]
-
-
-def test_an_artifact_that_was_not_changed_has_no_broken_place(copies):
-    for known in FILES:
-        whole = json.loads((copies / known.file).read_text(encoding="utf-8"))
-        assert broken(whole) == []
 
 
 # The seal itself
