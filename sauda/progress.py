@@ -40,7 +40,7 @@ class _Lines(Thread):
     def run(self) -> None:
         while not self.ended.wait(INTERVAL):
             done, seconds = self.done, time.monotonic() - self.begun
-            left = f", {seconds * (self.total - done) / done:.0f} s left" if done else ""
+            left = f", about {seconds * (self.total - done) / done:.0f} s left" if done else ""
             _say(f"{self.about}: {done:,} of {self.total:,} {self.unit}s, {seconds:.0f} s{left}")
 
 

@@ -20,7 +20,7 @@ def test_lines_come_while_one_item_takes_long_and_say_what_remains(capsys, monke
         time.sleep(0.2)
     lines = capsys.readouterr().err.splitlines()
     assert lines[1] == "     playing: 0 of 2 cells, 0 s"
-    assert lines[-1] == "     playing: 1 of 2 cells, 0 s, 0 s left"
+    assert lines[-1] == "     playing: 1 of 2 cells, 0 s, about 0 s left"
     assert 4 <= len(lines) <= 9  # 0.4 s, a line each 0.05 s, and the first
 
 
