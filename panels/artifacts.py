@@ -8,8 +8,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import TASKS, rollout, task
+from panels import speeds
 from panels.look import badge, downloads, heading, note, table
 from sauda.artifact import FILES, ROOT, ArtifactError, Entry, bundle, load, sha256
+from sauda.checks import CHECKS
 from sauda.haggle import whole_seed
 from sauda.policies import contestants, policy
 from sauda.transcript import to_json
@@ -21,7 +23,7 @@ SHELL = """\
 python -m sauda play --task classic/single_deal --policy expert --seed 7
 python -m sauda play --task classic/single_deal --policy expert --seed 7 --json
 
-# every recorded episode again, to the last digit
+# every artifact: its seal, then what can be replayed, to the last digit
 python -m sauda verify"""
 
 PYTHON = """\
@@ -45,9 +47,19 @@ print(client.predict("classic/single_deal", "expert", 7, api_name="/play"))"""
 def listing(root: Path = ROOT) -> Markup:
     """One row a file; a missing or broken one says what makes it."""
     return table(
-        ("file", "what it holds", "kind", "origin", "made by", "KiB", "SHA-256", "shown in"),
+        (
+            "file",
+            "what it holds",
+            "kind",
+            "origin",
+            "made by",
+            "check",
+            "KiB",
+            "SHA-256",
+            "shown in",
+        ),
         [row(entry, root) for entry in FILES],
-        align="lllllrll",
+        align="llllllrll",
         caption="Every artifact",
     )
 
@@ -60,7 +72,8 @@ def row(entry: Entry, root: Path) -> tuple[object, ...]:
         fault = Markup('<span class="sauda-bad">It cannot be served: {}.</span>').format(
             error.fault
         )
-        return entry.file, fault, entry.kind, "–", command(entry.command), "–", "–", entry.tab
+        by, check = command(entry.command), CHECKS[entry.kind]
+        return entry.file, fault, entry.kind, "–", by, check, "–", "–", entry.tab
     path = root / entry.file
     name = Markup('<a href="{}" download>{}</a>').format(url(path), entry.file)
     digest = sha256(path)
@@ -74,6 +87,7 @@ def row(entry: Entry, root: Path) -> tuple[object, ...]:
         artifact.kind,
         badge(artifact.origin),
         at,
+        CHECKS[entry.kind],
         f"{path.stat().st_size / 1024:,.0f}",
         Markup('<code title="{}">{}…</code>').format(digest, digest[:12]),
         entry.tab,
@@ -116,6 +130,7 @@ def build() -> None:
     path = downloads() / "sauda-artifacts.zip"
     bundle(path)
     gr.DownloadButton("All files in one zip", value=str(path), size="sm", scale=0)
+    speeds.build()
     gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12:"))
     gr.Code(SHELL, language="shell", interactive=False, show_label=False, show_line_numbers=False)
     gr.HTML(

@@ -4,6 +4,7 @@ from markupsafe import Markup
 
 from panels.look import badge, empty
 from sauda.artifact import Artifact, ArtifactError, load
+from sauda.checks import CHECKS
 
 
 def provenance(artifact: Artifact, extra: str = "") -> Markup:
@@ -14,7 +15,8 @@ def provenance(artifact: Artifact, extra: str = "") -> Markup:
         parts.append(f"commit {made['commit'][:7]}{' (tree not clean)' if made['dirty'] else ''}")
     parts.append(made["created"][:10])
     if artifact.origin == "measured":
-        parts.append(f"play it again: python -m sauda verify {artifact.file}")
+        method = CHECKS[artifact.kind].method
+        parts.append(f"check it ({method}): python -m sauda verify {artifact.file}")
     return Markup('<p class="sauda-note">{} {}</p>').format(
         badge(artifact.origin), " · ".join(part for part in parts if part)
     )

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
-from sauda import jobs
-from sauda.artifact import FILES, entry, load, save, sha256
+from sauda import checking, jobs
+from sauda.artifact import entry, load, save, sha256
 from sauda.policies import against, contestants, policy
 from sauda.train import cli as training
 from sauda.transcript import to_json, to_markdown
@@ -68,14 +68,7 @@ def parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--out", default=None, help="artifact to write; by default by the split")
 
-    sub = command("verify", verify, "play recorded episodes again and compare to the last digit")
-    sub.add_argument("files", nargs="*", help="under artifacts/; all that are registered if none")
-    sub.add_argument(
-        "--models", nargs="*", metavar="TASK",
-        help="instead, the ladders' first games of each trained stage, by its adapter; a minute a "
-        "stage and task, bazaar/open if none is named; also arena/market_round",
-    )  # fmt: skip
-
+    checking.add(commands)
     sub = command("oracle", oracle, "bound what can be won in the open market; look for exploits")
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
@@ -107,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
     command("before-after", before_after, "play a model before and after training; choose by rule")
     command("publish", publish, "check and seal the transcribed figures")
     command("picture", picture, "take the README's pictures from the page")
-    command("readme", readme, "write the README's tables anew from the artifacts")
+    command("readme", readme, "write the READMEs' tables anew from the artifacts")
     command("language", language, "score the reading of prices and tells in labelled sentences")
 
     sub = command("bench", bench, "measure speed: games, import, page, language model")
@@ -228,30 +221,6 @@ def _out(options: argparse.Namespace, family: str, kind: str) -> str:
             f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
         )
     return out
-
-
-def verify(options: argparse.Namespace) -> int:
-    from sauda.verify import describe, verify_models
-    from sauda.verify import verify as check
-
-    failed = 0
-    if options.models is not None:
-        for played in verify_models(options.models or ["bazaar/open"]):
-            failed += bool(played.faults)
-            verdict = played.faults[0] if played.faults else played.verdict
-            sign = "FAIL" if played.faults else "ok  "
-            print(f"{sign} {played.policy} on {played.task}, {played.n} games: {verdict}")
-        return 1 if failed else 0
-    for file in options.files or [known.file for known in FILES]:
-        file = file.removeprefix("artifacts/")
-        found = check(file)
-        failed += bool(found)
-        print(f"{'FAIL' if found else 'ok  '} {file}: {describe(file)}")
-        for place in found[:10]:
-            print(f"     {place}")
-        if len(found) > 10:
-            print(f"     and {len(found) - 10} places more")
-    return 1 if failed else 0
 
 
 def oracle(options: argparse.Namespace) -> int:
@@ -485,7 +454,7 @@ def picture(options: argparse.Namespace) -> int:
 def readme(options: argparse.Namespace) -> int:
     from sauda.readme import fill
 
-    print("wrote README.md" if fill() else "README.md is as the artifacts have it")
+    print("wrote the READMEs" if fill() else "the READMEs are as the artifacts have it")
     return 0
 
 
@@ -515,6 +484,7 @@ def _said(share: dict[str, float] | None) -> str:
 
 def bench(options: argparse.Namespace) -> int:
     from sauda.bench import bench as run
+    from sauda.bench import report
 
     if options.model and options.save:
         raise ValueError("the model's figures alone are no whole bench; save without --model")
@@ -524,15 +494,7 @@ def bench(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(data, indent=1))
     else:
-        width = max(len(figure["name"]) for figure in data["figures"])
-        for figure in data["figures"]:
-            p95 = f", 95 % within {figure['p95']:.4g}" if "p95" in figure else ""
-            print(
-                f"{figure['name']:{width}} {figure['median']:10.4g} {figure['unit']}{p95}, "
-                f"n {figure['n']}"
-            )
-        for sentence in data["left_out"]:
-            print(sentence)
+        print("\n".join(report(data)))
     return 0
 
 

@@ -13,7 +13,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from env import Episode, Task, arena, begin, rollout, task
 from sauda.arena_events import events
@@ -21,6 +20,7 @@ from sauda.codehash import code_hash
 from sauda.evaluate import Config, measured
 from sauda.policies import LABS, policy
 from sauda.policies.arena_bound import upper_bound
+from sauda.progress import progress
 from sauda.stats import correlation, mean_interval
 
 METRICS = ("grade", "utility", "reward")
@@ -74,9 +74,10 @@ def evaluate(config: Config, others: Sequence[str], workers: int = 2) -> dict[st
     with ProcessPoolExecutor(workers) as pool:
         found = pool.map(worlds_of, config.tasks, [seeds] * len(config.tasks))
         played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
-        bar = partial(tqdm, unit="cell", leave=False)
+        found = progress(found, len(config.tasks), "solving the bounds", "task")
         worlds = dict(zip(config.tasks, found, strict=True))
-        columns = dict(zip(cells, bar(played, total=len(cells), desc="playing"), strict=True))
+        played = progress(played, len(cells), "playing", "cell")
+        columns = dict(zip(cells, played, strict=True))
     return {
         "ends": ENDS,
         "rows": [row(cell, columns, worlds[cell[1]], config.baseline) for cell in cells],

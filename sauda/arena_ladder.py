@@ -31,6 +31,7 @@ from sauda.policies import arena_llm
 from sauda.policies.arena_llm import ArenaLLMPolicy
 from sauda.policies.decoding import Decoder
 from sauda.policies.lineup import contestant, is_model, lab_policy, loaded
+from sauda.progress import progress
 from sauda.stats import paired_difference
 
 COUNTS = ("unparsed", "tokens")  # of the learner, an episode
@@ -164,7 +165,7 @@ def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:
     kept = recorded["episodes"]
     episodes = {
         name: kept[name] if is_model(name) else _scripted(config.task, name, seeds)
-        for name in config.names()
+        for name in progress(config.names(), len(config.names()), "playing scripts", "policy")
     }
     return summarised(config, episodes) | {"models": recorded["models"]}
 

@@ -3,24 +3,20 @@
 import hashlib
 import json
 import os
-import platform
 import re
-import shlex
-import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sauda.provenance import provenance
 from sauda.schemas import check
+from sauda.seal import digest as digest
+from sauda.seal import sealed
 
 ROOT = Path(__file__).resolve().parent.parent / "artifacts"
-PACKAGES = ("numpy", "scipy", "torch", "transformers")  # a measured number may depend on them
 ORIGINS = ("measured", "published")
 
 
@@ -151,7 +147,7 @@ FILES = (
     ),
     Entry(
         "bench.json",
-        "bench/1",
+        "bench/2",
         "python -m sauda bench --save",
         "Speed of the games and of the page, with n, on the machine that it names",
         "Artifacts & API",
@@ -290,11 +286,21 @@ def _no_constant(name: str) -> float:
 def save(
     file: str, config: Mapping[str, Any], data: Mapping[str, Any], root: Path = ROOT
 ) -> Artifact:
-    """Write a measured artifact, whole or not at all, with its provenance; returns it."""
+    """Write a measured artifact, whole or not at all, sealed, with its provenance; returns it."""
     artifact = Artifact(file, entry(file).kind, "measured", provenance(), config, data)
-    content = {key: getattr(artifact, key) for key in ("kind", "origin", "made", "config", "data")}
-    write(root / file, dumps(content) + "\n")
-    return artifact
+    return write_sealed(artifact, root)
+
+
+def write_sealed(artifact: Artifact, root: Path = ROOT) -> Artifact:
+    """Write an artifact with a new seal; returns it as it is in the file."""
+    content = sealed(content_of(artifact))
+    write(root / artifact.file, dumps(content) + "\n")
+    return Artifact(artifact.file, **content)
+
+
+def content_of(artifact: Artifact) -> dict[str, Any]:
+    """What the file of an artifact holds."""
+    return {key: getattr(artifact, key) for key in ("kind", "origin", "made", "config", "data")}
 
 
 def write(path: Path, text: str) -> None:
@@ -316,28 +322,6 @@ def write_bytes(path: Path, content: bytes) -> None:
             raise
 
 
-def provenance() -> dict[str, Any]:
-    """What is needed to make an artifact again: command, commit, versions and machine."""
-    return {
-        "command": shlex.join(["python", "-m", "sauda", *sys.argv[1:]]),
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": None if (status := _git("status", "--porcelain", "--", ".", ":!artifacts")) is None
-        else bool(status),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "device": f"{platform.machine()} CPU",
-        "packages": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
-    }  # fmt: skip
-
-
-def _git(*arguments: str) -> str | None:
-    """What git says; None where there is no git or no checkout, as on a Space."""
-    command = ["git", "-C", str(ROOT.parent), *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (FileNotFoundError, subprocess.CalledProcessError):
-        return None
-
-
 def dumps(value: Any, indent: str = "") -> str:
     """JSON with one line for each innermost list or mapping of plain values, so that diffs read."""
     inner = indent + " "
@@ -357,11 +341,6 @@ def _plain(value: Any) -> bool:
 def sha256(path: Path) -> str:
     """The SHA-256 of a file, in hex."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def digest(data: Any) -> str:
-    """The SHA-256 of a JSON value, whatever its layout on disk."""
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def bundle(path: Path, root: Path = ROOT) -> None:

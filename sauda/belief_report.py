@@ -20,6 +20,7 @@ from sauda.oracle import grades
 from sauda.policies import BUYERS
 from sauda.policies.belief import belief_buyer, belief_prices
 from sauda.policies.posterior import believe
+from sauda.progress import progress
 from sauda.stats import mean_interval, paired_difference, wilson_interval
 
 EVIDENCE: Mapping[str, Mapping[str, bool]] = {
@@ -49,14 +50,17 @@ def report(config: Config, workers: int = 2) -> dict[str, Any]:
     with ProcessPoolExecutor(workers) as pool:
         asked = partial(calibration, seeds=seeds, rounds=config.rounds, buyer=config.buyer)
         read = pool.map(asked, config.tasks)
-        inputs = list(pool.map(partial(changed, seeds=seeds[: config.compared]), config.tasks))
+        read = progress(read, len(config.tasks), "scoring beliefs", "task")
+        rows = [row for rows in read for row in rows]
+        inputs = pool.map(partial(changed, seeds=seeds[: config.compared]), config.tasks)
+        inputs = list(progress(inputs, len(config.tasks), "comparing beliefs", "task"))
         for row in inputs:
             if not row["beliefs"]["mean"]:
                 raise ValueError(f"tells and words change no belief in {row['task']}: no ablation")
         pairs = list(product(config.tasks, (belief_buyer, belief_prices)))
         won = pool.map(grades, *zip(*pairs, strict=True), [seeds] * len(pairs))
+        won = progress(won, len(pairs), "playing both buyers", "cell")
         won = dict(zip(pairs, won, strict=True))
-        rows = [row for rows in read for row in rows]
     return {
         "uninformed": _types_scored(np.full((1, len(TYPES)), 1 / len(TYPES)), np.array([0])),
         "calibration": rows,

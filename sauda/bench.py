@@ -10,30 +10,23 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from tqdm import tqdm
 
-from env import ARENA_TASKS, MARKETS, Task, draw_games, play_batch, rollout, task
-from sauda.artifact import load
+from env import MARKETS
+from sauda.bench_figure import figure
+from sauda.bench_games import REPETITIONS, arena_speeds, game_speeds, published_speeds
 from sauda.evaluate import Config, evaluate
-from sauda.policies import BUYERS, policy
-from sauda.policies.batch import BATCH
-from sauda.reproduce import table
+from sauda.policies import BUYERS
 from sauda.running import REPOSITORY, running_app
 from sauda.visitors import THINKING, VISITORS, replies
 
-REPETITIONS = 5
-EPISODES = 2000  # a repetition, as in the published measurement
-BATCH_EPISODES = 20_000  # a repetition, in one batch
 TABLE_EPISODES = 1000  # a policy and task, as in the recorded evaluation
 TABLE_CORES = 2
-SINGLE, OPEN = "classic/single_deal", "bazaar/open"
-PUBLISHED = "reference-throughput"
 CHROMIUM_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -53,29 +46,34 @@ print(time.perf_counter() - start, "torch" in sys.modules)
 
 
 def bench(only_model: bool = False) -> dict[str, Any]:
-    """The data of the bench artifact: the machine, a figure a measurement, what was left out."""
+    """The data of the bench artifact: the machine, figures, their ratios, what was left out."""
     spoken, left_out = language_model()
     if only_model:
-        return {"machine": machine(), "figures": spoken, "left_out": left_out}
-    figures = [
-        episodes_a_second("rule_based"),
-        episodes_a_second("expert"),
-        episodes_a_second("rule_based", OPEN),
-        episodes_a_second("linear", OPEN),
-        *batch_episodes_a_second("rule_based", SINGLE),
-        *batch_episodes_a_second("rule_based", OPEN),
-        *batch_episodes_a_second("linear", OPEN),
-        full_table(),
-        *arena_speeds(),
-        import_of_app(),
-    ]
+        return {"machine": machine(), "figures": spoken, "ratios": [], "left_out": left_out}
+    figures, ratios = game_speeds()
+    figures += [full_table(), *arena_speeds(), import_of_app()]
     with running_app() as address:
         if obstacle := no_browser():
             left_out.append(f"“first figure visible” is left out: {obstacle}.")
         else:
             figures.append(first_figure(address))
         figures.append(scripted_reply(address))
-    return {"machine": machine(), "figures": figures + spoken, "left_out": left_out}
+    figures += spoken
+    return {"machine": machine(), "figures": figures, "ratios": ratios, "left_out": left_out}
+
+
+def report(data: Mapping[str, Any]) -> Iterator[str]:
+    """A bench's data as lines of text; the published speeds stand apart."""
+    width = max(len(row["name"]) for row in data["figures"])
+    for row in data["figures"]:
+        p95 = f", 95 % within {row['p95']:.4g}" if "p95" in row else ""
+        yield f"{row['name']:{width}} {row['median']:10.4g} {row['unit']}{p95}, n {row['n']}"
+    for row in data["ratios"]:
+        yield f"{row['of']}: {row['median']:.4g} times {row['to']}, n {row['n']}"
+    yield from data["left_out"]
+    yield "As published, on other machines; not timed in this run, so no ratio is given:"
+    for row in published_speeds():
+        yield f"{row['title']}, {row['name']}: {row['median']:,} ({row['source']})"
 
 
 def language_model() -> tuple[list[dict[str, Any]], list[str]]:
@@ -87,32 +85,6 @@ def language_model() -> tuple[list[dict[str, Any]], list[str]]:
         return model_figures(), []
     except NoWeights as error:
         return [], [f"The language model's speed is left out: {error}."]
-
-
-def medians(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The same data with every n, median and 95th percentile computed from the samples."""
-    return {
-        **data,
-        "figures": [{**f, **summarised(f["samples"], "p95" in f)} for f in data["figures"]],
-    }
-
-
-def figure(
-    name: str, unit: str, samples: Sequence[float], p95: bool = False, **more: Any
-) -> dict[str, Any]:
-    """One measurement; the samples, in `unit`, come last and to four significant digits."""
-    rounded = [float(f"{sample:.4g}") for sample in samples]
-    return {"name": name, "unit": unit, **summarised(rounded, p95), **more, "samples": rounded}
-
-
-def summarised(samples: Sequence[float], p95: bool) -> dict[str, Any]:
-    """How many samples, their median, and the 95th percentile where it is wanted."""
-    found = {"n": len(samples), "median": _rounded(np.median(samples))}
-    return found | ({"p95": _rounded(np.percentile(samples, 95))} if p95 else {})
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.4g}")
 
 
 def machine() -> dict[str, Any]:
@@ -135,50 +107,6 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def episodes_a_second(name: str, task_name: str = SINGLE) -> dict[str, Any]:
-    """Whole episodes of one task on one core; beside `rule_based` the published game's speed."""
-    here = task(task_name)
-    learner = policy(here, name)
-    samples = []
-    for repetition in tqdm(range(REPETITIONS), desc=f"playing {name}", leave=False):
-        seeds = range(repetition * EPISODES, (repetition + 1) * EPISODES)
-        start = time.perf_counter()
-        for seed in seeds:
-            rollout(here, learner, seed)
-        samples.append(EPISODES / (time.perf_counter() - start))
-    more = {"task": here.name, "episodes": EPISODES, "cores": 1}
-    if task_name != SINGLE:
-        return figure(f"episodes a second, {name} on {task_name}", "episodes/s", samples, **more)
-    if name == "rule_based":
-        more["published"] = published_speed()
-    return figure(f"episodes a second, {name}", "episodes/s", samples, **more)
-
-
-def batch_episodes_a_second(
-    name: str, task_name: str, episodes: int = BATCH_EPISODES
-) -> list[dict[str, Any]]:
-    """The same through the batch engine, one batch a repetition, in two figures.
-
-    The first counts the drawing of the games, by `draw_games`, and their play; the second the play
-    alone.
-    """
-    whole, alone = [], []
-    for repetition in range(REPETITIONS):
-        start = time.perf_counter()
-        games = draw_games(task_name, episodes, np.random.default_rng(repetition))
-        drawn = time.perf_counter()
-        play_batch(games, BATCH[name])
-        end = time.perf_counter()
-        whole.append(episodes / (end - start))
-        alone.append(episodes / (end - drawn))
-    title = f"batch episodes a second, {name} on {task_name}"
-    more = {"task": task_name, "episodes": episodes, "cores": 1}
-    return [
-        figure(title, "episodes/s", whole, **more),
-        figure(f"{title}, games drawn before", "episodes/s", alone, **more),
-    ]
-
-
 def full_table(episodes: int = TABLE_EPISODES, repetitions: int = REPETITIONS) -> dict[str, Any]:
     """Seconds for the open market's whole table: every task and scripted buyer, with intervals."""
     tasks = tuple(f"bazaar/{market}" for market in MARKETS)
@@ -190,14 +118,6 @@ def full_table(episodes: int = TABLE_EPISODES, repetitions: int = REPETITIONS) -
     more = {"tasks": len(tasks), "policies": len(BUYERS), "episodes": episodes}
     name = "full table of scripted policies, all bazaar tasks"
     return figure(name, "s", samples, **more, cores=TABLE_CORES)
-
-
-def published_speed() -> dict[str, Any]:
-    """The same measurement on the published game, with its source."""
-    published = load("published.json")
-    speed = next(row for row in table(published, PUBLISHED) if row["path"] == "gym wrapper")
-    source = next(f["source"] for f in published.data["figures"] if f["id"] == PUBLISHED)
-    return {"median": speed["episodes_per_s"], "figure": PUBLISHED, "source": source}
 
 
 def import_of_app() -> dict[str, Any]:
@@ -256,53 +176,3 @@ def scripted_reply(address: str) -> dict[str, Any]:
     samples = replies(address)
     more = {"visitors": VISITORS, "thinking_s": list(THINKING)}
     return figure("scripted reply", "s", samples, p95=True, **more)
-
-
-ARENA_EPISODES = 200  # a repetition
-ARENA_PUBLISHED = "arena-reference-speed"
-
-
-def arena_speeds(name: str = "rule_based_expert") -> list[dict[str, Any]]:
-    """Episodes and steps a second on one core, the published arena's beside, a task each.
-
-    A step is an action of the learner with all that the other labs do until its next. The published
-    source says only "steps"; that it counts them so is our reading.
-    """
-    return [figure for here in ARENA_TASKS.values() for figure in _arena_speed(here, name)]
-
-
-def _arena_speed(here: Task, name: str) -> list[dict[str, Any]]:
-    learner = policy(here, name)
-    episodes, steps, taken, actions = [], [], 0, 0
-    for repetition in tqdm(range(REPETITIONS), desc=f"playing {here.name}", leave=False):
-        seeds = range(repetition * ARENA_EPISODES, (repetition + 1) * ARENA_EPISODES)
-        start = time.perf_counter()
-        played = [rollout(here, learner, seed).turns for seed in seeds]
-        seconds = time.perf_counter() - start
-        own = sum(turn.agent == here.learner for turns in played for turn in turns)
-        episodes.append(ARENA_EPISODES / seconds)
-        steps.append(own / seconds)
-        taken += own
-        actions += sum(map(len, played))
-    more = {"task": here.name, "episodes": ARENA_EPISODES, "cores": 1}
-    more["steps_an_episode"] = _rounded(taken / (REPETITIONS * ARENA_EPISODES))
-    more["actions_of_all_labs_an_episode"] = _rounded(actions / (REPETITIONS * ARENA_EPISODES))
-    return [
-        figure(
-            f"{unit} a second, {name}, {here.name}",
-            f"{unit}/s",
-            samples,
-            **more,
-            published=published_arena_speed(here.name, unit),
-        )
-        for unit, samples in (("episodes", episodes), ("steps", steps))
-    ]
-
-
-def published_arena_speed(task_name: str, unit: str) -> dict[str, Any]:
-    """The speed of the published arena on the task of the same name, with its source."""
-    published = load("published.json")
-    name = task_name.removeprefix("arena/")
-    speed = next(row for row in table(published, ARENA_PUBLISHED) if row["task"] == name)
-    source = next(f["source"] for f in published.data["figures"] if f["id"] == ARENA_PUBLISHED)
-    return {"median": speed[f"{unit}_per_s"], "figure": ARENA_PUBLISHED, "source": source}

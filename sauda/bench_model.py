@@ -14,7 +14,7 @@ import psutil
 from tqdm import tqdm
 
 from env import IllegalAction, Observation, rollout, task
-from sauda.bench import figure
+from sauda.bench_figure import figure
 from sauda.ladder import play_model
 from sauda.policies.bazaar import linear
 from sauda.policies.decoding import Sampling

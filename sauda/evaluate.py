@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from env import task
 from sauda.cells import ENDS, play_cell
 from sauda.codehash import code_hash
 from sauda.policies import policy
+from sauda.progress import progress
 from sauda.stats import paired_difference, summary
 
 PlayCell = Callable[[str, str, Sequence[int]], dict[str, Any]]  # plays a task and policy over seeds
@@ -73,7 +73,7 @@ def play_cells(
     """The episodes of each (task, policy), in order, with a progress bar."""
     with ProcessPoolExecutor(workers) as pool:
         played = pool.map(play, *zip(*cells, strict=True), [seeds] * len(cells))
-        yield from tqdm(played, total=len(cells), unit="cell", desc="playing", leave=False)
+        yield from progress(played, len(cells), "playing", "cell")
 
 
 def row(

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from math import inf, log, sqrt
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 
 from env import arena
 from sauda.evaluate import SPLITS
+from sauda.progress import progress
 from sauda.stats import mean_interval, paired_difference
 
 Rng = np.random.Generator
@@ -188,7 +190,9 @@ def _stream(seed: int, now: int, party: int) -> Rng:
 def judged(config: Config) -> dict[str, Any]:
     """The data of the judged artifact; `config` names at least the advocates of DRAWN."""
     names, seeds = config.advocates, config.seeds()
-    played = {name: [_columns(ADVOCATES[name], s) for s in seeds] for name in names}
+    cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
+    columns = iter([_columns(ADVOCATES[name], seed) for name, seed in cells])
+    played = {name: [next(columns) for _ in seeds] for name in names}
     won = {name: _table(games, "won") for name, games in played.items()}
     totals = {name: _table(games, "total") for name, games in played.items()}
     return {

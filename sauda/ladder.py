@@ -29,6 +29,7 @@ from sauda.policies.lineup import Contestant, contestant, is_model, loaded
 from sauda.policies.llm import LLMPolicy
 from sauda.policies.model import SAUDA
 from sauda.policies.weights import CACHE
+from sauda.progress import progress
 from sauda.stats import paired_difference, part_of_way
 from sauda.train.data import DataConfig, seller_of
 
@@ -321,12 +322,11 @@ def play_model(here: Task, player: Contestant, seeds: Sequence[int]) -> dict[str
 
 def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:
     """The data as it should be: rows computed again, and the cells that need no weights played."""
-    episodes = {}
-    for (task_name, name), seeds in config.cells().items():
-        kept = is_model(name) and contestant(name).weights
-        episodes[task_name, name] = (
-            recorded["episodes"][task_name][name] if kept else _played(task_name, name, seeds)
-        )
+    cells, kept = config.cells(), recorded["episodes"]
+    episodes = {(task_name, name): kept[task_name].get(name) for task_name, name in cells}
+    scripted = [cell for cell in cells if not (is_model(cell[1]) and contestant(cell[1]).weights)]
+    for cell in progress(scripted, len(scripted), "playing scripts", "cell"):
+        episodes[cell] = _played(*cell, cells[cell])
     return summarised(config, episodes) | {"models": recorded["models"]}
 
 

@@ -31,6 +31,7 @@ from env import (
 )
 from sauda.evaluate import SPLITS
 from sauda.policies import BUYERS
+from sauda.progress import progress
 from sauda.stats import mean_interval
 
 HISTORY = 5  # deals of a career of ten that are firm or soft, before the policy that is measured
@@ -79,7 +80,9 @@ def market(config: Config, workers: int = 2) -> dict[str, Any]:
         manner = pool.map(partial(signals, games=config.games), config.tasks)
         words = pool.submit(inference_attack, config.listened)
         careers = pool.map(partial(career, careers=config.careers), config.then)
-        return {"manner": list(manner), "words": words.result(), "careers": list(careers)}
+        manner = list(progress(manner, len(config.tasks), "reading the sellers' manner", "task"))
+        careers = list(progress(careers, len(config.then), "playing careers", "policy"))
+        return {"manner": manner, "words": words.result(), "careers": careers}
 
 
 # Manner ------------------------------------------------------------------------------------------

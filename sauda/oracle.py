@@ -15,7 +15,6 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from env import (
     TYPES,
@@ -42,6 +41,7 @@ from sauda.policies.batch import batch_form, bids, otherwise
 from sauda.policies.bazaar import Wait, bid
 from sauda.policies.belief import belief_buyer
 from sauda.policies.best_reply import GRID, informed_policy, informed_value, rivals_in
+from sauda.progress import progress
 from sauda.stats import mean_interval
 
 MEMORYLESS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # one deal, one buyer
@@ -133,17 +133,21 @@ def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
     jobs += [(t, p, holdout) for t in BOUNDED for p in named.values()]
     jobs += [(t, p, train) for t in BOUNDED for p in (None, *tried.values())]
     with ProcessPoolExecutor(workers) as pool:
-        values = iter(list(_progress(pool.map(grades, *zip(*jobs, strict=True)), len(jobs))))
+        played = pool.map(grades, *zip(*jobs, strict=True))
+        values = iter(list(progress(played, len(jobs), "playing and solving", "cell")))
         known, belief = {}, {}
         for name in MEMORYLESS:
             known[name], belief[name] = next(values), next(values)
         known |= {name: next(values) for name in BOUNDED[len(MEMORYLESS) :]}
-        in_play = dict(zip(BOUNDED, pool.map(informed_grades, BOUNDED, [holdout] * 5), strict=True))
+        informed = pool.map(informed_grades, BOUNDED, [holdout] * 5)
+        informed = progress(informed, len(BOUNDED), "playing the informed buyer", "task")
+        in_play = dict(zip(BOUNDED, informed, strict=True))
         played = {name: {p: next(values) for p in named} for name in BOUNDED}
         searched = {name: {p: next(values) for p in ("", *tried)} for name in BOUNDED}
         best = {t: _best(searched[t]) for t in BOUNDED}
         again = list(pool.map(grades, BOUNDED, [tried[best[t]] for t in BOUNDED], [holdout] * 5))
-        errors = list(pool.map(grid_error, BOUNDED, [config.refined] * 5))
+        errors = pool.map(grid_error, BOUNDED, [config.refined] * 5)
+        errors = list(progress(errors, len(BOUNDED), "measuring the grid's error", "task"))
     rows = [
         {
             "task": name,
@@ -259,7 +263,3 @@ def _compared(values: np.ndarray, informed: np.ndarray) -> dict[str, Any]:
     """A policy's mean grade with its interval, and its share of the informed value."""
     share = float(values.mean() / informed.mean())
     return {**_interval(values), "share": round(share, 6), "flagged": share >= NEAR}
-
-
-def _progress(results: Iterable[np.ndarray], total: int) -> Iterable[np.ndarray]:
-    return tqdm(results, total=total, unit="cell", desc="playing", leave=False)

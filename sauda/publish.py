@@ -1,15 +1,16 @@
 """Seal the published figures: they are transcribed by hand, so each carries a digest of itself."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from sauda.artifact import ROOT, Artifact, digest, dumps, load, write
+from sauda.artifact import Artifact, digest, load, write_sealed
 
 FIELDS = {"id", "system", "title", "source", "n", "n_of", "caveat", "columns", "rows"}
 
 
 def seal() -> Artifact:
-    """Check every figure's form and write its digest beside it; returns the sealed artifact.
+    """Check every figure's form, write its digest and seal the file; returns the artifact.
 
     Raises ValueError naming the first figure that lacks a source, a caveat or a column.
     """
@@ -18,15 +19,7 @@ def seal() -> Artifact:
     for figure in figures:
         check(figure)
     made = {**artifact.made, "digests": {figure["id"]: digest(figure) for figure in figures}}
-    content = {
-        "kind": artifact.kind,
-        "origin": artifact.origin,
-        "made": made,
-        "config": artifact.config,
-        "data": artifact.data,
-    }
-    write(ROOT / artifact.file, dumps(content) + "\n")
-    return load("published.json")
+    return write_sealed(replace(artifact, made=made))
 
 
 def check(figure: Mapping[str, Any]) -> None:

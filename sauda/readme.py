@@ -1,4 +1,4 @@
-"""The README's tables, written from the artifacts: what it claims is what they show.
+"""The tables of the READMEs, written from the artifacts: what it claims is what they show.
 
 A table stands between `<!-- NAME -->` and `<!-- /NAME -->`; everything else is written by hand.
 """
@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from sauda.artifact import ROOT, load, write
+from sauda.bench_games import ALONE, DRAWN, SEEDED
 from sauda.ladder import BAZAAR
+from sauda.readme_artifacts import checks, listing, published
 from sauda.train import ARENA, STAGES
 
 LADDER = "evaluation/ladder.json"
 README = Path(__file__).resolve().parent.parent / "README.md"
+READMES = (README, ROOT / "README.md")
 
 
 def filled(text: str) -> str:
@@ -35,11 +38,14 @@ def filled(text: str) -> str:
 
 
 def fill() -> bool:
-    """Write the README anew; whether anything changed."""
-    before = README.read_text(encoding="utf-8")
-    after = filled(before)
-    write(README, after)
-    return before != after
+    """Write the READMEs anew; whether anything changed."""
+    changed = False
+    for path in READMES:
+        before = path.read_text(encoding="utf-8")
+        after = filled(before)
+        write(path, after)
+        changed |= before != after
+    return changed
 
 
 def results() -> str:
@@ -113,12 +119,14 @@ def _learnt(run: Mapping[str, Any]) -> str:
     return f"{sum(run['games']['task'].values()) * run['games']['group']:,} games"
 
 
-def _beside_published(figure: Mapping[str, Any]) -> str:
-    return f"{figure['median']:,.0f} (published: {figure['published']['median']:,.0f})"
-
-
 def _a_second(figure: Mapping[str, Any]) -> str:
     return f"{figure['median']:,.0f}"
+
+
+def _times(figure: Mapping[str, Any]) -> str:
+    """A speed, and how many times the speed one by one it is, from the same run."""
+    ratio = next(r for r in load("bench.json").data["ratios"] if r["of"] == figure["name"])
+    return f"{_a_second(figure)}, {ratio['median']:,.3g} times one by one (n = {ratio['n']})"
 
 
 def _seconds(figure: Mapping[str, Any]) -> str:
@@ -128,20 +136,34 @@ def _seconds(figure: Mapping[str, Any]) -> str:
 SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
     (
         "`rule_based` on `classic/single_deal`, episodes a second on one core, median",
-        "episodes a second, rule_based",
-        _beside_published,
+        f"episodes a second, rule_based on classic/single_deal, {ALONE}",
+        _a_second,
     ),
     (
-        "the same in batches",
-        "batch episodes a second, rule_based on classic/single_deal",
-        _a_second,
+        "the same games in a batch, drawn from their seeds",
+        f"episodes a second, rule_based on classic/single_deal, {SEEDED}",
+        _times,
+    ),
+    (
+        "in a batch of games that are drawn at once",
+        f"episodes a second, rule_based on classic/single_deal, {DRAWN}",
+        _times,
     ),
     (
         "`linear` on `bazaar/open`, episodes a second on one core, median",
-        "episodes a second, linear on bazaar/open",
+        f"episodes a second, linear on bazaar/open, {ALONE}",
         _a_second,
     ),
-    ("the same in batches", "batch episodes a second, linear on bazaar/open", _a_second),
+    (
+        "the same games in a batch, drawn from their seeds",
+        f"episodes a second, linear on bazaar/open, {SEEDED}",
+        _times,
+    ),
+    (
+        "in a batch of games that are drawn at once",
+        f"episodes a second, linear on bazaar/open, {DRAWN}",
+        _times,
+    ),
     (
         "every scripted buyer on every `bazaar/` task, 1,000 seeds each, on two cores",
         "full table of scripted policies, all bazaar tasks",
@@ -150,12 +172,12 @@ SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
     (
         "`rule_based_expert` on `arena/coalition_market`, episodes a second on one core, median",
         "episodes a second, rule_based_expert, arena/coalition_market",
-        _beside_published,
+        _a_second,
     ),
     (
         "the same in steps a second",
         "steps a second, rule_based_expert, arena/coalition_market",
-        _beside_published,
+        _a_second,
     ),
     (
         "a scripted reply with 20 visitors playing, 95th percentile",
@@ -285,7 +307,8 @@ def lab() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "results": results, "market": market, "ladder": ladder, "story": story, "arena": arena,
-    "lab": lab,
+    "lab": lab, "checks": checks,
+    "published_speeds": lambda: markdown(*published()), "listing": lambda: markdown(*listing()),
 }  # fmt: skip
 
 

@@ -260,9 +260,20 @@ class Speed(TypedDict):
     samples: list[FiniteFloat]
 
 
+class SpeedRatio(_Strict):
+    """How many times one figure another is, sample by sample; both were timed in one run."""
+
+    of: str
+    to: str
+    n: int
+    median: float
+    samples: list[FiniteFloat]
+
+
 class Bench(_Strict):
     machine: dict[str, Any]
     figures: list[Speed]
+    ratios: list[SpeedRatio]
     left_out: list[str]
 
 
@@ -826,7 +837,7 @@ KINDS: Mapping[str, TypeAdapter] = {
     "episodes/1": TypeAdapter(Episodes),
     "before_after/1": TypeAdapter(BeforeAfter),
     "published/1": TypeAdapter(Published),
-    "bench/1": TypeAdapter(Bench),
+    "bench/2": TypeAdapter(Bench),
     "oracle/1": TypeAdapter(Oracle),
     "market/1": TypeAdapter(Market),
     "belief/1": TypeAdapter(Believed),

@@ -14,6 +14,7 @@ import numpy as np
 from env import arena, begin, rollout, task
 from sauda.evaluate import SPLITS
 from sauda.policies import policy
+from sauda.progress import progress
 from sauda.stats import mean_interval, paired_difference
 
 EXPERT = "rule_based_expert"
@@ -44,7 +45,8 @@ def select(config: Config) -> dict[str, Any]:
     """The data of the selector artifact: the curve, one row an episode, and what came of it."""
     if config.first_seed + config.episodes * len(config.tasks) > len(SPLITS["train"]):
         raise ValueError("the seeds run into the hold-out; take fewer episodes or a lower first")
-    curve = [row for index in range(len(config.tasks)) for row in _trained(config, index)]
+    rows = (row for index in range(len(config.tasks)) for row in _trained(config, index))
+    curve = list(progress(rows, config.episodes * len(config.tasks), "training", "episode"))
     return {"arms": list(config.arms), "curve": curve, "final": _final(config, curve)}
 
 
@@ -103,7 +105,7 @@ def _rounded(chances: np.ndarray) -> list[float]:
 def _final(config: Config, curve: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """On hold-out seeds: every arm, and how far the one it ended on is ahead of the expert."""
     rows, seeds = [], SPLITS["holdout"][: config.evaluated]
-    for name in config.tasks:
+    for name in progress(config.tasks, len(config.tasks), "evaluating every arm", "task"):
         last = [row for row in curve if row["task"] == name][-1]["after"]
         best = config.arms[int(np.argmax(last))]
         names = dict.fromkeys((*config.arms, EXPERT))

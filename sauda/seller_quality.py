@@ -30,6 +30,7 @@ from sauda.listener import concessions, confusion, explained, guessed, words_of
 from sauda.market import listened
 from sauda.policies.reply import BatchGenerate, Reply
 from sauda.policies.weights import CACHE
+from sauda.progress import progress
 from sauda.seller import (
     DEFAULT,
     PERSONAS,
@@ -282,8 +283,13 @@ def summarised(
     """All that is computed from games and texts."""
     said = sides(played, tries)
     floors, prices = _floors(played), [listened(game.episode)[0] for game in played]
-    rows = _published_rows(played, said, answers) + _hard_rows(played, said, tries)
-    rows += [_leak_row(played, said, prices, floors)]
+    tables = (
+        lambda: _published_rows(played, said, answers),
+        lambda: _hard_rows(played, said, tries),
+        lambda: [_leak_row(played, said, prices, floors)],
+    )
+    computed = progress(tables, len(tables), "computing figures", "table")
+    rows = [row for table in computed for row in table()]
     judges, judge_row = _judges(played, said)
     return {
         "games": [_kept(game) for game in played],

@@ -1,6 +1,7 @@
-"""Play an artifact again and compare, digit by digit.
+"""Check an artifact: first its seal, then what can be computed again, digit by digit.
 
 Each kind has a function that returns the data as it should be; what differs is named by its place.
+`checks.py` says in words what it does.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,22 +13,38 @@ import numpy as np
 
 from env import ARENA_TASKS
 from sauda import arena_ladder, ladder
-from sauda.artifact import ROOT, Artifact, ArtifactError, digest, entry, load, sha256
+from sauda.artifact import ROOT, Artifact, ArtifactError, content_of, digest, entry, load, sha256
+from sauda.bench_figure import recomputed
 from sauda.cells import replay_cell
 from sauda.evaluate import Config, evaluate
 from sauda.record import replayed
 from sauda.reproduce import reproduction
+from sauda.seal import SEAL, broken, child
 from sauda.stats import paired_difference
 
 
 def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
-    """What in `file` does not come out again, one sentence a place; empty where all of it does.
+    """What in `file` is not as sealed or does not come out again, one sentence a place.
 
-    Raises ArtifactError for a file that is missing or malformed.
+    Empty where all of it is right. A file whose seal is broken is not replayed: its settings may be
+    the part that was changed. Raises ArtifactError for a file that is missing or malformed.
     """
     artifact = load(file, root)
-    again = _AGAIN[artifact.kind](artifact, workers, root)
-    return list(differences(artifact.data, again, "data"))
+    if SEAL in artifact.made and (changed := broken(content_of(artifact))):
+        return changed
+    again = RECOMPUTE[artifact.kind](artifact, workers, root)
+    return [*_no_seal(artifact), *differences(artifact.data, again, "data")]
+
+
+def _no_seal(artifact: Artifact) -> list[str]:
+    """The fault of an artifact without a seal; none where it has one."""
+    if SEAL in artifact.made:
+        return []
+    command = entry(artifact.file).command
+    return [
+        f"made: there is no seal; record the file again (`{command}`), or seal the version that is "
+        f"committed (`python -m sauda seal {artifact.file}`)"
+    ]
 
 
 @dataclass(frozen=True)
@@ -78,13 +95,13 @@ def differences(recorded: Any, again: Any, place: str) -> Iterator[str]:
     """Every place where two JSON values differ."""
     if isinstance(recorded, Mapping) and isinstance(again, Mapping):
         for key in sorted(recorded.keys() | again.keys()):
-            here = f"{place}.{key}" if key.isidentifier() else f"{place}[{key!r}]"
-            yield from differences(recorded.get(key, _NOTHING), again.get(key, _NOTHING), here)
+            pair = recorded.get(key, _NOTHING), again.get(key, _NOTHING)
+            yield from differences(*pair, child(place, key))
     elif isinstance(recorded, list) and isinstance(again, list | tuple):
         if len(recorded) != len(again):
             yield f"{place}: {len(recorded)} recorded, {len(again)} when played again"
         for index, (old, new) in enumerate(zip(recorded, again, strict=False)):
-            yield from differences(old, new, f"{place}[{index}]")
+            yield from differences(old, new, child(place, index))
     elif recorded != again:
         yield f"{place}: recorded {_short(recorded)}, played again {_short(again)}"
 
@@ -218,10 +235,8 @@ def _published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any
 
 
 def _bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """A speed does not come out twice; only the medians must follow from the recorded samples."""
-    from sauda.bench import medians
-
-    return medians(artifact.data)
+    """A speed does not come out twice; medians and ratios must follow from the samples."""
+    return recomputed(artifact.data)
 
 
 def _language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
@@ -250,7 +265,7 @@ def _run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     return {**artifact.data, "adapter": found, "log": log, **last}
 
 
-_AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
+RECOMPUTE: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "evaluation/1": _evaluation,
     "episodes/1": _episodes,
     "before_after/1": _before_after,
@@ -263,32 +278,9 @@ _AGAIN: Mapping[str, Callable[[Artifact, int, Path], Mapping[str, Any]]] = {
     "judged/1": _judged,
     "selector/1": _selector,
     "published/1": _published,
-    "bench/1": _bench,
+    "bench/2": _bench,
     "language/1": _language,
     "arena/1": _arena,
     "seller_quality/1": _seller_quality,
     "run/1": _run,
 }
-
-
-def describe(file: str) -> str:
-    """What verifying this file means, for people."""
-    return {
-        "evaluation/1": "all episodes played again, all rows computed again",
-        "episodes/1": "every move played again",
-        "before_after/1": "games made again from the recorded replies, chosen again by the rule",
-        "reproduction/1": "compared again from the two artifacts it rests on",
-        "ladder/1": "rows computed again; scripts and the null model played again",
-        "arena_ladder/1": "rows and bounds computed again; scripts played again",
-        "oracle/1": "every game solved again, every episode played again",
-        "market/1": "every game listened to again, every career lived again",
-        "belief/1": "every table believed again, every game of both buyers played again",
-        "judged/1": "every negotiation held again, every pitch judged again",
-        "selector/1": "every choice made again, every episode played again",
-        "published/1": "every figure is the one that was sealed",
-        "arena/1": "all episodes played again, all bounds solved again",
-        "language/1": "every sentence read again, all figures computed again",
-        "seller_quality/1": "every decision made again, all figures from the recorded texts",
-        "run/1": "the adapter is the one that was written, no step of the log is missing",
-        "bench/1": "medians follow from the recorded samples",
-    }[entry(file).kind]

@@ -18,6 +18,7 @@ from sauda.policies.lineup import Contestant
 from sauda.policies.reply import Reply
 from sauda.policies.steering import WRAPPERS
 from sauda.schemas import check
+from sauda.seal import sealed
 from sauda.transcript import from_json
 from sauda.verify import verify
 
@@ -80,7 +81,7 @@ def changed(root, tmp_path):
     def verified(change):
         content = json.loads((root / FILE).read_text(encoding="utf-8"))
         change(content["data"])
-        write(tmp_path / FILE, json.dumps(content))
+        write(tmp_path / FILE, json.dumps(sealed(content)))
         return verify(FILE, root=tmp_path)
 
     return verified

@@ -44,7 +44,7 @@ def test_the_artifact_says_that_it_is_published_and_how_it_was_made():
     assert list(ARTIFACT) == ["kind", "origin", "made", "config", "data"]
     assert ARTIFACT["kind"] == "published/1"
     assert ARTIFACT["origin"] == "published"
-    assert set(ARTIFACT["made"]) == {"command", "created", "digests"}
+    assert set(ARTIFACT["made"]) == {"command", "created", "digests", "seal"}
     assert set(ARTIFACT["data"]) == {"figures"}
 
 

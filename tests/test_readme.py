@@ -7,15 +7,42 @@ from pathlib import Path
 import pytest
 
 from sauda.__main__ import parser
-from sauda.artifact import entry, load
+from sauda.artifact import FILES, ROOT, entry, load
+from sauda.checks import CHECKS
 from sauda.readme import filled, market
 
 COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+LIST = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_every_table_is_what_the_artifacts_show():
-    assert filled(README) == README, "write it anew with `python -m sauda readme`"
+@pytest.mark.parametrize("text", [README, LIST], ids=["README.md", "artifacts/README.md"])
+def test_every_table_is_what_the_artifacts_show(text):
+    assert filled(text) == text, "write it anew with `python -m sauda readme`"
+
+
+def test_each_file_stands_in_the_list_with_its_check_in_the_words_of_the_checks():
+    for known in FILES:
+        (line,) = (line for line in LIST.splitlines() if line.startswith(f"| `{known.file}` |"))
+        assert f"| {CHECKS[known.kind]} |" in line
+
+
+def test_the_readme_claims_a_replay_only_of_files_that_are_replayed():
+    (sentence,) = (line for line in README.splitlines() if line.startswith("Each of its"))
+    replayed, others = sentence.split("whole, to the last digit.")
+    whole = [known for known in FILES if CHECKS[known.kind].method == "replayed"]
+    assert f"{len(FILES)} files" in replayed
+    assert replayed.endswith(f"replays {len(whole)} ")
+    for known in FILES:
+        assert (f"`{known.file}`" in others) == (known not in whole)
+    assert "last digit" not in README.replace(sentence, "")
+
+
+def test_no_published_speed_stands_in_the_row_of_a_measured_one():
+    measured, published = README.split("<!-- published_speeds -->")
+    assert "published:" not in measured
+    assert "| 531 |" in published
+    assert "| 531 |" not in measured
 
 
 def test_a_table_is_written_anew_between_its_marks_and_nothing_else_is_touched():

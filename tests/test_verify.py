@@ -1,6 +1,7 @@
 """A recorded number that is not what comes out again is found and named by its place."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -12,13 +13,16 @@ import sauda.__main__ as command_line
 import sauda.cells
 from env import TASKS, rollout
 from sauda import ladder
-from sauda.artifact import FILES, ROOT, ArtifactError, save, write
-from sauda.bench import figure
+from sauda.artifact import FILES, ROOT, ArtifactError, load, save, write
+from sauda.bench_figure import figure
+from sauda.checks import CHECKS, METHODS, amount
 from sauda.evaluate import Config, evaluate
 from sauda.ladder import Replayed
 from sauda.policies import policy
+from sauda.schemas import KINDS
+from sauda.seal import sealed
 from sauda.transcript import to_json
-from sauda.verify import describe, differences, verify, verify_models
+from sauda.verify import RECOMPUTE, differences, verify, verify_models
 
 EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
 TASK = "classic/single_deal"
@@ -34,19 +38,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     episodes = [to_json(rollout(TASKS[TASK], policy(TASKS[TASK], n), 3), n) for n in names]
     save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
-    save("bench.json", {}, {"machine": {}, "figures": speeds, "left_out": []}, root)
-    write(root / "published.json", (ROOT / "published.json").read_text(encoding="utf-8"))
+    save("bench.json", {}, {"machine": {}, "figures": speeds, "ratios": [], "left_out": []}, root)
+    published = json.loads((ROOT / "published.json").read_text(encoding="utf-8"))
+    write(root / "published.json", json.dumps(sealed(published)))
     return root
 
 
 @pytest.fixture
 def changed(made: Path, tmp_path: Path) -> Callable[..., list[str]]:
-    """Verifies a copy of one file after `change` was made to its content."""
+    """Verifies a copy of one file that was sealed after `change` was made to its content."""
 
     def check(file: str, change: Callable[[Any], None]) -> list[str]:
         content = json.loads((made / file).read_text(encoding="utf-8"))
         change(content)
-        write(tmp_path / file, json.dumps(content))
+        write(tmp_path / file, json.dumps(sealed(content)))
         return verify(file, workers=1, root=tmp_path)
 
     return check
@@ -196,16 +201,22 @@ def test_equal_values_have_no_difference_and_others_are_named_in_order():
     ]
 
 
-def test_the_command_says_ok_and_returns_0_where_all_comes_out_again(capsys):
+def test_the_command_says_what_is_to_do_and_then_ok_and_returns_0(capsys):
     assert command_line.main(["verify", "artifacts/published.json"]) == 0
-    assert capsys.readouterr().out == (
-        "ok   published.json: every figure is the one that was sealed\n"
-    )
+    todo, verdict = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"to do published.json: \d+ sealed figures", todo)
+    assert verdict.startswith("ok   published.json: sealed: every figure, as it was transcribed")
+
+
+def test_every_kind_has_a_check_in_words_a_method_and_an_amount():
+    kinds = {known.kind for known in FILES}
+    assert kinds == set(CHECKS) == set(RECOMPUTE) == set(KINDS)
+    assert {check.method for check in CHECKS.values()} == set(METHODS)
 
 
 @pytest.mark.parametrize("known", FILES, ids=lambda known: known.file)
-def test_every_file_has_a_way_to_be_verified(known):
-    assert describe(known.file)
+def test_the_command_can_say_how_much_there_is_to_check(known):
+    assert re.match(r"[1-9][\d,]* \w+", amount(load(known.file)))
 
 
 GRADES = [0.1, 0.4, 0.0, 0.3]

@@ -1,0 +1,51 @@
+"""What the READMEs say of the artifacts: their list and checks; published speeds."""
+
+from sauda.artifact import FILES
+from sauda.bench_games import published_speeds
+from sauda.checks import CHECKS
+
+Table = tuple[tuple[str, ...], list[tuple[str, ...]]]  # heads, rows
+
+
+def listing() -> Table:
+    """A row a file: its name, kind, command, check, and the tab that shows it."""
+    rows = [(f"`{f.file}`", f.kind, f"`{f.command}`", str(CHECKS[f.kind]), f.tab) for f in FILES]
+    return ("file", "kind", "command", "check", "shown in"), rows
+
+
+def published() -> Table:
+    """The published games' speeds in episodes a second, as published; none was timed here."""
+    rows = [
+        (
+            f"{row['title']}, {row['name']}",
+            f"{row['median']:,}",
+            f"{row['n']:,} {row['n_of']}",
+            row["caveat"],
+        )
+        for row in published_speeds()
+        if row["unit"] == "episodes/s"
+    ]
+    return ("published figure", "as published", "n", "machine and caveat"), rows
+
+
+def checks() -> str:
+    """How many files `verify` replays, and which it does not."""
+    return (
+        f"Each of its {len(FILES)} files is sealed with digests of its content, and "
+        "`python -m sauda verify` names the place of a number that was changed. Of these files it "
+        "replays "
+        f"{len(_files('replayed'))} whole, to the last digit. It replays "
+        f"{_named('replayed in part')} in part, because language models wrote the rest, and "
+        f"recomputes {_named('recomputed')} from other files. {_named('sealed')} are only sealed: "
+        "a training run and a speed do not come out twice, and published figures are transcribed."
+    )
+
+
+def _files(method: str) -> list[str]:
+    return [f"`{known.file}`" for known in FILES if CHECKS[known.kind].method == method]
+
+
+def _named(method: str) -> str:
+    """The files of one method as a list in words."""
+    *others, last = _files(method)
+    return f"{', '.join(others)} and {last}" if others else last
