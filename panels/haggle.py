@@ -13,7 +13,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import CATALOGUE, TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
-from panels.game_view import brief, chart, compared_games, messages, raw, result, sells
+from panels.game_view import brief, bubbles, chart, compared_games, messages, raw, result, sells
 from panels.look import QUIET, QUIET_UNCHECKED, heading, note, trouble
 from panels.reads import reading
 from panels.voices import (
@@ -172,8 +172,9 @@ def build() -> None:
             told = gr.HTML()
         with gr.Column(scale=4, min_width=320):
             chat = gr.Chatbot(
-                height=340, show_label=False, render_markdown=False, buttons=[], layout="bubble",
-                elem_id="haggle-chat", placeholder=say_first("unpacking"),
+                height=340, show_label=False, render_markdown=False, latex_delimiters=[],
+                buttons=[], layout="bubble", elem_id="haggle-chat",
+                placeholder=say_first("unpacking"),
             )  # fmt: skip
             with gr.Row(elem_classes="sauda-actions"):
                 box = gr.Textbox(
@@ -241,7 +242,7 @@ def build() -> None:
             before,
             brief(now, words),
             gr.Chatbot(
-                messages(now),
+                bubbles(messages(now)),
                 elem_classes=SELLING_CHAT if sells(now) else [],
                 placeholder=words("you_open" if sells(now) else "unpacking"),
             ),
@@ -314,13 +315,14 @@ def build() -> None:
         wrong: Markup | None = None
         while now is not None and now.waiting and wrong is None:
             said = messages(now)
-            yield only(chat=[*said, growing(words("thinking", name="Sauda"))], problem="")
+            thinking = growing(words("thinking", name="Sauda"))
+            yield only(chat=bubbles([*said, thinking]), problem="")
             try:
                 for piece in written_by(now, heard_from(now, backend), words):
                     if floor.number != mine:
                         return
                     if isinstance(piece, str):
-                        yield only(chat=[*said, growing(piece)])
+                        yield only(chat=bubbles([*said, growing(piece)]))
                 now = hear(now, piece)
             except ReplyError as error:
                 wrong = trouble(error)

@@ -3,6 +3,7 @@
 Colours are pairs (light, dark). Type, theme and stylesheet are made from them in `theme.py`.
 """
 
+import html
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -190,6 +191,14 @@ def stat(value: str, label: str, interval: str = "", note: str = "") -> Markup:
 def strip(*parts: str) -> Markup:
     """Parts side by side between thin rules: two a row on a phone."""
     return Markup('<div class="sauda-strip">{}</div>').format(Markup("").join(parts))
+
+
+def as_typed(text: str) -> str:
+    """`text` as HTML that shows each of its characters, for components that take HTML for text.
+
+    `Markup.format` does the same for the HTML that this page writes itself.
+    """
+    return html.escape(text, quote=False)
 
 
 def badge(origin: str) -> Markup:
