@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from env import CATALOGUE, TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
 from panels.game_view import brief, bubbles, chart, compared_games, messages, raw, result, sells
-from panels.look import QUIET, QUIET_UNCHECKED, heading, note, trouble
+from panels.look import QUEUED, QUIET, QUIET_UNCHECKED, heading, note, trouble
 from panels.reads import reading
 from panels.voices import (
     MODELS,
@@ -55,6 +55,7 @@ HIDDEN = "Hidden till the end"
 SELLING = "bazaar/seller_brief"
 SELLING_CHAT = ["sauda-selling"]  # the user of the chat is in the seller's colour
 SEED_BITS = 64  # so many that a game's hidden draws cannot be searched for from what is said
+SPEAKING = 24  # visitors who wait for a model at once, a thread each; the page has 40 threads
 ANYTHING = "Anything"
 YES, NO = (
     frozenset(" ".join(map(fold, words.split())) for words in said.split(", "))
@@ -448,7 +449,7 @@ def build() -> None:
     setting = [floor, seat, market, other, backend, language]
     turn.change(
         speak, [floor, game, first, *common], outputs, show_progress="hidden",
-        concurrency_limit=None, trigger_mode="multiple", api_visibility="private",
+        concurrency_limit=SPEAKING, trigger_mode="multiple", api_visibility="private",
     )  # fmt: skip
     gr.on(
         None,
@@ -470,7 +471,7 @@ def build() -> None:
     gr.on([box.submit, send.click], reply, [game, first, *common], outputs, **QUIET)
     for number, pressed in enumerate(quick):
         pressed.click(press(number), [game, first, box, seen, backend, language], outputs, **QUIET)
-    effect.click(why, [game, backend, language], outputs, **QUIET | {"queue": True})
+    effect.click(why, [game, backend, language], outputs, **QUEUED)
     stop.click(stopped, [floor, game, first, *common], outputs, **QUIET)
     retry.click(ask_again, [game, first, *common], outputs, **QUIET)
     undo.click(take_back, [floor, game, first, *common], outputs, **QUIET)

@@ -38,7 +38,10 @@ PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
 QUIET: Mapping[str, object] = MappingProxyType(
     {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 )
-# The same for a picker whose choices change: a value of the former choices may be under way, and
+# What an event is given that may take seconds. Threads are few: each such group of events has a
+# `concurrency_id` and a `concurrency_limit` of its own.
+QUEUED: Mapping[str, object] = MappingProxyType({**QUIET, "queue": True})
+# QUIET for a picker whose choices change: a value of the former choices may be under way, and
 # Gradio would answer it with a bare 500 where the event itself has a sentence.
 QUIET_UNCHECKED: Mapping[str, object] = MappingProxyType({**QUIET, "preprocess": False})
 
