@@ -72,7 +72,7 @@ def main() -> int:
         return 1
     theme.serve_fonts()
     voices.wake()
-    app = build_app().queue(max_size=64)
+    app = build_app().queue(max_size=64, api_open=False)  # what is queued cannot skip the queue
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
     try:

@@ -1,5 +1,6 @@
 """Artifacts & API: every file with what made it, to download and check; how to use it from code."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -7,16 +8,17 @@ from urllib.parse import quote
 import gradio as gr
 from markupsafe import Markup
 
-from env import TASKS, rollout, task
+from env import TASKS, rollout
 from panels import speeds
 from panels.look import badge, downloads, heading, note, table
 from sauda.artifact import FILES, ROOT, ArtifactError, Entry, bundle, load, sha256
 from sauda.checks import CHECKS
-from sauda.haggle import whole_seed
-from sauda.policies import contestants, policy
+from sauda.policies import contestants
 from sauda.transcript import to_json
 
 TITLE = "Artifacts & API"
+SEED_BITS = 128
+LONGEST_SEED = len(str(2**SEED_BITS))  # digits
 
 SHELL = """\
 # one episode as a transcript, and as data
@@ -41,7 +43,7 @@ CLIENT = """\
 from gradio_client import Client
 
 client = Client("{address}")
-print(client.predict("classic/single_deal", "expert", 7, api_name="/play"))"""
+print(client.predict("classic/single_deal", "expert", "7", api_name="/play"))"""
 
 
 def listing(root: Path = ROOT) -> Markup:
@@ -104,22 +106,42 @@ def url(path: Path) -> str:
     return f"gradio_api/file={quote(str(path))}"
 
 
-def play(task_name: str, policy_name: str, seed: int) -> dict[str, Any]:
-    """Play one episode of a task with a named policy in the learner's seat.
+def play(task_name: str, policy_name: str, seed: str) -> dict[str, Any]:
+    """Play one episode of a task with a scripted policy in the learner's seat.
+
+    The rules of every task end a game within a few hundred moves.
 
     Args:
         task_name: such as classic/single_deal; an unknown one is answered with those there are
         policy_name: such as expert; likewise
-        seed: a whole number from 0
+        seed: a whole number below 2**128 as text, such as "7"
 
     Returns:
-        the episode: its moves in order, how it ended, the payoffs in rupees and the grade
+        the episode: its seed as text, its moves in order, how it ended, the payoffs in rupees and
+        the grade
     """
-    try:
-        here = task(task_name)
-        return to_json(rollout(here, policy(here, policy_name), whole_seed(seed)), policy_name)
-    except ValueError as error:
-        raise gr.Error(str(error), print_exception=False) from None
+    task = TASKS[one_of("task", task_name, TASKS)]
+    policies = contestants(task)  # scripts alone: no name of a model or a file is looked up
+    name = one_of("policy", policy_name, policies)
+    played = rollout(task, policies[name], seed_in(seed))
+    return {**to_json(played, name), "seed": str(played.seed)}  # JavaScript would round a number
+
+
+def one_of(kind: str, name: object, known: Mapping[str, object]) -> str:
+    """`name` where it is in `known`; raises `gr.Error` naming those there are."""
+    if isinstance(name, str) and name in known:
+        return name
+    sentence = f"There is no {kind} of that name; choose one of {', '.join(known)}."
+    raise gr.Error(sentence, print_exception=False)
+
+
+def seed_in(text: object) -> int:
+    """The seed in a text of digits; raises `gr.Error` on anything else."""
+    digits = text if isinstance(text, str) and text.isascii() and text.isdigit() else ""
+    if not 0 < len(digits) <= LONGEST_SEED or int(digits) >> SEED_BITS:
+        sentence = f'A seed is a whole number from 0 below 2**{SEED_BITS}, as text: "7".'
+        raise gr.Error(sentence, print_exception=False)
+    return int(digits)
 
 
 def build() -> None:
@@ -149,5 +171,5 @@ def build() -> None:
         show_label=False,
         show_line_numbers=False,
     )
-    gr.api(play, api_name="play")
+    gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
     gr.HTML(note("Nothing a running game hides is in these files: they hold finished games only."))

@@ -1,9 +1,11 @@
 """What the Haggle tab shows of a game: the talk, the brief, the offers, the reveal."""
 
+from collections.abc import Mapping, Sequence
+
 from markupsafe import Markup
 
 from env import Accept, Episode, Task, Turn, bonus, rupees, shares, zopa_width
-from panels.look import note, stat, strip, table
+from panels.look import as_typed, note, stat, strip, table
 from panels.offers import LARGE, SMALL, Offers, ending, offer_chart
 from panels.words import ENGLISH, Say, speaking
 from sauda.haggle import Game, Standing, finished, place, standing, standings
@@ -21,7 +23,7 @@ def sells(game: Game) -> bool:
 
 
 def messages(game: Game) -> list[dict[str, str]]:
-    """The conversation, for `gr.Chatbot`: the visitor is the user."""
+    """The conversation as plain text, the visitor as the user; `bubbles` makes it a chat."""
     said: list[dict[str, str]] = []
     closed = 0  # deals whose end has been told
     for turn in game.play.turns:
@@ -34,6 +36,11 @@ def messages(game: Game) -> list[dict[str, str]]:
             said.append(_narrator(f"Deal {closed}: {told}. Next: {now.item.name}."))
         said.append({"role": _role(game, turn), "content": _words(game, turn)})
     return said
+
+
+def bubbles(said: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Plain messages for `gr.Chatbot`, which renders HTML even where Markdown is off."""
+    return [{**message, "content": as_typed(message["content"])} for message in said]
 
 
 def _role(game: Game, turn: Turn) -> str:

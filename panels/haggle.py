@@ -13,8 +13,8 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import CATALOGUE, TYPES, Accept, IllegalAction, Offer, WalkAway, rupees
-from panels.game_view import brief, chart, compared_games, messages, raw, result, sells
-from panels.look import QUIET, QUIET_UNCHECKED, heading, note, trouble
+from panels.game_view import brief, bubbles, chart, compared_games, messages, raw, result, sells
+from panels.look import QUEUED, QUIET, QUIET_UNCHECKED, heading, note, trouble
 from panels.reads import reading
 from panels.voices import (
     MODELS,
@@ -55,6 +55,7 @@ HIDDEN = "Hidden till the end"
 SELLING = "bazaar/seller_brief"
 SELLING_CHAT = ["sauda-selling"]  # the user of the chat is in the seller's colour
 SEED_BITS = 64  # so many that a game's hidden draws cannot be searched for from what is said
+SPEAKING = 24  # visitors who wait for a model at once, a thread each; the page has 40 threads
 ANYTHING = "Anything"
 YES, NO = (
     frozenset(" ".join(map(fold, words.split())) for words in said.split(", "))
@@ -172,8 +173,9 @@ def build() -> None:
             told = gr.HTML()
         with gr.Column(scale=4, min_width=320):
             chat = gr.Chatbot(
-                height=340, show_label=False, render_markdown=False, buttons=[], layout="bubble",
-                elem_id="haggle-chat", placeholder=say_first("unpacking"),
+                height=340, show_label=False, render_markdown=False, latex_delimiters=[],
+                buttons=[], layout="bubble", elem_id="haggle-chat",
+                placeholder=say_first("unpacking"),
             )  # fmt: skip
             with gr.Row(elem_classes="sauda-actions"):
                 box = gr.Textbox(
@@ -241,7 +243,7 @@ def build() -> None:
             before,
             brief(now, words),
             gr.Chatbot(
-                messages(now),
+                bubbles(messages(now)),
                 elem_classes=SELLING_CHAT if sells(now) else [],
                 placeholder=words("you_open" if sells(now) else "unpacking"),
             ),
@@ -314,13 +316,14 @@ def build() -> None:
         wrong: Markup | None = None
         while now is not None and now.waiting and wrong is None:
             said = messages(now)
-            yield only(chat=[*said, growing(words("thinking", name=speaks(now)))], problem="")
+            thinking = growing(words("thinking", name=speaks(now)))
+            yield only(chat=bubbles([*said, thinking]), problem="")
             try:
                 for piece in written_by(now, heard_from(now, backend), words):
                     if floor.number != mine:
                         return
                     if isinstance(piece, str):
-                        yield only(chat=[*said, growing(piece)])
+                        yield only(chat=bubbles([*said, growing(piece)]))
                 now = hear(now, piece)
             except ReplyError as error:
                 wrong = trouble(error)
@@ -449,7 +452,7 @@ def build() -> None:
     setting = [floor, seat, market, other, backend, language]
     turn.change(
         speak, [floor, game, first, *common], outputs, show_progress="hidden",
-        concurrency_limit=None, trigger_mode="multiple", api_visibility="private",
+        concurrency_limit=SPEAKING, trigger_mode="multiple", api_visibility="private",
     )  # fmt: skip
     gr.on(
         None,
@@ -477,7 +480,7 @@ def build() -> None:
     gr.on([box.submit, send.click], reply, [game, first, *common], outputs, **QUIET)
     for number, pressed in enumerate(quick):
         pressed.click(press(number), [game, first, box, seen, backend, language], outputs, **QUIET)
-    effect.click(why, [game, backend, language], outputs, **QUIET | {"queue": True})
+    effect.click(why, [game, backend, language], outputs, **QUEUED)
     stop.click(stopped, [floor, game, first, *common], outputs, **QUIET)
     retry.click(ask_again, [game, first, *common], outputs, **QUIET)
     undo.click(take_back, [floor, game, first, *common], outputs, **QUIET)

@@ -3,6 +3,7 @@
 Colours are pairs (light, dark). Type, theme and stylesheet are made from them in `theme.py`.
 """
 
+import html
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +38,10 @@ PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
 QUIET: Mapping[str, object] = MappingProxyType(
     {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 )
-# The same for a picker whose choices change: a value of the former choices may be under way, and
+# What an event is given that may take seconds. Threads are few: each such group of events has a
+# `concurrency_id` and a `concurrency_limit` of its own.
+QUEUED: Mapping[str, object] = MappingProxyType({**QUIET, "queue": True})
+# QUIET for a picker whose choices change: a value of the former choices may be under way, and
 # Gradio would answer it with a bare 500 where the event itself has a sentence.
 QUIET_UNCHECKED: Mapping[str, object] = MappingProxyType({**QUIET, "preprocess": False})
 
@@ -190,6 +194,14 @@ def stat(value: str, label: str, interval: str = "", note: str = "") -> Markup:
 def strip(*parts: str) -> Markup:
     """Parts side by side between thin rules: two a row on a phone."""
     return Markup('<div class="sauda-strip">{}</div>').format(Markup("").join(parts))
+
+
+def as_typed(text: str) -> str:
+    """`text` as HTML that shows each of its characters, for components that take HTML for text.
+
+    `Markup.format` does the same for the HTML that this page writes itself.
+    """
+    return html.escape(text, quote=False)
 
 
 def badge(origin: str) -> Markup:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from env import ARENA_TASKS, BAZAAR_TASKS, Deal, EndReason, Episode, rollout, rupees, task
 from panels import arena_transcripts, before_after
 from panels.arena_transcripts import is_arena
-from panels.look import QUIET, downloads, heading, note, trouble
+from panels.look import QUEUED, QUIET, downloads, heading, note, trouble
 from panels.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from panels.provenance import load_or_say
 from sauda.artifact import Artifact
@@ -27,6 +27,7 @@ TITLE = "Transcripts"
 MOST = 4  # policies side by side
 MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
 SHOOT_OUT = ("bazaar/open", ("aggressive", "expert", *MODELS))
+PUT_AWAY = "these games were put away after an hour; choose a task, a seed or a policy again"
 MEDIANS = "evaluation/arena-holdout.json"  # tells at which seed two policies differ as usual
 
 
@@ -39,11 +40,13 @@ def able(task_name: str) -> list[str]:
 def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:
     """One episode a policy, all at one seed; raises ValueError on a bad choice.
 
-    Raises ReplyError where a language model is picked and cannot reply.
+    Raises ReplyError where a language model is picked and cannot reply. May take a minute.
     """
     here = task(task_name)
     if not 1 <= len(names or ()) <= MOST:
         raise ValueError(f"pick one to {MOST} policies; {len(names or ())} are picked")
+    if set(names) - set(able(task_name)):
+        raise ValueError(f"the policies of {task_name} are {', '.join(able(task_name))}")
     number = whole_seed(seed)
     return {
         name: by_model(task_name, number, name)
@@ -252,7 +255,7 @@ def build() -> None:
         )
     )
     problem = gr.HTML()
-    played = gr.State(list(POLICIES))
+    games = gr.State(None, time_to_live=3600)  # the episodes on show, by policy
     episodes = play(start, SEED, POLICIES)
     moves = longest(episodes)
     step = gr.Slider(1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps")
@@ -271,16 +274,16 @@ def build() -> None:
         label = "Actions of lab_0 shown" if of_arena(episodes) else "Moves shown"
         slider = gr.Slider(1, moves, value=moves, step=1, label=label)
         files = episodes_file(episodes), markdown_file(episodes)
-        return "", slider, columns(episodes, moves), *files, again(episodes), names
+        return "", slider, columns(episodes, moves), *files, again(episodes), episodes
 
-    # One answer for the choice and what follows from it, and the names read from the session: a
+    # One answer for the choice and what follows from it, and the names read from the games: a
     # list of choices may come in twice, still with the names of the task before.
     def choose(task_name: str, names: list[str], seed: str):
         picker = gr.Dropdown(able(task_name), value=names)
         return task_name, picker, seed, *replay(task_name, seed, names)
 
-    def change_task(task_name: str, names: list[str], seed: str):
-        return choose(task_name, *usual(task_name, names, seed))
+    def change_task(task_name: str, games: dict[str, Episode] | None, seed: str):
+        return choose(task_name, *usual(task_name, list(games or ()), seed))
 
     def show_median(task_name: str):
         try:
@@ -296,19 +299,24 @@ def build() -> None:
         task_name, names = SHOOT_OUT
         return choose(task_name, list(names), seed)
 
-    def show(task_name: str, seed: int, names: list[str], step: int):
-        try:
-            return "", columns(play(task_name, seed, names), int(step))
-        except (ValueError, ReplyError) as error:
-            return trouble(error), gr.skip()
+    def show_step(games: dict[str, Episode] | None, step: int):
+        """Draws the games that were played when they were chosen; plays none."""
+        if games is None:
+            return trouble(ValueError(PUT_AWAY)), gr.skip()
+        return "", columns(games, int(step))
 
-    shown_parts = [problem, step, shown, download, prose, origin, played]
+    shown_parts = [problem, step, shown, download, prose, origin, games]
     whole = [task_name, names, seed, *shown_parts]
-    task_name.input(change_task, [task_name, played, seed], whole, **QUIET)
-    median.click(show_median, task_name, whole, **QUIET)
-    demo.click(show_demo, None, whole, **QUIET)
     # A language model takes seconds for a game: these wait in the queue and show that they do.
-    patient = {"concurrency_limit": 2, "show_progress": "minimal", "api_visibility": "private"}
+    patient = {
+        **QUEUED,
+        "show_progress": "minimal",
+        "concurrency_id": "transcripts",
+        "concurrency_limit": 2,
+    }
+    task_name.input(change_task, [task_name, games, seed], whole, **patient)
+    median.click(show_median, task_name, whole, **patient)
+    demo.click(show_demo, None, whole, **patient)
     duel.click(shoot_out, seed, whole, **patient)
     gr.on(
         [seed.submit, seed.blur, names.input],
@@ -317,6 +325,6 @@ def build() -> None:
         shown_parts,
         **patient,
     )
-    slid = [task_name, seed, names, step]
-    step.input(show, slid, [problem, shown], trigger_mode="always_last", **QUIET)
+    gr.on(None, lambda: episodes, None, games, **QUIET)
+    step.input(show_step, [games, step], [problem, shown], trigger_mode="always_last", **QUIET)
     before_after.build()

@@ -11,6 +11,7 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 
 from env import TASKS, rollout
+from panels import artifacts
 from sauda.artifact import FILES, ROOT
 from sauda.policies import policy
 from sauda.running import REPOSITORY, running_app
@@ -265,15 +266,21 @@ def test_every_artifact_downloads_as_it_lies_in_the_repository(open_page):
 def test_the_page_answers_as_an_api(server):
     client = Client(server, verbose=False)
     here = TASKS["classic/single_deal"]
-    expected = to_json(rollout(here, policy(here, "expert"), 7), "expert")
-    answer = client.predict("classic/single_deal", "expert", 7, api_name="/play")
+    expected = to_json(rollout(here, policy(here, "expert"), 7), "expert") | {"seed": "7"}
+    answer = client.predict("classic/single_deal", "expert", "7", api_name="/play")
     assert answer == json.loads(json.dumps(expected))
 
 
 def test_an_unknown_policy_is_answered_by_the_api_with_those_there_are(server):
     client = Client(server, verbose=False)
-    with pytest.raises(AppError, match="policies are expert, wait"):
-        client.predict("classic/single_deal", "oracle", 7, api_name="/play")
+    for name in ("oracle", "mini", "mini+/etc/passwd"):
+        with pytest.raises(AppError, match="no policy of that name; choose one of expert, wait"):
+            client.predict("classic/single_deal", name, "7", api_name="/play")
+
+
+def test_the_client_snippet_of_the_page_runs(server, capsys):
+    exec(artifacts.CLIENT.format(address=server), {})
+    assert "'policy': 'expert'" in capsys.readouterr().out
 
 
 def test_the_tour_leads_to_the_other_tabs(open_page):

