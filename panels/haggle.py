@@ -38,6 +38,7 @@ from sauda.haggle import (
     hear,
     missed,
     moves_of,
+    offer,
     quick_moves,
     start,
     unsaid,
@@ -57,12 +58,13 @@ SELLING_CHAT = ["sauda-selling"]  # the user of the chat is in the seller's colo
 SEED_BITS = 64  # so many that a game's hidden draws cannot be searched for from what is said
 SPEAKING = 24  # visitors who wait for a model at once, a thread each; the page has 40 threads
 ANYTHING = "Anything"
-YES, NO = (
+YES, NO, CONFIRM = (
     frozenset(" ".join(map(fold, words.split())) for words in said.split(", "))
     for said in (
         "accept, i accept, deal, done, done deal, ok, okay, yes, haan, theek hai, pakka, manzoor, "
         "हाँ, हां, मंज़ूर, मंजूर, ठीक है",
         "walk away, i walk away, goodbye, bye, rehne do, nahi chahiye, रहने दो, नहीं चाहिए",
+        "yes, y, haan, ha, ji, ji haan, ok, okay, हाँ, हां, जी, जी हाँ",
     )
 )
 
@@ -122,9 +124,14 @@ def others(task_name: str) -> tuple[str, ...]:
 
 
 def say(game: Game, text: str) -> Game:
-    """The game after the visitor said `text`; raises ValueError with one sentence if it cannot."""
+    """The game after the visitor said `text`; raises ValueError with one sentence if it cannot.
+
+    A far-off price is `unconfirmed`: it waits for the same price again, or for a word of `CONFIRM`.
+    """
     text = (text or "").strip()
     spoken = " ".join(map(fold, text.strip(" .!?,।").split()))
+    if game.unconfirmed is not None and spoken in CONFIRM:
+        return answer(game, game.unconfirmed)
     if spoken in YES:
         return answer(game, Accept(text))
     if spoken in NO:
@@ -137,7 +144,7 @@ def say(game: Game, text: str) -> Game:
         raise ValueError(
             f"the seller asks {rupees(obs.ask)}: say “deal” to take it, or name less than that"
         )
-    return answer(game, Offer(amount, text))
+    return offer(game, Offer(amount, text))
 
 
 # Layout ------------------------------------------------------------------------------------------
@@ -248,7 +255,7 @@ def build() -> None:
                 placeholder=words("you_open" if sells(now) else "unpacking"),
             ),
             text,
-            problem or "",
+            problem or question(now, words),
             len(now.play.turns),
             *(buttons or [gr.Button("…", interactive=False)] * 4),
             chart(now),
@@ -269,7 +276,8 @@ def build() -> None:
 
     def only(**changed: Any) -> list[Any]:
         """No output but those named by their variable."""
-        names = {"problem": problem, "badge": badge, "chat": chat, "changed": changed_html}
+        names = {"problem": problem, "badge": badge, "chat": chat, "changed": changed_html,
+                 "game": game}  # fmt: skip
         given = {places[names[name]]: value for name, value in changed.items()}
         return [given.get(i, gr.skip()) for i in range(len(outputs))]
 
@@ -289,8 +297,11 @@ def build() -> None:
         try:
             after = say(_still_there(now), text)
         except ValueError as error:  # IllegalAction is one too; the words stay in the box
-            return only(problem=trouble(error))
-        return shown(after, before, speaking(language), backend)
+            if now is None or now.unconfirmed is None:
+                return only(problem=trouble(error))
+            return only(problem=trouble(error), game=replace(now, unconfirmed=None))
+        kept_text = text if after.unconfirmed else ""
+        return shown(after, before, speaking(language), backend, kept_text)
 
     def press(number: int):
         def pressed(now, before, text: str, seen: float, backend: str, language: str) -> list[Any]:
@@ -502,6 +513,13 @@ def speaks(game: Game) -> str:
 def seats(words: Say) -> list[tuple[str, str]]:
     """The two seats as a visitor reads them."""
     return [(words("buy"), BUY), (words("sell"), SELL)]
+
+
+def question(game: Game, words: Say) -> Markup | str:
+    """Asks whether a far-off price was meant; empty where none waits for an answer."""
+    if game.unconfirmed is None:
+        return ""
+    return trouble(ValueError(words("did_you_mean", price=rupees(game.unconfirmed.price))))
 
 
 def effect_of(game: Game, reply: Reply, words: Say) -> str:

@@ -22,6 +22,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "price": "Your price",
         "placeholder": "₹450, or “450 mein de do”",
         "unpacking": "The seller is unpacking.",
+        "did_you_mean": "Did you mean {price}? It is far from the prices named so far. Say “yes” "
+        "or send it again to make it; or say another price.",
         "you_open": "You open: name your price for it, and say what speaks for it.",
         "send": "Say it",
         "stop": "Stop",
@@ -118,6 +120,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "price": "आपका दाम",
         "placeholder": "₹450, या “साढ़े चार सौ में दे दो”",
         "unpacking": "दुकानदार सामान खोल रहा है।",
+        "did_you_mean": "क्या आपका मतलब {price} था? यह अब तक के दामों से बहुत दूर है। "
+        "पक्का हो तो “हाँ” बोलिए या फिर भेजिए; नहीं तो दूसरा दाम बोलिए।",
         "you_open": "शुरुआत आपकी: अपना दाम बोलिए, और चीज़ की ख़ूबी भी।",
         "send": "बोलिए",
         "stop": "रोकिए",

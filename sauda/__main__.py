@@ -459,21 +459,28 @@ def readme(options: argparse.Namespace) -> int:
 
 
 def language(options: argparse.Namespace) -> int:
-    from sauda.language_quality import LABELLED, quality
+    from sauda.language_quality import BLIND, LABELLED, quality
 
     data = quality()
-    _write("language.json", {"labelled": sha256(LABELLED)}, data)
+    _write("language.json", {"labelled": sha256(LABELLED), "blind": sha256(BLIND)}, data)
+    _print_language(data)
+    print("Sentences of a writer who never saw the reader:")
+    _print_language(data["blind"])
+    return 0
+
+
+def _print_language(data: dict[str, Any]) -> None:
     for row in data["rows"]:
         shares = "  ".join(f"{name} {_said(row[name])}" for name in ("precision", "recall", "f1"))
         label = f"{row['split']:8} {row['language']:8} {row['signal']:10} {row['reader']:8}"
         print(f"{label} n {row['true'] + row['missed']:3} of {row['n']:3}  {shares}")
     for row in data["prices"]:
         print(
-            f"{row['split']:8} {row['language']:8} prices     {row['reader']:8} n {row['n']:3}  "
+            f"{row['split']:8} {row['language']:8} {row.get('kind', 'prices'):13} "
+            f"{row['reader']:8} n {row['n']:3}  "
             f"exact {row['exact']} of {row['priced']}, another {row['other']}, missed "
             f"{row['missed']}; invented {row['false']} of {row['unpriced']}"
         )
-    return 0
 
 
 def _said(share: dict[str, float] | None) -> str:

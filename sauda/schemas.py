@@ -457,10 +457,25 @@ class ReadSentence(_Strict):
     keywords_price: float | None
 
 
+class BlindPriceRow(PriceRow):
+    kind: str
+
+
+class BlindSentence(ReadSentence):
+    kind: str
+
+
+class BlindLanguage(_Strict):
+    rows: list[ReadingRow]
+    prices: list[BlindPriceRow]
+    sentences: list[BlindSentence]
+
+
 class Language(_Strict):
     rows: list[ReadingRow]
     prices: list[PriceRow]
     sentences: list[ReadSentence]
+    blind: BlindLanguage
 
 
 class JudgedRow(_Strict):

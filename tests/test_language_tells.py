@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from sauda.language import lexicon
 from sauda.language.lexicon import SIGNALS, find, words
 from sauda.language.tells import HALF_LIFE, Tell, memory, read
-from sauda.language_quality import LABELLED, LANGUAGES, labelled, quality, split
+from sauda.language_quality import (
+    KINDS,
+    LABELLED,
+    LANGUAGES,
+    SPLITS,
+    blind,
+    blind_quality,
+    labelled,
+    quality,
+    split,
+)
 
 LEXICON = LABELLED.with_name("lexicon.csv")
 HALF_LIVES = [0.5 ** (n / HALF_LIFE) for n in range(8)]
@@ -193,6 +203,49 @@ def test_what_one_says_of_oneself_after_a_report_counts():
     assert signals('so " 500 is final') == {"confidence"}
 
 
+@pytest.mark.parametrize("text", ["final", "scratch", "urgent!", "akhri", "जल्दी"])
+def test_one_word_alone_is_no_tell(text: str):
+    assert read(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("the buyer's rush is his problem", "my son is in a hurry", "their final price was 500"),
+        *("my last bike had a bent fork", "my old scooter used to leak oil"),
+        *("mere purane phone ki screen tooti thi", "मेरी पुरानी साइकिल की चेन टूटी थी"),
+        *("if someone else showed up I'd tell you", "even if it is urgent I wait"),
+        *("I was in a hurry last month", "aap hi keh rahe the ki do log aur aa rahe hain"),
+        *("last price bolo", "if you want a warranty I can get one"),
+    ],
+)
+def test_what_is_of_others_supposed_or_past_is_no_tell(text: str):
+    assert read(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "signal"),
+    [
+        ("that's the last I could do", "confidence"),
+        ("85 is as far down as I'm willing to come", "confidence"),
+        ("sorry, 90 is firm", "confidence"),
+        ("600 se neeche to main soch bhi nahi sakta", "confidence"),
+        ("and that is your final price", "confidence"),
+        ("the transmission was rebuilt two years back", "condition"),
+        ("new chain on it, the old one snapped", "condition"),
+        ("the finish has worn thin", "condition"),
+        ("zip thodi atakti hai", "condition"),
+        ("किनारे पर दरार है", "condition"),
+        ("never been in an accident", "condition"),
+        ("another guy is driving over at 4", "deception"),
+        ("this needs to go by Friday", "urgency"),
+        ("at 120 I'm eating the cost", "sympathy"),
+    ],
+)
+def test_hesitation_repair_and_wear_are_heard(text: str, signal: str):
+    assert signal in signals(text)
+
+
 def test_an_intensifier_raises_a_score_and_a_softener_lowers_it():
     (plain,), (strong,), (weak,) = map(
         read, ["it is broken", "it is very broken", "it is slightly broken"]
@@ -347,7 +400,7 @@ def test_a_sentence_in_the_wrong_split_is_refused(tmp_path):
 
 
 def test_the_development_sentences_are_read_well_in_every_language():
-    data = quality([sentence for sentence in SENTENCES if sentence.split == "dev"])
+    data = quality([sentence for sentence in SENTENCES if sentence.split == "dev"], ())
     for row in data["rows"]:
         if (row["reader"], row["split"], row["signal"]) == ("sauda", "dev", "all"):
             assert row["f1"]["mean"] >= 0.95, row
@@ -360,8 +413,47 @@ def test_the_development_sentences_are_read_well_in_every_language():
     assert prices["invented"]["mean"] <= 0.02
 
 
+BLIND_SENTENCES = blind()
+
+
+def test_a_blind_sentence_of_no_known_kind_is_refused(tmp_path):
+    path = tmp_path / "blind.csv"
+    path.write_text("text,language,split,kind,signals,price\nfor 5,en,dev,guess,,5\n")
+    with pytest.raises(ValueError, match="'for 5' is labelled"):
+        blind(path)
+
+
+def test_the_blind_sentences_stand_once_and_have_both_splits_of_every_kind():
+    texts = [" ".join(sentence.text.lower().split()) for sentence in BLIND_SENTENCES]
+    assert len(set(texts)) == len(texts)
+    counts = Counter((sentence.split, sentence.kind) for sentence in BLIND_SENTENCES)
+    assert all(counts[split_name, kind] >= 10 for split_name in SPLITS for kind in KINDS)
+
+
+def test_the_blind_development_sentences_are_read_well():
+    data = blind_quality([s for s in BLIND_SENTENCES if s.split == "dev"])
+    ours = {"reader": "sauda", "split": "dev", "language": "all"}
+    (tells,) = (r for r in data["rows"] if r.items() >= {**ours, "signal": "all"}.items())
+    assert tells["precision"]["mean"] >= 0.95
+    assert tells["recall"]["mean"] >= 0.95
+    (prices,) = (r for r in data["prices"] if r.items() >= {**ours, "kind": "all"}.items())
+    assert (prices["other"], prices["false"]) == (0, 0)
+    assert prices["found"]["mean"] >= 0.95
+
+
+def test_the_blind_figures_count_each_sentence_for_what_it_is_labelled_for():
+    data = blind_quality(BLIND_SENTENCES)
+    for row in data["rows"]:
+        if (row["language"], row["signal"]) == ("all", "all"):
+            kinds = [(s.split, s.kind) for s in BLIND_SENTENCES]
+            assert row["n"] == kinds.count((row["split"], "tells"))
+    for row in data["prices"]:
+        assert row["priced"] + row["unpriced"] == row["n"]
+        assert row["exact"] + row["other"] + row["missed"] == row["priced"]
+
+
 def test_the_figures_follow_from_the_counts():
-    data = quality(SENTENCES[:40])
+    data = quality(SENTENCES[:40], BLIND_SENTENCES[:40])
     for row in data["rows"]:
         if row["precision"]:
             assert row["precision"]["mean"] == row["true"] / (row["true"] + row["false"])

@@ -163,7 +163,7 @@ def test_a_price_is_read_as_a_person_would_read_it(text, amount):
 )
 def test_a_number_that_is_no_price_is_not_read(text):
     assert prices(text) == ()
-    with pytest.raises(ValueError, match="Say one price in rupees, such as ₹450; I read none in"):
+    with pytest.raises(ValueError, match="Say one price in rupees, such as ₹450"):
         price(text)
 
 
@@ -236,6 +236,81 @@ def test_a_mention_says_where_its_price_stands(text, said):
 def test_a_message_without_one_good_price_is_told_what_was_expected_and_what_came(text, sentence):
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         price(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        *(("not 500, 450", 450), ("500 instead of 600", 500), ("scratch that 600, 550", 550)),
+        *(("500, sorry, 450", 450), ("500... I mean 450", 450), ("make it 450, not 500", 450)),
+        *(("I said 300 earlier, now I can do 350", 350), ("drop it from 500 to 450", 450)),
+        *(("I typed 174 instead of 164", 164), ("600 is too much, I'll give 450", 450)),
+        *(("pehle 500 bola, ab 450", 450), ("500 nahi bhai, 450", 450), ("500 ki jagah 450", 450)),
+        *(("galti se 5000 likh diya, 500", 500), ("500 se 550 kar deta hu", 550)),
+        *(("पाँच सौ नहीं, चार सौ", 400), ("मैंने 500 कहा था, 550 कर दूँगा", 550)),
+        *(("why not 500?", 500), ("500 nahi chalega?", 500), ("500 nahi to rehne do", 500)),
+        *(("500, no less", 500), ("not less than 500", 500), ("2 for 900", 900)),
+        *(("900 for 2", 900), ("I said 800 earlier but now 850", 850)),
+        *(("3 chairs for 1,200", 1_200), ("teen ke 600", 600), ("350 each", 350)),
+        *(("all 4 for 2,400 final", 2_400), ("1200 for all 3", 1_200), ("1 20 000", 120_000)),
+        *(("14 500", 14_500), ("₹ 1 250 only", 1_250), ("22\u00a0000 de dunga", 22_000)),
+        *(("100 000", 100_000), ("iPhone 13 500 mein", 500), ("15kmein", 15_000)),
+        *(("1500ko le jao", 1_500), ("500se kam nahi", 500)),
+        *(("९००में", 900), ("450dunga", 450), ("<b>450</b> final", 450)),
+        *(("{{name}}, 950", 950), ('32" TV, 8000', 8_000), ('"500"', 500)),
+        *(("2019 model, 45000", 45_000), ("450 at most", 450)),
+        *(("I'll reach at 5 with 700", 700), ("house no 14 pe aao, 1500", 1_500)),
+        *(("2000 me dedo", 2_000), ("₹4,000, about $50", 4_000), ("10 sounds good", 10)),
+    ],
+)  # fmt: skip
+def test_the_price_that_a_message_leaves_standing_is_read(text, amount):
+    assert price(text) == amount
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{{7*7}}", "hello ${price}", "{450}", "<img src=x onerror=alert(1)>", "<h2>15</h2>"),
+        *("<script>alert(1)</script>", "' OR 1=1 --", "SELECT * FROM offers LIMIT 10;", "x = 1"),
+        *("1; DROP TABLE offers", "https://a.in/item/450", "&lt;5&gt;", "2021 mein kharida tha"),
+        *("2015 Honda City", "2020 मॉडल", '32" hai', "15.6” screen", "only <b>2</b> pieces left"),
+        *(
+            "3 wooden chairs",
+            "5 kitabein hain",
+            "6 mahine",
+            "back in 5",
+            "driven 30000",
+            "covid 19",
+        ),
+        *("500 nahi dunga", "not 450", "not 450 or 500", "120 each for 5", "4 pieces, 300 each"),
+        *("sector 18", "my pin is 110092", "flat no 302", "45000 se 50000", "do dhai hazaar"),
+    ],
+)
+def test_numbers_of_something_else_are_no_offer(text):
+    assert find_price(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("$450", "$450"), ("50 dollars please", "50 dollars"), ("only USD 150", "USD 150"),
+     ("€ 20.50", "€ 20.50"), ("I can do 80 AED", "80 AED"), ("४० डॉलर", "४० डॉलर")],
+)  # fmt: skip
+def test_another_currency_is_answered_with_what_was_read_and_what_to_write(text, amount):
+    sentence = f"Prices are in rupees; I read “{amount}”. Say one price in rupees, such as ₹450."
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        price(text)
+
+
+@pytest.mark.parametrize("text", ["4-5k", "4k to 5k", "chaar paanch hazaar", "4-5 हज़ार"])
+def test_a_range_in_thousands_is_answered_with_both_ends(text):
+    sentence = "Say one price, such as ₹450; I read two: ₹4,000 and ₹5,000."
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        price(text)
+
+
+def test_a_price_for_each_of_several_is_asked_for_as_one():
+    with pytest.raises(ValueError, match=r"one price for everything, .* I read ₹120 for each"):
+        price("120 each, I need 5 pieces")
 
 
 def test_a_huge_message_is_refused_with_its_length():
@@ -318,6 +393,7 @@ def test_any_text_is_a_whole_price_or_none(text):
             "rs.  ",
         ),
         *("hundred ", "lakh half ", "lakh hazaar sau ek ", "do ya ", "one and a half ", "thirty-"),
+        *("<", "<a ", "{", "{{", "alert(", "select a ", "1 2", "1 000 ", "not 5 ", "&lt;", '5"'),
         *("point 5 ", "A-1", "+91 ", "5½", "a", "क़", "ः", "\u200d", "ﷺ", " ", "\n", "per cent"),
     ],
 )

@@ -251,6 +251,23 @@ def test_a_bid_above_the_ask_is_asked_about_and_not_taken():
         haggle.say(start("classic/single_deal", "", 5), "95")
 
 
+@pytest.mark.parametrize("again", ["haan", "Yes!", "₹1", "हाँ"])
+def test_a_far_off_price_waits_until_it_is_confirmed(again):
+    asked_back = haggle.say(start(haggle.SELLING, "naive", 5), "1 rupee only")
+    assert not asked_back.play.turns
+    for language in (words.ENGLISH, words.HINDI):
+        assert "₹1" in haggle.question(asked_back, words.speaking(language))
+    assert "Did you mean ₹1?" in haggle.question(asked_back, words.speaking(words.ENGLISH))
+    confirmed = haggle.say(asked_back, again)
+    assert confirmed.play.turns[0].action.price == 1
+    assert haggle.question(confirmed, words.speaking(words.ENGLISH)) == ""
+
+
+def test_yes_takes_the_standing_price_where_no_question_waits():
+    game = haggle.say(start("classic/single_deal", "", 5), "haan")
+    assert game.play.state.table.past[0].price == 60
+
+
 def test_a_seat_and_a_choice_must_go_together():
     with pytest.raises(ValueError, match="choose a market"):
         haggle.new_game(haggle.SELL, "A plain seller", "firm")

@@ -1,8 +1,9 @@
 """Prices in text, in rupees: digits and words, in English, Hinglish and Devanagari.
 
-`prices` takes the numbers that `numerals` reads and drops those whose neighbours show that they
-are something else: a count, a date, a model, a share. Every step looks a bounded way ahead, so
-the time is linear in the text.
+`prices` takes the numbers that `numerals` reads and drops those that `not_prices` shows to be
+something else: a count, a date, a model, a share. `price` looks for the one that a message offers:
+it does not read code (`markup`), and drops what the message takes back (`corrections`). Every step
+looks a bounded way ahead, so the time is linear in the text.
 """
 
 from collections.abc import Sequence
@@ -10,29 +11,18 @@ from dataclasses import dataclass
 
 from env import grouped, rupees
 from sauda.language import numerals
+from sauda.language.corrections import standing
+from sauda.language.markup import without_code
+from sauda.language.not_prices import AT, GIVE, TO, is_cut, is_foreign, is_of_many, is_other
 from sauda.language.numerals import Number, Token, number_at, small_at, words
 
 LONGEST_MESSAGE = 2_000  # characters
 HIGHEST_PRICE = 10_00_00_000  # rupees: ten crore
 
-_OFF = words("off discount less chhoot छूट")  # "500 off" names a cut
-_TO = words("- – to se or ya से या")  # "2-3 hazaar", "do ya teen sau"
-_AT = words("mein me pe par में मे पे पर")  # "32 mein", "32 pe"
-_GLUED = _AT | words("ka ke ki tak only final का के की तक")  # "32mein" is still 32
-_GIVE = words(
-    "de dedo do dena dijiye dijiyega doge dega denge dunga doonga lunga loonga lenge le lo lelo "
-    "chalega chalegi milega final pakka done deal theek thik bech becho kar karo ho hoga "
-    "दे दो देना दीजिए दीजिये दोगे देंगे दूंगा लूंगा लेंगे ले लो चलेगा मिलेगा पक्का ठीक कर करो बेचो"
-)  # "sau mein de do"
-_NO_PLURAL = words(
-    "this plus thanks always perhaps unless wapas yours theirs lets thats works sounds seems feels "
-    "makes means does goes gets takes suits looks stays guys sirs yaars"
-)  # "12 works" is a price, "12 chairs" a count
 _LEAST = words(
     "bhi kam nahi nahin nhi upar zyada jyada less more lower भी कम नहीं ऊपर ज्यादा"
 )  # "ek rupya bhi kam nahi": not one rupee less
-_SIZE = words("size साइज़ साइज")  # "42 size chahiye"
-_FOREIGN = ("$", "€", "£", "¥")
+_HINDI = ("hindi", "part", "offset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +44,39 @@ def price(text: str) -> float:
         raise ValueError(f"Write at most {most} characters; this message has {length}.")
     if not text.strip():
         raise ValueError("Say one price in rupees, such as ₹450; the message is empty.")
-    said = {mention.amount: _quoted(text[mention.start : mention.end]) for mention in prices(text)}
-    if not said:
-        raise ValueError(f"Say one price in rupees, such as ₹450; I read none in {_quoted(text)}.")
-    for amount, quote in said.items():
+    line = numerals.tokens(without_code(text))
+    mentions = _mentions(line)
+    mentions = [mentions[k] for k in standing(line, [(m.start, m.end) for m in mentions])]
+    quotes = {mention.amount: _quoted(text[mention.start : mention.end]) for mention in mentions}
+    if not quotes:
+        raise ValueError(_no_price(text, line))
+    for amount, quote in quotes.items():
         if abs(amount) > HIGHEST_PRICE:
             raise ValueError(f"Say a price up to {rupees(HIGHEST_PRICE)}; I read {quote}.")
-    if len(said) > 1:
-        *firsts, last = map(rupees, list(said)[:4])
-        how_many = {2: "two", 3: "three", 4: "four"}.get(len(said), f"{len(said)}, among them")
+    if len(quotes) > 1:
+        *firsts, last = map(rupees, list(quotes)[:4])
+        how_many = {2: "two", 3: "three", 4: "four"}.get(len(quotes), f"{len(quotes)}, among them")
         listed = f"{', '.join(firsts)} and {last}"
         raise ValueError(f"Say one price, such as ₹450; I read {how_many}: {listed}.")
-    (amount,) = said
+    (amount,) = quotes
+    if is_of_many(line):
+        each = f"{rupees(amount)} for each of several"
+        raise ValueError(f"Say one price for everything, such as ₹450; I read {each}.")
     if amount <= 0:
         raise ValueError(f"Say a price above ₹0, such as ₹450; I read {rupees(amount)}.")
     return amount
+
+
+def _no_price(text: str, line: Sequence[Token]) -> str:
+    """The sentence for a message without a price in rupees."""
+    for i, token in enumerate(line[:-4]):
+        number = number_at(line, i) if token.is_number else None
+        if number and is_foreign(line, i, number.end):
+            first = i - (line[i - 1].key in numerals.FOREIGN)
+            last = number.end - (line[number.end].key not in numerals.FOREIGN)
+            amount = _quoted(text[line[first].start : line[last].end])
+            return f"Prices are in rupees; I read {amount}. Say one price in rupees, such as ₹450."
+    return f"Say one price in rupees, such as ₹450; I read none in {_quoted(text)}."
 
 
 def find_price(text: str) -> int | None:
@@ -90,8 +98,11 @@ def _quoted(text: str) -> str:
 
 def prices(text: str) -> tuple[Mention, ...]:
     """Every price said in a text, in order; negative where a minus sign stands before it."""
-    line = numerals.tokens(text)
-    mentions = []
+    return _mentions(numerals.tokens(text))
+
+
+def _mentions(line: Sequence[Token]) -> tuple[Mention, ...]:
+    mentions: list[Mention] = []
     i = free = 1  # tokens before `free` belong to the price before
     while line[i].kind != "edge":
         number = number_at(line, i)
@@ -110,10 +121,10 @@ def prices(text: str) -> tuple[Mention, ...]:
                 amount, end = amount + paise.value / 100, paise.end + 1
         if marked:
             is_least = amount in (1, 0.01) and line[end].key in _LEAST
-            is_price = not is_least and not _is_cut(line, end)
+            is_price = not is_least and not is_cut(line, end)
         else:
             plain = not everyday or _is_cued(line, i, end)
-            is_price = plain and not _is_name(line, i, number) and not _is_count(line, number)
+            is_price = plain and not is_other(line, i, number)
         if is_price:
             mentions.append(Mention(line[first].start, line[end - 1].end, sign * round(amount, 2)))
         i = free = end
@@ -150,8 +161,10 @@ def _closes(line: Sequence[Token], i: int, everyday: bool) -> bool:
 def _shared_scale(line: Sequence[Token], i: int, number: Number) -> float:
     """The multiplier that the low end of a range takes from the high end: "do teen sau"."""
     j = number.end
-    joined = line[j].key in _TO
-    if number.scale != 1 or not (joined or line[i].kind == line[j].kind != "digits"):
+    joined = line[j].key in TO
+    in_words = line[i].kind == line[j].kind != "digits"
+    in_hindi = line[i].kind in _HINDI and line[j].kind in _HINDI  # "do dhai hazaar"
+    if number.scale != 1 or not (joined or in_words or in_hindi):
         return 1.0
     high = number_at(line, j + joined)
     if high is None or high.value != high.base * high.scale or high.base <= number.value:
@@ -175,64 +188,6 @@ def _is_everyday(line: Sequence[Token], i: int, number: Number) -> bool:
 def _is_cued(line: Sequence[Token], i: int, end: int) -> bool:
     """Whether an everyday word is a price after all: "sau mein de do"."""
     at, after = line[end], line[end + 1]
-    if at.key not in _AT or line[i].key in ("ek", "एक", "one") or line[i].value == 0.5:
+    if at.key not in AT or line[i].key in ("ek", "एक", "one") or line[i].value == 0.5:
         return False  # "aadhe mein" is at half the price
-    return after.key in _GIVE or (after.kind in ("mark", "edge") and at.key != "me")
-
-
-def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
-    """Whether digits are a model, a code, an age, a day, a year, or in another currency."""
-    before, token, after = line[i - 1], line[i], line[number.end]
-    if before.key in ("#", *_FOREIGN):
-        return True
-    if token.kind != "digits":
-        return False
-    is_plain = token.key.isdecimal()
-    is_year = is_plain and 1950 <= token.value <= 2035
-    is_day = token.value <= 31
-    is_age = before.key in ("am", "m", "im") and line[number.end].kind in ("mark", "edge")
-    return (
-        (before.touches(token) and before.kind not in ("mark", "currency"))
-        or (is_plain and len(token.key) >= 10)
-        or (before.key in numerals.LABELS and token.value < 100)
-        or (is_age and is_plain and token.value < 100)
-        or before.key in numerals.CODES
-        or (before.key in ("after", "before") and token.value <= 12)
-        or (before.key in numerals.MONTHS and (is_day or is_year))
-        or (is_year and before.key in ("since", "year", "model", "a", "born"))
-        or (is_year and before.key == "in" and line[i - 2].key in numerals.BOUGHT)
-        or (is_year and after.key in ("model", "edition", "version"))
-    )
-
-
-def _is_count(line: Sequence[Token], number: Number) -> bool:
-    """Whether what follows a number shows that it counts or measures something."""
-    i = number.end
-    last, after, then = line[i - 1], line[i], line[i + 1]
-    if after.key in _TO and (high := number_at(line, i + 1)) and number.value < high.value:
-        return line[high.end].kind == "unit"  # "2-3 din"
-    glued = last.kind == "digits" and last.touches(after)
-    return (
-        after.kind == "unit"
-        or after.key in ("%", "°", *_FOREIGN)
-        or (glued and (after.kind == "word" or after.is_number) and after.key not in _GLUED)
-        or (glued and after.key == "-" and after.touches(then) and then.kind == "unit")
-        or (after.key in ("aur", "और", "interested", "serious") and then.kind == "unit")
-        or (after.key in numerals.MONTHS and number.value <= 31)
-        or (after.key == "of" and then.key in ("them", "these", "those", "us"))
-        or (number.value < 100 and after.key in _SIZE)
-        or (number.value < 20 and _is_plural(after))
-        or _is_cut(line, i)
-    )
-
-
-def _is_plural(token: Token) -> bool:
-    word = token.key
-    return token.kind == "word" and len(word) > 3 and word.endswith("s") and word not in _NO_PLURAL
-
-
-def _is_cut(line: Sequence[Token], i: int) -> bool:
-    """Whether the number before token `i` is a cut in a price: 500 off, 500 kam karo."""
-    return line[i].key in _OFF or (
-        line[i].key in ("kam", "कम") and line[i + 1].key.startswith(("kar", "kij", "कर", "किज"))
-    )
+    return after.key in GIVE or (after.kind in ("mark", "edge") and at.key != "me")

@@ -118,7 +118,7 @@ UNITS = words(
     "people person "
     "log logo logon aadmi buyers customers grahak friends kids bache bachche owners users time "
     "baar bar dafa percent pratishat fisadi door seater seat wheel speed gear floor room bedroom "
-    "bhk number other more extra photo pic left x dollar usd euro pound "
+    "bhk number other more extra photo pic page sheet sqft rpm left x "
     "लीटर किलो ग्राम किमी मीटर इंच साल वर्ष महीने महीना हफ्ते हफ्ता दिन घंटे घंटा मिनट बजे तारीख बार "
     "दफा लोग लोगों आदमी ग्राहक खरीदार पीस जोड़ी दर्जन प्रतिशत फीसदी अन्य नंबर"
 )  # these, and their plurals in -s, make the number before them a measure or a count
@@ -129,10 +129,19 @@ MONTHS = words(
 )  # not may and mar: "450 may be too much"
 LABELS = words(
     "model version size number iphone ipad galaxy pixel pulsar windows class round room "
-    "age aged umar umr उम्र उमर आयु"
+    "age aged umar umr sector seat row gali lane top covid level chapter step "
+    "उम्र उमर आयु नंबर सेक्टर गली"
 )  # before a number below 100
+NUMBERED = words("house flat shop room plot gate sector street makan dukan kamra")  # "house no 14"
 CODES = words("pin pincode otp code")  # before a number of any size
-BOUGHT = words("bought purchased made launched born")  # "bought in 2019"
+BOUGHT = words(
+    "bought purchased made manufactured launched registered mfg owner born"
+)  # "bought in 2019"
+FOREIGN = frozenset("$€£¥") | words(
+    "dollar dollars usd euro euros eur pound pounds gbp dirham dirhams aed yen sgd cad aud riyal "
+    "riyals yuan rmb franc francs chf ringgit ruble rubles peso pesos baht btc bitcoin bitcoins "
+    "डॉलर यूरो पाउंड रियाल दिरहम"
+)  # currencies that are no rupees, before or after a number
 WEAK = words("do दो ek एक one")  # number words that mostly mean something else
 BEFORE_DO = words(
     "de kar kr bata bol le dila dikha laga chhod rakh bech bhej ghata you i we they can could will "
@@ -141,7 +150,11 @@ BEFORE_DO = words(
 
 _ASCII = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # ４５０ to 450, one for one
 _LETTER = r"(?:[^\W\d_]|[\u0900-\u0963\u0970-\u097f\u200c\u200d])"  # \w lacks the vowel signs
+_POSTPOSITION = "mein|me|mei|mai|ka|ko|se|pe|par|tak"  # "15kmein"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
+_SPACE = "[ \u00a0\u2009\u202f]"
+_SPACED = rf"""(?:\d{{1,2}}(?:{_SPACE}\d\d)*{_SPACE}\d{{3}}    # 1 20 000, 14 500
+    | \d{{1,3}}(?:{_SPACE}000)+ | \d{{1,3}}(?:{_SPACE}\d{{3}}){{2,}})(?!{_SPACE}?\d)"""
 _GROUPED = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d\d)*,\d{3})(?:[.e].*)?", re.IGNORECASE)
 _TOKEN = re.compile(
     rf"""
@@ -158,8 +171,10 @@ _TOKEN = re.compile(
       | [48]k\s?(?:tv|uhd|ultra|hdr|video|display|monitor)(?!\w)
       | (?!rs-|inr-)(?-i:[A-Z]{{1,3}})-\d+\w*                      # PS-5
     ))
+  | (?P<spaced>(?<!\d)(?<!\d[.,]){_SPACED}(?![.,]\d))
   | (?P<digits>(?:\d+(?:,\d+)*(?:\.\d+)?|(?<![\w.])\.\d+)(?:e[+-]?\d+(?!\w))?)
-  | (?P<k>(?<=\d)\s?k(?!{_LETTER})(?!\s+(?:liye|lie|andar|upar|neeche|niche|paas|aas|baad|saath)))
+  | (?P<k>(?<=\d)\s?k(?=(?:{_POSTPOSITION})?(?!{_LETTER}))
+        (?!\s+(?:liye|lie|andar|upar|neeche|niche|paas|aas|baad|saath)))
   | (?P<word>[₹₨]|/[-=](?!\d)|(?:rs|inr|रु|रू)\.(?=\s*[-−]?[\d.])|per[ ]cent|{_LETTER}+)
   | (?P<mark>\n|\S)""",
     re.IGNORECASE | re.VERBOSE,
@@ -196,19 +211,33 @@ def tokens(text: str) -> list[Token]:
 
 
 def _cut(text: str) -> Iterator[Token]:
+    token = Token("edge", "", 0.0, -9, -9)
     for match in _TOKEN.finditer(text):
         kind, key, (start, end) = match.lastgroup, match.group(), match.span()
-        if kind == "digits":
-            whole = "," not in key or _GROUPED.fullmatch(key)
-            for part in re.finditer(".+" if whole else "[^,]+", key):
-                value = float(part.group().replace(",", ""))
-                yield Token("digits", part.group(), value, start + part.start(), start + part.end())
-        elif kind == "k":
-            yield Token("times", "k", 1000.0, start, end)
+        if kind in ("digits", "spaced"):
+            for part in re.finditer(_amounts(kind, key, token, start), key):
+                value = float(re.sub(r"[,\s]", "", part.group()))
+                token = Token("digits", part.group(), value, *(start + i for i in part.span()))
+                yield token
+            continue
+        if kind == "k":
+            token = Token("times", "k", 1000.0, start, end)
         elif kind == "word":
-            yield Token(*_meaning(fold(key.replace(" ", ""))), start, end)
+            token = Token(*_meaning(fold(key.replace(" ", ""))), start, end)
         else:
-            yield Token(kind, key, 0.0, start, end)
+            token = Token(kind, key, 0.0, start, end)
+        yield token
+
+
+def _amounts(kind: str, key: str, before: Token, start: int) -> str:
+    """The pattern of one amount in `key`: the whole of it where its groups are those of a number.
+
+    After a label digits grouped by a space are two numbers: "iPhone 13 500".
+    """
+    if kind == "digits":
+        return ".+" if "," not in key or _GROUPED.fullmatch(key) else "[^,]+"
+    is_code = before.end == start and before.kind not in ("mark", "currency")
+    return r"\S+" if is_code or before.key in ("#", *LABELS) else ".+"
 
 
 def _meaning(key: str) -> tuple[str, str, float]:

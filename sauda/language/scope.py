@@ -1,4 +1,4 @@
-"""Whether a phrase is meant where it stands: not denied, asked, reported, imagined or over.
+"""Whether a phrase is meant in its place: not denied, asked, reported, imagined, over, of others.
 
 A clause ends at a mark or a conjunction. In English a negator denies what follows it, in Hindi
 what precedes it, within the clause and a few words away. Every question looks a bounded way.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from sauda.language.lexicon import NEGATORS, QUESTIONS, Found, Word, keys
+from sauda.language.lexicon import GROUPS, NEGATORS, QUESTIONS, Found, Word, keys
 
 _NEGATORS = keys(NEGATORS)
 _QUESTIONS = keys(QUESTIONS)
@@ -19,6 +19,7 @@ _VOCATIVES = keys("bro bhai bhaiya sir madam yaar dear boss thanks sorry भा�
 _NOT_DENYING = keys("only just doubt wonder sirf")  # "not only", "no doubt"
 _FINITE = keys("hai h he hain hu hun hoon hoo tha thi है हूँ था थी")  # a Hindi clause ends here
 _FIRST_PERSON = keys("hu hun hoon hoo हूँ")
+_NEAR = 12  # words before a phrase in which its "if" or its owner stands
 _SCOPE = 4  # words between a negator and what it denies
 
 _ENDS = frozenset(".!?।॥…\n") | {""}
@@ -58,8 +59,25 @@ _SAY = keys(
 )
 _IF = keys("if agar yadi अगर यदि")
 _UNREAL = keys("were was had hota hoti hote होता होती होते")
+_SAYING = keys("keh kah bol कह बोल")  # "aap keh rahe the"
+_GOING_ON = keys("rahe raha rahi rhe rha rhi रहे रहा रही")
+_EVEN = keys("even")
+_SUPPOSED = ("deception", "condition", "sympathy")  # "if another buyer came"
 _PAST_BEFORE = keys("was were")
 _PAST_AFTER = keys("tha thi the था थी थे")
+_YOURS = keys(
+    "your ur aapka aapke aapki apka apke apki tumhara tumhare tumhari आपका आपके आपकी तुम्हारा तुम्हारी"
+)
+_THEIRS = keys(
+    "his her their unka unke unki uska uske uski buyers sellers customers owners others someones "
+    "somebodys उनका उनके उनकी उसका उसके उसकी"
+)
+_FAMILY = keys(GROUPS["family"])
+_OWN = keys("my our mera mere meri hamara hamare hamari मेरा मेरे मेरी हमारा हमारे हमारी")
+_FORMER = keys(
+    "last old previous former other purana purane purani pichla pichle pichli पुराना पुराने पुरानी "
+    "पिछला पिछले पिछली"
+)  # "my last bike"
 
 
 class _Clause(NamedTuple):
@@ -83,7 +101,10 @@ class Scope:
         """Whether a phrase is the writer's own and of now, be it said or denied."""
         first, last = self.clauses[found.first], self.clauses[found.end - 1]
         is_real = found.first < self.unreal[found.first] and not self.quoted[found.first]
-        return is_real and not _is_asked(found, first, last) and not _is_past(self.line, found)
+        is_real &= not _is_supposed(self.line, found, first)
+        is_own = not _is_of_others(self.line, found, first)
+        is_now = not _is_past(self.line, found)
+        return is_real and is_own and is_now and not _is_asked(found, first, last)
 
     def denies(self, found: Found) -> bool:
         """Whether the text denies a phrase that does not itself deny something."""
@@ -169,7 +190,14 @@ def _unreal(line: Sequence[Word], clauses: Sequence[_Clause]) -> list[int]:
 def _says(line: Sequence[Word], i: int) -> bool:
     """Whether the one named at `i` is reported to have said what follows."""
     following = [word.key for word in line[i + 1 : i + 5]]
-    said = next((k for k, key in enumerate(following) if key in _SAY), None)
+    said = next(
+        (
+            k
+            for k, key in enumerate(following)
+            if key in _SAY or (key in _SAYING and _GOING_ON.intersection(following[k + 1 : k + 2]))
+        ),
+        None,
+    )
     if said is None or "" in following[:said]:
         return False
     doubts = any(key in _NEGATORS or key in _ANYWHERE for key in following[:said])
@@ -200,11 +228,38 @@ def _is_asked(found: Found, *clauses: _Clause) -> bool:
 
 def _is_past(line: Sequence[Word], found: Found) -> bool:
     """Whether an urgency is over: "it was urgent"."""
-    before = line[max(0, found.first - 2) : found.first]
+    before = line[max(0, found.first - 3) : found.first]
     after = line[found.end : found.end + 2]
     return found.cue.signal == "urgency" and (
         any(word.key in _PAST_BEFORE for word in before)
         or any(word.key in _PAST_AFTER for word in after)
+    )
+
+
+def _is_supposed(line: Sequence[Word], found: Found, clause: _Clause) -> bool:
+    """Whether a phrase stands in an if-clause: "if another buyer came", "even if it is urgent"."""
+    first = max(clause.start, found.first - _NEAR)
+    start = next((i for i in range(first, found.first + 1) if line[i].key in _IF), None)
+    if start is None:
+        return False
+    return found.cue.signal in _SUPPOSED or line[start - 1].key in _EVEN
+
+
+def _is_of_others(line: Sequence[Word], found: Found, clause: _Clause) -> bool:
+    """Whether a phrase tells of somebody else, or of another item of the writer's.
+
+    "The buyer's rush", "my son is in a hurry"; "my last bike had a scratch".
+    """
+    pairs = list(pairwise(line[max(clause.start, found.first - _NEAR) : found.first + 1]))
+    if found.cue.signal == "condition":
+        return any(own.key in _OWN and then.key in _FORMER for own, then in pairs)
+    if found.cue.signal == "deception":
+        return False
+    before = {word.key for word in line[max(clause.start, found.first - 2) : found.first]}
+    if before & _THEIRS or (found.cue.signal != "confidence" and before & _YOURS):
+        return True  # "that is your final price" is the writer's own
+    return found.cue.signal == "urgency" and any(
+        own.key in _OWN and then.key in _FAMILY for own, then in pairs[-5:]
     )
 
 

@@ -20,6 +20,8 @@ from sauda.language.scope import scope
 
 HALF_LIFE = 3  # messages; of the 8 to 12 a side in a bargain, the first still counts at the end
 
+FEWEST_WORDS = 2  # "final" alone may be a question or a search
+
 _STRONG = keys(
     "very really so extremely super too totally absolutely bahut bohot bahot kafi ekdum bilkul "
     "behad बहुत काफी एकदम बिल्कुल बेहद सच"
@@ -67,6 +69,8 @@ def memory(messages: Sequence[str]) -> dict[str, float]:
 def _heard(text: str) -> list[tuple[Tell, bool]]:
     """Every tell, in order, and whether it is denied."""
     line = words(text)
+    if sum(word.kind != "mark" for word in line) < FEWEST_WORDS:
+        return []
     around = scope(line)
     heard = []
     for found in filter(around.means, _longest(line, list(find(line)))):

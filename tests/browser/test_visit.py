@@ -35,9 +35,12 @@ def buy(page: Page) -> None:
 
 
 def buying(open_page) -> Page:
-    """The Haggle tab in the buyer's seat."""
+    """The Haggle tab in the buyer's seat, where a plain seller asks ₹60."""
     page = open_page(tab="Haggle")
     buy(page)
+    page.get_by_label("Market").click()
+    page.get_by_role("option", name="A plain seller").click()
+    settle(page)
     return page
 
 
