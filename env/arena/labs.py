@@ -66,7 +66,7 @@ SWAY: Mapping[str, Mapping[str, float]] = {  # credits of margin, by the other's
     "deceptive": {"urgency": 2.0, "fairness": 1.0},
     "retaliatory": {"threat": 3.0, "fairness": -1.0},
 }
-RIVAL_BID = re.compile(r"another lab has bid ([\d.]+) for (\S+)\.", re.IGNORECASE)
+RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (\S+)\.", re.IGNORECASE)
 
 
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
