@@ -10,6 +10,7 @@ from typing import Any
 
 from sauda.artifact import ROOT, load, write
 from sauda.ladder import BAZAAR
+from sauda.policies import ALONE
 from sauda.train import ARENA, STAGES
 
 LADDER = "evaluation/ladder.json"
@@ -213,7 +214,10 @@ def market() -> str:
 
 
 def arena() -> str:
-    """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound."""
+    """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound.
+
+    A sentence under the table says what a grade of 0 is.
+    """
     data = load("evaluation/arena-holdout.json").data
     rows = {(r["task"], r["policy"]): r for r in data["rows"] if r["others"] == "as drawn"}
     tasks = list(dict.fromkeys(task for task, _ in rows))
@@ -226,7 +230,7 @@ def arena() -> str:
     bounds = {row["task"]: row for row in data["bounds"]}
     table.append(("upper bound", *(cell(bounds[task]) for task in tasks)))
     n = rows[tasks[0], names[0]]["n"]
-    return markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table)
+    return markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table) + f"\n\n{ALONE}"
 
 
 def ladder() -> str:
