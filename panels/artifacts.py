@@ -10,8 +10,8 @@ from markupsafe import Markup
 from env import TASKS, rollout, task
 from panels.look import badge, downloads, heading, note, table
 from sauda.artifact import FILES, ROOT, ArtifactError, Entry, bundle, load, sha256
-from sauda.haggle import whole_seed
 from sauda.policies import contestants, policy
+from sauda.seeds import whole_seed
 from sauda.transcript import to_json
 
 TITLE = "Artifacts & API"
@@ -90,13 +90,13 @@ def url(path: Path) -> str:
     return f"gradio_api/file={quote(str(path))}"
 
 
-def play(task_name: str, policy_name: str, seed: int) -> dict[str, Any]:
+def play(task_name: str, policy_name: str, seed: int | str) -> dict[str, Any]:
     """Play one episode of a task with a named policy in the learner's seat.
 
     Args:
         task_name: such as classic/single_deal; an unknown one is answered with those there are
         policy_name: such as expert; likewise
-        seed: a whole number from 0
+        seed: a whole number from 0; as text where it is longer than 15 digits
 
     Returns:
         the episode: its moves in order, how it ended, the payoffs in rupees and the grade
