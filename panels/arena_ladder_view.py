@@ -11,6 +11,7 @@ from panels.ladder_view import against, bars, climbs, models, number, rows_of, t
 from panels.look import heading, table
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
+from sauda.policies import ZERO_GRADE
 from sauda.policies.lineup import is_model
 
 FILE = "evaluation/arena-ladder.json"
@@ -59,7 +60,7 @@ def sentence(ladder: Artifact) -> str:
         f"script, {told(best['policy'])}, to {number(best['grade']['mean'])}. The bound, if no "
         f"other lab falls below what it can do alone, is {number(bound['grade']['mean'])}. A grade "
         "is the surplus over what the lab could have done alone, as a share of what its jobs are "
-        f"worth: below 0 it would have done better alone.{grammar}"
+        f"worth: below 0 it would have done better alone. {ZERO_GRADE}{grammar}"
     )
 
 

@@ -28,7 +28,7 @@ from panels.look import (
 )
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
-from sauda.policies import LABS
+from sauda.policies import LABS, ZERO_GRADE
 
 FILES = ("evaluation/arena-holdout.json", "evaluation/arena-train.json")
 SPLITS = {"train": "Training seeds", "holdout": "Hold-out seeds"}
@@ -111,7 +111,8 @@ def caption(evaluation: Artifact, view: View) -> str:
         f" with {spanned(last[metric], metric)}; n = {best['n']:,} episodes a policy, whiskers are"
         " 95 % bootstrap intervals of the mean."
     )
-    return said + bound_note(evaluation, view)
+    alone = f" {ZERO_GRADE}" if metric == "grade" else ""
+    return said + alone + bound_note(evaluation, view)
 
 
 def bound_note(evaluation: Artifact, view: View) -> str:

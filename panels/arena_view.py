@@ -21,6 +21,10 @@ MARKS = {
     "failed": ("✕ ", "failed"),
 }
 LAST_MESSAGES = 4
+PRACTICE = (
+    "This was practice and no score: its seed was known before, and with it all that labs keep to"
+    " themselves. An empty seed box draws a secret world."
+)
 
 
 # The calendar ------------------------------------------------------------------------------------
@@ -307,4 +311,5 @@ def _again(game: ArenaGame) -> str:
         )
     counts = Counter(game.movers)
     parts = ", ".join(f"{count} by {who}" for who, count in counts.items())
-    return f"Its {len(game.movers)} steps were chosen by several hands ({parts})."
+    hands = f"Its {len(game.movers)} steps were chosen by several hands ({parts})."
+    return hands if game.secret or not game.by_hand else f"{hands} {PRACTICE}"

@@ -14,11 +14,10 @@ from panels.look import badge, downloads, heading, note, table
 from sauda.artifact import FILES, ROOT, ArtifactError, Entry, bundle, load, sha256
 from sauda.checks import CHECKS
 from sauda.policies import contestants
+from sauda.seeds import SEED_BITS, whole_seed
 from sauda.transcript import to_json
 
 TITLE = "Artifacts & API"
-SEED_BITS = 128
-LONGEST_SEED = len(str(2**SEED_BITS))  # digits
 
 SHELL = """\
 # one episode as a transcript, and as data
@@ -137,11 +136,11 @@ def one_of(kind: str, name: object, known: Mapping[str, object]) -> str:
 
 def seed_in(text: object) -> int:
     """The seed in a text of digits; raises `gr.Error` on anything else."""
-    digits = text if isinstance(text, str) and text.isascii() and text.isdigit() else ""
-    if not 0 < len(digits) <= LONGEST_SEED or int(digits) >> SEED_BITS:
+    try:
+        return whole_seed(text if isinstance(text, str) else "")  # a number could have lost digits
+    except ValueError:
         sentence = f'A seed is a whole number from 0 below 2**{SEED_BITS}, as text: "7".'
-        raise gr.Error(sentence, print_exception=False)
-    return int(digits)
+        raise gr.Error(sentence, print_exception=False) from None
 
 
 def build() -> None:

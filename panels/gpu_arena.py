@@ -10,21 +10,26 @@ from panels import arena_view as view
 from panels.look import QUEUED, QUIET, QUIET_UNCHECKED, heading, note, trouble
 from sauda.arena_play import ArenaGame, act, start, step
 from sauda.arena_transcript import in_words
-from sauda.haggle import whole_seed
 from sauda.policies import LAB_LABELS, LABS
+from sauda.seeds import drawn_seed, whole_seed
 
 TITLE = "GPU arena"
 
-FIRST, SEED, EXPERT = "arena/coalition_market", "5", "planner"
+FIRST, SEED, EXPERT = "arena/coalition_market", "5", "planner"  # the first world, to look at
 PACE = 0.7  # seconds between two steps of a run
 TERMS = ("payment", "conditions", "message")  # what a form can change of a choice
 PLAIN = {name: name.replace("_", " ") for name in arena.KINDS}
 
 
 def new_game(task_name: str, seed: str) -> ArenaGame:
-    """A fresh game; ValueError with one sentence on a bad task or seed."""
+    """A fresh game at the seed that was typed, or at a secret one where there is none.
+
+    ValueError with one sentence on a bad task or seed.
+    """
     if task_name not in ARENA_TASKS:
         raise ValueError("choose one of the arena’s tasks")
+    if not (seed or "").strip():
+        return start(task_name, drawn_seed(), secret=True)
     return start(task_name, whole_seed(seed))
 
 
@@ -116,7 +121,9 @@ def build() -> None:
     clock = gr.Timer(PACE, active=False)
     with gr.Row(elem_classes="sauda-actions"):
         task = gr.Dropdown(list(ARENA_TASKS), value=FIRST, label="Task", scale=2, min_width=190)
-        seed = gr.Textbox(SEED, label="Seed", scale=1, min_width=80, max_lines=1)
+        seed = gr.Textbox(
+            "", label="Seed", placeholder="empty: a secret one", scale=1, min_width=150, max_lines=1
+        )
         name = gr.Dropdown(
             list(LABS), value=EXPERT, label="Policy of lab_0", scale=2, min_width=190
         )

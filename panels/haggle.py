@@ -48,6 +48,7 @@ from sauda.language.numerals import fold
 from sauda.policies import BUYERS
 from sauda.policies.reply import Reply, ReplyError
 from sauda.policies.resident import Loading, Ready, Resident, Waiting
+from sauda.seeds import drawn_seed
 
 TITLE = "Haggle"
 
@@ -55,7 +56,6 @@ BUY, SELL = "buy", "sell"
 HIDDEN = "Hidden till the end"
 SELLING = "bazaar/seller_brief"
 SELLING_CHAT = ["sauda-selling"]  # the user of the chat is in the seller's colour
-SEED_BITS = 64  # so many that a game's hidden draws cannot be searched for from what is said
 SPEAKING = 24  # visitors who wait for a model at once, a thread each; the page has 40 threads
 ANYTHING = "Anything"
 YES, NO, CONFIRM = (
@@ -110,8 +110,8 @@ def new_game(seat: str, market: str, other: str, ready: bool = True) -> Game:
     elif other in SELLERS:
         other = SELLERS[other] if ready else ""
     while True:
-        # Far from training and hold-out seeds. A ware is drawn like all else, so it is drawn for.
-        game = start(place, other, 1 << SEED_BITS | secrets.randbits(SEED_BITS))
+        # A ware is drawn like all else, so it is drawn for.
+        game = start(place, other, drawn_seed())
         if seat != SELL or market in (ANYTHING, game.observation.table.item.name):
             return replace(game, stands_in_for=absent)
 

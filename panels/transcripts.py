@@ -16,11 +16,11 @@ from panels.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from panels.provenance import load_or_say
 from sauda.artifact import Artifact
 from sauda.backends import in_page
-from sauda.haggle import whole_seed
 from sauda.policies import contestants, policy
 from sauda.policies.llm import LLMPolicy
 from sauda.policies.reply import ReplyError
 from sauda.record import POLICIES, SEED
+from sauda.seeds import whole_seed
 from sauda.transcript import in_words, to_json, to_markdown
 
 TITLE = "Transcripts"

@@ -48,8 +48,8 @@ class Config:
     task: str = "arena/market_round"
     stages: tuple[str, ...] = ("mini", "mini+sft-arena", "mini+grpo-arena")  # bare
     policies: tuple[str, ...] = (
-        "mini+constrained", "mini+grpo-arena+constrained", "planner", "rule_based_expert",
-        "always_accept", "greedy_hoarder", "random", "wait",
+        "mini+constrained", "mini+grpo-arena+constrained", "planner", "autarky",
+        "rule_based_expert", "always_accept", "greedy_hoarder", "random", "wait",
     )  # fmt: skip
     episodes: int = 100  # from the first hold-out seed
     batch: int = 50  # games in step; also what a stopped run loses at most

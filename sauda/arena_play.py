@@ -32,6 +32,7 @@ class ArenaGame:
     task_name: str
     play: Play
     movers: tuple[str, ...] = ()
+    secret: bool = False  # whether the seed, which stands for every private value, was drawn unseen
 
     @property
     def by_hand(self) -> int:
@@ -84,12 +85,12 @@ class Step:
     reward: arena.Breakdown
 
 
-def start(task_name: str, seed: int) -> ArenaGame:
+def start(task_name: str, seed: int, secret: bool = False) -> ArenaGame:
     """A fresh game up to the first action of `lab_0`; ValueError where it is no arena task."""
     here = task(task_name)
     if here.learner != LEARNER:
         raise ValueError(f"{task_name} is no task of the arena")
-    return _answered(ArenaGame(task_name, begin(here, seed)))
+    return _answered(ArenaGame(task_name, begin(here, seed), secret=secret))
 
 
 def step(game: ArenaGame, name: str) -> ArenaGame:

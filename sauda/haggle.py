@@ -32,7 +32,6 @@ from sauda.policies.reply import Reply
 from sauda.speakers import Asked, Speaker, speaker
 
 Action = Offer | Accept | WalkAway
-LONGEST_SEED = 40  # digits
 LOWEST_SHARE = {"seller": 1 / 5, "buyer": 1 / 10}  # of the lower standing offer; see `is_far_off`
 HIGHEST_MULTIPLE = 5  # of the higher standing offer
 
@@ -318,16 +317,3 @@ def _legal(obs: Observation, price: float) -> Offer | None:
         return Offer(price) if price > (obs.bid or 0) else None
     price = min(price, obs.budget)
     return Offer(price) if 0 < price < obs.ask else None
-
-
-def whole_seed(value: object) -> int:
-    """`value` as a seed; raises ValueError with one sentence on anything but a whole number from 0.
-
-    Seeds are read from text, because a game's own may be longer than a float is exact.
-    """
-    text = str(value).strip() if isinstance(value, str | int) and value is not True else ""
-    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_SEED):
-        raise ValueError(
-            f"a seed is a whole number from 0, of at most {LONGEST_SEED} digits, not {value!r:.40}"
-        )
-    return int(text)

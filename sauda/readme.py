@@ -11,6 +11,7 @@ from typing import Any
 from sauda.artifact import ROOT, load, write
 from sauda.bench_games import ALONE, DRAWN, SEEDED
 from sauda.ladder import BAZAAR
+from sauda.policies import ZERO_GRADE
 from sauda.readme_artifacts import checks, listing, published
 from sauda.train import ARENA, STAGES
 
@@ -235,7 +236,10 @@ def market() -> str:
 
 
 def arena() -> str:
-    """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound."""
+    """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound.
+
+    A sentence under the table says what a grade of 0 is.
+    """
     data = load("evaluation/arena-holdout.json").data
     rows = {(r["task"], r["policy"]): r for r in data["rows"] if r["others"] == "as drawn"}
     tasks = list(dict.fromkeys(task for task, _ in rows))
@@ -248,7 +252,10 @@ def arena() -> str:
     bounds = {row["task"]: row for row in data["bounds"]}
     table.append(("upper bound", *(cell(bounds[task]) for task in tasks)))
     n = rows[tasks[0], names[0]]["n"]
-    return markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table)
+    return (
+        markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table)
+        + f"\n\n{ZERO_GRADE}"
+    )
 
 
 def ladder() -> str:

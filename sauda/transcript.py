@@ -23,6 +23,7 @@ from env import (
     task,
 )
 from sauda import arena_transcript
+from sauda.seeds import seed_in_json, whole_seed
 
 ACTIONS = {"offer": Offer, "accept": Accept, "walk": WalkAway}
 NAMES = {kind: name for name, kind in ACTIONS.items()}
@@ -33,7 +34,7 @@ def to_json(played: Episode, policy: str) -> dict[str, Any]:
     return {
         "task": played.task,
         "policy": policy,
-        "seed": played.seed,
+        "seed": seed_in_json(played.seed),
         "end": str(played.end),
         "payoffs": {agent: round(value, 2) for agent, value in played.payoffs.items()},
         "grade": round(task(played.task).grade(played.final), 6),
@@ -60,7 +61,7 @@ def from_json(row: Mapping[str, Any]) -> Episode:
     if missing := {"task", "seed", "moves"} - row.keys():
         raise ValueError(f"an episode names its task, seed and moves; {missing} is missing")
     here = task(row["task"])
-    play = begin(here, row["seed"])
+    play = begin(here, whole_seed(row["seed"]))
     for number, recorded in enumerate(row["moves"], start=1):
         agent = None if play.forfeit else here.env.to_act(play.state)
         if recorded["agent"] != agent:

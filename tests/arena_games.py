@@ -44,7 +44,7 @@ def market(
     surge = {seat: job(f"surge_{seat}", 2, deadline=rounds) for seat in seats}
     private["nature"] = Nature(shocks or {}, tuple(sorted(held)), surge)
     known = {seat: Lab(seat, seat, 0.65, "medium", "medium") for seat in seats}
-    table = Market("test", "test", 0, rounds, coalitions, (), known, held, {}, {}, {})
+    table = Market("test", 0, rounds, coalitions, (), known, held, {}, {}, {})
     return open_round(arena.State(table, private))
 
 

@@ -7,16 +7,21 @@ import numpy as np
 import pytest
 
 from env import ARENA_TASKS, Policy, arena, begin, rollout
-from tests.arena_games import block, do, job, market, next_round, seen, take
+from tests.arena_games import ENV, block, do, job, market, next_round, seen, take
 
 RNG = np.random.default_rng(0)  # scripted labs draw nothing
 every_archetype = pytest.mark.parametrize("kind", arena.ARCHETYPES)
 
 
-def decide(state: arena.State, lab: int = 1) -> arena.Action:
+def past_the_others(state: arena.State, lab: int) -> arena.State:
+    """The state at the next turn of lab number `lab`."""
     while state.market.queue[0] != f"lab_{lab}":
         state = take(state, "send_message", message="pass")
-    return arena.scripted_lab(seen(state, lab), RNG)
+    return state
+
+
+def decide(state: arena.State, lab: int = 1) -> arena.Action:
+    return arena.scripted_lab(seen(past_the_others(state, lab), lab), RNG)
 
 
 def world(kind: str = "cooperative", **more) -> arena.State:
@@ -159,10 +164,71 @@ def broken(kind: str) -> arena.State:
     return do(state, 0, "release_capacity", block_ids=("a",))
 
 
-def test_a_retaliatory_lab_turns_down_whoever_broke_a_coalition_whatever_is_offered():
-    for kind, answer in (("retaliatory", "reject_offer"), ("cooperative", "accept_offer")):
-        assert decide(bid(world(kind), 90.0, ("d",))).action_type == "accept_offer"
-        assert decide(bid(broken(kind), 90.0, ("d",))).action_type == answer
+def test_a_retaliatory_lab_turns_down_whoever_broke_a_coalition_once_its_work_is_done():
+    assert decide(bid(world("retaliatory"), 90.0, ("d",))).action_type == "accept_offer"
+    assert decide(bid(broken("cooperative"), 90.0, ("d",))).action_type == "accept_offer"
+    state, done = bid(broken("retaliatory"), 90.0, ("c",)), []  # it books d for its job
+    for _ in range(4):  # two rounds
+        done.append(decide(state))
+        state = ENV.step(past_the_others(state, 1), done[-1])
+    types = [action.action_type for action in done]
+    assert types.index("allocate_to_job") < types.index("reject_offer")
+    assert "accept_offer" not in types
+
+
+# Offers that are not meant
+
+
+def spammer(payment: float) -> Policy:
+    """Asks for the blocks of the others, one after another, and never means to pay for one."""
+
+    def policy(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
+        asked = {b for offer in obs.outgoing for b in offer.requested_blocks}
+        owners = {lab.lab_id for lab in obs.others}
+        able = [b for b in obs.market.blocks.values() if b.owner_lab_id in owners]
+        able = [b for b in able if arena.askable(b) and b.block_id not in asked]
+        if not able:
+            return arena.Action("wait")
+        block = able[obs.market.round_index % len(able)]
+        fields = {"requested_block_ids": (block.block_id,), "payment": payment}
+        return arena.Action("send_offer", block.owner_lab_id, **fields)
+
+    return policy
+
+
+def utilities(name: str, policy: Policy, seed: int) -> dict[str, float]:
+    final = rollout(ARENA_TASKS[name], policy, seed).final
+    return {lab: final.private[lab].utility for lab in list(final.market.labs)[1:]}
+
+
+@pytest.mark.parametrize("payment", [0.0, 0.01, 0.1])
+@pytest.mark.parametrize("name", ARENA_TASKS)
+def test_asking_for_blocks_without_paying_costs_the_other_labs_nothing(name, payment):
+    sent = 0
+    for seed in range(25):
+        silent = utilities(name, lambda obs, rng: arena.Action("wait"), seed)
+        assert utilities(name, spammer(payment), seed) == silent
+        turns = rollout(ARENA_TASKS[name], spammer(payment), seed).trajectory("lab_0")
+        sent += sum(turn.action.action_type == "send_offer" for turn in turns)
+    assert sent > 25
+
+
+@every_archetype
+def test_a_lab_answers_a_bid_of_a_quarter_of_its_price_and_leaves_a_lower_one_alone(kind: str):
+    price = arena.margin(seen(world(kind), 1), "lab_0")  # it can spare d
+    unasked = decide(world(kind))
+    assert unasked.action_type != "counter_offer"
+    for share, answer in ((0.26, "counter_offer"), (0.24, unasked.action_type)):
+        assert decide(bid(world(kind), share * price, ("d",))).action_type == answer
+
+
+def test_a_block_that_is_of_no_use_to_a_lab_is_no_payment():
+    state = market(
+        [block("a", rounds=1, gpus=1), block("d", lab=1)],
+        {1: [job("j1")]},
+        archetypes={1: "selfish"},
+    )
+    assert decide(bid(state, 0.0, ("d",), gives=("a",))).action_type == "allocate_to_job"
 
 
 def test_the_rival_bid_that_a_deceptive_lab_claims_can_be_checked_and_is_made_up():

@@ -1,5 +1,6 @@
 """The arena's contestants: how they rank, that no exploit pays, and what nobody can exceed."""
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 
@@ -59,6 +60,44 @@ def test_the_planner_gains_by_trade_what_nobody_gains_alone(name: str):
     games = [rollout(here, LABS["planner"], seed) for seed in range(200)]
     surplus = np.array([game.payoffs["lab_0"] for game in games])
     assert surplus.mean() > 2 * surplus.std() / len(surplus) ** 0.5
+
+
+# Alone
+
+
+@every_task
+def test_autarky_has_a_grade_of_0_whatever_shocks_strike_and_never_trades(name: str):
+    here, struck = ARENA_TASKS[name], Counter()
+    for seed in range(300):
+        game = rollout(here, LABS["autarky"], seed)
+        own, start = game.final.private["lab_0"], begin(here, seed).state.private["lab_0"]
+        assert own.utility == pytest.approx(start.batna, abs=0.02)  # rounded part by part
+        assert here.grade(game.final) == pytest.approx(0, abs=5e-4)
+        assert own.deals == own.pool == 0
+        assert {t.action.action_type for t in game.trajectory("lab_0")} <= {
+            "allocate_to_job",
+            "finish",
+        }
+        struck.update(shock.kind for shock in game.final.market.shock_history)
+    wanted = {kind for _, kinds in here.env.size.shocks for kind in kinds}
+    assert struck.keys() == wanted
+
+
+def test_autarky_falls_below_0_only_where_three_jobs_need_the_two_actions_of_the_first_round():
+    here = ARENA_TASKS["arena/coalition_market"]
+    start = begin(here, 1051)  # the only one of the first 1,500 seeds
+    obs = here.env.observe(start.state, "lab_0")
+    urgent = [p for p in arena.own_plan(obs).parts if arena.loss_by_delay(obs, p) > 0]
+    assert len(urgent) == 3 > arena.ACTIONS_PER_ROUND
+    assert here.grade(rollout(here, LABS["autarky"], 1051).final) == pytest.approx(-0.12, abs=0.01)
+
+
+def test_autarky_takes_no_offer_however_good():
+    state = market([block("a")], {0: [job("j0")]})
+    gift = do(state, 1, "send_offer", target_lab_id="lab_0", payment=90.0)
+    assert LABS["autarky"](seen(gift, 0), RNG) == Action(
+        "allocate_to_job", job_id="j0", block_ids=("a",)
+    )
 
 
 def test_labels_and_seats_fit():

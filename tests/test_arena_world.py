@@ -95,11 +95,41 @@ def test_what_one_lab_does_changes_neither_shocks_nor_another_lab_s_luck():
                 assert one.private[lab].chance == two.private[lab].chance
 
 
-def test_two_seeds_are_two_worlds_and_no_id_holds_the_seed():
+def test_two_seeds_are_two_worlds_and_the_market_does_not_name_its_seed():
     worlds = [start("arena/coalition_market", seed) for seed in (12345, 12346)]
     assert worlds[0] != worlds[1]
     assert "12345" not in repr(worlds[0].market)
-    assert worlds[0].market.episode_id != worlds[1].market.episode_id
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_market_opens_with_nothing_but_labs_and_blocks_that_could_tell_its_seed(name: str):
+    opened: dict[int, set] = {}
+    for seed in range(50):
+        market = start(name, seed).market
+        told = market._replace(labs={}, blocks={}, market_pressure="")
+        opened.setdefault(len(market.labs), set()).add(repr(told))
+    assert sum(map(len, opened.values())) == len(TABLE[name][0])  # one for each number of labs
+
+
+class Altered:
+    """A generator whose very first draw is replaced."""
+
+    def __init__(self, seed: int, first: float) -> None:
+        self.rng, self.first = np.random.default_rng(seed), first
+
+    def random(self, shape):
+        draws = self.rng.random(shape)
+        if self.first is not None:
+            draws.flat[0], self.first = self.first, None
+        return draws
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_first_draw_of_a_seed_shows_nowhere_in_its_world(name: str):
+    env = ARENA_TASKS[name].env
+    for seed in range(50):
+        low, high = (env.reset(Altered(seed, first)) for first in (0.0, 0.999))
+        assert low == high
 
 
 # Plans

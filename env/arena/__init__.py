@@ -10,6 +10,7 @@ from env.arena.actions import (
     action_from,
     fault,
 )
+from env.arena.claims import claim_holds
 from env.arena.draft import askable
 from env.arena.floor import signal_of
 from env.arena.games import SIZES
@@ -17,7 +18,6 @@ from env.arena.labs import (
     CHARACTERS,
     Character,
     accepts,
-    claim_holds,
     margin,
     pressure,
     scripted_lab,

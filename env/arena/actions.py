@@ -4,7 +4,6 @@ An action is one flat record. What cannot be read as one becomes `Malformed`, wh
 with the code `malformed_action`; it never raises.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +12,8 @@ LONGEST_ID = 40
 MOST_IDS = 24  # block ids in one list
 MOST_CONDITIONS = 4
 LONGEST_CONDITION = 80  # characters of a key or a text
-LONGEST_REASON = 160
+LARGEST_NUMBER = 1e9  # in size: far above any purse, and a sum of such stays exact to the cent
+BETWEEN = f"from -{LARGEST_NUMBER:,.0f} to {LARGEST_NUMBER:,.0f}"
 
 
 class Action(NamedTuple):
@@ -238,7 +238,7 @@ def fault(action: Action) -> str:
         if not _is_ids(ids):
             return f"{name} must be a list of at most {MOST_IDS} ids, not {_short(ids)}"
     if not _is_number(payment):
-        return f"payment must be a finite number, not {_short(payment)}"
+        return f"payment must be a number {BETWEEN}, not {_short(payment)}"
     if not _is_text(message, LONGEST_MESSAGE):
         return f"message must be a text of at most {LONGEST_MESSAGE} characters"
     if isinstance(conditions, tuple) and not conditions:
@@ -257,9 +257,9 @@ def _condition_fault(conditions: Any) -> str:
             return f"a condition's name has at most {LONGEST_CONDITION} characters"
         plain = isinstance(value, bool) or _is_text(value, LONGEST_CONDITION) or _is_number(value)
         if not plain:
-            return f"the condition {name!r} must be a short text or a finite number"
+            return f"the condition {name!r} must be a short text or a number {BETWEEN}"
         if name in CONDITIONS and not (_is_number(value) and value >= 0):
-            return f"the condition {name!r} must be a number from 0"
+            return f"the condition {name!r} must be a number from 0 to {LARGEST_NUMBER:,.0f}"
         if name == "share" and value > 1:
             return "the condition 'share' must be at most 1"
     if len({name for name, _ in conditions}) < len(conditions):
@@ -281,11 +281,10 @@ def _is_ids(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    if type(value) is float:
-        return math.isfinite(value)
+    """A plain number that a lab can reckon with; NaN fails the comparison."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) < 1e300 and math.isfinite(value)
+    return abs(value) <= LARGEST_NUMBER
 
 
 def _short(value: Any) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from env.arena.actions import LONGEST_MESSAGE
 from env.arena.facts import Claim, due_round, narrowed
 from env.arena.phrases import CLAIMS, WORDS
-from env.arena.state import Market, Observation
+from env.arena.state import Market, Observation, Offer
 
 CLAUSE = re.compile(r"[^.!?;,\n—–]+(?:[.,](?=\d)[^.!?;,\n—–]+)*")
 JOINT = re.compile(r"\b(?:and|but|while|because|since|yet|whereas)\b")
@@ -29,6 +29,7 @@ BAND = re.compile(r"\b(low|medium|high)\b")
 JOB = re.compile(r"\bj_\d+_\d+\b")
 SENTENCE_END = re.compile(r"[.!?;\n](?!\d)")
 OBJECT = re.compile(r"\b(?:with|to|from|for|than|against|between)\s+$")
+RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (\S+)\.", re.IGNORECASE)
 
 
 def claims(market: Market, lab_id: str, text: str) -> tuple[Claim, ...]:
@@ -147,3 +148,16 @@ def strength(obs: Observation, claim: Claim) -> float | None:
     """How much `claim` speaks for the observing lab, in [0, 1]; None where it is false."""
     found = CLAIMS[claim.kind].check(obs, claim)
     return None if found is None else min(1.0, max(0.0, found))
+
+
+def claim_holds(market: Market, offer: Offer) -> bool | None:
+    """Whether the rival bid that an offer's message claims was ever made; None without a claim."""
+    found = RIVAL_BID.search(offer.message)
+    if found is None:
+        return None
+    bid, block_id = float(found[1]), found[2]
+    return any(
+        rival.payment >= bid and block_id in rival.requested_blocks
+        for rival in (*market.offers.values(), *market.closed.values())
+        if rival.to_lab_id == offer.from_lab_id and rival.round_created <= offer.round_created
+    )

@@ -48,7 +48,7 @@ class Draft:
         """The finished state; with `queue`, that of who acts next."""
         market = self.market
         after = Market(
-            *market[:5],
+            *market[:4],
             market.queue if queue is None else queue,
             self.labs,
             self.blocks,
@@ -56,7 +56,7 @@ class Draft:
             self.closed,
             self.coalitions,
             self.messages,
-            *market[12:],
+            *market[11:],
         )
         return State(after, self.private)
 

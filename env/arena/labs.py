@@ -8,7 +8,6 @@ Reputation and messages move the margin, within bounds: `REPUTATION_WEIGHT` cred
 below `FAIR_REPUTATION`, and `SWAY` by the signal that the other lab gave last.
 """
 
-import re
 from collections.abc import Mapping
 from math import ceil, inf
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from env.arena.floor import signal_heard
 from env.arena.plan import (
     Part,
     Plan,
+    change,
     gain,
     left_out,
     loss_by_delay,
@@ -57,6 +57,7 @@ JITTER = 2.0  # credits of margin, times a lab's chance of the round
 REPUTATION_WEIGHT, FAIR_REPUTATION = 6.0, 0.65
 LEAST_TRUST = 0.45  # reputation from which a partner is taken
 HIGHEST_COUNTER = 80.0  # credits
+LEAST_BID = 0.25  # of what a lab wants for its side of a trade; below it no counter-offer is made
 LEAST_POOL_GAIN = 1.0  # credits
 ENERGY_RESERVE = 30.0  # credits kept back from trades: what four blocks may burn
 SWAY: Mapping[str, Mapping[str, float]] = {  # credits of margin, by the other's last signal
@@ -66,7 +67,6 @@ SWAY: Mapping[str, Mapping[str, float]] = {  # credits of margin, by the other's
     "deceptive": {"urgency": 2.0, "fairness": 1.0},
     "retaliatory": {"threat": 3.0, "fairness": -1.0},
 }
-RIVAL_BID = re.compile(r"another lab has bid ([\d.]+) for (\S+)\.", re.IGNORECASE)
 
 
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
@@ -82,6 +82,7 @@ def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
         or _partner(obs, spare)
         or _open_trade(obs, plan, spare)
         or _book(plan)
+        or _turn_down(obs)
         or _rest(obs, spare)
     )
 
@@ -133,19 +134,6 @@ def accepts(obs: Observation, offer: Offer) -> bool:
     return offer.ask <= max(0.0, purse(obs)) and terms(obs, offer) >= margin(obs, offer.from_lab_id)
 
 
-def claim_holds(market: Market, offer: Offer) -> bool | None:
-    """Whether the rival bid that an offer's message claims was ever made; None without a claim."""
-    found = RIVAL_BID.search(offer.message)
-    if found is None:
-        return None
-    bid, block_id = float(found[1]), found[2]
-    return any(
-        rival.payment >= bid and block_id in rival.requested_blocks
-        for rival in (*market.offers.values(), *market.closed.values())
-        if rival.to_lab_id == offer.from_lab_id and rival.round_created <= offer.round_created
-    )
-
-
 def _pressing(obs: Observation, plan: Plan) -> Action | None:
     """The booking that cannot wait, where there are as many of them as turns left in the round."""
     losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
@@ -165,21 +153,39 @@ def _booking(part: Part) -> Action:
 
 
 def _answer(obs: Observation) -> Action | None:
-    """Take the best acceptable offer; else counter one that money could mend."""
+    """Take the best acceptable offer; else counter one that money could mend.
+
+    A bid far below what the lab wants costs it no action: it is left to expire.
+    """
     mend = None
     best, taken = 0.0, None
     for offer in obs.incoming:
         wanted = margin(obs, offer.from_lab_id)
         if wanted == inf:
-            return Action("reject_offer", offer_id=offer.offer_id)
+            continue
         brings = terms(obs, offer)
         if offer.ask <= max(0.0, purse(obs)) and brings >= wanted and brings - wanted >= best:
             best, taken = brings - wanted, offer
-        elif offer.requested_blocks and offer.linked_offer_id is None:
+        elif offer.linked_offer_id is None and _is_bid(obs, offer, wanted - brings):
             mend = (offer, wanted - brings)
     if taken is not None:
         return Action("accept_offer", offer_id=taken.offer_id)
     return _counter(obs, *mend) if mend else None
+
+
+def _is_bid(obs: Observation, offer: Offer, lack: float) -> bool:
+    """Whether an offer for own blocks brings `LEAST_BID` of what it would have to bring."""
+    if not offer.requested_blocks:
+        return False
+    brings = change(obs, (), offer.offered_blocks, offer.payment - offer.ask)
+    return brings >= LEAST_BID * (brings + lack)
+
+
+def _turn_down(obs: Observation) -> Action | None:
+    """Reject an offer of a lab that it trades with no more."""
+    refused = (o for o in obs.incoming if margin(obs, o.from_lab_id) == inf)
+    offer = next(refused, None)
+    return Action("reject_offer", offer_id=offer.offer_id) if offer else None
 
 
 def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:

@@ -168,10 +168,9 @@ class Own(NamedTuple):
 
 
 class Market(NamedTuple):
-    """The public part of the state, the same for every lab."""
+    """The public part of the state, the same for every lab. It names no episode and no seed."""
 
     task: str
-    episode_id: str  # opaque: holds nothing of the seed
     round_index: int
     max_rounds: int
     coalitions_allowed: bool

@@ -73,7 +73,7 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
     world = Draws(rng.random(WORLD_DRAWS).tolist())
     fate = Draws(rng.random(SHOCK_DRAWS).tolist())
     luck = rng.random((len(seats), size.max_rounds)).tolist()
-    episode_id = f"arena-{world.whole(0, 2**32 - 1):08x}"
+    world.whole(0, 1)  # drawn and left unused: recorded worlds begin with the second draw
     present = seats[: world.choice(size.labs)]
     archetypes = ("", *world.shuffled(ARCHETYPES))
     labs, blocks, private = {}, {}, dict.fromkeys(seats)
@@ -89,9 +89,7 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
         private[lab] = Own(archetypes[index], budget, jobs, chance, budget, batna, stake)
         labs[lab] = Lab(lab, NAMES[index], reputation if index else 0.65, "", "")
     private["nature"] = _nature(fate, size, present, blocks)
-    market = Market(
-        name, episode_id, 0, size.max_rounds, size.coalitions, (), labs, blocks, {}, {}, {}
-    )
+    market = Market(name, 0, size.max_rounds, size.coalitions, (), labs, blocks, {}, {}, {})
     return State(posted(market, private), private)
 
 

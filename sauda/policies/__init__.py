@@ -42,6 +42,7 @@ SELLERS: Mapping[str, Policy] = MappingProxyType(
 LABS: Mapping[str, Policy] = MappingProxyType(
     {
         "planner": planner,
+        "autarky": arena.autarky,
         "rule_based_expert": arena.rule_based_expert,
         "always_accept": arena.always_accept,
         "greedy_hoarder": arena.greedy_hoarder,
@@ -53,6 +54,7 @@ LABS: Mapping[str, Policy] = MappingProxyType(
 LAB_LABELS: Mapping[str, str] = MappingProxyType(
     {
         "planner": "Our rule expert: plans its jobs exactly, trades by marginal value",
+        "autarky": "Books its own best plan and never trades: grade 0 is what a lab earns alone",
         "rule_based_expert": "The published expert: weighs hours, pools, swaps",
         "always_accept": "Takes the first offer, else hoards",
         "greedy_hoarder": "All its blocks to the first job, never a trade",
@@ -60,6 +62,9 @@ LAB_LABELS: Mapping[str, str] = MappingProxyType(
         "random": "A legal choice at random",
         "wait": "Does nothing",
     }
+)
+ZERO_GRADE = (
+    "A grade of 0 is what a lab earns alone: autarky books its own best plan and never trades."
 )
 SLOW: Mapping[str, Policy] = MappingProxyType(  # buyers asked for by name
     {"belief": belief_buyer, "belief_prices": belief_prices}
