@@ -14,7 +14,7 @@ STRANGE = (
     "expert:firm", "mini:friendly", "belief", "", "expert ", None, 7, ["expert"], {"a": 1},
 )  # fmt: skip
 BAD_SEEDS = (
-    10**400, str(10**400), str(2**128), "9" * 40, "-1", "+7", "1.5", "1e3", "0x10", "", " 7", "७",
+    10**400, str(10**400), str(2**128), "9" * 40, "-1", "+7", "1.5", "1e3", "0x10", "", "७",
     "NaN", None, True, 7, 7.0, ["7"], {"seed": "7"},
 )  # fmt: skip
 
