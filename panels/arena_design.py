@@ -22,8 +22,8 @@ def spanned(figures: Mapping[str, float], metric: str = "grade") -> str:
     digits = 1 if metric == "utility" else 3
     return " ".join(
         (
-            f"{figures['mean']:.{digits}f}",
-            f"[{figures['low']:.{digits}f}, {figures['high']:.{digits}f}]",
+            f"{figures['mean']:z.{digits}f}",
+            f"[{figures['low']:z.{digits}f}, {figures['high']:z.{digits}f}]",
         )
     )
 

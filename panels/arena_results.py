@@ -151,9 +151,9 @@ def figures_table(evaluation: Artifact, view: View, other: Artifact | None = Non
         (
             row["policy"],
             f"{row['n']:,}",
-            f"{row[metric]['mean']:.{digits}f}",
-            f"{row[metric]['low']:.{digits}f} to {row[metric]['high']:.{digits}f}",
-            f"{row[metric]['sd']:.{digits}f}",
+            f"{row[metric]['mean']:z.{digits}f}",
+            f"{row[metric]['low']:z.{digits}f} to {row[metric]['high']:z.{digits}f}",
+            f"{row[metric]['sd']:z.{digits}f}",
             *difference(row[metric], digits),
             on_other_seeds(row, other, metric, digits),
             spanned(row["utility"], "utility"),
@@ -178,8 +178,8 @@ def difference(figures: Mapping[str, float], digits: int) -> tuple[str, str]:
     if "difference" not in figures:
         return "–", "–"
     return (
-        f"{figures['difference']:+.{digits}f}",
-        f"{figures['difference_low']:+.{digits}f} to {figures['difference_high']:+.{digits}f}",
+        f"{figures['difference']:+z.{digits}f}",
+        f"{figures['difference_low']:+z.{digits}f} to {figures['difference_high']:+z.{digits}f}",
     )
 
 
@@ -189,7 +189,7 @@ def on_other_seeds(row: Mapping[str, Any], other: Artifact | None, metric: str, 
         cell = ("others", "task", "policy")
         game = [[r["hashes"][part] for part in ("task", "opponents")] for r in (found, row)]
         if all(found[name] == row[name] for name in cell) and game[0] == game[1]:
-            return f"{found[metric]['mean']:.{digits}f}"
+            return f"{found[metric]['mean']:z.{digits}f}"
     return "–"
 
 

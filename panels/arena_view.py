@@ -275,8 +275,8 @@ def settlement(game: ArenaGame) -> Markup:
             if row.name in LABS
             else Markup('<b class="sauda-you">{}</b>').format(row.name),
             f"{row.utility:.1f}",
-            f"{row.grade:+.3f}",
-            f"{row.reward:+.3f}",
+            f"{row.grade:+z.3f}",
+            f"{row.reward:+z.3f}",
         )
         for row in standings(game)
     ]
@@ -285,8 +285,8 @@ def settlement(game: ArenaGame) -> Markup:
             strip(
                 stat(f"{own.utility:.1f}", "utility, credits"),
                 stat(f"{own.utility - own.batna:+.1f}", "over what it could make alone"),
-                stat(f"{grade:+.3f}", "grade"),
-                stat(f"{total:+.3f}", "reward"),
+                stat(f"{grade:+z.3f}", "grade"),
+                stat(f"{total:+z.3f}", "reward"),
             ),
             table(("player", "utility", "grade", "reward"), rows,
                   caption="The same world, the same seed, played by every policy"),

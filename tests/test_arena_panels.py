@@ -59,6 +59,21 @@ def test_the_best_policy_is_on_top_and_named_with_its_interval_and_n(arena_evalu
     assert "no policy but an upper bound" in said
 
 
+def test_a_sentence_says_what_a_grade_of_0_is(arena_evaluation):
+    said = "A grade of 0 is what a lab earns alone"
+    assert said in arena_results.caption(arena_evaluation, VIEW)
+    assert said not in arena_results.caption(arena_evaluation, replace(VIEW, metric="Utility"))
+
+
+def test_a_mean_that_rounds_to_nothing_bears_no_sign(arena_evaluation):
+    row = {**row_of(arena_evaluation, "wait")}
+    row["grade"] = dict.fromkeys(row["grade"], -1e-6)
+    near = replace(arena_evaluation, data={**arena_evaluation.data, "rows": [row]})
+    shown = str(arena_results.figures_table(near, VIEW))
+    assert "0.000 to 0.000" in shown
+    assert "-0.000" not in shown
+
+
 def test_other_labs_give_other_bars_and_unplayed_ones_a_sentence(arena_evaluation):
     selfish = arena_results.bars(arena_evaluation, replace(VIEW, others="selfish")).data[0]
     assert selfish.x != arena_results.bars(arena_evaluation, VIEW).data[0].x

@@ -16,6 +16,7 @@ from panels import (
     game_view,
     haggle,
     ladder_view,
+    language_view,
     offers,
     open_market,
     provenance,
@@ -266,6 +267,19 @@ def test_a_far_off_price_waits_until_it_is_confirmed(again):
 def test_yes_takes_the_standing_price_where_no_question_waits():
     game = haggle.say(start("classic/single_deal", "", 5), "haan")
     assert game.play.state.table.past[0].price == 60
+
+
+def test_results_show_how_well_a_blind_writers_sentences_are_read():
+    artifact = load("language.json")
+    shown = str(language_view.reading(artifact))
+    (row,) = (
+        row
+        for row in artifact.data["blind"]["rows"]
+        if (row["reader"], row["split"], row["language"], row["signal"])
+        == ("sauda", "held_out", "all", "all")
+    )
+    assert f"{row['precision']['mean']:.2f} [{row['precision']['low']:.2f}" in shown
+    assert all(name in shown for name in language_view.KIND_NAMES.values())
 
 
 def test_a_seat_and_a_choice_must_go_together():
