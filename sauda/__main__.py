@@ -104,7 +104,9 @@ def parser() -> argparse.ArgumentParser:
     command("language", language, "score the reading of prices and tells in labelled sentences")
 
     sub = command("bench", bench, "measure speed: games, import, page, language model")
-    sub.add_argument("--model", action="store_true", help="the language model alone")
+    part = sub.add_mutually_exclusive_group()
+    part.add_argument("--model", action="store_true", help="the language model alone")
+    part.add_argument("--no-model", action="store_true", help="all but the language model")
     sub.add_argument("--json", action="store_true")
     sub.add_argument("--save", action="store_true", help="write artifacts/bench.json")
     return top
@@ -495,7 +497,7 @@ def bench(options: argparse.Namespace) -> int:
 
     if options.model and options.save:
         raise ValueError("the model's figures alone are no whole bench; save without --model")
-    data = run(only_model=options.model)
+    data = run(options.model, options.no_model)
     if options.save:
         save("bench.json", {}, data)
     if options.json:
