@@ -9,6 +9,7 @@ from markupsafe import Markup
 from panels.look import SERIES, badge, heading, line_style, note, styled, table, trouble
 from panels.provenance import load_or_say, provenance
 from sauda.artifact import Artifact
+from sauda.readme_artifacts import differences
 
 # How our game compares with its source -----------------------------------------------------------
 
@@ -16,7 +17,7 @@ from sauda.artifact import Artifact
 def agreement_figure(reproduction: Artifact) -> go.Figure:
     """Every reproduced figure as its distance from the published one, in standard errors."""
     figure = go.Figure()
-    shades = {"surplus": "sft", "deal_rate": "grpo"}
+    shades = {"surplus": "sft", "deal_rate": "grpo"}  # "longest" has no error to count in
     for metric, role in shades.items():
         rows = [
             r for r in reproduction.data["rows"] if r["metric"] == metric and r["z"] is not None
@@ -69,6 +70,13 @@ def agreement_table(reproduction: Artifact) -> Markup:
         for row in reproduction.data["rows"]
     ]
     return table(("task", "policy", "figure", "published", "here", "z"), rows, align="lllrrr")
+
+
+def differences_table() -> Markup:
+    """Each deliberate difference with what policies win on both sides."""
+    heads, rows = differences()
+    plain = [[cell.replace("`", "") for cell in row] for row in rows]
+    return table(heads, plain, align="lllrr")
 
 
 def _z(z: float | None) -> str:
@@ -133,6 +141,14 @@ def _reproduction() -> None:
     gr.HTML(Markup("<p>{}</p>").format(agreement_sentence(reproduction)))
     with gr.Accordion("Every compared figure", open=False):
         gr.HTML(agreement_table(reproduction))
+    gr.HTML(
+        heading(
+            "Where our classic differs from the published game, and what it changes",
+            "On purpose. Share is the mean share of the ZOPA, no deal counting 0; where several "
+            "buyers sit at the table, a deal is one of the first seat.",
+        )
+    )
+    gr.HTML(differences_table())
     gr.HTML(provenance(reproduction, f"n = {len(reproduction.data['rows'])} figures"))
 
 

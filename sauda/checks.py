@@ -53,7 +53,9 @@ CHECKS: Mapping[str, Check] = {
     "seller_quality/1": Check(
         "replayed in part", "every game replayed; figures recomputed from the sealed texts"
     ),
-    "reproduction/1": Check("recomputed", "every row, from the two files that it compares"),
+    "reproduction/1": Check(
+        "recomputed", "rows from the two files that it compares; probes and differences replayed"
+    ),
     "bench/2": Check("sealed", "every sample; medians and ratios recomputed from them"),
     "run/1": Check("sealed", "every step of the log; the adapter's digest computed from its file"),
     "published/1": Check("sealed", "every figure, as it was transcribed by hand"),

@@ -12,7 +12,7 @@ from sauda.artifact import ROOT, load, write
 from sauda.bench_games import ALONE, DRAWN, SEEDED
 from sauda.ladder import BAZAAR
 from sauda.policies import ZERO_GRADE
-from sauda.readme_artifacts import checks, listing, published
+from sauda.readme_artifacts import checks, differences, listing, published
 from sauda.train import ARENA, STAGES
 
 LADDER = "evaluation/ladder.json"
@@ -319,6 +319,7 @@ def lab() -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     "results": results, "market": market, "ladder": ladder, "story": story, "arena": arena,
     "lab": lab, "checks": checks,
+    "differences": lambda: markdown(*differences()),
     "published_speeds": lambda: markdown(*published()), "listing": lambda: markdown(*listing()),
 }  # fmt: skip
 

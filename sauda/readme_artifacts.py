@@ -1,6 +1,8 @@
-"""What the READMEs say of the artifacts: their list and checks; published speeds."""
+"""What the READMEs say of the artifacts: their list and checks; published speeds, differences."""
 
-from sauda.artifact import FILES
+from collections.abc import Mapping
+
+from sauda.artifact import FILES, load
 from sauda.bench_games import published_speeds
 from sauda.checks import CHECKS
 
@@ -26,6 +28,27 @@ def published() -> Table:
         if row["unit"] == "episodes/s"
     ]
     return ("published figure", "as published", "n", "machine and caveat"), rows
+
+
+def differences() -> Table:
+    """Where our classic differs from the published game on purpose, and what it changes."""
+    data = load("evaluation/reproduction.json").data
+    rows = []
+    for rule in data["rules"]:
+        measured = [row for row in data["differences"] if row["difference"] == rule["name"]]
+        for number, row in enumerate(measured):
+            words = (rule["published"], rule["ours"]) if number == 0 else ("", "")
+            played = f"`{row['policy']}` on `{row['task']}`"
+            rows.append((*words, played, won(row["published"]), won(row["measured"])))
+    return ("published game", "ours, and why", "played", "share there", "share here"), rows
+
+
+def won(side: Mapping[str, float | None]) -> str:
+    """The mean share of the ZOPA and the deal rate of one side of a difference."""
+    if side["deal_rate"] is None:
+        return "never ends"
+    deals = f"{side['deal_rate']:.0%} deals"
+    return deals if side["surplus"] is None else f"{side['surplus']:.3f}, {deals}"
 
 
 def checks() -> str:

@@ -167,7 +167,7 @@ def _before_after(artifact: Artifact, workers: int, root: Path) -> Mapping[str, 
 
 
 def _reproduction(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    return reproduction(root)
+    return reproduction(root, workers)
 
 
 def _oracle(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
