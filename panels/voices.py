@@ -6,9 +6,12 @@ from functools import cache
 
 from markupsafe import Markup
 
+from panels.look import note
+from panels.provenance import load_or_say
 from panels.words import Say
 from sauda.backends import HERE, SEATS, backends
 from sauda.haggle import Game
+from sauda.policies.lineup import row_name
 from sauda.policies.resident import Failed, Ready, Resident
 from sauda.seller import PERSONAS
 
@@ -63,9 +66,44 @@ def badge_of(game: Game | None, model: Resident, words: Say) -> Markup:
         tone, told = "open", words("loading", seconds=seconds, name=stand_in)
     plays = f"({game.opponent}) " if game and game.speaker else ""  # a wrapper is not hidden
     playing = Markup("<b>{}</b> {}").format(who(game), plays) if game else ""
-    return Markup(
-        '<p class="sauda-who">{}<span class="sauda-state sauda-state-{}"></span>{}</p>'
-    ).format(playing, tone, told)
+    line = Markup('<p class="sauda-who">{}<span class="sauda-state sauda-state-{}"></span>{}</p>')
+    return line.format(playing, tone, told) + measured(game, model, words)
+
+
+def measured(game: Game | None, model: Resident, words: Say) -> Markup:
+    """What the artifacts measured of the language model in `game`; "" where a script plays."""
+    if game is None or not game.speaker or not isinstance(model.stage, Ready):
+        return Markup("")
+    seat = game.speaker.seat
+    loaded = model.stage.source.partition(",")[0]
+    figures = _buyer_figures(game.opponent) if seat == "buyer" else _seller_figures()
+    if model.name != HERE or loaded != SEATS[seat].model or figures is None:
+        return note(words("unmeasured"))
+    return note(words(f"measured_{seat}", **figures))
+
+
+@cache
+def _buyer_figures(opponent: str) -> dict[str, str] | None:
+    """Grade and n of a buyer's row in the model comparison; None where there is none."""
+    artifact, _ = load_or_say("evaluation/ladder.json")
+    where = ("bazaar/open", row_name(opponent))
+    for row in artifact.data["rows"] if artifact else ():
+        if (row["task"], row["policy"]) == where:
+            grade = row["grade"]
+            interval = f"{grade['mean']:.3f} [{grade['low']:.3f}, {grade['high']:.3f}]"
+            return {"row": row["policy"], "grade": interval, "n": f"{row['n']}"}
+    return None
+
+
+@cache
+def _seller_figures() -> dict[str, str] | None:
+    """How many lines of the model seller were its own words; None where nothing was measured."""
+    artifact, _ = load_or_say("seller_quality.json")
+    for row in artifact.data["rows"] if artifact else ():
+        side = row["sides"].get(SELLER)
+        if row["criterion"] == "own_words" and side:
+            return {"share": f"{side['mean']:.1%}", "n": f"{side['n']:,}"}
+    return None
 
 
 def who(game: Game) -> str:

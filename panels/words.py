@@ -78,6 +78,11 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "stopped": "Stopped. The game is as it was before the reply.",
         "no_move": "That reply held no legal move. The game is as it was: ask again or begin anew.",
         "ready": "ready after {seconds} s",
+        "measured_buyer": "Measured as {row} on the open market: grade {grade}, n = {n}. The row "
+        "stands in Results.",
+        "measured_seller": "Measured: {share} of {n} lines are its own words and say what was "
+        "decided; the others are scripted. The table stands in Results.",
+        "unmeasured": "No table in Results has a row of this model.",
         "loading": "loading, {seconds} s so far; meanwhile {name} plays under its own name",
         "failed": "cannot play: {reason} Meanwhile {name} plays under its own name",
         "reads": "What Sauda reads",
@@ -176,6 +181,11 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "stopped": "रोक दिया। खेल वैसा ही है जैसा जवाब से पहले था।",
         "no_move": "उस जवाब में कोई सही चाल नहीं थी। खेल वैसा ही है: फिर पूछिए, या नया खेलिए।",
         "ready": "{seconds} सेकंड में तैयार",
+        "measured_buyer": "खुले बाज़ार में {row} के नाम से मापा गया: ग्रेड {grade}, n = {n}। यह पंक्ति "
+        "Results में है।",
+        "measured_seller": "मापा गया: {n} वाक्यों में से {share} इसके अपने शब्द हैं और वही कहते हैं जो तय "
+        "हुआ; बाक़ी लिखे-लिखाए हैं। तालिका Results में है।",
+        "unmeasured": "Results की किसी तालिका में इस मॉडल की पंक्ति नहीं है।",
         "loading": "आ रहा है, {seconds} सेकंड हुए; तब तक {name} अपने नाम से खेलता है",
         "failed": "खेल नहीं सकता: {reason} तब तक {name} अपने नाम से खेलता है",
         "reads": "सौदा क्या पढ़ता है",

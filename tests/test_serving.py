@@ -18,7 +18,7 @@ from sauda.policies.lineup import contestant, row_name
 from sauda.policies.model import CannotLoad, adapter_folder, named
 from sauda.policies.posterior import believe
 from sauda.policies.reply import Reply
-from sauda.policies.resident import Ready
+from sauda.policies.resident import Ready, Resident
 from sauda.policies.weights import packaged_file, smollm2
 from sauda.seller import PERSONAS, brief, check
 
@@ -91,6 +91,32 @@ def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
     assert isinstance(stage, Ready)
     assert stage.source == measured["source"]  # the base alone: an adapter's name would show
     assert smollm2().sha256 == measured["sha256"]
+
+
+@pytest.mark.parametrize(
+    ("place", "opponent", "shown"),
+    [
+        (SELLING, "sauda-mini+honest", "mini+grpo+honest on the open market: grade 0."),
+        ("bazaar/open", "mini:fair", "lines are its own words"),
+    ],
+)
+def test_the_badge_shows_what_was_measured_of_the_model_that_plays(place, opponent, shown):
+    game = start(place, opponent, 3)
+    seat = game.speaker.seat
+    served = SEATS[seat].model
+    ready = Resident(HERE, lambda: Loaded(f"{served}, bf16 on CPU"))
+    assert isinstance(ready.wait(), Ready)
+    assert shown in str(voices.badge_of(game, ready, SAY))
+    other = Resident(HERE, lambda: Loaded("another, bf16 on CPU"))
+    other.wait()
+    assert "No table in Results" in str(voices.badge_of(game, other, SAY))
+
+
+class Loaded:
+    """A model that only says what it is."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
 
 
 # Lessons
