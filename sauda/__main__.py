@@ -73,13 +73,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
 
     sub = command("ladder", ladder, "language models bare, constrained and wrapped, beside scripts")
-    sub.add_argument(
-        "--keep",
-        action="store_true",
-        help="keep the recorded games of models whose weights are the same; play only the others",
-    )
-
-    command("arena-ladder", arena_ladder, "the same of a lab in the GPU arena, on market_round")
+    _add_keep(sub)
+    about = "the same of a lab in the GPU arena, on market_round"
+    _add_keep(command("arena-ladder", arena_ladder, about))
 
     sub = command("seller-quality", seller_quality, "a model's words as a seller, beside a stub's")
     sub.add_argument("--models", default="mini", help="by name, with commas; or null")
@@ -110,6 +106,14 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--json", action="store_true")
     sub.add_argument("--save", action="store_true", help="write artifacts/bench.json")
     return top
+
+
+def _add_keep(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--keep",
+        action="store_true",
+        help="keep the recorded games of models whose weights are the same; play only the others",
+    )
 
 
 def play(options: argparse.Namespace) -> int:
@@ -276,9 +280,9 @@ def arena_ladder(options: argparse.Namespace) -> int:
     from sauda.arena_ladder import Config
     from sauda.arena_ladder import arena_ladder as run
 
-    config = Config()
-    data = run(config)
-    _write("evaluation/arena-ladder.json", asdict(config), data)
+    config, file = Config(), "evaluation/arena-ladder.json"
+    data = run(config, recorded=load(file).data if options.keep else None)
+    _write(file, asdict(config), data)
     for row in data["rows"]:
         print(
             f"{row['task']} {row['policy']:20} n {row['n']:4}  grade {row['grade']['mean']:.4f} "

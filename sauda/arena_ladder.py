@@ -26,7 +26,7 @@ from sauda.arena_evaluation import (
 from sauda.codehash import code_hash
 from sauda.evaluate import SPLITS
 from sauda.instep import new_game, play_in_step
-from sauda.ladder import PARTS, Replayed, first, in_batches, models_behind
+from sauda.ladder import PARTS, Replayed, first, in_batches, models_behind, same_model
 from sauda.policies import arena_llm
 from sauda.policies.arena_llm import ArenaLLMPolicy
 from sauda.policies.decoding import Decoder
@@ -70,13 +70,23 @@ class Config:
         return (*self.stages, *self.policies)
 
 
-def arena_ladder(config: Config, parts: Path = PARTS) -> dict[str, Any]:
-    """The artifact's data: a row a policy, what each stage adds, their episodes, the models."""
-    seeds = config.seeds()
-    episodes = {
-        name: _cell(config.task, name, seeds, config.batch, parts) for name in config.names()
+def arena_ladder(
+    config: Config, parts: Path = PARTS, recorded: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The artifact's data: a row a policy, what each stage adds, their episodes, the models.
+
+    `recorded` is kept from as in `ladder`.
+    """
+    seeds, models = config.seeds(), models_behind(config.names(), arena_llm)
+    kept = {
+        name: recorded["episodes"][name]
+        for name in config.names()
+        if recorded and name in recorded["episodes"] and same_model(name, recorded, models)
     }
-    models = models_behind(config.names(), arena_llm)
+    episodes = {
+        name: kept.get(name) or _cell(config.task, name, seeds, config.batch, parts)
+        for name in config.names()
+    }
     return summarised(config, episodes) | {"models": models}
 
 

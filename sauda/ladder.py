@@ -132,13 +132,18 @@ def kept_episodes(
     kept = {}
     for (task_name, name), seeds in cells.items():
         columns = recorded["episodes"].get(task_name, {}).get(name)
-        weights = contestant(name).weights if is_model(name) else ""
-        if columns is None or not weights or len(columns["grade"]) < len(seeds):
-            continue
-        then, now = recorded["models"][weights], models[weights]
-        if all(then[part] == now[part] for part in ("sha256", "sampling", "cpu")):
+        if columns and len(columns["grade"]) >= len(seeds) and same_model(name, recorded, models):
             kept[task_name, name] = first(columns, len(seeds))
     return kept
+
+
+def same_model(name: str, recorded: Mapping[str, Any], models: Mapping[str, Any]) -> bool:
+    """Whether the language model behind a policy is still the one of an earlier recording."""
+    weights = contestant(name).weights if is_model(name) else ""
+    if not weights:
+        return False
+    then, now = recorded["models"][weights], models[weights]
+    return all(then[part] == now[part] for part in ("sha256", "sampling", "cpu"))
 
 
 def summarised(

@@ -7,25 +7,28 @@ the published ones on purpose (`DIFFERENCES`), both sides are measured and need 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from env import Bazaar, Task, rollout, task
+from env import Bazaar, Instance, Task, rollout, task
 from sauda.artifact import ROOT, Artifact, load
 from sauda.cells import ENDS, episode_columns
 from sauda.policies import BUYERS
 from sauda.policies.reference_probes import PROBES
 from sauda.stats import standard_error
 
+Draw = Callable[[np.random.Generator], Sequence[Instance]]
 MEASURED = "evaluation/classic-train.json"
 SEEDS = range(1_000)  # those of the published side
 CROWD = "marketplace_arena"
+GYM_WALK = 0.05  # walk probability of the seller in the published gym task of that name
 NAMED = {**BUYERS, **PROBES}
 
 # Where our classic family differs from the published game on purpose: name, what the published
@@ -39,9 +42,9 @@ DIFFERENCES = (
     ),
     (
         "rivals",
-        "The gym task marketplace_arena has one buyer and one seller.",
-        "Three buyers bid under seal: the judged one against smart and aggressive, as in the "
-        "published server's arena.",
+        "The gym task marketplace_arena has one buyer, and a seller who may walk away.",
+        "Three buyers bid under seal, the judged one against smart and aggressive, and the seller "
+        "never walks: the published server's arena.",
     ),
     (
         "ties",
@@ -138,9 +141,24 @@ def _cell(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
 
 def without_rivals(crowd: Task) -> Task:
     """The same seller and buyer at a table of two, as the published gym task has it."""
-    settings = {name: getattr(crowd.env, name) for name in
-                ("draw", "rounds", "decimals", "seller_type", "manner")}  # fmt: skip
-    return replace(crowd, env=Bazaar(**settings), opponents={"seller": crowd.opponents["seller"]})
+    names = ("rounds", "decimals", "seller_type", "manner")
+    settings = {name: getattr(crowd.env, name) for name in names}
+    env = Bazaar(draw=partial(_who_may_walk, crowd.env.draw), **settings)
+    return replace(crowd, env=env, opponents={"seller": crowd.opponents["seller"]})
+
+
+def _who_may_walk(draw: Draw, rng: np.random.Generator) -> tuple[Instance, ...]:
+    """The drawn deals with the walk probability of the gym task."""
+    return tuple(
+        replace(
+            deal,
+            seller={
+                **deal.seller,
+                "terms": replace(deal.seller["terms"], walk_probability=GYM_WALK),
+            },
+        )
+        for deal in draw(rng)
+    )
 
 
 def comparison(
