@@ -29,7 +29,7 @@ BEFORE, AFTER = "naive", "expert"
 STEPS = (
     (
         "Haggle",
-        "Sell something to Sauda, or buy from it, in English, Hinglish or Hindi. The page shows"
+        "Sell something to Sauda, or buy from a seller, in English, Hinglish or Hindi. The page shows"
         " what it reads in your words; at the end both limits, and what others made of the same"
         " game.",
         "haggle",
