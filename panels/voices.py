@@ -109,7 +109,8 @@ def _seller_figures() -> dict[str, str] | None:
 def who(game: Game) -> str:
     """Who sits across, where a visitor may know it."""
     if game.speaker:
-        return next(name for name, plays in MODELS.items() if plays == game.opponent)
+        names = {plays: name for name, plays in MODELS.items()}
+        return names.get(game.opponent, game.opponent)
     return STAND_IN.replace("_", " ") if game.stands_in_for else ""
 
 

@@ -65,7 +65,7 @@ def test_a_reply_that_still_grows_enters_the_chat_escaped(monkeypatch):
     page = build_app()
     (turn,) = (e for e in page.fns.values() if e.fn and e.fn.__name__ == "speak")
     chat = [part.elem_id for part in turn.outputs].index("haggle-chat")
-    game = start("bazaar/open", "sauda-mini:friendly", 3)
+    game = start("bazaar/open", "mini:friendly", 3)
     shown = turn.fn(voices.Floor(), game, None, "", HERE, words.ENGLISH)
     texts = [m["content"] for row in shown if isinstance(row[chat], list) for m in row[chat]]
     assert "&lt;h1&gt;loud&lt;/h1&gt;" in " ".join(texts)
