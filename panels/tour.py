@@ -29,9 +29,9 @@ BEFORE, AFTER = "naive", "expert"
 STEPS = (
     (
         "Haggle",
-        "Sell something to Sauda, or buy from a seller, in English, Hinglish or Hindi. The page shows"
-        " what it reads in your words; at the end both limits, and what others made of the same"
-        " game.",
+        "Sell something to Sauda, or buy from a seller, in English, Hinglish or Hindi. The page"
+        " shows what is read in your words; at the end both limits, and what others made of the"
+        " same game.",
         "haggle",
         "Try a bargain",
     ),
