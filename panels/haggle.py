@@ -108,7 +108,7 @@ def new_game(seat: str, market: str, other: str, ready: bool = True) -> Game:
     elif other in SAUDA:
         other, absent = (SAUDA[other], "") if ready else (STAND_IN, SAUDA[other])
     elif other in SELLERS:
-        other = SELLERS[other] if ready else ""
+        other, absent = (SELLERS[other], "") if ready else ("", SELLERS[other])
     while True:
         # A ware is drawn like all else, so it is drawn for.
         game = start(place, other, drawn_seed())
@@ -446,8 +446,8 @@ def build() -> None:
         if now is None:
             return [*only(), *told]
         model = heard_from(now, backend)
-        if now.stands_in_for and not now.play.turns and isinstance(model.stage, Ready):
-            now = replace(now, opponent=now.stands_in_for, stands_in_for="")
+        if now.stands_in_for and not moves_of(now) and isinstance(model.stage, Ready):
+            now = start(now.task_name, now.stands_in_for, now.play.seed)
             return [*shown(now, before, words, backend, text), *told]
         return [*only(badge=badge_of(now, model, words)), *told]
 

@@ -57,6 +57,8 @@ def badge_of(game: Game | None, model: Resident, words: Say) -> Markup:
     """Who plays the other seat, and what the language model is doing."""
     stage = model.stage
     stand_in = STAND_IN.replace("_", " ")
+    if game and game.you == "buyer":
+        stand_in = words("own_seller")
     if isinstance(stage, Ready):
         tone, told = "good", f"{stage.source} · {words('ready', seconds=f'{stage.seconds:.0f}')}"
     elif isinstance(stage, Failed):
@@ -65,7 +67,7 @@ def badge_of(game: Game | None, model: Resident, words: Say) -> Markup:
         seconds = f"{time.monotonic() - stage.since:.0f}"
         tone, told = "open", words("loading", seconds=seconds, name=stand_in)
     plays = f"({game.opponent}) " if game and game.speaker else ""  # a wrapper is not hidden
-    playing = Markup("<b>{}</b> {}").format(who(game), plays) if game else ""
+    playing = Markup("<b>{}</b> {}").format(who(game, words), plays) if game else ""
     line = Markup('<p class="sauda-who">{}<span class="sauda-state sauda-state-{}"></span>{}</p>')
     return line.format(playing, tone, told) + measured(game, model, words)
 
@@ -106,12 +108,14 @@ def _seller_figures() -> dict[str, str] | None:
     return None
 
 
-def who(game: Game) -> str:
+def who(game: Game, words: Say) -> str:
     """Who sits across, where a visitor may know it."""
     if game.speaker:
         names = {plays: name for name, plays in MODELS.items()}
         return names.get(game.opponent, game.opponent)
-    return STAND_IN.replace("_", " ") if game.stands_in_for else ""
+    if not game.stands_in_for:
+        return ""
+    return words("own_seller") if game.you == "buyer" else STAND_IN.replace("_", " ")
 
 
 def healths(models: Mapping[str, Resident], words: Say) -> Markup:

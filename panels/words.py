@@ -78,6 +78,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "stopped": "Stopped. The game is as it was before the reply.",
         "no_move": "That reply held no legal move. The game is as it was: ask again or begin anew.",
         "ready": "ready after {seconds} s",
+        "own_seller": "the market’s own seller",
         "measured_buyer": "Measured as {row} on the open market: grade {grade}, n = {n}. The row "
         "stands in Results.",
         "measured_seller": "Measured: {share} of {n} lines are its own words and say what was "
@@ -181,6 +182,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "stopped": "रोक दिया। खेल वैसा ही है जैसा जवाब से पहले था।",
         "no_move": "उस जवाब में कोई सही चाल नहीं थी। खेल वैसा ही है: फिर पूछिए, या नया खेलिए।",
         "ready": "{seconds} सेकंड में तैयार",
+        "own_seller": "बाज़ार का अपना दुकानदार",
         "measured_buyer": "खुले बाज़ार में {row} के नाम से मापा गया: ग्रेड {grade}, n = {n}। यह पंक्ति "
         "Results में है।",
         "measured_seller": "मापा गया: {n} वाक्यों में से {share} इसके अपने शब्द हैं और वही कहते हैं जो तय "

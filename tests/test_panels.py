@@ -319,8 +319,14 @@ def test_a_chosen_ware_is_the_one_sold_and_a_model_that_is_not_ready_is_stood_in
 def test_who_stands_in_is_said_but_a_hidden_buyer_of_that_kind_is_not():
     stand_in = haggle.new_game(haggle.SELL, haggle.ANYTHING, "Sauda", ready=False)
     hidden = replace(stand_in, stands_in_for="")
-    assert voices.who(stand_in) == "tit for tat"
-    assert voices.who(hidden) == ""
+    assert voices.who(stand_in, words.speaking(words.ENGLISH)) == "tit for tat"
+    assert voices.who(hidden, words.speaking(words.ENGLISH)) == ""
+
+
+def test_a_model_seller_that_is_not_ready_is_stood_in_for_by_the_markets_own():
+    game = haggle.new_game(haggle.BUY, "Open market: a stranger", "SmolLM2, firm", ready=False)
+    assert (game.opponent, game.stands_in_for) == ("", "mini:firm")
+    assert voices.who(game, words.speaking(words.ENGLISH)) == "the market’s own seller"
 
 
 def test_a_value_of_former_choices_meets_the_events_own_sentence():

@@ -109,7 +109,8 @@ def test_what_is_read_in_markup_is_quoted_as_it_was_typed(open_page):
     page = open_page(tab="Haggle")
     expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
     new_game(page)
-    message = f"{' '.join(MARKUP)} ₹9,000, urgent"
+    price = page.get_by_role("button", name="Open ₹").inner_text().removeprefix("Open ")
+    message = f"{' '.join(MARKUP)} {price}, urgent"
     with nothing_new(page, address_of(page)):
         say(page, message)
         said = page.locator("#haggle-reads .sauda-said")
