@@ -47,7 +47,7 @@ def test_the_chat_draws_no_markdown_and_no_formula():
 class Scribe:
     """A language model that is there at once and writes markup, a piece at a time."""
 
-    stage = Ready("scribe", "scribe", 0.0)
+    name, stage = "scribe", Ready("scribe", "scribe", 0.0)
     pieces = ('<img src=x onerror="alert()">', '<img src=x onerror="alert()"> <h1>loud</h1>')
 
     def wait(self, seconds: float) -> Ready:
