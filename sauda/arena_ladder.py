@@ -175,7 +175,7 @@ def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:
     kept = recorded["episodes"]
     episodes = {
         name: kept[name] if is_model(name) else _scripted(config.task, name, seeds)
-        for name in progress(config.names(), len(config.names()), "playing scripts", "policy")
+        for name in progress(config.names(), len(config.names()), "playing scripts", "script")
     }
     return summarised(config, episodes) | {"models": recorded["models"]}
 
