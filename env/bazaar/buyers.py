@@ -1,7 +1,7 @@
 """The published game's scripted buyers: contestants, and rivals where several buyers compete.
 
 They play as their rules say, faults included: `rule_based` bargains against the opening ask
-throughout (W53), and all take the seller's schedule as given.
+throughout, and all take the seller's schedule as given.
 """
 
 from math import floor

@@ -1,14 +1,14 @@
 """The published bazaar game, number for number: nine tasks, their instances and graders.
 
-Faults that shape the numbers stay: two rounds a deal in `read_the_tells` (W12), a hidden state that
-never changes (W13) under a disclosed personality (W34), a deadline that only halves a grade (W22),
-a step reward that disagrees with the grade (W15; the grade stands here), memory that hardly acts
-(W23). Faults that hang, crash or let bad prices through are mended: accepting the opening ask is a
-deal (W17), penalties do not count twice (W18), prices are checked (W24), and in the arena bids hold
-for their round, budgets bind and a buyer who left is gone (W66). The collaborative seller sells a
-little below its own cost, as the published one does. Where this family differs from the published
-game on purpose stands in `sauda.reproduce.DIFFERENCES`, what that changes in
-`evaluation/reproduction.json`.
+Faults that shape the numbers stay: two rounds a deal in `read_the_tells`, a hidden state that never
+changes under a disclosed personality, a deadline that only halves a grade, a step reward that
+disagrees with the grade (the grade stands here), memory that hardly acts, a collaborative seller
+who sells a little below its own cost. Faults that hang, crash or let bad prices through are mended:
+accepting the opening ask is a deal, penalties do not count twice, prices are checked, and in the
+arena bids hold for their round, budgets bind and a buyer who left is gone.
+
+Where this family differs from the published game on purpose stands in
+`sauda.reproduce.DIFFERENCES`, what that changes in `evaluation/reproduction.json`.
 """
 
 from collections.abc import Callable
