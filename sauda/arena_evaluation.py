@@ -17,7 +17,7 @@ import numpy as np
 from env import Episode, Task, arena, begin, rollout, task
 from sauda.arena_events import events
 from sauda.codehash import code_hash
-from sauda.evaluate import Config, measured
+from sauda.evaluate import Config, measured, policy_hash, task_hash
 from sauda.policies import LABS, policy
 from sauda.policies.arena_bound import upper_bound
 from sauda.progress import progress
@@ -180,27 +180,17 @@ def row(
         "components": {name: interval(mine["components"][name]) for name in NAMES},
         "ends": {meaning: count[letter] for letter, meaning in ENDS.items()},
         "hashes": {
-            "task": _task_hash(task_name),
-            "opponents": _opponents_hash(task_name, others),
-            "policy": code or _policy_hash(task_name, policy_name),
+            "task": task_hash(task_name),
+            "opponents": opponents_hash(task_name, others),
+            "policy": code or policy_hash(task_name, policy_name),
         },
     }
 
 
-@cache  # a hash takes up to half a second, and many rows share it
-def _task_hash(task_name: str) -> str:
-    here = task(task_name)
-    return code_hash(here.env, here.learner, here.grade, here.success)
-
-
 @cache
-def _opponents_hash(task_name: str, others: str) -> str:
+def opponents_hash(task_name: str, others: str) -> str:
+    """The hash of the policies in a task's other seats, where these are `others`."""
     return code_hash(with_others(task(task_name), others).opponents)
-
-
-@cache
-def _policy_hash(task_name: str, policy_name: str) -> str:
-    return code_hash(policy(task(task_name), policy_name))
 
 
 def pooled(

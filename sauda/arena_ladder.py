@@ -95,7 +95,7 @@ def summarised(config: Config, episodes: Mapping[str, Mapping[str, Any]]) -> dic
     worlds = worlds_of(config.task, config.seeds())
     cells = {(DRAWN, config.task, name): columns for name, columns in episodes.items()}
     rows = [
-        row(cell, cells, worlds, config.stages[0], _code(cell[2]))
+        row(cell, cells, worlds, config.stages[0], model_hash(cell[2]))
         | {count: sum(columns[count]) for count in COUNTS}
         for cell, columns in cells.items()
     ]
@@ -141,12 +141,15 @@ def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
     here, player = task(task_name), contestant(name)
     model = loaded(player.weights) if player.weights else None
     marks = model and (model.sha256, model.source)
-    code = (code_hash(here.env, here.opponents, here.grade, arena.episode_rewards), _code(name))
+    code = (
+        code_hash(here.env, here.opponents, here.grade, arena.episode_rewards),
+        model_hash(name),
+    )
     return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
 
 
-def _code(name: str) -> str:
-    """A hash of what makes an action of an observation; "" for a script, which has its own."""
+def model_hash(name: str) -> str:
+    """Hashes prompt, decoder and parser of a model in a lab's seat; "" for a script."""
     if not is_model(name):
         return ""
     player = contestant(name)

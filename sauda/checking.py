@@ -1,6 +1,7 @@
-"""The command line of checking: `python -m sauda verify` and `python -m sauda seal`."""
+"""The command line of checking: `python -m sauda verify`, `seal` and `rehash`."""
 
 import argparse
+import json
 import time
 from typing import Any
 
@@ -11,7 +12,7 @@ SHOWN = 10  # places named a file
 
 
 def add(commands: Any) -> None:
-    """Add `verify` and `seal` to the commands of `python -m sauda`."""
+    """Add `verify`, `seal` and `rehash` to the commands of `python -m sauda`."""
     about = "check artifacts: their seals, then what can be replayed, to the last digit"
     sub = commands.add_parser("verify", help=about, description=about)
     sub.set_defaults(run=verify)
@@ -25,6 +26,13 @@ def add(commands: Any) -> None:
     sub = commands.add_parser("seal", help=about, description=about)
     sub.set_defaults(run=seal)
     sub.add_argument("files", nargs="+", help="under artifacts/")
+    about = "write today's hashes of code into artifacts whose hashes an earlier commit's code has"
+    sub = commands.add_parser("rehash", help=about, description=about)
+    sub.set_defaults(run=rehash)
+    sub.add_argument("files", nargs="*", help="under artifacts/; all that record hashes if none")
+    part = sub.add_mutually_exclusive_group(required=True)
+    part.add_argument("--from", dest="commit", help="the commit whose code has the hashes recorded")
+    part.add_argument("--list", action="store_true", help="print the hashes, recorded and today's")
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -75,6 +83,27 @@ def seal(options: argparse.Namespace) -> int:
         artifact = seal_committed(file)
         done = f"as in commit {artifact.made['sealed']['commit']}" if artifact else "before"
         _say(f"sealed {done}: {file}")
+    return 0
+
+
+def rehash(options: argparse.Namespace) -> int:
+    """Renew the hashes of code in files, or list them as JSON."""
+    from sauda.committed import full_commit
+    from sauda.recorded_hashes import KINDS
+    from sauda.rehash import listing, listing_at
+    from sauda.rehash import rehash as renew
+
+    files = options.files or [known.file for known in FILES if known.kind in KINDS]
+    files = [file.removeprefix("artifacts/") for file in files]
+    if options.list:
+        _say(json.dumps(listing(files), indent=1))
+        return 0
+    commit = full_commit(options.commit)
+    before = listing_at(commit, files)
+    for file in files:
+        artifact = renew(file, before[file], commit)
+        done = f"{artifact.made['rehashed'][-1]['hashes']} hashes renewed" if artifact else "as is"
+        _say(f"{done}: {file}")
     return 0
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sauda.artifact import ROOT, Artifact, ArtifactError, content_of, load, sha256, write_sealed
-from sauda.provenance import now
+from sauda.provenance import REPOSITORY, now
 from sauda.seal import SEAL, broken
 
 
@@ -37,6 +37,11 @@ def last_commit(path: Path) -> str:
     if not commit:
         raise ArtifactError(f"{path.name} is in no commit")
     return commit
+
+
+def full_commit(name: str, repository: Path = REPOSITORY) -> str:
+    """The commit that a branch, tag or abbreviation names; ArtifactError where there is none."""
+    return _git(repository / name, "rev-parse", "--verify", f"{name}^{{commit}}").decode().strip()
 
 
 def committed(path: Path, commit: str) -> bytes:

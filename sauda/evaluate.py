@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -101,11 +102,30 @@ def row(
         "rounds": round(float(np.mean(columns["rounds"])), 6),
         "ends": {meaning: count[letter] for letter, meaning in ENDS.items()},
         "hashes": {
-            "task": code_hash(here.env, here.learner, here.grade, here.success),
-            "opponents": code_hash(here.opponents),
-            "policy": code or code_hash(policy(here, policy_name)),
+            "task": task_hash(task_name),
+            "opponents": opponents_hash(task_name),
+            "policy": code or policy_hash(task_name, policy_name),
         },
     }
+
+
+@cache  # a hash takes up to half a second, and many rows share it
+def task_hash(task_name: str) -> str:
+    """The hash of a task's rules, its learner's seat and its grade."""
+    here = task(task_name)
+    return code_hash(here.env, here.learner, here.grade, here.success)
+
+
+@cache
+def opponents_hash(task_name: str) -> str:
+    """The hash of the policies in a task's other seats."""
+    return code_hash(task(task_name).opponents)
+
+
+@cache
+def policy_hash(task_name: str, policy_name: str) -> str:
+    """The hash of a policy by name."""
+    return code_hash(policy(task(task_name), policy_name))
 
 
 def measured(

@@ -156,7 +156,7 @@ def summarised(
         n = len(columns["grade"])
         base = first(episodes[task_name, config.baseline], n)
         pair = {(task_name, config.baseline): base, (task_name, name): columns}
-        rows.append(row(task_name, name, pair, config.baseline, _code(name)) | counts)
+        rows.append(row(task_name, name, pair, config.baseline, model_hash(name)) | counts)
     grouped: dict[str, dict[str, Any]] = {}
     for (task_name, name), columns in episodes.items():
         grouped.setdefault(task_name, {})[name] = columns
@@ -235,12 +235,16 @@ def models_behind(policies: Iterable[str], speech: Any = llm) -> dict[str, Any]:
             "origin": model.origin,
             "sha256": model.sha256,
             "cpu": model.cpu,
-            "prompt": code_hash(speech.render),
-            "parser": code_hash(speech.parse),
+            **speech_hashes(speech),
             "sampling": asdict(model.decoder.sampling),
         }
         for name, model in models.items()
     }
+
+
+def speech_hashes(speech: Any) -> dict[str, str]:
+    """The hashes of what words a game for a model, and of what reads its replies."""
+    return {"prompt": code_hash(speech.render), "parser": code_hash(speech.parse)}
 
 
 def _cell(
@@ -279,15 +283,15 @@ def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
     here, player = task(task_name), contestant(name)
     model = loaded(player.weights) if player.weights else None
     marks = model and (model.sha256, model.source)
-    code = (code_hash(here.env, here.opponents, here.grade, conduct), _code(name))
+    code = (code_hash(here.env, here.opponents, here.grade, conduct), model_hash(name))
     return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
 
 
-def _code(name: str) -> str:
-    """A hash of what makes a move of an observation, from prompt to token to parser to wrapper.
+def model_hash(name: str) -> str:
+    """Hashes prompt, decoder, parser and wrapper of a model; "" for a script.
 
-    How weights are loaded is left out: their digest, precision and device stand beside it. "" for
-    a script, which has a hash of its own.
+    How weights are loaded is left out: their digest, precision and device are recorded beside it.
+    A script's hash is that of its policy.
     """
     if name == ORACLE:
         return code_hash(informed_policy)

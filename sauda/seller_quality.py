@@ -178,12 +178,17 @@ def _in_parts(
 
 def _model(player: BatchGenerate) -> dict[str, Any]:
     """Which weights stood behind the words, and the hashes of prompt and check (R2)."""
-    hashes = {"prompt": code_hash(brief, PERSONAS), "check": code_hash(check)}
+    hashes = word_hashes()
     if not isinstance(player, Voice):
         return {"source": "no model", "sha256": "", "sampling": {}} | hashes
     model = voice_of(player.name)
     sampling = asdict(model.decoder.sampling)
     return {"source": model.source, "sha256": model.sha256, "sampling": sampling} | hashes
+
+
+def word_hashes() -> dict[str, str]:
+    """The hashes of what asks a model for its words, and of what checks them."""
+    return {"prompt": code_hash(brief, PERSONAS), "check": code_hash(check)}
 
 
 # The published judge of personas -----------------------------------------------------------------

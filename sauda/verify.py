@@ -18,6 +18,7 @@ from sauda.bench_figure import recomputed
 from sauda.cells import replay_cell
 from sauda.evaluate import Config, evaluate
 from sauda.record import replayed
+from sauda.recorded_hashes import recorded_hashes
 from sauda.reproduce import reproduction
 from sauda.seal import SEAL, broken, child
 from sauda.stats import paired_difference
@@ -33,7 +34,10 @@ def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
     if SEAL in artifact.made and (changed := broken(content_of(artifact))):
         return changed
     again = RECOMPUTE[artifact.kind](artifact, workers, root)
-    return [*_no_seal(artifact), *differences(artifact.data, again, "data")]
+    hashes = {hash_.place: hash_.fault for hash_ in recorded_hashes(artifact) if hash_.fault}
+    moved = differences(artifact.data, again, "data")
+    others = [place for place in moved if place.partition(": ")[0] not in hashes]
+    return [*_no_seal(artifact), *hashes.values(), *others]
 
 
 def _no_seal(artifact: Artifact) -> list[str]:

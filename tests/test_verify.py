@@ -103,7 +103,7 @@ def test_another_game_under_the_same_name_is_found(changed):
         content["data"]["rows"][0]["hashes"]["opponents"] = "0123456789ab"
 
     (place,) = changed(EVALUATION, change)
-    assert place.startswith("data.rows[0].hashes.opponents: recorded '0123456789ab', played")
+    assert place.startswith("data.rows[0].hashes.opponents: recorded '0123456789ab', but today's")
 
 
 def test_columns_that_are_gone_or_cut_short_are_found(changed):
