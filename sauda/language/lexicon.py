@@ -220,9 +220,9 @@ _BY_WORD: dict[str, list] = defaultdict(list)
 _BY_STEM: dict[str, list] = defaultdict(list)
 _BY_KIND: dict[str, list] = defaultdict(list)
 for _row in _rows(Path(__file__).with_name("lexicon.csv")):
-    for _name in _row[0][0].words:
+    for _name in sorted(_row[0][0].words):  # the same order in every run
         _BY_WORD[_name].append(_row)
     for _name in _row[0][0].stems:
         _BY_STEM[_name[:3]].append(_row)
-    for _name in _row[0][0].kinds:
+    for _name in sorted(_row[0][0].kinds):
         _BY_KIND[_name].append(_row)

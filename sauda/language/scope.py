@@ -35,15 +35,15 @@ _YOU = keys("you u we i it")
 _LISTENER = keys("you u we")
 _INVERTED = {  # first words that ask when the second is one of these
     **{key: keys("it there this that the your anyone somebody someone anybody") for key in ["is"]},
-    **{key: keys("you there these they the we others") for key in keys("are were")},
-    **{key: keys("you u i they we the") for key in keys("do did have")},
-    **{key: keys("it this that the he she") for key in keys("does was has")},
-    **dict.fromkeys(_REQUESTS, _YOU),
+    **{key: keys("you there these they the we others") for key in sorted(keys("are were"))},
+    **{key: keys("you u i they we the") for key in sorted(keys("do did have"))},
+    **{key: keys("it this that the he she") for key in sorted(keys("does was has"))},
+    **dict.fromkeys(sorted(_REQUESTS), _YOU),
 }
 _HOW = keys("how what")
 _MIDWAY = {  # what asks in the middle of a sentence too: "too high for me is there a way"
-    **dict.fromkeys(keys("is are"), keys("there")),
-    **dict.fromkeys(keys("do did have"), keys("you u")),
+    **dict.fromkeys(sorted(keys("is are")), keys("there")),
+    **dict.fromkeys(sorted(keys("do did have")), keys("you u")),
 }
 _TAGS = keys("is isnt are arent does doesnt did didnt right na no hai है ना")
 _ANYWHERE = keys("kya kia kitna kitne kitni kaun kab क्या कितना कितने कितनी कौन कब")
