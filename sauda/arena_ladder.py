@@ -35,10 +35,6 @@ from sauda.progress import progress
 from sauda.stats import paired_difference
 
 COUNTS = ("unparsed", "tokens")  # of the learner, an episode
-SAYS = (  # what prompt and parser ask of the rules; a hash does not follow names into a module
-    arena.action_from, arena.legal_actions, arena.usable_blocks, arena.askable, arena.hours,
-    arena.worth, arena.spare_blocks,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -154,7 +150,7 @@ def model_hash(name: str) -> str:
         return ""
     player = contestant(name)
     speaks = Decoder if player.weights else type(player.generate)
-    return code_hash(ArenaLLMPolicy, *SAYS, speaks, player.constrained)
+    return code_hash(ArenaLLMPolicy, speaks, player.constrained)
 
 
 def play_model(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
