@@ -8,8 +8,10 @@ import urllib.request
 
 import gradio as gr
 
-from panels import PANELS, theme, voices
-from panels.look import QUIET, trouble
+from panels import PANELS
+from panels.haggle import voices
+from panels.ui import theme
+from panels.ui.look import QUIET, trouble
 
 HEADER = (
     '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
@@ -46,7 +48,7 @@ def opened(request: gr.Request) -> tuple:
 
 def tab_id(panel) -> str:
     """The name by which `gr.Tabs(selected=…)` knows this panel: "haggle", "gpu_arena"."""
-    return panel.__name__.removeprefix("panels.")
+    return panel.__name__.removeprefix("panels.").removesuffix(".tab")
 
 
 def wait_until_it_answers(url: str, seconds: float = 30) -> None:

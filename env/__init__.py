@@ -1,25 +1,10 @@
 """The games: rules, tasks and scripted opponents. Knows no player, page or model."""
 
 from env import arena
-from env.bazaar.batch import SELLER, BatchView, Buyers, Games, Moves, Results
-from env.bazaar.batch_buyers import batch_form
-from env.bazaar.batch_games import BATCH_TASKS, draw_games, games_of
-from env.bazaar.batch_play import play_batch
-from env.bazaar.batch_sellers import ACCEPT, OFFER, WALK, asks_at, hazards_at
-from env.bazaar.buyers import aggressive, naive, rule_based, smart
-from env.bazaar.classic import CLASSIC
-from env.bazaar.classic_seller import classic_seller
-from env.bazaar.exact import conceded_of, rounded
-from env.bazaar.listings import (
-    CATALOGUE,
-    CONDITIONS,
-    HIGHEST_PRICE,
-    LONGEST_NAME,
-    LOWEST_PRICE,
-    Item,
-)
-from env.bazaar.market import MARKETS, SELLER_LIMIT, facing
-from env.bazaar.rules import (
+from env.bazaar.classic.buyers import aggressive, naive, rule_based, smart
+from env.bazaar.classic.seller import classic_seller
+from env.bazaar.classic.tasks import CLASSIC
+from env.bazaar.env import (
     Accept,
     Bazaar,
     Deal,
@@ -31,8 +16,15 @@ from env.bazaar.rules import (
     WalkAway,
     shares,
 )
-from env.bazaar.seller_brief import bonus
-from env.bazaar.sellers import (
+from env.bazaar.listings import (
+    CATALOGUE,
+    CONDITIONS,
+    HIGHEST_PRICE,
+    LONGEST_NAME,
+    LOWEST_PRICE,
+    Item,
+)
+from env.bazaar.market.sellers import (
     CLAIMS,
     LOW_BID,
     RIVAL_HURRY,
@@ -43,8 +35,16 @@ from env.bazaar.sellers import (
     draw_type,
     market_seller,
 )
+from env.bazaar.market.tasks import MARKETS, SELLER_LIMIT, facing
+from env.bazaar.selling_task import bonus
 from env.bazaar.tells import Tells
 from env.bazaar.time_dependent import TimeDependent
+from env.bazaar.vectorized.buyers import batch_form
+from env.bazaar.vectorized.games import BATCH_TASKS, draw_games, games_of
+from env.bazaar.vectorized.rollout import play_batch
+from env.bazaar.vectorized.rounding import conceded_of, rounded
+from env.bazaar.vectorized.sellers import ACCEPT, OFFER, WALK, asks_at, hazards_at
+from env.bazaar.vectorized.types import SELLER, BatchView, Buyers, Games, Moves, Results
 from env.concession import conceded
 from env.core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
 from env.money import grouped, rupees

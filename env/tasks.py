@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
-from env.arena import games
-from env.bazaar import classic, market, seller_brief
+from env.arena import tasks as games
+from env.bazaar import selling_task
+from env.bazaar.classic import tasks as classic
+from env.bazaar.market import tasks as market
 from env.core import Task
 
-_BAZAAR = (*classic.TASKS, *market.TASKS, seller_brief.TASK)
+_BAZAAR = (*classic.TASKS, *market.TASKS, selling_task.TASK)
 BAZAAR_TASKS: Mapping[str, Task] = {task.name: task for task in _BAZAAR}
 ARENA_TASKS: Mapping[str, Task] = {task.name: task for task in games.TASKS}
 TASKS: Mapping[str, Task] = {**BAZAAR_TASKS, **ARENA_TASKS}

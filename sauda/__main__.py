@@ -8,11 +8,12 @@ from dataclasses import asdict
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
-from sauda import checking, jobs
-from sauda.artifact import entry, load, save, sha256
+from sauda.commands import train as training
+from sauda.commands import verify as checking
 from sauda.policies import against, contestants, policy
-from sauda.train import cli as training
-from sauda.transcript import to_json, to_markdown
+from sauda.records.store import entry, load, save, sha256
+from sauda.records.transcript import to_json, to_markdown
+from sauda.scale import jobs
 
 FAMILIES = {
     "classic": [name for name in TASKS if name.startswith("classic/")],
@@ -128,8 +129,8 @@ def play(options: argparse.Namespace) -> int:
 
 
 def evaluate(options: argparse.Namespace) -> int:
-    from sauda.evaluate import Config
-    from sauda.evaluate import evaluate as run
+    from sauda.evaluation.evaluate import Config
+    from sauda.evaluation.evaluate import evaluate as run
 
     tasks = options.tasks or FAMILIES[options.family]
     of_arena = {task(name).name in ARENA_TASKS for name in tasks}
@@ -153,7 +154,7 @@ def evaluate(options: argparse.Namespace) -> int:
 
 
 def evaluate_arena(options: argparse.Namespace, tasks: Sequence[str]) -> int:
-    from sauda import arena_evaluation as arena
+    from sauda.evaluation import arena_evaluate as arena
 
     policies = options.policies or list(contestants(task(tasks[0])))
     config = _config(options, tasks, policies, arena.BASELINE, arena.EPISODES)
@@ -199,7 +200,7 @@ def _config(
     episodes: int,
 ):
     """What was asked for, the rest as usual; what is unknown fails here, before the file."""
-    from sauda.evaluate import Config
+    from sauda.evaluation.evaluate import Config
 
     config = Config(
         tuple(dict.fromkeys(tasks)),
@@ -230,8 +231,8 @@ def _out(options: argparse.Namespace, family: str, kind: str) -> str:
 
 
 def oracle(options: argparse.Namespace) -> int:
-    from sauda.oracle import Config
-    from sauda.oracle import oracle as run
+    from sauda.evaluation.market.oracle import Config
+    from sauda.evaluation.market.oracle import oracle as run
 
     config = Config(options.episodes)
     data = run(config)
@@ -250,8 +251,8 @@ def oracle(options: argparse.Namespace) -> int:
 
 
 def ladder(options: argparse.Namespace) -> int:
-    from sauda.ladder import Config
-    from sauda.ladder import ladder as run
+    from sauda.evaluation.model_comparison import Config
+    from sauda.evaluation.model_comparison import ladder as run
 
     config, file = Config(), "evaluation/ladder.json"
     data = run(config, recorded=load(file).data if options.keep else None)
@@ -277,8 +278,8 @@ def ladder(options: argparse.Namespace) -> int:
 
 
 def arena_ladder(options: argparse.Namespace) -> int:
-    from sauda.arena_ladder import Config
-    from sauda.arena_ladder import arena_ladder as run
+    from sauda.evaluation.arena_model_comparison import Config
+    from sauda.evaluation.arena_model_comparison import arena_ladder as run
 
     config, file = Config(), "evaluation/arena-ladder.json"
     data = run(config, recorded=load(file).data if options.keep else None)
@@ -298,7 +299,7 @@ def arena_ladder(options: argparse.Namespace) -> int:
 
 
 def seller_quality(options: argparse.Namespace) -> int:
-    from sauda.seller_quality import Config, quality
+    from sauda.evaluation.seller.quality import Config, quality
 
     models = tuple(dict.fromkeys(name for name in options.models.split(",") if name))
     config = Config(models, options.published, options.hard)
@@ -313,7 +314,7 @@ def seller_quality(options: argparse.Namespace) -> int:
 
 
 def weights(options: argparse.Namespace) -> int:
-    from sauda.policies.weights import NoWeights, smollm2
+    from sauda.llm.backends.weights import NoWeights, smollm2
 
     try:
         found = smollm2()
@@ -325,8 +326,8 @@ def weights(options: argparse.Namespace) -> int:
 
 
 def market(options: argparse.Namespace) -> int:
-    from sauda.market import Config
-    from sauda.market import market as run
+    from sauda.evaluation.market.leakage import Config
+    from sauda.evaluation.market.leakage import market as run
 
     config = Config()
     data = run(config)
@@ -344,7 +345,7 @@ def market(options: argparse.Namespace) -> int:
 
 
 def belief(options: argparse.Namespace) -> int:
-    from sauda.belief_report import Config, report
+    from sauda.evaluation.market.belief import Config, report
 
     config = Config()
     data = report(config)
@@ -370,8 +371,8 @@ def belief(options: argparse.Namespace) -> int:
 
 
 def judged(options: argparse.Namespace) -> int:
-    from sauda.judged import Config
-    from sauda.judged import judged as run
+    from sauda.evaluation.pitching import Config
+    from sauda.evaluation.pitching import judged as run
 
     config = Config(options.episodes)
     data = run(config)
@@ -387,7 +388,7 @@ def judged(options: argparse.Namespace) -> int:
 
 
 def selector(options: argparse.Namespace) -> int:
-    from sauda.selector import Config, select
+    from sauda.train.selector import Config, select
 
     config = Config()
     data = select(config)
@@ -402,7 +403,7 @@ def selector(options: argparse.Namespace) -> int:
 
 
 def reproduce(options: argparse.Namespace) -> int:
-    from sauda.reproduce import MEASURED, reproduction
+    from sauda.evaluation.reproduction import MEASURED, reproduction
 
     data = reproduction()
     _write(
@@ -418,7 +419,7 @@ def reproduce(options: argparse.Namespace) -> int:
 
 
 def record(options: argparse.Namespace) -> int:
-    from sauda.record import SEED, showcase
+    from sauda.evaluation.episodes import SEED, showcase
 
     data = showcase()
     _write("episodes/showcase.json", {"seed": SEED}, data)
@@ -427,7 +428,7 @@ def record(options: argparse.Namespace) -> int:
 
 
 def before_after(options: argparse.Namespace) -> int:
-    from sauda.before_after import Config, compare
+    from sauda.evaluation.before_after import Config, compare
 
     config = Config()
     data = compare(config)
@@ -443,14 +444,14 @@ def before_after(options: argparse.Namespace) -> int:
 
 
 def publish(options: argparse.Namespace) -> int:
-    from sauda.publish import seal
+    from sauda.records.published import seal
 
     print(f"sealed {len(seal().data['figures'])} figures")
     return 0
 
 
 def picture(options: argparse.Namespace) -> int:
-    from sauda.picture import PICTURES, pictures
+    from sauda.commands.screenshots import PICTURES, pictures
 
     pictures()
     print(f"wrote {PICTURES}")
@@ -458,14 +459,14 @@ def picture(options: argparse.Namespace) -> int:
 
 
 def readme(options: argparse.Namespace) -> int:
-    from sauda.readme import fill
+    from sauda.commands.readme import fill
 
     print("wrote the READMEs" if fill() else "the READMEs are as the artifacts have it")
     return 0
 
 
 def language(options: argparse.Namespace) -> int:
-    from sauda.language_quality import BLIND, LABELLED, quality
+    from sauda.evaluation.language import BLIND, LABELLED, quality
 
     data = quality()
     _write("language.json", {"labelled": sha256(LABELLED), "blind": sha256(BLIND)}, data)
@@ -496,8 +497,8 @@ def _said(share: dict[str, float] | None) -> str:
 
 
 def bench(options: argparse.Namespace) -> int:
-    from sauda.bench import bench as run
-    from sauda.bench import report
+    from sauda.commands.bench.run import bench as run
+    from sauda.commands.bench.run import report
 
     if options.model and options.save:
         raise ValueError("the model's figures alone are no whole bench; save without --model")

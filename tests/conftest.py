@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import pytest
 
-from sauda import arena_evaluation as arena_results
-from sauda.artifact import Artifact, provenance
-from sauda.evaluate import Config, evaluate
+from sauda.evaluation import arena_evaluate as arena_results
+from sauda.evaluation.evaluate import Config, evaluate
+from sauda.records.store import Artifact, provenance
 
 
 @pytest.fixture(scope="session")

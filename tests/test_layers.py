@@ -99,9 +99,9 @@ def test_no_heavy_package_is_imported_with_the_module(path: Path):
 
 
 @every_module
-def test_only_sauda_artifact_opens_files_under_artifacts(path: Path):
-    """A function that names the folder, by `ROOT` of sauda.artifact or in words, opens no file."""
-    if path == ROOT / "sauda" / "artifact.py":
+def test_only_the_store_opens_files_under_artifacts(path: Path):
+    """A function that names the folder, by `store.ROOT` or in words, opens no file."""
+    if path == ROOT / "sauda" / "records" / "store.py":
         return
     scopes = [at_import(tree(path))]
     scopes += [ast.walk(n) for n in ast.walk(tree(path)) if isinstance(n, ast.FunctionDef)]
@@ -109,7 +109,7 @@ def test_only_sauda_artifact_opens_files_under_artifacts(path: Path):
         calls = [node for node in scope if isinstance(node, ast.Call)]
         opened = [call.lineno for call in calls if called(call.func) in OPENERS]
         named = any(map(names_the_folder, scope))
-        assert not (named and opened), f"{path}:{opened} opens a file; use sauda.artifact.load"
+        assert not (named and opened), f"{path}:{opened} opens a file; use sauda.records.store.load"
 
 
 def names_the_folder(node: ast.AST) -> bool:

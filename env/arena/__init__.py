@@ -10,23 +10,14 @@ from env.arena.actions import (
     action_from,
     fault,
 )
-from env.arena.claims import claim_holds
-from env.arena.draft import askable
-from env.arena.floor import signal_of
-from env.arena.games import SIZES
-from env.arena.labs import (
-    CHARACTERS,
-    Character,
-    accepts,
-    margin,
-    pressure,
-    scripted_lab,
-)
-from env.arena.legal import legal_actions, usable_blocks
-from env.arena.phrases import DIMENSIONS
-from env.arena.pitches import JUDGE_MEMORY, Decision, Finding, Verdict, awarded, decide, judge
-from env.arena.pitching import HONEST, STRATEGIES, habit, pitch_of
-from env.arena.plan import (
+from env.arena.env import ACTIONS_PER_ROUND, GpuBudgetNegotiationEnv
+from env.arena.generator import ARCHETYPES, Size
+from env.arena.opponents import CHARACTERS, Character, accepts, margin, pressure, scripted_lab
+from env.arena.pitch.claim_types import DIMENSIONS
+from env.arena.pitch.judge import JUDGE_MEMORY, Decision, Finding, Verdict, awarded, decide, judge
+from env.arena.pitch.parser import claim_holds
+from env.arena.pitch.strategies import HONEST, STRATEGIES, habit, pitch_of
+from env.arena.planning import (
     BREACH_FINE,
     LATE,
     Part,
@@ -55,8 +46,11 @@ from env.arena.reward import (
     reward,
     total,
 )
-from env.arena.rules import ACTIONS_PER_ROUND, GpuBudgetNegotiationEnv
-from env.arena.state import (
+from env.arena.rules.legal_actions import legal_actions, usable_blocks
+from env.arena.rules.messages import signal_of
+from env.arena.rules.transaction import askable
+from env.arena.tasks import SIZES
+from env.arena.types import (
     FREE,
     LIVE,
     Block,
@@ -73,7 +67,6 @@ from env.arena.state import (
     State,
     live_hours,
 )
-from env.arena.world import ARCHETYPES, Size
 
 __all__ = [
     "ACTIONS_PER_ROUND",

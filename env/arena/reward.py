@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from env.arena.actions import Action, Malformed
-from env.arena.closing import passed, struck
-from env.arena.plan import own_plan
-from env.arena.rules import act, close
-from env.arena.state import Observation, State
+from env.arena.env import act, close
+from env.arena.planning import own_plan
+from env.arena.rules.round_end import passed, struck
+from env.arena.types import Observation, State
 from env.core import Turn
 
 PROMISE = 0.5  # how much of a plan counts before it is carried out

@@ -5,36 +5,36 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_based, smart
-from sauda.policies import arena, bazaar
-from sauda.policies.belief import belief_buyer, belief_prices
+from sauda.llm.registry import is_model, lab_policy, model_policy
+from sauda.policies import arena_scripted, bazaar_scripted
+from sauda.policies.belief_buyer import belief_buyer, belief_prices
 from sauda.policies.expert import expert
-from sauda.policies.lineup import is_model, lab_policy, model_policy
 from sauda.policies.planner import planner
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
     {
         "expert": expert,
-        "wait": bazaar.wait,
+        "wait": bazaar_scripted.wait,
         "rule_based": rule_based,
         "smart": smart,
         "aggressive": aggressive,
         "naive": naive,
-        "boulware": bazaar.boulware,
-        "linear": bazaar.linear,
-        "conceder": bazaar.conceder,
-        "tit_for_tat": bazaar.tit_for_tat,
-        "random": bazaar.random,
+        "boulware": bazaar_scripted.boulware,
+        "linear": bazaar_scripted.linear,
+        "conceder": bazaar_scripted.conceder,
+        "tit_for_tat": bazaar_scripted.tit_for_tat,
+        "random": bazaar_scripted.random,
     }
 )
 
 SELLERS: Mapping[str, Policy] = MappingProxyType(
     {
-        "boulware": bazaar.boulware,
-        "linear": bazaar.linear,
-        "conceder": bazaar.conceder,
-        "tit_for_tat": bazaar.tit_for_tat,
+        "boulware": bazaar_scripted.boulware,
+        "linear": bazaar_scripted.linear,
+        "conceder": bazaar_scripted.conceder,
+        "tit_for_tat": bazaar_scripted.tit_for_tat,
         "schedule": classic_seller,
-        "random": bazaar.random,
+        "random": bazaar_scripted.random,
     }
 )
 
@@ -42,13 +42,13 @@ SELLERS: Mapping[str, Policy] = MappingProxyType(
 LABS: Mapping[str, Policy] = MappingProxyType(
     {
         "planner": planner,
-        "autarky": arena.autarky,
-        "rule_based_expert": arena.rule_based_expert,
-        "always_accept": arena.always_accept,
-        "greedy_hoarder": arena.greedy_hoarder,
-        "naive_plea": arena.naive_plea,
-        "random": arena.random,
-        "wait": arena.wait,
+        "autarky": arena_scripted.autarky,
+        "rule_based_expert": arena_scripted.rule_based_expert,
+        "always_accept": arena_scripted.always_accept,
+        "greedy_hoarder": arena_scripted.greedy_hoarder,
+        "naive_plea": arena_scripted.naive_plea,
+        "random": arena_scripted.random,
+        "wait": arena_scripted.wait,
     }
 )
 LAB_LABELS: Mapping[str, str] = MappingProxyType(
@@ -103,7 +103,10 @@ def against(task: Task, name: str) -> Task:
     if not name:
         return task
     if ":" in name and task.learner != "seller":
-        from sauda.seller import model_seller, seated  # which needs the models of this package
+        from sauda.llm.seller.policy import (  # which needs the models of this package
+            model_seller,
+            seated,
+        )
 
         return seated(task, model_seller(name))
     if task.learner != "seller":

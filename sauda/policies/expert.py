@@ -16,7 +16,7 @@ from math import ceil
 import numpy as np
 
 from env import Accept, Observation, Offer, WalkAway
-from sauda.policies.bazaar import bid
+from sauda.policies.bazaar_scripted import bid
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What a buyer may believe of the seller it meets: a sample of sellers, each with a weight.
 
-The prior and the likelihood are the open market's public rules (`env.bazaar.market`, `sellers`):
+The prior and the likelihood are the open market's public rules (`env.bazaar.market`):
 how types, floors and opening asks are drawn, how asks fall, which bids are refused, when a seller
 walks, what it claims and how its manner follows. Only the public table is read. Prices: shares of
 the opening ask inside, rupees outside.
@@ -33,7 +33,7 @@ from env import (
     hazards_at,
 )
 from sauda.language import tells as language
-from sauda.policies.best_reply import Sellers
+from sauda.policies.best_response import Sellers
 
 POOL, SAMPLE = 1 << 14, 2_000  # paths of asks that are tried; sellers of a belief
 STRANGE, STRANGERS = 0.02, 8  # prior share of sellers without rules; one in so many of the sample

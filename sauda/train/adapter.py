@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sauda.artifact import sha256, write_bytes
-from sauda.policies.model import ADAPTERS, TRAINED
+from sauda.llm.backends.model import ADAPTERS, TRAINED
+from sauda.records.store import sha256, write_bytes
 from sauda.train.base import BASES, Base
 from sauda.train.run import ADAPTER
 

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sauda.policies.model import BYTES, MODELS, CannotLoad, base_weights, free_memory, read_network
-from sauda.policies.weights import Weights, smollm2
+from sauda.llm.backends.model import (
+    BYTES,
+    MODELS,
+    CannotLoad,
+    base_weights,
+    free_memory,
+    read_network,
+)
+from sauda.llm.backends.weights import Weights, smollm2
 
 TOY = "toy"
 BASES = {"mini": MODELS["mini"].base, "8b": MODELS["sauda-8b"].base}

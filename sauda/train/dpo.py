@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from sauda.backends import ENDPOINT, answering, remote
-from sauda.policies.decoding import Sampling
-from sauda.policies.reply import Generate
+from sauda.llm.backends.decoding import Sampling
+from sauda.llm.backends.served import ENDPOINT, answering, remote
+from sauda.llm.types import Generate
 from sauda.train import stage
 from sauda.train.base import Base
-from sauda.train.pairs import PairConfig, collect, kept, summary
+from sauda.train.data.preferences import PairConfig, collect, kept, summary
+from sauda.train.losses import scores_on_cpu
 from sauda.train.run import LOGGED, Heartbeat, Run, lines
-from sauda.train.scored import scores_on_cpu
-from sauda.train.selfplay import Learner
+from sauda.train.self_play import Learner
 
 STAGE = "dpo"
 FIGURES = {  # our name of each figure of TRL's log that we keep

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, arena, task
-from sauda.artifact import write
-from sauda.evaluate import SPLITS
-from sauda.instep import Asked, Game, new_game, play_in_step
-from sauda.policies.decoding import Sampling
+from sauda.evaluation.evaluate import SPLITS
+from sauda.llm.backends.decoding import Sampling
+from sauda.llm.batched_rollout import Asked, Game, new_game, play_in_step
+from sauda.records.store import write
 from sauda.train import stage
 from sauda.train.base import Base
-from sauda.train.data import kept_back
+from sauda.train.data.teacher import kept_back
+from sauda.train.losses import scored
 from sauda.train.run import LOGGED, Heartbeat, Run, Stopped
-from sauda.train.scored import scored
-from sauda.train.selfplay import Learner, learnt, prompt_ids
+from sauda.train.self_play import Learner, learnt, prompt_ids
 
 STAGE = "grpo"
 FIGURES = {  # our name of each figure of TRL's log that we keep

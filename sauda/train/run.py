@@ -17,8 +17,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sauda.artifact import sha256, write
-from sauda.policies.weights import CACHE
+from sauda.llm.backends.weights import CACHE
+from sauda.records.store import sha256, write
 
 RUNS = CACHE / "training"
 WHOLE = "whole.json"  # in a checkpoint: every file's hash, written last

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from sauda.artifact import digest, write
+from sauda.records.store import digest, write
 from sauda.train import stage
-from sauda.train.arena_data import ArenaData, arena_rows, arena_summary
 from sauda.train.base import Base, LoRA, lora, network
-from sauda.train.data import (
+from sauda.train.data.arena import ArenaData, arena_rows, arena_summary
+from sauda.train.data.teacher import (
     DataConfig,
     Row,
     from_lines,
@@ -25,8 +25,8 @@ from sauda.train.data import (
     to_lines,
     tokens,
 )
+from sauda.train.losses import scored
 from sauda.train.run import Heartbeat, Run
-from sauda.train.scored import scored
 
 STAGE = "sft"
 

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sauda.artifact import ROOT, digest, save, sha256, write
-from sauda.policies.model import (
+from sauda.llm.backends.model import (
     ADAPTERS,
     CannotLoad,
     Model,
@@ -19,10 +18,11 @@ from sauda.policies.model import (
     load,
     with_adapter,
 )
+from sauda.records.store import ROOT, digest, save, sha256, write
+from sauda.train.acceptance import arena_gate, gate
 from sauda.train.adapter import WEIGHTS, publish, read_adapter, save_adapter
 from sauda.train.base import BASES, TOY, Base, LoRA, base, lora, network
-from sauda.train.gate import arena_gate, gate
-from sauda.train.probe import probes
+from sauda.train.checkpoint_evaluation import probes
 from sauda.train.run import (
     LOGGED,
     RUNS,

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from sauda.policies.weights import packaged_file
+from sauda.llm.backends.weights import packaged_file
 
 pytestmark = pytest.mark.skipif(
     packaged_file() is None,

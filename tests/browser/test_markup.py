@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from sauda.policies.weights import packaged_file
+from sauda.llm.backends.weights import packaged_file
 
 from .conftest import settle, show_tab
 from .test_haggle_model import LOADED

@@ -5,7 +5,7 @@ import io
 
 from playwright.sync_api import Page, expect
 
-from panels.runs import STACKS
+from panels.training.runs import STACKS
 
 from .conftest import DRAWN, settle
 

@@ -11,11 +11,11 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 
 from env import TASKS, rollout
-from panels import artifacts
-from sauda.artifact import FILES, ROOT
+from panels.artifacts import tab as artifacts
+from sauda.commands.page_process import REPOSITORY, running_app
 from sauda.policies import policy
-from sauda.running import REPOSITORY, running_app
-from sauda.transcript import to_json
+from sauda.records.store import FILES, ROOT
+from sauda.records.transcript import to_json
 
 from .conftest import settle, show_tab
 

@@ -1,0 +1,152 @@
+"""The rules of the GPU arena: whose turn it is, what an action does, how a round closes.
+
+In a round every lab acts twice at most: all of them once in the order of their seats, then all of
+them again. A lab that waits is done for the round, one that finishes is done for good. When nobody
+is left to act the round closes: the hours of that round are gone, offers and holds lapse, a shock
+may strike.
+
+An action that the rules refuse is answered with a code and uses up the action; nothing else
+changes.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from env.arena.actions import Action, Malformed, fault
+from env.arena.generator import Size, draw_world
+from env.arena.rules import capacity, messages, offers
+from env.arena.rules.round_end import next_round, settled
+from env.arena.rules.transaction import Draft, Refused
+from env.arena.types import Observation, Own, Result, State
+from env.core import EndReason, IllegalAction
+
+SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
+ACTIONS_PER_ROUND = 2  # for every lab alike
+
+
+def wait(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
+    return "waited", "nothing more in this round"
+
+
+def finish(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
+    """Offers are withdrawn, pools dissolved without blame, and the lab settles."""
+    draft.labs = {**draft.labs, agent: draft.labs[agent]._replace(finished=True)}
+    for coalition in tuple(draft.coalitions.values()):
+        if agent in coalition.members and not coalition.ended:
+            draft.close_coalition(coalition, coalition.breach_status)
+    draft.void_offers()
+    return "finished", "you have left the market"
+
+
+RULES: Mapping[str, Callable[[Draft, str, Action], tuple[str, str]]] = {
+    "send_offer": offers.send_offer,
+    "accept_offer": offers.accept_offer,
+    "reject_offer": offers.reject_offer,
+    "counter_offer": offers.counter_offer,
+    "make_pitch": messages.pitch,
+    "counter_pitch": messages.pitch,
+    "reserve_capacity": capacity.reserve_capacity,
+    "release_capacity": capacity.release_capacity,
+    "form_coalition": capacity.form_coalition,
+    "commit_to_coalition": capacity.commit_to_coalition,
+    "allocate_to_job": capacity.allocate_to_job,
+    "send_message": messages.send_message,
+    "wait": wait,
+    "finish": finish,
+}
+
+
+@dataclass(frozen=True)
+class GpuBudgetNegotiationEnv:
+    """A market of one size. Holds settings only."""
+
+    name: str
+    size: Size
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The seats; those that a smaller market leaves empty never act."""
+        return SEATS[: max(self.size.labs)]
+
+    def reset(self, rng: np.random.Generator) -> State:
+        state = draw_world(self.name, self.size, self.agents, rng)
+        return open_round(state)
+
+    def to_act(self, state: State) -> str | None:
+        queue = state.market.queue
+        return queue[0] if queue else None
+
+    def observe(self, state: State, agent: str) -> Observation:
+        return Observation(agent, state.market, state.private[agent])
+
+    def step(self, state: State, action: Action | Malformed) -> State:
+        """The state after the acting lab's action; IllegalAction after the end or without one."""
+        after = act(state, action)
+        return after if after.market.queue else close(after)
+
+    def end(self, state: State) -> EndReason | None:
+        """A market that all labs have left ends by WALKAWAY, any other by its DEADLINE."""
+        if state.market.queue:
+            return None
+        left = all(lab.finished for lab in state.market.labs.values())
+        return EndReason.WALKAWAY if left else EndReason.DEADLINE
+
+    def payoffs(self, state: State) -> dict[str, float]:
+        """Each lab's utility so far less its BATNA, in credits; 0 for an empty seat."""
+        owns = {agent: state.private[agent] for agent in self.agents}
+        return {a: round(own.utility - own.batna, 2) if own else 0.0 for a, own in owns.items()}
+
+
+def act(state: State, action: Action | Malformed) -> State:
+    """The state after the next lab's action, the round still open."""
+    queue = state.market.queue
+    if not queue:
+        raise IllegalAction("this market is over; no action is left to take")
+    if not isinstance(action, Action | Malformed):
+        raise IllegalAction(f"expected an Action or Malformed, got {type(action).__name__}")
+    agent, rest = queue[0], queue[1:]
+    reason = action.reason if isinstance(action, Malformed) else fault(action)
+    if reason:
+        return _refused(state, agent, rest, "malformed_action", reason)
+    draft = Draft(state)
+    try:
+        code, words = RULES[action.action_type](draft, agent, action)
+    except Refused as refusal:
+        return _refused(state, agent, rest, refusal.code, refusal.message, action)
+    if code in ("waited", "finished"):
+        rest = tuple([lab for lab in rest if lab != agent])
+    own = draft.private[agent]
+    results = (Result(True, code, words),)
+    if code == "finished":
+        results += (settled(own),)
+    draft.private[agent] = Own(*own[:-2], results, (*own.recent[-2:], action))
+    return draft.state(queue=rest)
+
+
+def _refused(
+    state: State,
+    agent: str,
+    rest: tuple[str, ...],
+    code: str,
+    message: str,
+    action: Action | None = None,
+) -> State:
+    own = state.private[agent]
+    recent = own.recent if action is None else (*own.recent[-2:], action)
+    told = own._replace(results=(Result(False, code, message),), recent=recent)
+    return State(state.market._replace(queue=rest), {**state.private, agent: told})
+
+
+def close(state: State) -> State:
+    """The state at the opening of the next round, or settled after the last."""
+    return open_round(next_round(state))
+
+
+def open_round(state: State) -> State:
+    """The same state with the turns of its round laid out; none once the rounds are out."""
+    market = state.market
+    present = tuple([lab.lab_id for lab in market.labs.values() if not lab.finished])
+    over = market.round_index >= market.max_rounds
+    return State(market._replace(queue=() if over else present * ACTIONS_PER_ROUND), state.private)

@@ -1,0 +1,159 @@
+"""The world of an episode, drawn whole at its start: labs, blocks, jobs, shocks.
+
+The world, the shocks and each lab's own chance come from draws of their own, so that what one lab
+does can change neither what befalls the market nor the luck of another.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from env.arena.planning import best_plan
+from env.arena.types import LIVE, Block, Job, Lab, Market, Nature, Own, State, live_hours
+
+ARCHETYPES = ("cooperative", "selfish", "deadline_panicked", "deceptive", "retaliatory")
+NOTES = ("paper_deadline", "customer_incident", "benchmark_run")
+NAMES = ("You", "Lab A", "Lab B", "Lab C", "Lab D")
+LOW_BUDGET, HIGH_BUDGET = 60, 115  # credits: below the first is low, from the second on high
+LOW_DEMAND, HIGH_DEMAND = 0.7, 1.4  # hours wanted for each hour owned
+LOW_PRESSURE, HIGH_PRESSURE = 0.8, 1.5  # hours wanted for each live hour of the market
+WORLD_DRAWS, SHOCK_DRAWS = 256, 96  # more than any world and its shocks need
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a market is and what strikes it."""
+
+    labs: tuple[int, ...]  # how many there may be, equally likely
+    max_rounds: int
+    blocks: int  # a lab
+    jobs: int  # a lab
+    shocks: tuple[tuple[int, tuple[str, ...]], ...] = ()  # round, and the kinds it may be
+    coalitions: bool = True
+
+
+class Draws:
+    """Numbers drawn beforehand, taken one after another."""
+
+    def __init__(self, uniforms: Sequence[float]) -> None:
+        self._next = iter(uniforms).__next__
+
+    def uniform(self, low: float, high: float) -> float:
+        """From `low` to `high`, two decimals."""
+        return round(low + (high - low) * self._next(), 2)
+
+    def whole(self, low: int, high: int) -> int:
+        """A whole number from `low` to `high`, both included."""
+        return low + int((high - low + 1) * self._next())
+
+    def choice(self, options: Sequence[Any]) -> Any:
+        """One of `options`, equally likely."""
+        return options[int(len(options) * self._next())]
+
+    def shuffled(self, options: Sequence[Any]) -> list[Any]:
+        """`options` in an order of chance."""
+        keys = [self._next() for _ in options]
+        return [options[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
+
+
+def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Generator) -> State:
+    """The state of a fresh market, its first round about to open."""
+    world = Draws(rng.random(WORLD_DRAWS).tolist())
+    fate = Draws(rng.random(SHOCK_DRAWS).tolist())
+    luck = rng.random((len(seats), size.max_rounds)).tolist()
+    world.whole(0, 1)  # drawn and left unused: recorded worlds begin with the second draw
+    present = seats[: world.choice(size.labs)]
+    archetypes = ("", *world.shuffled(ARCHETYPES))
+    labs, blocks, private = {}, {}, dict.fromkeys(seats)
+    for index, lab in enumerate(present):
+        budget = world.uniform(70, 130)
+        reputation = world.uniform(0.35, 0.85)
+        owned = [_block(world, f"b_{index}_{k}", lab, size) for k in range(size.blocks)]
+        jobs = tuple(_job(world, f"j_{index}_{k}", size.max_rounds) for k in range(size.jobs))
+        blocks |= {block.block_id: block for block in owned}
+        batna = round(best_plan(owned, jobs, 0, size.max_rounds).gain, 2)
+        chance = tuple(luck[index])
+        stake = round(sum([job.full_value for job in jobs]), 2)
+        private[lab] = Own(archetypes[index], budget, jobs, chance, budget, batna, stake)
+        labs[lab] = Lab(lab, NAMES[index], reputation if index else 0.65, "", "")
+    private["nature"] = _nature(fate, size, present, blocks)
+    market = Market(name, 0, size.max_rounds, size.coalitions, (), labs, blocks, {}, {}, {})
+    return State(posted(market, private), private)
+
+
+def _block(draws: Draws, block_id: str, lab: str, size: Size) -> Block:
+    start = draws.whole(0, max(1, size.max_rounds - 2))
+    duration, gpus = draws.choice((1, 2, 3)), draws.choice((1, 2, 4))
+    return Block(
+        block_id, start, duration, gpus, draws.uniform(0.72, 0.99), draws.uniform(1.5, 6.0), lab
+    )
+
+
+def _job(draws: Draws, job_id: str, max_rounds: int) -> Job:
+    return Job(
+        job_id,
+        draws.choice((2, 3, 4, 6, 8)),
+        draws.whole(2, max_rounds),
+        draws.uniform(30, 95),
+        draws.uniform(1.0, 1.8),
+        draws.uniform(0.70, 0.90),
+        draws.uniform(0, 1) < 0.35,
+        draws.choice(NOTES),
+    )
+
+
+def _nature(draws: Draws, size: Size, present: Sequence[str], blocks: dict) -> Nature:
+    shocks = {round_index: draws.choice(kinds) for round_index, kinds in size.shocks}
+    surge = {}
+    for struck in [r for r, kind in shocks.items() if kind == "demand_surge"]:
+        for index, lab in enumerate(present):
+            surge[lab] = Job(
+                f"j_{index}_surge_{struck}",
+                draws.choice((2, 3, 4)),
+                min(size.max_rounds, struck + 2),
+                draws.uniform(45, 85),
+                draws.uniform(1.3, 1.9),
+                draws.uniform(0.70, 0.88),
+                True,
+                "shock_demand_surge",
+            )
+    return Nature(shocks, tuple(draws.shuffled(list(blocks))), surge)
+
+
+def posted(market: Market, private: Any) -> Market:
+    """The market with every lab's bands and the pressure as they stand now."""
+    owned = dict.fromkeys(market.labs, 0)
+    now, horizon = market.round_index, market.max_rounds
+    supply = 0
+    for block in market.blocks.values():
+        if block[7] in LIVE:
+            left = live_hours(block, now, horizon)
+            supply += left
+            owned[block[6]] += left
+    labs, demand = {}, 0
+    for lab_id, lab in market.labs.items():
+        own = private[lab_id]
+        wanted = wanted_hours(own.jobs)
+        demand += wanted
+        labs[lab_id] = Lab(
+            lab_id,
+            lab.public_name,
+            lab.reputation,
+            band(own.budget, LOW_BUDGET, HIGH_BUDGET),
+            band(wanted / max(1, owned[lab_id]), LOW_DEMAND, HIGH_DEMAND),
+            lab.finished,
+        )
+    pressure = band(demand / max(1, supply), LOW_PRESSURE, HIGH_PRESSURE)
+    return market._replace(labs=labs, market_pressure=pressure)
+
+
+def band(amount: float, low: float, high: float) -> str:
+    """Below `low` it is low, from `high` on high, between them medium."""
+    return "low" if amount < low else "medium" if amount < high else "high"
+
+
+def wanted_hours(jobs: Sequence[Job]) -> int:
+    """Hours that unfinished jobs still lack."""
+    return sum([max(0, j.gpu_hours_required - j.on_time - j.late) for j in jobs])

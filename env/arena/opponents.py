@@ -1,0 +1,348 @@
+"""The scripted labs: five archetypes, one policy, a function of what a lab sees.
+
+Every lab knows what a trade truly does to its own prospects (`plan.change`) and takes one that
+brings at least its margin; so an offer that is better for it is never less likely to be taken. What
+differs between archetypes is the margin, how boldly they bid and ask, and how they treat others.
+
+Reputation and messages move the margin, within bounds: `REPUTATION_WEIGHT` credits for each point
+below `FAIR_REPUTATION`, and `SWAY` by the signal that the other lab gave last.
+"""
+
+from collections.abc import Mapping
+from math import ceil, inf
+from typing import NamedTuple
+
+import numpy as np
+
+from env.arena.actions import Action
+from env.arena.planning import (
+    Part,
+    Plan,
+    change,
+    gain,
+    left_out,
+    loss_by_delay,
+    own_plan,
+    pooled_part,
+    spare_blocks,
+    terms,
+)
+from env.arena.rules.messages import signal_heard
+from env.arena.rules.transaction import askable
+from env.arena.types import Block, Job, Market, Observation, Offer, live_hours
+
+
+class Character(NamedTuple):
+    """What makes an archetype."""
+
+    margin: float  # credits that a trade must bring
+    bid: float  # share of its own gain that it offers for a block
+    ask: float  # credits it asks for each hour of a block that it can spare
+    greed: float  # what it asks in a counter-offer, as a multiple of what it lacks
+    eagerness: float  # chance in a round that it opens a trade
+    proposes: bool  # coalitions
+    commits: bool  # what it can spare, to coalitions that run
+
+
+CHARACTERS: Mapping[str, Character] = {
+    "cooperative": Character(1.0, 0.45, 1.0, 1.1, 0.9, True, True),
+    "selfish": Character(8.0, 0.15, 4.0, 1.5, 0.6, False, False),
+    "deadline_panicked": Character(4.0, 0.30, 1.5, 1.1, 0.9, True, True),
+    "deceptive": Character(5.0, 0.20, 3.0, 1.4, 0.8, True, False),
+    "retaliatory": Character(4.0, 0.35, 2.0, 1.2, 0.7, False, True),
+}
+PANIC = 5.0  # credits of margin that full pressure takes from a panicked lab
+NEAR_DEADLINE = 2  # rounds
+JITTER = 2.0  # credits of margin, times a lab's chance of the round
+REPUTATION_WEIGHT, FAIR_REPUTATION = 6.0, 0.65
+LEAST_TRUST = 0.45  # reputation from which a partner is taken
+HIGHEST_COUNTER = 80.0  # credits
+LEAST_BID = 0.25  # of what a lab wants for its side of a trade; below it no counter-offer is made
+LEAST_POOL_GAIN = 1.0  # credits
+ENERGY_RESERVE = 30.0  # credits kept back from trades: what four blocks may burn
+SWAY: Mapping[str, Mapping[str, float]] = {  # credits of margin, by the other's last signal
+    "cooperative": {"urgency": -1.0, "fairness": -0.5, "coalition": -0.5},
+    "selfish": {"urgency": 2.0},
+    "deadline_panicked": {"threat": -2.0, "urgency": 1.0},
+    "deceptive": {"urgency": 2.0, "fairness": 1.0},
+    "retaliatory": {"threat": 3.0, "fairness": -1.0},
+}
+
+
+def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
+    """The action of a scripted lab; its archetype is among what it alone knows."""
+    plan = _payable(obs, own_plan(obs))
+    pressing = _pressing(obs, plan)
+    if pressing is not None:
+        return pressing
+    spare = spare_blocks(obs, plan)
+    return (
+        _answer(obs)
+        or _use_pool(obs, plan, spare)
+        or _partner(obs, spare)
+        or _open_trade(obs, plan, spare)
+        or _book(plan)
+        or _turn_down(obs)
+        or _rest(obs, spare)
+    )
+
+
+def _payable(obs: Observation, plan: Plan) -> Plan:
+    """The plan without the parts whose energy the lab cannot pay."""
+    if obs.own.budget >= ENERGY_RESERVE:
+        return plan
+    blocks, budget = obs.market.blocks, obs.own.budget
+    parts = tuple(
+        part for part in plan.parts if sum(blocks[b].energy_cost for b in part.block_ids) <= budget
+    )
+    return Plan(plan.gain, parts)
+
+
+def purse(obs: Observation) -> float:
+    """Credits that a lab may spend in trades: what is not kept for energy."""
+    return obs.own.budget - ENERGY_RESERVE
+
+
+def margin(obs: Observation, other: str) -> float:
+    """Credits that a trade with `other` must bring the observing lab; inf where it refuses all."""
+    own, kind = obs.own, obs.own.archetype or "cooperative"
+    if kind == "retaliatory" and has_breached(obs.market, other):
+        return inf
+    wanted = CHARACTERS[kind].margin + JITTER * own.chance[obs.market.round_index]
+    wanted += REPUTATION_WEIGHT * (FAIR_REPUTATION - obs.market.labs[other].reputation)
+    if obs.market.messages:
+        wanted += SWAY[kind].get(signal_heard(obs.market, other, obs.agent), 0.0)
+    if kind == "deadline_panicked":
+        wanted -= PANIC * pressure(obs)
+    return max(0.5, wanted)
+
+
+def pressure(obs: Observation) -> float:
+    """The share of the lab's jobs that are unfinished with their deadline near."""
+    near = obs.market.round_index + NEAR_DEADLINE
+    jobs = obs.own.jobs
+    return sum([job.deadline_round <= near and not job.completed for job in jobs]) / len(jobs)
+
+
+def has_breached(market: Market, lab: str) -> bool:
+    """Whether `lab` ever broke a coalition."""
+    return any(c.breached_by == lab for c in market.coalitions.values())
+
+
+def accepts(obs: Observation, offer: Offer) -> bool:
+    """Whether the observing lab would take an offer addressed to it."""
+    return offer.ask <= max(0.0, purse(obs)) and terms(obs, offer) >= margin(obs, offer.from_lab_id)
+
+
+def _pressing(obs: Observation, plan: Plan) -> Action | None:
+    """The booking that cannot wait, where there are as many of them as turns left in the round."""
+    losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
+    urgent = [(loss, part) for loss, part in losses if loss > 0.01]
+    turns = obs.market.queue.count(obs.agent)
+    if obs.own.archetype == "deadline_panicked" or len(urgent) >= turns:
+        return _booking(max(urgent)[1]) if urgent else None
+    return None
+
+
+def _book(plan: Plan) -> Action | None:
+    return _booking(max(plan.parts, key=lambda part: part.gain)) if plan.parts else None
+
+
+def _booking(part: Part) -> Action:
+    return Action("allocate_to_job", job_id=part.job_id, block_ids=part.block_ids)
+
+
+def _answer(obs: Observation) -> Action | None:
+    """Take the best acceptable offer; else counter one that money could mend.
+
+    A bid far below what the lab wants costs it no action: it is left to expire.
+    """
+    mend = None
+    best, taken = 0.0, None
+    for offer in obs.incoming:
+        wanted = margin(obs, offer.from_lab_id)
+        if wanted == inf:
+            continue
+        brings = terms(obs, offer)
+        if offer.ask <= max(0.0, purse(obs)) and brings >= wanted and brings - wanted >= best:
+            best, taken = brings - wanted, offer
+        elif offer.linked_offer_id is None and _is_bid(obs, offer, wanted - brings):
+            mend = (offer, wanted - brings)
+    if taken is not None:
+        return Action("accept_offer", offer_id=taken.offer_id)
+    return _counter(obs, *mend) if mend else None
+
+
+def _is_bid(obs: Observation, offer: Offer, lack: float) -> bool:
+    """Whether an offer for own blocks brings `LEAST_BID` of what it would have to bring."""
+    if not offer.requested_blocks:
+        return False
+    brings = change(obs, (), offer.offered_blocks, offer.payment - offer.ask)
+    return brings >= LEAST_BID * (brings + lack)
+
+
+def _turn_down(obs: Observation) -> Action | None:
+    """Reject an offer of a lab that it trades with no more."""
+    refused = (o for o in obs.incoming if margin(obs, o.from_lab_id) == inf)
+    offer = next(refused, None)
+    return Action("reject_offer", offer_id=offer.offer_id) if offer else None
+
+
+def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
+    """The same trade for as many more credits as make it acceptable."""
+    greed = CHARACTERS[obs.own.archetype or "cooperative"].greed
+    ask = ceil(offer.payment - offer.ask + lack * greed)
+    held = not all(askable(obs.market.blocks[block_id]) for block_id in offer.offered_blocks)
+    if held or not 0 < ask <= HIGHEST_COUNTER:
+        return None
+    return Action(
+        "counter_offer",
+        offer_id=offer.offer_id,
+        block_ids=offer.requested_blocks,
+        requested_block_ids=offer.offered_blocks,
+        message=_words(obs, ask, offer.requested_blocks),
+        conditions=(("ask", float(ask)),),
+    )
+
+
+def _use_pool(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None:
+    """Book a partner's pooled blocks for a job that the plan leaves out, if that still pays."""
+    part = pooled_part(obs, plan, spare) if obs.market.coalitions else None
+    return _booking(part) if part and part.gain > LEAST_POOL_GAIN else None
+
+
+def _partner(obs: Observation, spare: list[Block]) -> Action | None:
+    """Consent to a proposal, and put what can be spared into the pool."""
+    market, kind = obs.market, obs.own.archetype or "cooperative"
+    for coalition in obs.proposals:
+        other = coalition.members[0]
+        trusted = market.labs[other].reputation >= LEAST_TRUST and margin(obs, other) < inf
+        if spare and trusted and coalition.share >= 0.25:
+            given = tuple([b.block_id for b in spare]) if CHARACTERS[kind].commits else ()
+            return Action(
+                "commit_to_coalition", coalition_id=coalition.coalition_id, block_ids=given
+            )
+    if spare and CHARACTERS[kind].commits:
+        for coalition in obs.coalitions:
+            idle = tuple([b.block_id for b in spare if not _is_offered(obs, b)])
+            if idle:
+                name = coalition.coalition_id
+                return Action("commit_to_coalition", coalition_id=name, block_ids=idle)
+    return None
+
+
+def _open_trade(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None:
+    """Bid for a block that a job lacks, or offer one that can be spared, or propose a pool."""
+    kind = obs.own.archetype or "cooperative"
+    last_turn = obs.market.queue.count(obs.agent) == 1
+    if last_turn or obs.own.chance[obs.market.round_index] > CHARACTERS[kind].eagerness:
+        return None
+    undone = left_out(obs, plan)
+    return (
+        (_bid(obs, undone[0], spare) if undone else None)
+        or (_propose(obs) if undone and CHARACTERS[kind].proposes else None)
+        or (_sell(obs, spare) if spare else None)
+    )
+
+
+def _bid(obs: Observation, job: Job, spare: list[Block]) -> Action | None:
+    """An offer for the block of another lab that would do most for `job`."""
+    market, kind = obs.market, obs.own.archetype or "cooperative"
+    now, horizon = market.round_index, market.max_rounds
+    if any(offer.requested_blocks for offer in obs.outgoing):
+        return None
+    best, wanted = 1.0, None
+    for block in market.blocks.values():
+        if block.owner_lab_id == obs.agent or not askable(block):
+            continue
+        if block.reliability < job.min_reliability or market.labs[block.owner_lab_id].finished:
+            continue
+        for helped in ((block,), (block, *spare)):
+            adds = gain(job, helped, now, horizon)
+            if adds is not None and adds > best:
+                best, wanted = adds, block
+    if wanted is None:
+        return None
+    tried = sum(
+        wanted.block_id in offer.requested_blocks
+        for offer in market.closed.values()
+        if offer.from_lab_id == obs.agent
+    )
+    haste = PANIC / 10 * pressure(obs) if kind == "deadline_panicked" else 0.0
+    share = min(0.9, (CHARACTERS[kind].bid + haste) * (1 + tried))
+    payment = round(min(share * best, purse(obs) / 2), 2)
+    if payment <= 0:
+        return None
+    return Action(
+        "send_offer",
+        target_lab_id=wanted.owner_lab_id,
+        requested_block_ids=(wanted.block_id,),
+        payment=payment,
+        message=_words(obs, payment, (wanted.block_id,)),
+    )
+
+
+def _propose(obs: Observation) -> Action | None:
+    """A coalition with the most reputable lab that is not short of capacity itself."""
+    market = obs.market
+    if not market.coalitions_allowed:
+        return None
+    met = {lab for c in market.coalitions.values() if obs.agent in c.members for lab in c.members}
+    able = [
+        lab
+        for lab in obs.others
+        if lab.lab_id not in met and lab.reputation >= LEAST_TRUST and lab.public_demand != "high"
+    ]
+    if not able:
+        return None
+    best = max(able, key=lambda lab: lab.reputation)
+    return Action("form_coalition", target_lab_id=best.lab_id, message="Share what we can spare?")
+
+
+def _is_offered(obs: Observation, block: Block) -> bool:
+    return any(block.block_id in offer.offered_blocks for offer in obs.outgoing)
+
+
+def _sell(obs: Observation, spare: list[Block]) -> Action | None:
+    """The largest block that can be spared, to the lab that is shortest of capacity."""
+    market, kind = obs.market, obs.own.archetype or "cooperative"
+    idle = [block for block in spare if not _is_offered(obs, block)]
+    order = ("high", "medium", "low")
+    buyers = [lab for lab in obs.others if margin(obs, lab.lab_id) < inf]
+    if not (idle and buyers):
+        return None
+    turn = int(obs.own.chance[market.round_index] * 97)  # equal demand: by chance
+    ranked = sorted(
+        range(len(buyers)),
+        key=lambda i: (order.index(buyers[i].public_demand), (i + turn) % len(buyers)),
+    )
+    buyer = buyers[ranked[0]]
+    size = {b: live_hours(b, market.round_index, market.max_rounds) for b in idle}
+    block = max(idle, key=size.__getitem__)
+    ask = float(ceil(max(CHARACTERS[kind].ask * size[block], margin(obs, buyer.lab_id))))
+    return Action(
+        "send_offer",
+        target_lab_id=buyer.lab_id,
+        block_ids=(block.block_id,),
+        message=_words(obs, ask, (block.block_id,)),
+        conditions=(("ask", ask),),
+    )
+
+
+def _words(obs: Observation, price: float, block_ids: tuple[str, ...]) -> str:
+    """What an archetype says with an offer; a deceptive lab's rival bid is made up."""
+    kind = obs.own.archetype
+    if kind == "deceptive":
+        return f"Decide soon: another lab has bid {price + 6:.2f} for {block_ids[0]}."
+    return {
+        "cooperative": "A fair trade for both of us.",
+        "deadline_panicked": "This is urgent for us, please answer now.",
+        "retaliatory": "Keep your word and we keep ours.",
+    }.get(kind, "These are our terms.")
+
+
+def _rest(obs: Observation, spare: list[Block]) -> Action:
+    """Leave once there is nothing to do and nothing to sell, else wait."""
+    pooled = any(coalition.commitments for coalition in obs.coalitions)
+    done = not spare and not pooled and all(job.completed for job in obs.own.jobs)
+    return Action("finish" if done else "wait")

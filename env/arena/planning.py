@@ -1,0 +1,247 @@
+"""What a lab can do with a set of blocks: the best assignment to its jobs, found exactly.
+
+Gains are credits of job value less energy. A block serves one job, and a job without partial credit
+takes all its hours at once or none.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from env.arena.types import COMMITTED, FREE, Block, Job, Observation, Offer, live_hours
+
+BREACH_FINE = 5.0  # credits to the partner of a pool that is broken, as far as the money reaches
+LATE = 0.35  # what an hour after the deadline is worth, as a share of one before it
+
+
+class Part(NamedTuple):
+    """One job of a plan with the blocks it takes."""
+
+    job_id: str
+    block_ids: tuple[str, ...]
+    gain: float
+
+
+class Plan(NamedTuple):
+    """The best disjoint parts and what they are worth together."""
+
+    gain: float
+    parts: tuple[Part, ...]
+
+
+def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
+    """GPU-hours of `block` before and after the job's deadline, if it is booked in round `now`."""
+    _, start, duration, gpus, *_ = block
+    end = min(start + duration, horizon)
+    first = max(start, now)
+    on_time = max(0, min(end, job.deadline_round) - first)
+    return on_time * gpus, max(0, end - first - on_time) * gpus
+
+
+def worth(job: Job, on_time: int, late: int) -> float:
+    """Credits that the job pays for so many hours before and after its deadline."""
+    needed = job.gpu_hours_required
+    on_time = min(on_time, needed)
+    credit = on_time + LATE * min(late, needed - on_time)
+    return job.base_value * job.urgency_multiplier * credit / needed
+
+
+def booked(job: Job, blocks: Iterable[Block], now: int, horizon: int) -> tuple[int, int]:
+    """The job's hours on time and late with those of `blocks` added."""
+    on_time, late = job.on_time, job.late
+    for block in blocks:
+        more, over = hours(block, job, now, horizon)
+        on_time += more
+        late += over
+    return on_time, late
+
+
+def gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> float | None:
+    """What booking `blocks` for `job` adds, net of energy; None where the rules forbid it."""
+    for block in blocks:
+        if block.reliability < job.min_reliability:
+            return None
+    on_time, late = booked(job, blocks, now, horizon)
+    if on_time + late < job.gpu_hours_required and not job.partial_credit_allowed:
+        return None
+    added = worth(job, on_time, late) - worth(job, job.on_time, job.late)
+    return added - sum([block.energy_cost for block in blocks])
+
+
+class Span(NamedTuple):
+    """The part of a block that can still be used: rounds from `first` up to `end`."""
+
+    block_id: str
+    first: int
+    end: int
+    gpu_count: int
+    reliability: float
+    energy_cost: float
+
+
+def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: int) -> Plan:
+    """The best assignment of `blocks` to the unfinished of `jobs` from round `now` on."""
+    return _search(_spans(blocks, now, horizon), tuple(jobs))
+
+
+def own_plan(obs: Observation) -> Plan:
+    """The best the observing lab can do with the blocks it holds and has promised to nobody."""
+    market, agent = obs.market, obs.agent
+    mine = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
+    return _search(_spans(mine, market.round_index, market.max_rounds), obs.own.jobs)
+
+
+def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
+    """What is left of the blocks, those that are over left out."""
+    spans = []
+    for block_id, start, duration, gpus, reliability, energy, *_ in blocks:
+        first = start if start > now else now
+        end = start + duration if start + duration < horizon else horizon
+        if first < end:
+            spans.append((block_id, first, end, gpus, reliability, energy))
+    return tuple(spans)
+
+
+@lru_cache(maxsize=1 << 15)
+def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
+    """Depth first over jobs, each with its worthwhile sets, cut where the rest cannot help."""
+    choices = []
+    for job in jobs:
+        if not job.completed:
+            found = sorted(_sets(spans, job), reverse=True)
+            if found:
+                choices.append((job.job_id, found))
+    choices.sort(key=lambda choice: -choice[1][0][0])
+    rest = [0.0]  # the best that the jobs from here on could add
+    for _, found in reversed(choices):
+        rest.append(rest[-1] + found[0][0])
+    rest.reverse()
+    best, chosen = 0.0, ()
+
+    def extend(index: int, taken: int, total: float, picked: tuple) -> None:
+        nonlocal best, chosen
+        if total > best + 1e-9:
+            best, chosen = total, picked
+        if index == len(choices) or total + rest[index] <= best + 1e-9:
+            return
+        job_id, found = choices[index]
+        for added, mask in found:
+            if total + added + rest[index + 1] <= best + 1e-9:
+                break
+            if not mask & taken:
+                extend(index + 1, taken | mask, total + added, (*picked, (job_id, mask, added)))
+        extend(index + 1, taken, total, picked)
+
+    extend(0, 0, 0.0, ())
+    parts = tuple(
+        Part(job_id, tuple([b[0] for i, b in enumerate(spans) if mask >> i & 1]), added)
+        for job_id, mask, added in chosen
+    )
+    return Plan(best, parts)
+
+
+def _sets(spans: tuple[Span, ...], job: Job) -> Iterator[tuple[float, int]]:
+    """Each set of blocks that pays for `job` as (gain, mask); none grows once all is on time."""
+    _, needed, deadline, base, urgency, floor, partial, _, had, had_late, _ = job
+    rate = base * urgency / needed
+    before = worth(job, had, had_late) if had or had_late else 0.0
+    usable = []
+    for index, (_, first, end, gpus, reliability, energy) in enumerate(spans):
+        if reliability >= floor:
+            on_time = (
+                end - first if end <= deadline else deadline - first if first < deadline else 0
+            )
+            usable.append((1 << index, on_time * gpus, (end - first - on_time) * gpus, energy))
+    stack = [(0, 0, had, had_late, 0.0)]
+    while stack:
+        index, mask, on_time, late, energy = stack.pop()
+        for position in range(index, len(usable)):
+            bit, more, more_late, cost = usable[position]
+            on, over, spent = on_time + more, late + more_late, energy + cost
+            if partial or on + over >= needed:
+                credit = needed if on >= needed else on + LATE * min(over, needed - on)
+                added = rate * credit - before - spent
+                if added > 1e-9:
+                    yield added, mask | bit
+            if on < needed:
+                stack.append((position + 1, mask | bit, on, over, spent))
+
+
+def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
+    """Own blocks with hours left that are promised to nobody and that `plan` has no use for."""
+    market = obs.market
+    taken = {block_id for part in plan.parts for block_id in part.block_ids}
+    return [
+        block
+        for block in market.blocks.values()
+        if block[6] == obs.agent
+        and block[7] in FREE
+        and block[0] not in taken
+        and live_hours(block, market.round_index, market.max_rounds)
+    ]
+
+
+def change(obs: Observation, given: Iterable[str], received: Iterable[str], money: float) -> float:
+    """The true change of the observing lab's prospects by a trade, in credits.
+
+    What its best plan gains or loses by the blocks, plus `money`, less the fine for each pool that
+    it would break.
+    """
+    market, agent = obs.market, obs.agent
+    blocks, away = market.blocks, set(given)
+    got = set(received)
+    then = [
+        b
+        for b in blocks.values()
+        if (b[6] == agent and b[7] in FREE and b[0] not in away) or b[0] in got
+    ]
+    fines = BREACH_FINE * any(blocks[b].status == COMMITTED for b in away)
+    after = _search(_spans(then, market.round_index, market.max_rounds), obs.own.jobs)
+    return after.gain - own_plan(obs).gain + money - fines
+
+
+def terms(obs: Observation, offer: Offer) -> float:
+    """The true change that taking `offer`, which is addressed to the observing lab, would bring."""
+    return change(obs, offer.requested_blocks, offer.offered_blocks, offer.payment - offer.ask)
+
+
+def loss_by_delay(obs: Observation, part: Part) -> float:
+    """Credits that `part` loses if it is booked a round later."""
+    market = obs.market
+    blocks = [market.blocks[block_id] for block_id in part.block_ids]
+    if all(block.start_round > market.round_index for block in blocks):
+        return 0.0
+    job = next(job for job in obs.own.jobs if job.job_id == part.job_id)
+    later = gain(job, blocks, market.round_index + 1, market.max_rounds)
+    return part.gain - max(0.0, later or 0.0)
+
+
+def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | None:
+    """The best use of a partner's pooled blocks for a job that `plan` leaves out.
+
+    Own `spare` blocks may help. Its gain is what is left after the partner's share; None where
+    nothing can be gained.
+    """
+    market = obs.market
+    now, horizon = market.round_index, market.max_rounds
+    jobs = left_out(obs, plan)
+    best = None
+    for coalition in obs.coalitions if jobs else ():
+        pooled = [market.blocks[b] for b in coalition.commitments]
+        theirs = [block for block in pooled if block.owner_lab_id != obs.agent]
+        for job in jobs if theirs else ():
+            for part in best_plan((*theirs, *spare), (job,), now, horizon).parts:
+                size = {b: sum(hours(market.blocks[b], job, now, horizon)) for b in part.block_ids}
+                rate = coalition.share * part.gain / sum(size.values())
+                used = [size[b.block_id] for b in theirs if b.block_id in size]
+                kept = part.gain - sum(max(1.0, rate * count) for count in used)
+                if kept > (best.gain if best else 0.0) and part.gain < obs.own.budget:
+                    best = part._replace(gain=kept)
+    return best
+
+
+def left_out(obs: Observation, plan: Plan) -> list[Job]:
+    """Unfinished jobs that `plan` does nothing for, the dearest first."""
+    planned = {part.job_id for part in plan.parts}
+    jobs = [job for job in obs.own.jobs if not job.completed and job.job_id not in planned]
+    return sorted(jobs, key=lambda job: -job.full_value)

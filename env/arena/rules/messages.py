@@ -1,0 +1,61 @@
+"""What is said on the open floor: messages, pitches, and the signal that each carries."""
+
+from env.arena.actions import Action
+from env.arena.rules.transaction import Draft, Refused
+from env.arena.types import Market, Message
+
+SHORTEST_PITCH = 12  # characters
+SIGNALS = (  # the first group with a word in the text decides
+    ("urgency", ("urgent", "deadline", "asap")),
+    ("fairness", ("fair", "mutual", "both")),
+    ("coalition", ("coalition", "partner", "commit")),
+    ("threat", ("punish", "never", "retaliate")),
+)
+HEARD_ROUNDS = 1  # rounds after its own in which a message still counts
+
+
+def signal_of(text: str) -> str:
+    """The signal of a message: urgency, fairness, coalition, threat or neutral."""
+    lowered = text.lower()
+    for signal, words in SIGNALS:
+        if any(word in lowered for word in words):
+            return signal
+    return "neutral"
+
+
+def signal_heard(market: Market, sender: str, listener: str) -> str:
+    """The signal of the last thing `sender` said to `listener` or to all; "" where it is stale."""
+    for message in reversed(market.messages):
+        if message.round_index < market.round_index - HEARD_ROUNDS:
+            return ""
+        if message.from_lab_id == sender and message.to_lab_id in (listener, None):
+            return message.signal
+    return ""
+
+
+def send_message(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
+    _check_target(draft, agent, action)
+    if not action.message.strip():
+        raise Refused("empty_message", "a message needs words")
+    _say(draft, agent, action, "message")
+    return "message_sent", "it is said"
+
+
+def pitch(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
+    _check_target(draft, agent, action)
+    if len(action.message.strip()) < SHORTEST_PITCH:
+        raise Refused("empty_pitch", f"a pitch has at least {SHORTEST_PITCH} characters")
+    _say(draft, agent, action, "pitch")
+    return "pitch_recorded", "it is heard"
+
+
+def _check_target(draft: Draft, agent: str, action: Action) -> None:
+    if action.target_lab_id is not None and action.target_lab_id not in draft.labs:
+        raise Refused("unknown_lab", f"there is no lab {action.target_lab_id}")
+    if action.target_lab_id == agent:
+        raise Refused("self_message", "you cannot address yourself")
+
+
+def _say(draft: Draft, agent: str, action: Action, kind: str) -> None:
+    now, text = draft.market.round_index, action.message
+    draft.say(Message(agent, action.target_lab_id, now, text, signal_of(text), kind))

@@ -1,0 +1,199 @@
+"""The published bazaar game, number for number: nine tasks, their instances and graders.
+
+Faults that shape the numbers stay: two rounds a deal in `read_the_tells`, a hidden state that never
+changes under a disclosed personality, a deadline that only halves a grade, a step reward that
+disagrees with the grade (the grade stands here), memory that hardly acts, a collaborative seller
+who sells a little below its own cost. Faults that hang, crash or let bad prices through are mended:
+accepting the opening ask is a deal, penalties do not count twice, prices are checked, and in the
+arena bids hold for their round, budgets bind and a buyer who left is gone.
+
+Where this family differs from the published game on purpose stands in
+`sauda.evaluation.reproduction.DIFFERENCES`, what that changes in `evaluation/reproduction.json`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from env.bazaar.classic.buyers import aggressive, smart
+from env.bazaar.classic.seller import classic_seller, draw_chance, terms
+from env.bazaar.env import Bazaar, Instance, State, shares
+from env.bazaar.listings import CATALOGUE, Item
+from env.bazaar.multi_buyer_env import Crowd
+from env.bazaar.tells import classic_tells
+from env.core import State as AnyState
+from env.core import Task
+
+# The goods of the fixed-price tasks, one a deal in turn; the sources name only the first.
+GOODS = (
+    ("handwoven silk scarf", "Textiles and clothing"),
+    ("brass oil lamp", "Handicrafts and decor"),
+    ("block-printed bedspread", "Textiles and clothing"),
+    ("sandalwood box", "Handicrafts and decor"),
+    ("blue pottery bowl", "Handicrafts and decor"),
+    ("leather juti slippers", "Footwear"),
+    ("copper water jug", "Kitchenware"),
+    ("pashmina shawl", "Textiles and clothing"),
+    ("lac bangle set", "Jewellery"),
+    ("miniature painting", "Handicrafts and decor"),
+)
+
+
+@dataclass(frozen=True)
+class Classic:
+    """One row of the published task table; prices in rupees."""
+
+    about: str
+    rounds: int  # a deal
+    concession: float
+    walk_probability: float
+    success: float  # grade that counts as a success
+    persona: str = "default"
+    deals: int = 1
+    anchor: float = 2.0  # opening ask as a multiple of the cost, before the persona's factor
+    inventory: int = 1
+    deadline: int | None = None
+    budget: float = 100
+    cost: float = 30
+
+
+CLASSIC = {
+    "single_deal": Classic("One deal with a plain seller.", 8, 0.08, 0.05, 0.30),
+    "asymmetric_pressure": Classic(
+        "The buyer alone knows its deadline of five rounds; a later deal counts half.",
+        8, 0.06, 0.08, 0.40, inventory=5, deadline=5,
+    ),
+    "career_10": Classic(
+        "Ten deals with one seller, who grows firmer with a buyer that pays too much.",
+        8, 0.07, 0.10, 0.50, deals=10, inventory=10,
+    ),
+    "deceptive_seller": Classic(
+        "The seller bluffs: fake concessions, taken back later.",
+        10, 0.06, 0.05, 0.35, persona="deceptive", inventory=3,
+    ),
+    "impatient_seller": Classic(
+        # The published table says 8; its impatient seller ends every deal two rounds earlier.
+        "The seller falls fast, walks sooner and stops after six rounds.",
+        6, 0.08, 0.15, 0.30, persona="impatient",
+    ),
+    "collaborative_seller": Classic(
+        "The seller looks for a fair split.", 8, 0.10, 0.02, 0.40, persona="collaborative"
+    ),
+    "read_the_tells": Classic(
+        "Five short deals with a deceptive seller: two rounds each, too few to read anything.",
+        2, 0.05, 0.08, 0.45, persona="deceptive", deals=5, anchor=2.2, inventory=5,
+    ),
+    "marketplace_arena": Classic(
+        "Three buyers bid under seal for one item, twelve rounds.", 12, 0.06, 0.0, 0.30
+    ),
+    "amazon_realistic": Classic(
+        "An item of our own catalogue, its list price the opening ask and the budget.",
+        8, 0.08, 0.05, 0.30,
+    ),
+}  # fmt: skip
+
+
+def draw(name: str, rng: np.random.Generator) -> tuple[Instance, ...]:
+    """The deals of one episode of `classic/<name>`; the same prices for all but the listings."""
+    task = CLASSIC[name]
+    chance = draw_chance(rng, task.rounds * task.deals)
+    if name == "amazon_realistic":
+        item = CATALOGUE[rng.integers(len(CATALOGUE))]
+        street_price = item.list_price * rng.uniform(
+            0.35, 0.90
+        )  # the discounted price of a listing
+        return (_instance(task, item, item.list_price, 0.7 * street_price, chance),)
+    opening = round(task.cost * task.anchor)
+    return tuple(
+        _instance(
+            task,
+            Item(good, category, "new", opening),
+            task.budget,
+            task.cost,
+            chance[task.rounds * i : task.rounds * (i + 1)],
+        )
+        for i, (good, category) in enumerate(GOODS[: task.deals])
+    )
+
+
+def _instance(
+    task: Classic, item: Item, budget: float, cost: float, chance: tuple[tuple[float, ...], ...]
+) -> Instance:
+    seller = terms(
+        task.persona,
+        cost,
+        item.list_price,
+        task.rounds,
+        task.concession,
+        task.walk_probability,
+        task.inventory,
+    )
+    return Instance(
+        item,
+        buyer={"reservation": budget, "deadline": task.deadline},
+        seller={"reservation": cost, "terms": seller, "chance": chance},
+    )
+
+
+def mean_share(state: State) -> float:
+    """Mean share of the ZOPA over the deals, no deal below 0; clipped to [0, 1]."""
+    return _mean([max(0.0, share) for share in shares(state, "buyer")])
+
+
+def deadline_grade(state: State) -> float:
+    """The share, halved where the deal came after the buyer's own deadline."""
+    deadline = state.private["buyer"]["deadline"]
+    late = any(deal.rounds > deadline for deal in state.table.past)
+    return mean_share(state) * (0.5 if late else 1.0)
+
+
+def career_grade(state: State) -> float:
+    """Mean share times 1 - 0.3 rounds / limit: a deal that takes long is worth less."""
+    past, limit = state.table.past, state.table.rounds
+    prompt = [1 - 0.3 * deal.rounds / limit for deal in past] + [0.0] * state.table.deals
+    won = zip(shares(state, "buyer"), prompt, strict=False)
+    return _mean([max(0.0, share) * weight for share, weight in won])
+
+
+def tells_grade(state: State) -> float:
+    """Mean share plus up to 0.15 for a price below the middle of the ZOPA, each deal at most 1."""
+    won = [max(0.0, share) for share in shares(state, "buyer")]
+    return _mean([min(1.0, share + 0.15 * max(0.0, 2 * share - 1)) for share in won])
+
+
+def _mean(values: list[float]) -> float:
+    return min(1.0, sum(values) / len(values))
+
+
+GRADES: dict[str, Callable[[AnyState], float]] = {
+    "asymmetric_pressure": deadline_grade,
+    "career_10": career_grade,
+    "read_the_tells": tells_grade,
+}
+
+
+def _task(name: str) -> Task:
+    task = CLASSIC[name]
+    crowd = name == "marketplace_arena"
+    rivals = {"rival_1": smart, "rival_2": aggressive} if crowd else {}
+    env = (Crowd if crowd else Bazaar)(
+        draw=partial(draw, name),
+        rounds=task.rounds,
+        decimals=2,
+        seller_type=task.persona,
+        manner=classic_tells,
+    )
+    return Task(
+        name=f"classic/{name}",
+        env=env,
+        learner="buyer",
+        opponents={"seller": classic_seller, **rivals},
+        grade=GRADES.get(name, mean_share),
+        success=task.success,
+        about=task.about,
+    )
+
+
+TASKS = tuple(_task(name) for name in CLASSIC)

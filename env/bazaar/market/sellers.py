@@ -1,0 +1,225 @@
+"""The sellers of the open market: hidden types with numeric parameters, who answer the buyer.
+
+A seller concedes with time and with the buyer's movement, takes a bid above a threshold that falls
+with time and stays above its floor, and may walk from a buyer who does not move. Its ask never
+rises, and rests above its reservation price, so no price announces the floor. What it may do by
+chance is drawn at reset and is its private value.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from env.bazaar.env import Accept, Action, Observation, Offer, WalkAway
+from env.bazaar.tells import Tells
+from env.concession import conceded
+from env.money import rupees
+
+LOW_BID = 0.4  # of the opening ask: movement is counted from here
+STRIDE = 0.05  # of the opening ask: a rise of the bid by this much is full progress
+INSULT = 0.3  # of the opening ask: a bid this far under the threshold risks the whole hazard
+TALK = 0.5  # share of rounds in which a seller has a claim on its tongue
+RIVAL_HURRY = 2.0  # factor on the hazard while another buyer really waits
+CLAIMS = ("rival", "final", "urgent")
+
+# The draws of one round, in order: five uniform, then seven standard normal for the tells.
+DRAWS = ("walk", "claim", "kind", "bluff", "line") + ("noise",) * 7
+
+
+@dataclass(frozen=True, slots=True)
+class SellerType:
+    """One seller's character. Shares and rates in [0, 1] unless said otherwise."""
+
+    name: str
+    exponent: float  # of its concession in time: below 1 late, above 1 early
+    reciprocity: float  # share of its concession that answers the buyer's movement
+    impatience: float  # hazard of walking, a round, from a buyer far off who does not move
+    bluff_rate: float  # how often it makes a claim that is not true
+    markup: float  # opening ask as a multiple of the list price
+    margin: float  # of opening ask minus reservation price, kept at the resting price
+    leniency: float  # how far below its ask, toward its floor, it accepts at the end
+
+
+# Ranges each parameter is drawn from, uniformly. Exponents: Faratin et al. (1998) call 0.2 to 0.5
+# boulware and 1.5 to 3 conceder. Reciprocity: tit-for-tat is common and rarely whole (Axelrod 1984;
+# Baarslag et al. 2013 find 0.3 to 0.7 in agents that do well). The other ranges are ours: hazards
+# such that a stalled deal of ten rounds breaks down with a chance between 0.1 and 0.75, markups as
+# bazaar guides advise buyers to expect, margins and leniency wide enough that neither the resting
+# price nor the threshold gives the floor away.
+TYPES: Mapping[str, Mapping[str, tuple[float, float]]] = {
+    "firm": {
+        "exponent": (0.2, 0.5), "reciprocity": (0.3, 0.5), "impatience": (0.01, 0.04),
+        "bluff_rate": (0.0, 0.3), "markup": (1.10, 1.35), "margin": (0.10, 0.25),
+        "leniency": (0.2, 0.5),
+    },
+    "fair": {
+        "exponent": (0.8, 1.2), "reciprocity": (0.5, 0.8), "impatience": (0.03, 0.07),
+        "bluff_rate": (0.0, 0.2), "markup": (1.05, 1.20), "margin": (0.05, 0.20),
+        "leniency": (0.4, 0.7),
+    },
+    "hasty": {
+        "exponent": (1.5, 3.0), "reciprocity": (0.2, 0.4), "impatience": (0.08, 0.14),
+        "bluff_rate": (0.0, 0.3), "markup": (1.00, 1.15), "margin": (0.05, 0.15),
+        "leniency": (0.5, 0.8),
+    },
+    "bluffer": {
+        "exponent": (0.4, 0.8), "reciprocity": (0.3, 0.6), "impatience": (0.02, 0.06),
+        "bluff_rate": (0.5, 0.9), "markup": (1.20, 1.50), "margin": (0.05, 0.20),
+        "leniency": (0.3, 0.6),
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Stance:
+    """A seller in one deal: its type, its floor and its opening ask, in whole rupees."""
+
+    type: SellerType
+    reservation: int
+    opening: int
+    rounds: int
+    rival: bool  # another buyer really waits
+
+    @property
+    def resting(self) -> float:
+        """The price its asks come down to, above the floor."""
+        return self.reservation + self.type.margin * (self.opening - self.reservation)
+
+
+def draw_type(rng: np.random.Generator, name: str) -> SellerType:
+    """A seller of the type called `name`."""
+    ranges = TYPES[name]
+    draws = rng.random(len(ranges)).tolist()
+    values = (low + (high - low) * u for (low, high), u in zip(ranges.values(), draws, strict=True))
+    return SellerType(name, *values)
+
+
+def draw_chance(rng: np.random.Generator, rounds: int) -> tuple[tuple[float, ...], ...]:
+    """One tuple of DRAWS a round."""
+    uniform = rng.random((rounds, 5)).tolist()
+    normal = rng.standard_normal((rounds, 7)).tolist()
+    return tuple((*u, *n) for u, n in zip(uniform, normal, strict=True))
+
+
+def ask_at(stance: Stance, t: int, best_bid: float) -> int:
+    """The ask after round `t`, whole rupees, given the best bid so far: falls in both."""
+    kind, opening, resting = stance.type, stance.opening, stance.resting
+    low = LOW_BID * opening
+    moved = min(1.0, max(0.0, (best_bid - low) / (opening - low)))
+    in_time = conceded(t, stance.rounds + 1, kind.exponent)
+    given = (1 - kind.reciprocity) * in_time + kind.reciprocity * moved
+    return ceil(opening - (opening - resting) * given - 1e-9)
+
+
+def threshold_at(stance: Stance, t: int, ask: float) -> float:
+    """The least bid it takes at round `t`: under its ask, over its floor, falling with time."""
+    share = 1 - stance.type.leniency * t / stance.rounds
+    return stance.reservation + share * (ask - stance.reservation)
+
+
+def hazard_at(stance: Stance, bid: float, best_before: float, threshold: float) -> float:
+    """Chance that it walks from `bid`: none after a stride of progress or near its threshold."""
+    progress = max(0.0, bid - best_before) / (STRIDE * stance.opening)
+    distance = (threshold - bid) / (INSULT * stance.opening)
+    hurry = RIVAL_HURRY if stance.rival else 1.0
+    stalled = 1 - min(1.0, progress)
+    return hurry * stance.type.impatience * stalled * min(1.0, max(0.0, distance))
+
+
+def market_seller(obs: Observation, rng: np.random.Generator) -> Action:
+    """The open market's answer; all its chance is in its private draws, none from `rng`."""
+    stance, table = obs.own["stance"], obs.table
+    if not table.asks:
+        return Offer(stance.opening, _say(obs, "opening", stance.opening, 0.0))
+    t, bid = table.round, table.bids[-1]
+    walk, *_, line = obs.own["chance"][t - 1][:5]
+    best_before = max(table.bids[:-1], default=LOW_BID * stance.opening)
+    ask = min(table.asks[-1], ask_at(stance, t, max(table.bids)))
+    threshold = threshold_at(stance, t, ask)
+    if bid >= threshold:
+        return Accept(_say(obs, "accept", bid, line))
+    if walk < hazard_at(stance, bid, best_before, threshold):
+        return WalkAway(_say(obs, "walk", bid, line))
+    claim, _ = claim_at(obs.own, t)
+    return Offer(ask, _say(obs, claim or "counter", ask, line))
+
+
+def claim_at(own: Mapping[str, Any], t: int) -> tuple[str, bool]:
+    """What the seller claims in round `t`, "" for nothing, and whether it is true.
+
+    Truths are about its patience and its other buyers, never about its floor: a rival waits; it
+    will walk next round if nobody moves; it is short of time.
+    """
+    stance, chance = own["stance"], own["chance"]
+    _, speaks, kind, bluff, *_ = chance[t - 1]
+    if speaks >= TALK:
+        return "", True
+    claim = CLAIMS[int(kind * len(CLAIMS))]
+    hurry = RIVAL_HURRY if stance.rival else 1.0
+    next_walk = chance[t][0] if t < len(chance) else 1.0
+    true = {
+        "rival": stance.rival,
+        "final": next_walk < hurry * stance.type.impatience,
+        "urgent": stance.type.impatience > 0.06 or t > 0.7 * stance.rounds,
+    }[claim]
+    return (claim, true) if true or bluff < stance.type.bluff_rate else ("", True)
+
+
+def market_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
+    """The seller's manner as it answers the bid of this round, drawn from three hidden causes.
+
+    True urgency (its hazard and the time gone), bluffing now, and nearness to its floor; every
+    signal is a cause with noise of standard deviation 0.15, or a noisy threshold of one. Fidgeting
+    weighs nearness heavily, because the asks alone leave little of it open.
+    """
+    stance, t = seller["stance"], table.round
+    urgency_noise, confidence_noise, cue_noise, fidget_noise, eye, body, heat = seller["chance"][
+        t - 1
+    ][5:]
+    claim, true = claim_at(seller, t)
+    bluffing = bool(claim) and not true
+    ask = min(table.asks[-1], ask_at(stance, t, max(table.bids)))
+    near = 1 - (ask - stance.reservation) / max(1, stance.opening - stance.reservation)
+    hurry = RIVAL_HURRY if stance.rival else 1.0
+    urgency = min(1.0, hurry * stance.type.impatience / 0.15) * (0.5 + 0.5 * t / stance.rounds)
+    asks = table.asks
+    flat = len(asks) > 1 and asks[-2] - asks[-1] < 0.01 * asks[0]
+    return Tells(
+        verbal_urgency=_clip(0.15 + 0.7 * urgency + 0.15 * urgency_noise),
+        verbal_confidence=_clip(0.85 - 0.6 * near + 0.15 * confidence_noise),
+        verbal_deception_cue=_clip(0.2 + 0.5 * bluffing + 0.15 * cue_noise),
+        price_rounding="precise" if near + 0.15 * body > 0.6 else "round",
+        offer_speed="instant" if urgency + 0.15 * heat > 0.6 else "normal",
+        concession_pattern="stalling" if flat else "steady",
+        fidget_level=_clip(0.1 + near + 0.15 * fidget_noise),
+        eye_contact="avoidant" if bluffing + 0.4 * eye > 0.6 else "steady",
+        posture="leaning_in" if near + 0.15 * fidget_noise > 0.5 else "neutral",
+        repeat_phrases=int(flat),
+        topic_changes=max(0, int(2 * bluffing + 0.5 * body)),
+        emotional_escalation=_clip(0.6 * urgency + 0.15 * heat),
+    )
+
+
+def _clip(level: float) -> float:
+    return min(1.0, max(0.0, level))
+
+
+LINES = {
+    "opening": ("For this {item}, {price}.", "{price}, and it is worth more."),
+    "counter": ("{price}, then.", "I can come to {price}.", "Say {price}."),
+    "rival": ("{price}. Somebody else is coming for it.", "Another buyer waits. {price}."),
+    "final": ("{price}, my last price.", "{price}, and not a rupee less."),
+    "urgent": ("{price}, but decide now, I must close.", "{price}. I have little time."),
+    "accept": ("Done, {price}.", "All right, {price}."),
+    "walk": ("This goes nowhere. Goodbye.", "No. Leave it."),
+}
+
+
+def _say(obs: Observation, kind: str, price: float, draw: float) -> str:
+    """One line of `kind`: its words depend on the claim and the price, on nothing hidden."""
+    options = LINES[kind]
+    chosen = options[int(draw * len(options))]
+    return chosen.format(price=rupees(price), item=obs.table.item.name)

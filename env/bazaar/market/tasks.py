@@ -1,0 +1,197 @@
+"""The open market, the benchmark we stand behind: every episode draws its own prices and seller.
+
+An item of the catalogue; the seller's and the buyer's reservation price, drawn apart from each
+other and from the ask, so that one episode in ten has no ZOPA; the number of rounds; what a round
+costs the buyer; a hidden seller type. Whole rupees. Time costs the same in payoff and grade.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from env.bazaar.env import Bazaar, Deal, Instance, discounted
+from env.bazaar.listings import CATALOGUE
+from env.bazaar.market.sellers import (
+    TYPES,
+    SellerType,
+    Stance,
+    draw_chance,
+    draw_type,
+    market_seller,
+    market_tells,
+)
+from env.bazaar.multi_buyer_env import Crowd
+from env.bazaar.time_dependent import TimeDependent
+from env.core import Task
+
+SELLER_LIMIT = (0.40, 0.80)  # reservation price as a share of the list price
+BUYER_LIMIT = (0.60, 1.10)  # likewise; with the seller's it crosses in one episode of ten
+PURSE = 1.5  # of the list price: what a buyer can pay, even at a loss
+CAREER_PURSE = 0.75  # of the ten list prices together: it may not last for ten soft deals
+FIRMEST = 0.9  # margin that a seller comes to whatever it remembers, so that it still concedes
+
+
+@dataclass(frozen=True)
+class Market:
+    """One task's settings; ranges are uniform, ends included for whole numbers."""
+
+    about: str
+    rounds: tuple[int, int] = (8, 12)
+    discount: tuple[float, float] = (0.94, 0.98)  # what a deal keeps of its worth, a round
+    deadline: tuple[int, int] | None = None  # the buyer's own; a later deal is worth nothing
+    bluffing: float = 0.0  # least bluff rate of every type
+    rival: float = 0.2  # chance that another buyer really waits
+    deals: int = 1
+
+
+MARKETS = {
+    "open": Market("A stranger sells one thing; nothing about them is known."),
+    "rushed": Market(
+        "Every round costs dear, and past a deadline only the buyer knows the deal is worthless.",
+        rounds=(5, 8),
+        discount=(0.85, 0.92),
+        deadline=(3, 6),
+    ),
+    "bluff": Market(
+        "Sellers claim rivals, finality and haste, truly or not; their manner tells which.",
+        bluffing=0.5,
+        rival=0.4,
+    ),
+    "career": Market(
+        "Ten deals with one seller who remembers how soft the buyer was, and one purse for all.",
+        rounds=(8, 8),
+        deals=10,
+    ),
+    "crowd": Market("Three buyers bid under seal for one thing; the highest bid buys.", (8, 12)),
+}
+
+
+def draw(name: str, rng: np.random.Generator, seller_type: str = "") -> tuple[Instance, ...]:
+    """The deals of one episode of `bazaar/<name>`; a `seller_type` takes the drawn one's place."""
+    market = MARKETS[name]
+    drawn = tuple(TYPES)[rng.integers(len(TYPES))]
+    kind = draw_type(rng, seller_type or drawn)
+    kind = replace(kind, bluff_rate=max(kind.bluff_rate, market.bluffing))
+    discount = rng.uniform(*market.discount)
+    deals = [_draw_deal(market, kind, discount, rng) for _ in range(market.deals)]
+    if market.deals == 1:
+        return tuple(deals)
+    purse = round(CAREER_PURSE * sum(deal.item.list_price for deal in deals))
+    return tuple(replace(deal, buyer={**deal.buyer, "purse": purse}) for deal in deals)
+
+
+def _draw_deal(
+    market: Market, kind: SellerType, discount: float, rng: np.random.Generator
+) -> Instance:
+    item = CATALOGUE[rng.integers(len(CATALOGUE))]
+    rounds = int(rng.integers(*market.rounds, endpoint=True))
+    seller_limit = round(item.list_price * rng.uniform(*SELLER_LIMIT))
+    limits = [round(item.list_price * rng.uniform(*BUYER_LIMIT)) for _ in range(3)]
+    own: dict[str, Any] = {"discount": discount, "purse": round(PURSE * item.list_price)}
+    deadline = rng.integers(*market.deadline, endpoint=True) if market.deadline else None
+    rival = bool(rng.random() < market.rival)
+    opening = round(kind.markup * item.list_price)
+    stance = Stance(kind, seller_limit, opening, rounds, rival)
+    return Instance(
+        item,
+        buyer={**own, "reservation": limits[0], "deadline": deadline and int(deadline)},
+        seller={
+            "reservation": seller_limit,
+            "stance": stance,
+            "chance": draw_chance(rng, rounds),
+        },
+        rivals=tuple({**own, "reservation": limit, "deadline": None} for limit in limits[1:]),
+        rounds=rounds,
+    )
+
+
+def softness(past: tuple[Deal, ...]) -> float:
+    """How dear a buyer paid on average, in [0, 1]: half the opening ask is 0, all of it 1.
+
+    Failed deals count 0: a buyer who leaves is not soft.
+    """
+    if not past:
+        return 0.0
+    paid = [0.0 if d.price is None else 2 * d.price / d.opening_ask - 1 for d in past]
+    return min(1.0, max(0.0, sum(paid) / len(paid)))
+
+
+def remember(instance: Instance, past: tuple[Deal, ...]) -> Instance:
+    """The seller of the next deal, who keeps a margin by what the buyer paid before; the purse."""
+    stance = instance.seller["stance"]
+    margin = min(FIRMEST, stance.type.margin + softness(past))
+    firmer = replace(stance, type=replace(stance.type, margin=margin))
+    spent = sum(deal.price for deal in past if deal.price is not None)
+    return replace(
+        instance,
+        seller={**instance.seller, "stance": firmer},
+        buyer={**instance.buyer, "purse": instance.buyer["purse"] - spent},
+    )
+
+
+def market_grade(state: Any) -> float:
+    """Mean over the deals of what the buyer won, in [-1, 1]; the objective of the open market.
+
+    With a ZOPA: the share of it won, discounted, 0 without a deal or past the deadline. Without
+    one: 1, discounted, for no deal. A deal at a loss counts below 0, by the list price.
+    """
+    past, left = state.table.past, state.private["buyer"].get("left")
+    grades = [
+        _deal_grade(instance, past[i], left) if i < len(past) else 0.0
+        for i, instance in enumerate(state.private["nature"])
+    ]
+    return sum(grades) / len(grades)
+
+
+def _deal_grade(instance: Instance, deal: Deal, left: int | None) -> float:
+    own, limit = instance.buyer, instance.buyer["reservation"]
+    width = limit - instance.seller["reservation"]
+    kept = discounted(own, deal if left is None else replace(deal, rounds=left))
+    if deal.price is None or deal.buyer != "buyer":
+        return kept if width <= 0 else 0.0
+    if width <= 0 or deal.price > limit:
+        return max(-1.0, (limit - deal.price) / instance.item.list_price)
+    return kept * (limit - deal.price) / width
+
+
+def _task(name: str) -> Task:
+    market = MARKETS[name]
+    crowd = name == "crowd"
+    rivals: Mapping[str, Any] = (
+        {"rival_1": TimeDependent(1.0), "rival_2": TimeDependent(0.5)} if crowd else {}
+    )
+    env = (Crowd if crowd else Bazaar)(
+        draw=partial(draw, name), rounds=market.rounds[1], manner=market_tells
+    )
+    if market.deals > 1:
+        env = replace(env, remember=remember)
+    return Task(
+        name=f"bazaar/{name}",
+        env=env,
+        learner="buyer",
+        opponents={"seller": market_seller, **rivals},
+        grade=market_grade,
+        success=0.3,
+        about=market.about,
+    )
+
+
+def facing(task: Task, seller_type: str) -> Task:
+    """An open-market `task` whose sellers are all of that type of TYPES, all else as it was drawn.
+
+    Raises ValueError on another type, or a task whose sellers have none.
+    """
+    market = task.name.removeprefix("bazaar/")
+    if market not in MARKETS or seller_type not in TYPES:
+        raise ValueError(
+            f"no seller type {seller_type!r} in {task.name}; the tasks "
+            f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(TYPES)}"
+        )
+    chosen = partial(draw, market, seller_type=seller_type)
+    return replace(task, env=replace(task.env, draw=chosen))
+
+
+TASKS = tuple(_task(name) for name in MARKETS)

@@ -1,0 +1,193 @@
+"""Several buyers, one seller, one item: sealed bids each round.
+
+In a round every buyer still in the game moves without seeing the others; then the seller sells to
+the best bid of that round, asks anew, or leaves. A bid holds for its round only. An acceptance is a
+bid at the ask. A buyer learns how many bid and whether it was outbid, never a price.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from env.bazaar.env import (
+    Accept,
+    Action,
+    Deal,
+    Instance,
+    Move,
+    Observation,
+    Offer,
+    Rival,
+    Table,
+    WalkAway,
+    buyer_payoff,
+    check_ask,
+    check_bid,
+    check_budget,
+    check_message,
+    plain,
+    unknown_action,
+)
+from env.bazaar.tells import Tells
+from env.core import EndReason, IllegalAction
+
+BUYERS = ("buyer", "rival_1", "rival_2")
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdState:
+    """A round in play. Each buyer's bids, and all bids as the seller sees them, are private.
+
+    A buyer's "left" is the round in which it walked: what it then gave up waits for no rival.
+    """
+
+    table: Table  # asks, rounds and deals: what all buyers see alike
+    active: Mapping[str, bool]  # of the rounds closed so far
+    closed_bids: Mapping[str, int]  # rounds in which each buyer bid
+    turn: str | None
+    private: Mapping[str, Any]
+    end: EndReason | None = None
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The rules of a sealed-bid market over one deal; the settings mean what they do in Bazaar."""
+
+    draw: Callable[[np.random.Generator], tuple[Instance, ...]]
+    rounds: int
+    decimals: int = 0
+    seller_type: str = ""
+    manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
+
+    agents = ("seller", *BUYERS)
+
+    def reset(self, rng: np.random.Generator) -> CrowdState:
+        (instance,) = self.draw(rng)
+        liking = tuple(BUYERS[i] for i in rng.permutation(len(BUYERS)))  # settles equal bids
+        owns = (instance.buyer, *(instance.rivals or (instance.buyer, instance.buyer)))
+        fresh = {"bids": (), "pending": None, "outbid": False, "left": None}
+        private = {
+            **{b: {**own, **fresh} for b, own in zip(BUYERS, owns, strict=True)},
+            "seller": {**instance.seller, "bids": (), "liking": liking},
+            "nature": (instance,),
+        }
+        rounds = instance.rounds or self.rounds
+        table = Table(instance.item, rounds, 1, self.decimals, self.seller_type)
+        count = dict.fromkeys(BUYERS, 0)
+        return CrowdState(table, dict.fromkeys(BUYERS, True), count, "seller", private)
+
+    def observe(self, state: CrowdState, agent: str) -> Observation:
+        own = state.private[agent]
+        if agent == "seller":
+            return Observation(agent, state.table._replace(bids=own["bids"]), own)
+        rivals = tuple(
+            Rival(name, state.active[name], state.closed_bids[name])
+            for name in BUYERS
+            if name != agent
+        )
+        table = state.table._replace(bids=own["bids"], rivals=rivals, outbid=own["outbid"])
+        if any(deal.price is not None and deal.buyer != agent for deal in table.past):
+            table = table._replace(
+                past=(), moves=table.moves[:-1]
+            )  # a loser never learns the price
+        return Observation(agent, table, own)
+
+    def payoffs(self, state: CrowdState) -> dict[str, float]:
+        """The winner's and the seller's surplus in rupees; 0 for everyone else."""
+        payoffs = dict.fromkeys(self.agents, 0.0)
+        for deal in state.table.past:
+            if deal.price is not None:
+                payoffs[deal.buyer] = buyer_payoff(state.private[deal.buyer], deal)
+                payoffs["seller"] = deal.price - state.private["seller"]["reservation"]
+        return payoffs
+
+    def to_act(self, state: CrowdState) -> str | None:
+        return state.turn
+
+    def end(self, state: CrowdState) -> EndReason | None:
+        return state.end
+
+    def step(self, state: CrowdState, action: Action) -> CrowdState:
+        if state.turn is None:
+            raise IllegalAction("this game is over; no move is left to make")
+        check_message(action)
+        action = plain(action)
+        if state.turn == "seller":
+            return self._sell_to_best(state, action)
+        return self._seal(state, state.turn, action)
+
+    def _seal(self, state: CrowdState, agent: str, action: Action) -> CrowdState:
+        own, ask = state.private[agent], state.table.asks[-1]
+        if isinstance(action, Offer):
+            check_bid(action.price, own, self.decimals)
+            pending = action.price
+        elif isinstance(action, Accept):
+            check_budget(ask, own)
+            pending = ask
+        elif isinstance(action, WalkAway):
+            pending = None
+        else:
+            raise unknown_action(action)
+        bids = own["bids"] if pending is None else (*own["bids"], pending)
+        left = state.table.round + 1 if pending is None else None
+        sealed = {**own, "bids": bids, "pending": pending, "left": left}
+        after = replace(state, private={**state.private, agent: sealed})
+        waiting = [b for b in BUYERS[BUYERS.index(agent) + 1 :] if state.active[b]]
+        return replace(after, turn=waiting[0]) if waiting else self._open_bids(after)
+
+    def _open_bids(self, state: CrowdState) -> CrowdState:
+        """Close the round: who left is public now, each bidder learns whether it was outbid."""
+        private = dict(state.private)
+        pending = {b: private[b]["pending"] for b in BUYERS if state.active[b]}
+        bids = {b: price for b, price in pending.items() if price is not None}
+        best = max(bids.values(), default=None)
+        for buyer in bids:
+            private[buyer] = {**private[buyer], "outbid": bids[buyer] < best}
+        table = state.table._replace(round=state.table.round + 1)
+        closed = {b: n + (b in bids) for b, n in state.closed_bids.items()}
+        active = {b: b in bids for b in BUYERS}
+        if best is None:
+            last = list(pending)[-1]
+            after = replace(state, private=private, active=active, closed_bids=closed)
+            return self._finish(after, table, EndReason.WALKAWAY, last)
+        seller = private["seller"]
+        private["seller"] = {**seller, "bids": (*seller["bids"], best)}
+        return CrowdState(table, active, closed, "seller", private)
+
+    def _sell_to_best(self, state: CrowdState, action: Action) -> CrowdState:
+        table, own = state.table, state.private["seller"]
+        told = table._replace(bids=own["bids"])
+        tells = self.manner(told, own) if self.manner and own["bids"] else None
+        seen = table._replace(moves=(*table.moves, Move("seller", action, tells)))
+        if isinstance(action, Offer):
+            check_ask(action.price, told)
+            seen = seen._replace(asks=(*table.asks, action.price))
+            if own["bids"] and table.round >= table.rounds:
+                return self._finish(state, seen, EndReason.DEADLINE, "seller")
+            first = next(b for b in BUYERS if state.active[b])
+            return replace(state, table=seen, turn=first)
+        if isinstance(action, Accept):
+            if not own["bids"]:
+                raise IllegalAction("there is no bid to accept yet; open with an asking price")
+            price = own["bids"][-1]
+            tied = [b for b in BUYERS if state.active[b] and state.private[b]["pending"] == price]
+            winner = next(b for b in own["liking"] if b in tied)
+            return self._finish(state, seen, EndReason.AGREEMENT, "seller", price, winner)
+        if isinstance(action, WalkAway):
+            return self._finish(state, seen, EndReason.WALKAWAY, "seller")
+        raise unknown_action(action)
+
+    def _finish(
+        self,
+        state: CrowdState,
+        table: Table,
+        end: EndReason,
+        by: str,
+        price: float | None = None,
+        winner: str = "",
+    ) -> CrowdState:
+        opening_ask = table.asks[0] if table.asks else 0.0
+        deal = Deal(end, by, price, table.round, opening_ask, winner)
+        return replace(state, table=table._replace(past=(deal,)), turn=None, end=end)

@@ -1,0 +1,236 @@
+"""Batches of games: those of given seeds, or drawn all at once.
+
+`games_of` holds the very instances and draws that `rollout` meets; `draw_games` draws from the same
+distribution, fast. `BATCH_TASKS` names the tasks there are: all in which the learner buys.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from env.bazaar.classic.seller import terms
+from env.bazaar.classic.tasks import CLASSIC, Classic
+from env.bazaar.env import Instance
+from env.bazaar.listings import CATALOGUE
+from env.bazaar.market.sellers import CLAIMS, RIVAL_HURRY, TALK, TYPES, SellerType, Stance
+from env.bazaar.market.tasks import BUYER_LIMIT, CAREER_PURSE, MARKETS, PURSE, SELLER_LIMIT, Market
+from env.bazaar.multi_buyer_env import BUYERS, Crowd
+from env.bazaar.vectorized.buyers import batch_form
+from env.bazaar.vectorized.rounding import power, rounded
+from env.bazaar.vectorized.sellers import ClassicSellers, MarketSellers
+from env.bazaar.vectorized.types import Deals, Games, Own
+from env.core import Task
+from env.rollout import agent_stream, begin
+from env.tasks import TASKS
+
+BATCH_TASKS = tuple(name for name, task in TASKS.items() if task.learner == "buyer")
+PRICES = np.array([item.list_price for item in CATALOGUE], float)
+# The places in a round's draws of those that are read here: uniform ones, then noise.
+CLASSIC_DRAWS = (0, 1, 2, 3, 8)  # walk, bluff, late, pull_back; of the deception
+MARKET_DRAWS = (0, 1, 2, 3, 7, 9)  # walk, claim, kind, bluff; of the deception, of the eyes
+# What a buyer's own values are where it has none.
+ABSENT: Mapping[str, float] = {
+    "reservation": np.nan,
+    "purse": np.inf,
+    "discount": 1.0,
+    "deadline": np.inf,
+}
+
+
+# The games of seeds
+
+
+def games_of(name: str, seeds: Sequence[int]) -> Games:
+    """The games that `rollout` plays at `seeds`, one or more."""
+    task = _covered(name)
+    states = [begin(task, seed).state for seed in seeds]
+    in_turn = zip(*(state.private["nature"] for state in states), strict=True)
+    deals = tuple(_stacked_deals(name, instances) for instances in in_turn)
+
+    def chance(turns: np.ndarray, which: np.ndarray) -> np.ndarray:
+        turns_of = zip(which.tolist(), turns.tolist(), strict=True)
+        drawn = [agent_stream(task, seeds[i], "buyer", turn).random(2) for i, turn in turns_of]
+        return np.array(drawn).reshape(-1, 2).T
+
+    liking = None
+    if isinstance(task.env, Crowd):
+        orders = [state.private["seller"]["liking"] for state in states]
+        liking = np.array([[order.index(buyer) for order in orders] for buyer in BUYERS])
+    return _games(task, deals, chance, liking)
+
+
+def _stacked_deals(name: str, instances: Sequence[Instance]) -> Deals:
+    rounds = np.array([deal.rounds or TASKS[name].env.rounds for deal in instances])
+    chance = np.ones((len(instances), int(rounds.max()), 12))  # 1 beyond the rounds: not read
+    for row, deal in zip(chance, instances, strict=True):
+        row[: len(deal.seller["chance"])] = deal.seller["chance"]
+    draws = np.ascontiguousarray(chance.T)
+    list_price = np.array([deal.item.list_price for deal in instances], float)
+    cost = np.array([deal.seller["reservation"] for deal in instances], float)
+    if "terms" in instances[0].seller:
+        sellers = _classic_sellers(_classic(name), cost, list_price, draws[[*CLASSIC_DRAWS]])
+    else:
+        stance = _stacked([deal.seller["stance"] for deal in instances])
+        sellers = _market_sellers(stance, draws[[*MARKET_DRAWS]])
+    crowd = len(BUYERS) if isinstance(TASKS[name].env, Crowd) else 1
+    owns = [(deal.buyer, *(deal.rivals or [deal.buyer] * 2))[:crowd] for deal in instances]
+    own = tuple(map(_stacked_own, zip(*owns, strict=True)))
+    return _deals(rounds, list_price, cost, own, sellers)
+
+
+def _stacked_own(owns: Sequence[Mapping[str, Any]]) -> Own:
+    columns = [
+        [absent if own.get(key) is None else own[key] for own in owns]
+        for key, absent in ABSENT.items()
+    ]
+    return Own(*np.array(columns, float))
+
+
+def _stacked(records: Sequence[Any]) -> Any:
+    """One record of arrays from several dataclass instances of a kind."""
+    columns = [[getattr(record, field.name) for record in records] for field in fields(records[0])]
+    return type(records[0])(
+        *(_stacked(c) if isinstance(c[0], SellerType) else np.array(c) for c in columns)
+    )
+
+
+# Games drawn at once
+
+
+def draw_games(name: str, n: int, rng: np.random.Generator) -> Games:
+    """`n` games of the task called `name`, one or more, from `rng`, distributed as `begin`'s."""
+    task = _covered(name)
+    family, short = name.split("/")
+    draw = _draw_classic(short, n, rng) if family == "classic" else _draw_market(short, n, rng)
+    turns = sum(len(deal.sellers.walk) for deal in draw)
+    draws = rng.random((2, turns, n))
+    liking = None
+    if isinstance(task.env, Crowd):
+        liking = rng.permuted(np.tile(np.arange(len(BUYERS))[:, None], n), axis=0)
+    return _games(task, draw, lambda turns, which: draws[:, turns, which], liking)
+
+
+def _draw_classic(short: str, n: int, rng: np.random.Generator) -> tuple[Deals, ...]:
+    task = CLASSIC[short]
+    if short == "amazon_realistic":
+        list_price = PRICES[rng.integers(len(PRICES), size=n)]
+        cost, budget = 0.7 * (list_price * rng.uniform(0.35, 0.90, n)), list_price
+    else:
+        list_price = np.full(n, float(round(task.cost * task.anchor)))
+        cost, budget = np.full(n, float(task.cost)), np.full(n, float(task.budget))
+    deadline = np.full(n, ABSENT["deadline"] if task.deadline is None else task.deadline)
+    own = Own(budget, np.full(n, np.inf), np.ones(n), deadline)
+    buyers = (own,) * (len(BUYERS) if short == "marketplace_arena" else 1)
+
+    def deal() -> Deals:
+        draws = [*rng.random((4, task.rounds, n)), rng.standard_normal((task.rounds, n))]
+        sellers = _classic_sellers(task, cost, list_price, draws)
+        return _deals(np.full(n, task.rounds), list_price, cost, buyers, sellers)
+
+    return tuple(deal() for _ in range(task.deals))
+
+
+def _draw_market(short: str, n: int, rng: np.random.Generator) -> tuple[Deals, ...]:
+    market = MARKETS[short]
+    which = rng.integers(len(TYPES), size=n)
+    spans = np.array([list(ranges.values()) for ranges in TYPES.values()])  # (types, 7, 2)
+    low, high = np.moveaxis(spans[which], 0, 2).swapaxes(0, 1)
+    kind = SellerType(np.array(list(TYPES))[which], *(low + (high - low) * rng.random((7, n))))
+    kind = replace(kind, bluff_rate=np.maximum(kind.bluff_rate, market.bluffing))
+    discount = rng.uniform(*market.discount, n)
+    deals = tuple(_draw_deal(market, kind, discount, rng) for _ in range(market.deals))
+    if market.deals == 1:
+        return deals
+    purse = np.rint(CAREER_PURSE * sum(deal.list_price for deal in deals))
+    return tuple(replace(deal, own=(deal.own[0]._replace(purse=purse),)) for deal in deals)
+
+
+def _draw_deal(
+    market: Market, kind: SellerType, discount: np.ndarray, rng: np.random.Generator
+) -> Deals:
+    n = len(discount)
+    list_price = PRICES[rng.integers(len(PRICES), size=n)]
+    rounds = rng.integers(*market.rounds, size=n, endpoint=True)
+    cost = np.rint(list_price * rng.uniform(*SELLER_LIMIT, n))
+    deadline = np.full(n, ABSENT["deadline"])
+    if market.deadline:
+        deadline = rng.integers(*market.deadline, size=n, endpoint=True).astype(float)
+    crowd = len(BUYERS) if market is MARKETS["crowd"] else 1
+    limits = np.rint(list_price * rng.uniform(*BUYER_LIMIT, (crowd, n)))
+    own = tuple(Own(limit, np.rint(PURSE * list_price), discount, deadline) for limit in limits)
+    stance = Stance(
+        kind, cost, np.rint(kind.markup * list_price), rounds, rng.random(n) < market.rival
+    )
+    most = int(rounds.max())
+    draws = [*rng.random((4, most, n)), *rng.standard_normal((2, most, n))]
+    return _deals(rounds, list_price, cost, own, _market_sellers(stance, draws))
+
+
+# What both have in common
+
+
+def _games(
+    task: Task,
+    deals: tuple[Deals, ...],
+    chance: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    liking: np.ndarray | None,
+) -> Games:
+    rivals = tuple(batch_form(task.opponents[b]) for b in BUYERS if b in task.opponents)
+    env = task.env
+    return Games(task.name, env.decimals, env.seller_type, deals, chance, rivals, liking)
+
+
+def _deals(
+    rounds: np.ndarray,
+    list_price: np.ndarray,
+    cost: np.ndarray,
+    own: tuple[Own, ...],
+    sellers: ClassicSellers | MarketSellers,
+) -> Deals:
+    classic = isinstance(sellers, ClassicSellers)
+    opening = rounded(sellers.terms.anchor, 2) if classic else sellers.stance.opening
+    return Deals(rounds, opening, list_price, cost, own, sellers)
+
+
+def _classic_sellers(
+    task: Classic, cost: np.ndarray, list_price: np.ndarray, draws: Sequence[np.ndarray]
+) -> ClassicSellers:
+    walk, bluff, late, pull_back, deception = draws
+    settings = (task.rounds, task.concession, task.walk_probability, task.inventory)
+    own = terms(task.persona, cost, list_price, *settings)
+    fakes, takes_back = np.zeros(bluff.shape, bool), np.zeros(bluff.shape, bool)
+    outstanding = np.zeros(bluff.shape[1], int)
+    for t in range(len(bluff)):  # as in `bluffs_outstanding`
+        fakes[t] = (bluff[t] < 0.3) & (outstanding < 2)
+        outstanding = outstanding + fakes[t]
+        takes_back[t] = (outstanding > 0) & (pull_back[t] < 0.25) & (t > 0)
+        outstanding = np.where(takes_back[t], 0, outstanding)
+    return ClassicSellers(own, walk, late, deception, fakes, takes_back)
+
+
+def _market_sellers(stance: Stance, draws: Sequence[np.ndarray]) -> MarketSellers:
+    walk, speaks, claim, bluff, cue, eye = draws
+    kind, t = stance.type, np.arange(1, len(walk) + 1)[:, None]
+    in_time = power(np.minimum(1.0, t / stance.rounds), 1 / kind.exponent).astype(float)
+    hurry = np.where(stance.rival, RIVAL_HURRY, 1.0)
+    next_walk = np.vstack([walk[1:], np.ones((1, walk.shape[1]))])
+    true = {  # as in `claim_at`
+        "rival": np.broadcast_to(stance.rival, walk.shape),
+        "final": next_walk < hurry * kind.impatience,
+        "urgent": (kind.impatience > 0.06) | (t > 0.7 * stance.rounds),
+    }
+    meant = np.choose((claim * len(CLAIMS)).astype(int) % len(CLAIMS), [true[c] for c in CLAIMS])
+    bluffs = (speaks < TALK) & ~meant & (bluff < kind.bluff_rate)
+    return MarketSellers(stance, walk, cue, eye, bluffs, in_time)
+
+
+def _classic(name: str) -> Classic:
+    return CLASSIC[name.split("/")[1]]
+
+
+def _covered(name: str) -> Task:
+    if name not in BATCH_TASKS:
+        raise ValueError(f"no batch of {name!r}; there are {', '.join(BATCH_TASKS)}")
+    return TASKS[name]

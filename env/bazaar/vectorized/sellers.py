@@ -1,0 +1,162 @@
+"""The sellers of both families over arrays: `classic_seller` and `market_seller` n times.
+
+`asks_at` and `hazards_at` are the open market's formulas for arrays of any shapes that broadcast;
+the oracle solves its games with them. Rounds are counted from 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from env.bazaar.classic.seller import Terms
+from env.bazaar.market.sellers import INSULT, LOW_BID, RIVAL_HURRY, STRIDE, Stance, threshold_at
+from env.bazaar.market.tasks import FIRMEST
+from env.bazaar.vectorized.rounding import rounded
+
+OFFER, ACCEPT, WALK = range(3)  # kinds of a move
+Paid = Sequence[tuple[np.ndarray, np.ndarray]]  # prices, NaN without a deal, and opening asks
+
+
+class BatchTells(NamedTuple):
+    """Those of the tells that a scripted buyer reads."""
+
+    verbal_deception_cue: np.ndarray
+    looks_away: np.ndarray  # bool: eye_contact is "avoidant"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicSellers:
+    """The published seller n times; `terms` holds arrays where the instances differ."""
+
+    terms: Terms
+    walk: np.ndarray  # draws, (rounds, n), like the next two
+    late: np.ndarray
+    deception: np.ndarray
+    fakes: np.ndarray  # (rounds, n) bool: makes a fake concession
+    takes_back: np.ndarray  # (rounds, n) bool: takes its fake concessions back
+
+    def answer(self, t: int, asks: np.ndarray, bids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Kinds and asks of `classic_seller` at round `t`."""
+        own, offer, last_ask = self.terms, bids[-1], asks[-1]
+        walks = (self.walk[t - 1] < own.walk_probability * t / own.rounds) & (
+            offer < 0.9 * own.reserve
+        )
+        accepts = offer >= own.accept_at * last_ask
+        if t / own.rounds > 0.75:
+            eager = (offer - own.reserve) / (own.anchor - own.reserve)
+            in_haste = self.late[t - 1] < eager * t / own.rounds * own.late
+            accepts |= (offer >= own.reserve) & in_haste
+        ask = own.anchor * (1 - np.minimum(0.25, own.rate) * t)
+        if own.persona == "deceptive":
+            ask = np.where(self.fakes[t - 1], ask * 0.92, ask)
+        elif own.persona == "impatient" and t <= 2:
+            ask = ask * (1 - 0.08 * t)
+        elif own.persona == "collaborative" and t > 1:
+            ask = 0.7 * ask + 0.3 * (1.1 * own.cost + last_ask) / 2
+        ask = rounded(np.maximum(ask, own.reserve), 2)
+        if t > 1:
+            ask = np.maximum(np.maximum(ask, 0.95 * (ask + offer) / 2), own.reserve)
+            if own.persona == "deceptive":
+                ask = np.where(self.takes_back[t - 1], np.maximum(ask, 1.03 * last_ask), ask)
+            ask = rounded(ask, 2)
+        accepts |= ask <= offer
+        return np.where(walks, WALK, accepts * ACCEPT), ask
+
+    def tells(self, t: int, asks: np.ndarray) -> BatchTells:
+        """Of `classic_tells` with the answer of round `t`; `asks` are those before it."""
+        own, cue = self.terms, np.zeros(asks.shape[1])
+        pressed = 1 - (asks[-1] - own.reserve) / (own.anchor - own.reserve)
+        urgency = np.minimum(1.0, own.inventory_pressure * t / own.rounds + 0.3 * pressed)
+        if own.persona == "deceptive":
+            cue = _clip(0.7 * urgency + 0.1 * self.deception[t - 1])
+        looks_away = {"default": urgency >= 0.5, "impatient": np.full(cue.shape, t >= 3)}
+        return BatchTells(cue, looks_away.get(own.persona, np.zeros(cue.shape, bool)))
+
+    def remembering(self, paid: Paid) -> "ClassicSellers":
+        """The same after these deals: it concedes less to a buyer that pays too much."""
+        return replace(
+            self, terms=replace(self.terms, rate=self.terms.rate * (1 - 0.3 * capitulation(paid)))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MarketSellers:
+    """The open market's seller n times; `stance` and its type hold arrays."""
+
+    stance: Stance
+    walk: np.ndarray  # draws, (rounds, n), like `cue` and `eye`
+    cue: np.ndarray
+    eye: np.ndarray
+    bluffs: np.ndarray  # (rounds, n) bool: makes a claim that is not true
+    in_time: np.ndarray  # share conceded with time after each round, (rounds, n)
+
+    def answer(self, t: int, asks: np.ndarray, bids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Kinds and asks of `market_seller` at round `t`."""
+        stance, kind, bid = self.stance, self.stance.type, bids[-1]
+        before = bids[:-1].max(axis=0) if t > 1 else LOW_BID * stance.opening
+        best = np.maximum(before, bid) if t > 1 else bid
+        ask = asks_at(stance.opening, stance.resting, kind.reciprocity, self.in_time[t - 1], best)
+        ask = np.minimum(asks[-1], np.ceil(ask - 1e-9))
+        threshold = threshold_at(stance, t, ask)
+        impatience = np.where(stance.rival, RIVAL_HURRY, 1.0) * kind.impatience
+        hazard = hazards_at(stance.opening, impatience, bid, before, threshold)
+        return np.where(bid >= threshold, ACCEPT, (self.walk[t - 1] < hazard) * WALK), ask
+
+    def tells(self, t: int, asks: np.ndarray) -> BatchTells:
+        """Of `market_tells` with the answer of round `t`."""
+        bluffing = self.bluffs[t - 1]
+        cue = _clip(0.2 + 0.5 * bluffing + 0.15 * self.cue[t - 1])
+        return BatchTells(cue, bluffing + 0.4 * self.eye[t - 1] > 0.6)
+
+    def remembering(self, paid: Paid) -> "MarketSellers":
+        """The same after these deals, as `remember` has it: it keeps more of its margin."""
+        kind = self.stance.type
+        margin = np.minimum(FIRMEST, kind.margin + softness(paid))
+        return replace(self, stance=replace(self.stance, type=replace(kind, margin=margin)))
+
+
+def asks_at(
+    opening: np.ndarray,
+    resting: np.ndarray,
+    reciprocity: np.ndarray,
+    in_time: np.ndarray,
+    best_bid: np.ndarray,
+) -> np.ndarray:
+    """`ask_at` before it is rounded up; `in_time` is the share conceded with time."""
+    low = LOW_BID * opening
+    moved = np.minimum(1.0, np.maximum(0.0, (best_bid - low) / (opening - low)))
+    return opening - (opening - resting) * ((1 - reciprocity) * in_time + reciprocity * moved)
+
+
+def hazards_at(
+    opening: np.ndarray,
+    impatience: np.ndarray,
+    bid: np.ndarray,
+    best_before: np.ndarray,
+    threshold: np.ndarray,
+) -> np.ndarray:
+    """`hazard_at`; `impatience` has the hurry in it that a rival brings."""
+    progress = np.maximum(0.0, bid - best_before) / (STRIDE * opening)
+    distance = (threshold - bid) / (INSULT * opening)
+    stalled = 1 - np.minimum(1.0, progress)
+    return impatience * stalled * np.minimum(1.0, np.maximum(0.0, distance))
+
+
+def capitulation(paid: Paid) -> np.ndarray | float:
+    """`capitulation_rate` of these deals."""
+    recent = paid[-10:]
+    return sum(price > 0.85 * ask for price, ask in recent) / len(recent) if recent else 0.0
+
+
+def softness(paid: Paid) -> np.ndarray | float:
+    """`softness` of `market` for these deals."""
+    if not paid:
+        return 0.0
+    soft = sum(np.where(np.isnan(price), 0.0, 2 * price / ask - 1) for price, ask in paid)
+    return _clip(soft / len(paid))
+
+
+def _clip(level: np.ndarray) -> np.ndarray:
+    return np.minimum(1.0, np.maximum(0.0, level))

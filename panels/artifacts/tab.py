@@ -1,0 +1,174 @@
+"""Artifacts & API: every file with what made it, to download and check; how to use it from code."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import TASKS, rollout
+from panels.results import speeds
+from panels.ui.look import badge, downloads, heading, note, table
+from sauda.policies import contestants
+from sauda.records.checks import CHECKS
+from sauda.records.seeds import SEED_BITS, whole_seed
+from sauda.records.store import FILES, ROOT, ArtifactError, Entry, bundle, load, sha256
+from sauda.records.transcript import to_json
+
+TITLE = "Artifacts & API"
+
+SHELL = """\
+# one episode as a transcript, and as data
+python -m sauda play --task classic/single_deal --policy expert --seed 7
+python -m sauda play --task classic/single_deal --policy expert --seed 7 --json
+
+# every artifact: its seal, then what can be replayed, to the last digit
+python -m sauda verify"""
+
+PYTHON = """\
+from env import Accept, Offer, TASKS, rollout
+
+def half_then_take(obs, rng):
+    \"\"\"Bid half the first ask once, then take what is asked.\"\"\"
+    return Offer(obs.priced(obs.opening_ask / 2)) if obs.round == 0 else Accept()
+
+task = TASKS["classic/single_deal"]
+episode = rollout(task, half_then_take, seed=7)
+print(episode.end, episode.payoffs, task.grade(episode.final))"""
+
+CLIENT = """\
+from gradio_client import Client
+
+client = Client("{address}")
+print(client.predict("classic/single_deal", "expert", "7", api_name="/play"))"""
+
+
+def listing(root: Path = ROOT) -> Markup:
+    """One row a file; a missing or broken one says what makes it."""
+    return table(
+        (
+            "file",
+            "what it holds",
+            "kind",
+            "origin",
+            "made by",
+            "check",
+            "KiB",
+            "SHA-256",
+            "shown in",
+        ),
+        [row(entry, root) for entry in FILES],
+        align="llllllrll",
+        caption="Every artifact",
+    )
+
+
+def row(entry: Entry, root: Path) -> tuple[object, ...]:
+    """One file's cells; the name is its download."""
+    try:
+        artifact = load(entry.file, root)
+    except ArtifactError as error:
+        fault = Markup('<span class="sauda-bad">It cannot be served: {}.</span>').format(
+            error.fault
+        )
+        by, check = command(entry.command), CHECKS[entry.kind]
+        return entry.file, fault, entry.kind, "–", by, check, "–", "–", entry.tab
+    path = root / entry.file
+    name = Markup('<a href="{}" download>{}</a>').format(url(path), entry.file)
+    digest = sha256(path)
+    made = artifact.made
+    at = Markup("{}<br>{}").format(
+        command(made["command"]), f"{made['created'][:10]} {(made.get('commit') or '')[:7]}"
+    )
+    return (
+        name,
+        entry.about,
+        artifact.kind,
+        badge(artifact.origin),
+        at,
+        CHECKS[entry.kind],
+        f"{path.stat().st_size / 1024:,.0f}",
+        Markup('<code title="{}">{}…</code>').format(digest, digest[:12]),
+        entry.tab,
+    )
+
+
+def command(text: str) -> Markup:
+    """A command in monospace."""
+    return Markup("<code>{}</code>").format(text)
+
+
+def url(path: Path) -> str:
+    """Where the page serves a file of the artifacts folder."""
+    return f"gradio_api/file={quote(str(path))}"
+
+
+def play(task_name: str, policy_name: str, seed: str) -> dict[str, Any]:
+    """Play one episode of a task with a scripted policy in the learner's seat.
+
+    The rules of every task end a game within a few hundred moves.
+
+    Args:
+        task_name: such as classic/single_deal; an unknown one is answered with those there are
+        policy_name: such as expert; likewise
+        seed: a whole number below 2**128 as text, such as "7"
+
+    Returns:
+        the episode: its seed as text, its moves in order, how it ended, the payoffs in rupees and
+        the grade
+    """
+    task = TASKS[one_of("task", task_name, TASKS)]
+    policies = contestants(task)  # scripts alone: no name of a model or a file is looked up
+    name = one_of("policy", policy_name, policies)
+    played = rollout(task, policies[name], seed_in(seed))
+    return {**to_json(played, name), "seed": str(played.seed)}  # JavaScript would round a number
+
+
+def one_of(kind: str, name: object, known: Mapping[str, object]) -> str:
+    """`name` where it is in `known`; raises `gr.Error` naming those there are."""
+    if isinstance(name, str) and name in known:
+        return name
+    sentence = f"There is no {kind} of that name; choose one of {', '.join(known)}."
+    raise gr.Error(sentence, print_exception=False)
+
+
+def seed_in(text: object) -> int:
+    """The seed in a text of digits; raises `gr.Error` on anything else."""
+    try:
+        return whole_seed(text if isinstance(text, str) else "")  # a number could have lost digits
+    except ValueError:
+        sentence = f'A seed is a whole number from 0 below 2**{SEED_BITS}, as text: "7".'
+        raise gr.Error(sentence, print_exception=False) from None
+
+
+def build() -> None:
+    """Lay out the tab. Called inside a `gr.Tab`."""
+    gr.set_static_paths([ROOT])
+    gr.HTML(heading(TITLE, "Every measured or published figure here is in one of these files."))
+    gr.HTML(listing())
+    path = downloads() / "sauda-artifacts.zip"
+    bundle(path)
+    gr.DownloadButton("All files in one zip", value=str(path), size="sm", scale=0)
+    speeds.build()
+    gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12:"))
+    gr.Code(SHELL, language="shell", interactive=False, show_label=False, show_line_numbers=False)
+    gr.HTML(
+        heading(
+            "Bring a policy",
+            f"A policy is a function of an observation. {len(TASKS)} tasks, "
+            f"{len(contestants(TASKS['classic/single_deal']))} scripted buyers to beat.",
+        )
+    )
+    gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)
+    gr.HTML(heading("Over HTTP", "This page answers as an API; put its own address in."))
+    gr.Code(
+        CLIENT.format(address="http://127.0.0.1:7860"),
+        language="python",
+        interactive=False,
+        show_label=False,
+        show_line_numbers=False,
+    )
+    gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
+    gr.HTML(note("Nothing a running game hides is in these files: they hold finished games only."))

@@ -1,0 +1,1 @@
+"""GPU arena: labs share scarce GPUs, step by step."""

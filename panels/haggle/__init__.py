@@ -1,0 +1,1 @@
+"""Haggle: a visitor plays against Sauda, a model or a script."""

@@ -1,0 +1,1 @@
+"""Judge: what a pitch claims, checked."""

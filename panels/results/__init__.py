@@ -1,0 +1,1 @@
+"""Results: every measurement, one module a section."""

@@ -1,0 +1,194 @@
+"""What the arena's reward is made of, and what can be done in it: from the game's own code.
+
+The means and examples come from an evaluation.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from env import arena
+from panels.ui.look import QUIET, bar_style, heading, styled, table, whiskers
+from panels.ui.provenance import provenance
+from sauda.policies import LAB_LABELS
+from sauda.records.store import Artifact
+
+
+def spanned(figures: Mapping[str, float], metric: str = "grade") -> str:
+    """A mean with its interval, as many decimals as the metric bears."""
+    digits = 1 if metric == "utility" else 3
+    return " ".join(
+        (
+            f"{figures['mean']:z.{digits}f}",
+            f"[{figures['low']:z.{digits}f}, {figures['high']:z.{digits}f}]",
+        )
+    )
+
+
+# Reward design ------------------------------------------------------------------------------------
+
+
+def component_bars(evaluation: Artifact, task: str, policy: str) -> go.Figure:
+    """The mean of each reward component over a policy's episodes, with its interval."""
+    cells = [_row(evaluation, task, policy)["components"][c.name] for c in arena.COMPONENTS][::-1]
+    bar = go.Bar(
+        y=[short(component.name) for component in arena.COMPONENTS][::-1],
+        x=[cell["mean"] for cell in cells],
+        orientation="h",
+        error_x=whiskers(cells),
+        hovertemplate="%{y}: %{x:+.4f}<extra></extra>",
+        **bar_style("scripted"),
+    )
+    figure = styled(go.Figure(bar), height=80 + 28 * len(cells))
+    figure.update_xaxes(title="mean, share of the stake", showgrid=True, zeroline=True)
+    return figure.update_yaxes(showgrid=False)
+
+
+def short(name: str) -> str:
+    """A component's name as words, without what all of them share."""
+    return name.removesuffix("_score").removesuffix("_penalty").replace("_", " ")
+
+
+def component_sentence(evaluation: Artifact, task: str, policy: str) -> str:
+    """What a policy's reward is made of, in words."""
+    row = _row(evaluation, task, policy)
+    ranked = sorted(row["components"].items(), key=lambda item: -abs(item[1]["mean"]))
+    most = " and ".join(f"{short(name)} {cell['mean']:+.3f}" for name, cell in ranked[:2])
+    return (
+        f"{policy} on {task} gathers {spanned(row['reward'], 'reward')}, most of it {most};"
+        f" n = {row['n']:,} episodes, whiskers are 95 % bootstrap intervals of the mean."
+    )
+
+
+def component_table(evaluation: Artifact, task: str, policy: str) -> Markup:
+    """Every component: its formula, its mean, and one measured step where it was not 0."""
+    row = _row(evaluation, task, policy)
+    shown = {example["component"]: example for example in evaluation.data["examples"]}
+    rows = [
+        (c.name, c.formula, spanned(row["components"][c.name]), example(shown.get(c.name)))
+        for c in arena.COMPONENTS
+    ]
+    whole = (arena.TOTAL.name, arena.TOTAL.formula, spanned(row["reward"], "reward"), "")
+    return table(
+        ("component", "formula", f"mean, {policy}", "a measured action, with all until the next"),
+        [*rows, whole],
+        align="llrl",
+        caption=f"The reward, {task}",
+    )
+
+
+def example(found: Mapping[str, Any] | None) -> Markup:
+    """One step with what it brought and how to play it again; what is missing is said."""
+    if found is None:
+        return Markup("never other than 0 here: no judge sits in these tasks")
+    return Markup("{}: {} → <code>{}</code> ({}, {}, seed {}, round {})").format(
+        f"{found['amount']:+.3f}",
+        found["words"],
+        found["code"],
+        found["task"],
+        found["policy"],
+        found["seed"],
+        found["round"],
+    )
+
+
+def _row(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
+    others = evaluation.config["others"][0]
+    cell = (others, task, policy)
+    rows = evaluation.data["rows"]
+    return next(r for r in rows if (r["others"], r["task"], r["policy"]) == cell)
+
+
+# Action space -------------------------------------------------------------------------------------
+
+
+def action_cards() -> Markup:
+    """A card a type of action: what it is for, the fields it reads, how it may come out."""
+    cards = [action_card(name, kind) for name, kind in arena.KINDS.items()]
+    return Markup('<div class="sauda-cards sauda-actions-list">{}</div>').format(
+        Markup("").join(cards)
+    )
+
+
+def action_card(name: str, kind: arena.Kind) -> Markup:
+    """One type of action, its ways to fail folded away."""
+    fields = [Markup("<code>{}</code>").format(field) for field in kind.required]
+    fields += [Markup('<code class="sauda-open">{}?</code>').format(f) for f in kind.optional]
+    failures = Markup("")
+    if kind.failures:
+        failures = Markup("<details><summary>{} way{} to fail</summary>{}</details>").format(
+            len(kind.failures), "s" * (len(kind.failures) > 1), _marked(kind.failures, "bad")
+        )
+    return Markup(
+        '<section class="sauda-card"><h3><code>{}</code></h3><p>{}</p>'
+        "<p>{}</p><p>{}</p>{}</section>"
+    ).format(
+        name,
+        kind.purpose,
+        Markup(" ").join(fields) or "No fields.",
+        _marked(kind.success, "good"),
+        failures,
+    )
+
+
+def _marked(codes: Sequence[str], tone: str) -> Markup:
+    mark = {"good": "✓", "bad": "✕"}[tone]
+    each = Markup('<span class="sauda-{}">{}\u00a0<code>{}</code></span>')
+    return Markup(" ").join(each.format(tone, mark, code) for code in codes)
+
+
+# Layout -------------------------------------------------------------------------------------------
+
+
+def action_space() -> None:
+    """Lay out the cards of the actions. Called inside the Results tab."""
+    gr.HTML(
+        heading(
+            "Action space",
+            "One flat record an action; fields with a question mark may be left out. Whatever the"
+            " rules refuse is answered with a code, uses the action up and changes nothing else.",
+        )
+    )
+    gr.HTML(action_cards())
+
+
+def reward_design(evaluation: Artifact) -> None:
+    """Lay out the components of the reward. Called inside the Results tab."""
+    gr.HTML(
+        heading(
+            "Reward design",
+            f"{len(arena.COMPONENTS)} named components add up to the reward of a step. They follow"
+            f" the true utility: {arena.PROMISE:.0%} of what a lab’s best plan promises counts at"
+            " once, the rest when it is earned; so over an episode they add up to the utility less"
+            f" {arena.PROMISE:.0%} of the BATNA, as a share of the stake, and the penalties.",
+        )
+    )
+    tasks, policies = list(evaluation.config["tasks"]), list(evaluation.config["policies"])
+    with gr.Row():
+        task = gr.Radio(tasks, value=tasks[-1], label="Reward on", min_width=300)
+        policy = gr.Dropdown(
+            [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies],
+            value=policies[0],
+            label="Reward of",
+            filterable=False,
+            min_width=300,
+        )
+
+    def show(task: str, policy: str):
+        return (
+            component_bars(evaluation, task, policy),
+            Markup("<p>{}</p>").format(component_sentence(evaluation, task, policy)),
+            component_table(evaluation, task, policy),
+        )
+
+    start = show(tasks[-1], policies[0])
+    parts = [
+        gr.Plot(start[0], show_label=False, elem_id="results-arena-reward"),
+        gr.HTML(start[1]),
+        gr.HTML(start[2]),
+    ]
+    gr.HTML(provenance(evaluation, f"n = {evaluation.config['episodes']:,} a policy and task"))
+    gr.on([task.change, policy.change], show, [task, policy], parts, **QUIET)

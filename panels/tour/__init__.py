@@ -1,0 +1,1 @@
+"""Tour: the page in one screen."""

@@ -1,0 +1,1 @@
+"""Training: the curves of real runs, from their logs."""

@@ -1,0 +1,233 @@
+"""Curves of training logs, stacked over one x axis, so that hovering one reads all at that step.
+
+A value that a log does not hold is a gap in its line.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import plotly.graph_objects as go
+
+from panels.training.logs import GRADES, PROBED, REWARD, SPREAD, Log, Metric, Row
+from panels.training.permalink import SCALES, View
+from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers
+from sauda.evaluation.statistics import averaged
+
+Values = Sequence[float | None]
+
+# Numbers of a curve -------------------------------------------------------------------------------
+
+
+def places(rows: Sequence[Row], over: str) -> Values:
+    """Where each row stands on the x axis; None where its log does not tell."""
+    field, per = {"step": ("step", 1), "tokens": ("tokens", 1), "time": ("seconds", 60)}[over]
+    return [None if (at := row.get(field)) is None else at / per for row in rows]
+
+
+def with_gaps(values: Values, smoothing: float) -> Values:
+    """The debiased moving average of what is there; None where nothing is."""
+    smoothed = iter(averaged([value for value in values if value is not None], smoothing))
+    return [None if value is None else next(smoothed) for value in values]
+
+
+def drawable(values: Values, log: bool) -> Values:
+    """`values` as an axis can show them: a logarithmic one has no place for 0 and below."""
+    return [None if log and value is not None and value <= 0 else value for value in values]
+
+
+def band(at: Values, middle: Values, half: Values) -> tuple[list, list]:
+    """x and y of the area `middle` ± `half`: one closed outline a stretch without a gap."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    points = list(zip(at, middle, half, strict=True))
+    for whole, stretch in groupby(points, key=lambda point: None not in point):
+        if whole:
+            there = list(stretch)
+            x += [p[0] for p in there] + [p[0] for p in there[::-1]] + [None]
+            y += [p[1] + p[2] for p in there] + [p[1] - p[2] for p in there[::-1]] + [None]
+    return x, y
+
+
+# A stack of panels --------------------------------------------------------------------------------
+
+TOP, GAP, BOTTOM = 28, 40, 48  # px above, between and below the panels
+LEGEND = 28  # px more above, where published logs are named
+PUBLISHED_AXIS = 99  # number of the vertical axis that published rewards have; beyond all panels
+PANEL = 108  # px of height for each
+X_FORMAT = {"step": ",d", "tokens": ",d", "time": ".1f"}  # of d3, in what a hover says
+
+
+def inner_height(panels: int) -> int:
+    """Height of a stack without its margins, px."""
+    return PANEL * panels + GAP * (panels - 1)
+
+
+def stack(
+    log: Log, metrics: Sequence[Metric], view: View, inner: int, beside: Sequence[Log] = ()
+) -> go.Figure:
+    """`metrics` of one run under each other, `inner` px high without margins.
+
+    Published logs `beside` it are dashed and hollow.
+    """
+    part = (inner - GAP * (len(metrics) - 1)) / sum(metric.weight for metric in metrics)
+    figure, top = go.Figure(), float(inner)
+    for i, metric in enumerate(metrics):
+        bottom = max(0.0, top - part * metric.weight)
+        axis = "y" if i == 0 else f"y{i + 1}"
+        _panel(figure, axis, [bottom / inner, top / inner], log, metric, view, beside)
+        top = bottom - GAP
+    figure.update_layout(
+        meta=log.name,  # stacks of one log are hovered together: theme.py
+        hovermode="x unified",
+        hoversubplots="axis",
+        xaxis={
+            "anchor": axis, "rangemode": "tozero", "showticklabels": bool(log.rows or beside),
+            "title": f"{SCALES[view.over]} of {log.name}",
+            "unifiedhovertitle": {"text": f"{SCALES[view.over]} %{{x:{X_FORMAT[view.over]}}}"},
+            "showspikes": True, "spikemode": "across", "spikesnap": "data", "spikedash": "solid",
+            "spikethickness": 1,
+        },
+    )  # fmt: skip
+    above = TOP + (LEGEND if view.overlay else 0)  # the same for both stacks of a page
+    return styled(figure, inner + above + BOTTOM).update_layout(
+        margin={"l": 56, "r": 16, "t": above, "b": BOTTOM},
+        legend={"y": 1, "yref": "container", "yanchor": "top"},
+    )
+
+
+def _panel(
+    figure: go.Figure, axis: str, domain: list[float], log: Log, metric: Metric, view: View,
+    beside: Sequence[Log],
+) -> None:  # fmt: skip
+    """Draw one metric on `axis`, its name above it."""
+    log_axis = view.log and metric.log
+    figure.add_annotation(
+        text=metric.title, xref="paper", yref="paper", x=0, y=domain[1],
+        xanchor="left", yanchor="bottom", xshift=-44, yshift=3, showarrow=False,
+    )  # fmt: skip
+    layout = {"anchor": "x", "nticks": 5, "exponentformat": "e"}
+    if log_axis:
+        layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
+    values = {row.get(metric.name) for row in log.of(metric)} - {None}
+    if metric.share and not (log.game == "arena" and metric in GRADES):  # it may be a loss
+        layout |= {"range": [-0.04, 1.04], "tickvals": [0, 0.5, 1]}
+    if len(values) == 1 and not log_axis and (constant := values.pop()) > 0:
+        layout |= {"range": [0, 2 * constant]}  # or Plotly gives it the axis from -1 to 1
+    drawn = list(_traces(log, metric, view, log_axis))
+    others = [other for other in beside if other.holds(metric)]
+    scaled = bool(drawn or others or metric.share)
+    own = layout | {"domain": domain, "showticklabels": scaled}
+    figure.update_layout({_layout_name(axis): own})
+    # An axis without a trace is not laid out, and what lies over it is not either.
+    for trace in drawn or [{"type": "scatter", "x": [None], "y": [None], "showlegend": False}]:
+        figure.add_trace({"name": log.name} | trace | {"xaxis": "x", "yaxis": axis})
+    if drawn:
+        _resumes(figure, log, view.over, axis)
+    else:
+        figure.add_annotation(
+            text="not in the log" if log.rows else "ours is not recorded yet", xref="paper",
+            yref="paper", x=0.5, y=domain[0], yanchor="bottom", yshift=8, showarrow=False,
+        )  # fmt: skip
+    if others and metric is REWARD:  # another measure stands on an axis of its own
+        axis, under = f"y{PUBLISHED_AXIS}", axis
+        layout |= {"overlaying": under, "side": "right", "showgrid": False}
+        layout |= {"title": "published: first bid’s bell curve"}
+        figure.update_layout({_layout_name(axis): layout})
+    for other in others:
+        for trace in _traces(other, metric, view, log_axis):
+            first = trace["showlegend"] and not any(
+                each.showlegend and each.name == other.name for each in figure.data
+            )
+            figure.add_trace(trace | {"xaxis": "x", "yaxis": axis, "showlegend": first})
+
+
+def _layout_name(axis: str) -> str:
+    return f"yaxis{axis.removeprefix('y')}"
+
+
+def _traces(log: Log, metric: Metric, view: View, log_axis: bool) -> Iterator[dict[str, Any]]:
+    """Faint points and their average; the band of a reward; whiskers of games played."""
+    if not log.holds(metric):
+        return
+    rows = log.of(metric)
+    at = places(rows, view.over)
+    if all(place is None for place in at):
+        return
+    raw = [row.get(metric.name) for row in rows]
+    style = _style(log)
+    if metric is PROBED:
+        yield _probes(rows, at, style) | {"name": log.name}
+        return
+    if not metric.noisy:
+        yield {
+            "type": "scatter", "x": at, "y": raw, "mode": "lines", "line": style["line"],
+            "showlegend": False, "name": log.name,
+            "hovertemplate": f"{metric.label} %{{y:.2e}}<extra></extra>",
+        }  # fmt: skip
+        return
+    smooth = with_gaps(raw, view.smoothing)
+    if metric is REWARD and log.holds(SPREAD):
+        half = with_gaps([row.get("spread") for row in rows], view.smoothing)
+        x, y = band(at, smooth, half)
+        yield {
+            "type": "scatter", "x": x, "y": y, "mode": "lines", "fill": "toself",
+            "fillcolor": _faint(SERIES[log.role].light), "line": {"width": 0},
+            "hoverinfo": "skip", "showlegend": False, "name": "spread",
+        }  # fmt: skip
+    yield {
+        "type": "scatter", "x": at, "y": drawable(raw, log_axis), "mode": "markers",
+        "marker": style["marker"] | {"size": 5, "opacity": 0.35},
+        "hoverinfo": "skip", "showlegend": False, "name": f"{log.name}, raw",
+    }  # fmt: skip
+    who = f"{log.name}, " if log.caveat else ""
+    yield {
+        "type": "scatter", "x": at, "y": drawable(smooth, log_axis), "mode": "lines",
+        "line": style["line"], "connectgaps": False, "name": log.name, "customdata": raw,
+        "showlegend": bool(log.caveat),
+        "hovertemplate": f"{who}{metric.label} %{{y:.3g}} (%{{customdata:.3g}})<extra></extra>",
+    }  # fmt: skip
+
+
+def _style(log: Log) -> dict[str, Any]:
+    style = line_style(log.role)
+    if log.name.endswith("tells"):  # the two differ in dash and mark
+        style["line"] |= {"dash": "dot"}
+        style["marker"] |= {"symbol": "square-open"}
+    elif log.caveat:
+        style["line"] |= {"dash": "5px,3px"}  # longer ones would read as gaps
+    return style
+
+
+def _probes(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> dict[str, Any]:
+    means, lows, highs = (
+        [row[key] for row in rows] for key in ("probe", "probe_low", "probe_high")
+    )
+    cells = [
+        {"mean": mean, "low": low, "high": high}
+        for mean, low, high in zip(means, lows, highs, strict=True)
+    ]
+    return {
+        "type": "scatter", "x": at, "y": means, "showlegend": False, **style,
+        "error_y": whiskers(cells) | {"color": PALETTE["ink"][0]},
+        "customdata": list(zip(lows, highs, (row["probe_n"] for row in rows), strict=True)),
+        "hovertemplate": "grade %{y:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}], "
+        "%{customdata[2]} games<extra></extra>",
+    }  # fmt: skip
+
+
+def _faint(colour: str) -> str:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.14)"
+
+
+def _resumes(figure: go.Figure, log: Log, over: str, axis: str) -> None:
+    """A dotted line through the panel of `axis` where the run was gone on with."""
+    at = places(log.rows, over)
+    for step in log.resumed:
+        later = (x for x, row in zip(at, log.rows, strict=True) if row["step"] > step)
+        if (x := next(later, None)) is not None:
+            figure.add_shape(
+                type="line", xref="x", yref=f"{axis} domain", x0=x, x1=x, y0=0, y1=1,
+                line={"dash": "dot", "width": 1, "color": SERIES["oracle"].light},
+            )  # fmt: skip

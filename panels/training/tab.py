@@ -1,0 +1,122 @@
+"""How policies were trained: every curve is read from the log of a real run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from panels.training import runs
+from panels.ui.look import QUIET, SERIES, heading, line_style, styled
+from panels.ui.provenance import load_or_say, provenance
+from sauda.evaluation.statistics import averaged
+from sauda.records.store import Artifact
+
+TITLE = "Training"
+
+SMOOTHING = 0.9  # of the moving average, at first
+
+
+def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
+    """Reward of each training episode of `task`: raw points, their average, and the expert's."""
+    rows = _rows(selector, task)
+    x = [row["episode"] for row in rows]
+    rewards = [row["reward"] for row in rows]
+    figure = go.Figure()
+    raw = {"color": SERIES["buyer"].light, "size": 5, "opacity": 0.35}
+    figure.add_scatter(
+        x=x, y=rewards, mode="markers", marker=raw, name="selector, each episode",
+        customdata=[row["policy"] for row in rows],
+        hovertemplate="episode %{x}: %{y:.3f} by %{customdata}<extra></extra>",
+    )  # fmt: skip
+    smoothed = line_style("buyer") | {"mode": "lines"}
+    figure.add_scatter(
+        x=x, y=averaged(rewards, smoothing), name="selector, averaged",
+        hovertemplate="averaged: %{y:.3f}<extra></extra>", **smoothed,
+    )  # fmt: skip
+    expert = averaged([row["expert"] for row in rows], smoothing)
+    figure.add_scatter(
+        x=x, y=expert, name="rule_based_expert on the same worlds, averaged",
+        hovertemplate="expert: %{y:.3f}<extra></extra>",
+        **(line_style("scripted") | {"mode": "lines"}),
+    )  # fmt: skip
+    figure.update_xaxes(title="training episode")
+    return styled(figure, 340).update_yaxes(title="reward of the episode")
+
+
+def choice_figure(selector: Artifact, task: str) -> go.Figure:
+    """The selector's probability of each policy after every episode of `task`."""
+    rows, figure = _rows(selector, task), go.Figure()
+    roles = {"planner": "buyer", "rule_based_expert": "seller"}
+    for i, name in enumerate(selector.data["arms"]):
+        role = roles.get(name, "scripted")
+        figure.add_scatter(
+            x=[row["episode"] for row in rows],
+            y=[row["after"][i] for row in rows],
+            name=name,
+            hovertemplate=f"{name}: %{{y:.2f}}<extra></extra>",
+            **(line_style(role) | {"mode": "lines"}),
+        )
+    figure.update_xaxes(title="training episode")
+    return styled(figure, 340).update_yaxes(title="probability", range=[0, 1])
+
+
+def _rows(selector: Artifact, task: str) -> list[Mapping[str, Any]]:
+    return [row for row in selector.data["curve"] if row["task"] == task]
+
+
+def outcome(selector: Artifact, task: str) -> str:
+    """Where the run ended, in words."""
+    final = next(row for row in selector.data["final"] if row["task"] == task)
+    gain = final["less_expert"]
+    return (
+        f"On {task} the selector ends on {final['policy']}. On {final['n']} hold-out worlds that is"
+        f" {gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}] of reward against"
+        " rule_based_expert (paired, 95 % bootstrap interval)."
+    )
+
+
+def build() -> None:
+    """Lay out the tab. Called inside a `gr.Tab`."""
+    gr.HTML(heading(TITLE, "Every curve is read from the log of a real run."))
+    runs.build()
+    gr.HTML(
+        heading(
+            "A selector in the GPU arena",
+            "A softmax over scripted labs learns by REINFORCE which of them to play.",
+        )
+    )
+    selector, missing = load_or_say("training/selector.json")
+    if selector is None:
+        gr.HTML(missing)
+    else:
+        _selector(selector)
+
+
+def _selector(selector: Artifact) -> None:
+    tasks = [row["task"] for row in selector.data["final"]]
+    with gr.Row():
+        task = gr.Radio(tasks, value=tasks[-1], label="Task", min_width=320)
+        smoothing = gr.Slider(
+            0, 0.98, value=SMOOTHING, step=0.02, label="Smoothing", elem_classes="sauda-steps",
+            min_width=320,
+        )  # fmt: skip
+    with gr.Row():
+        reward = gr.Plot(
+            reward_figure(selector, tasks[-1], SMOOTHING), show_label=False, min_width=320
+        )
+        choice = gr.Plot(choice_figure(selector, tasks[-1]), show_label=False, min_width=320)
+    said = gr.HTML(Markup("<p>{}</p>").format(outcome(selector, tasks[-1])))
+    gr.HTML(provenance(selector, f"n = {len(selector.data['curve'])} training episodes"))
+
+    def redrawn(name: str, weight: float):
+        return (
+            reward_figure(selector, name, weight),
+            choice_figure(selector, name),
+            Markup("<p>{}</p>").format(outcome(selector, name)),
+        )
+
+    gr.on(
+        [task.change, smoothing.change], redrawn, [task, smoothing], [reward, choice, said], **QUIET
+    )

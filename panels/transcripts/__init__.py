@@ -1,0 +1,1 @@
+"""Transcripts: recorded games, side by side."""

@@ -1,0 +1,210 @@
+"""Transcripts of the GPU arena: a lab's steps by round, their rewards, what the others did."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import numpy as np
+from markupsafe import Markup
+
+from env import ARENA_TASKS, Episode, arena, begin, task
+from sauda.evaluation.evaluate import SPLITS
+from sauda.records.arena_events import Event, events
+from sauda.records.store import Artifact
+
+DEMO_SEED = 5
+DEMO = ("planner", "rule_based_expert")  # after and before
+WIDTH, HEIGHT, EDGE, RIGHT = 320, 120, 40, 8  # px of a curve; EDGE is left of and under it
+
+
+def is_arena(task_name: str) -> bool:
+    """Whether a task is one of the GPU arena."""
+    return task_name in ARENA_TASKS
+
+
+def before_and_after(evaluation: Artifact, task_name: str) -> int:
+    """The recorded seed at which DEMO's grades differ by the median: neither lucky nor unlucky.
+
+    With an even count it is the lower of the two in the middle; of equal ones the first seed.
+    """
+    after, before = (_grades(evaluation, task_name, name) for name in DEMO)
+    order = np.argsort(after - before, kind="stable")
+    return SPLITS[evaluation.config["split"]][int(order[(len(order) - 1) // 2])]
+
+
+def _grades(evaluation: Artifact, task_name: str, policy: str) -> np.ndarray:
+    others = evaluation.config["others"][0]
+    return np.array(evaluation.data["episodes"][others][task_name][policy]["grade"])
+
+
+def longest(episodes: Mapping[str, Episode]) -> int:
+    """The most actions the learner took in any of the episodes."""
+    return max(len(e.trajectory(task(e.task).learner)) for e in episodes.values())
+
+
+def columns(episodes: Mapping[str, Episode], step: int) -> Markup:
+    """The policies side by side after `step` actions of the learner each, curves on one scale."""
+    stories = {name: _story(episode) for name, episode in episodes.items()}
+    sums = [0.0, *(event.cumulative for story in stories.values() for event in story)]
+    scale = (min(sums), max(sums), longest(episodes))
+    cards = [column(name, episodes[name], stories[name], step, scale) for name in episodes]
+    return Markup('<div class="sauda-cards sauda-arena">{}</div>').format(Markup("").join(cards))
+
+
+def _story(episode: Episode) -> tuple[Event, ...]:
+    return events(episode, task(episode.task).learner)
+
+
+def column(
+    name: str,
+    episode: Episode,
+    story: Sequence[Event],
+    step: int,
+    scale: tuple[float, float, int],
+) -> Markup:
+    """One policy: its cumulative reward, its rounds up to `step`, and how it came out."""
+    told = upto(story, step)
+    own = [event for event in told if event.reward is not None]
+    over = len(told) == len(story)
+    rounds = [round_block(index, list(group)) for index, group in _by_round(told)]
+    return Markup('<section class="sauda-card"><h3>{}</h3>{}{}{}</section>').format(
+        name, curve([event.cumulative for event in own], scale), Markup("").join(rounds),
+        outcome(episode) if over else "",
+    )  # fmt: skip
+
+
+def upto(story: Sequence[Event], step: int) -> list[Event]:
+    """The events up to the learner's action number `step`, and all that followed it."""
+    taken, told = 0, []
+    for event in story:
+        taken += event.reward is not None
+        if taken > step:
+            break
+        told.append(event)
+    return told
+
+
+def _by_round(told: Sequence[Event]):
+    return groupby(told, key=lambda event: event.round_index)
+
+
+def round_block(index: int, told: Sequence[Event]) -> Markup:
+    """A round: shocks, the learner's actions with result and reward, the others' folded away."""
+    lines = []
+    for event in told:
+        if not event.lab:
+            lines.append(
+                Markup('<li class="sauda-seller"><b>shock</b> {}</li>').format(event.words)
+            )
+        elif event.reward is not None:
+            lines.append(own_line(event))
+        elif event.code == "forfeit":
+            lines.append(Markup('<li class="sauda-bad"><b>{}</b> {}</li>').format(*event[1:3]))
+    others = [event for event in told if event.lab and event.reward is None]
+    return Markup("<h4>Round {}</h4><ul>{}</ul>{}").format(
+        index, Markup("").join(lines), _others(others)
+    )
+
+
+def own_line(event: Event) -> Markup:
+    """One action: words, result code, reward with its parts, the sum so far."""
+    parts = ", ".join(
+        f"{name} {amount:+.3f}"
+        for name, amount in zip(event.reward._fields, event.reward[:-1], strict=False)
+        if amount
+    )
+    return Markup(
+        '<li>{} <code class="sauda-{}">{}</code> <span class="sauda-money" title="{}">{} → {}'
+        "</span></li>"
+    ).format(
+        event.words,
+        "good" if event.ok else "bad",
+        event.code,
+        parts or "no component differs from 0",
+        f"{event.reward.normalized_reward:+.3f}",
+        f"{event.cumulative:.3f}",
+    )
+
+
+def _others(told: Sequence[Event]) -> Markup:
+    acted = [event for event in told if event.code not in ("waited", "forfeit")]
+    waits = sum(event.code == "waited" for event in told)
+    if not told:
+        return Markup("")
+    if not acted:
+        return Markup('<p class="sauda-note">The other labs wait.</p>')
+    lines = [
+        Markup('<li><b>{}</b> {} <code class="sauda-{}">{}</code></li>').format(
+            event.lab, event.words, "good" if event.ok else "bad", event.code
+        )
+        for event in acted
+    ]
+    waiting = f", {waits} wait{'s' * (waits > 1)}" if waits else ""
+    return Markup(
+        "<details><summary>Other labs: {} action{}{}</summary><ul>{}</ul></details>"
+    ).format(len(acted), "s" * (len(acted) > 1), waiting, Markup("").join(lines))
+
+
+def curve(sums: Sequence[float], scale: tuple[float, float, int]) -> Markup:
+    """The cumulative reward, action by action, as a small picture with its sentence."""
+    low, high, count = scale
+    span = (high - low) or 1.0
+    right, bottom = WIDTH - RIGHT, HEIGHT - 20
+
+    def x(index: int) -> float:
+        return round(EDGE + (right - EDGE) * index / max(1, count), 1)
+
+    def y(amount: float) -> float:
+        return round(bottom - (bottom - 10) * (amount - low) / span, 1)
+
+    points = [(x(index), y(amount)) for index, amount in enumerate([0.0, *sums])]
+    ticks = sorted({round(low, 2), 0.0, round(high, 2)})
+    grid = [
+        Markup(
+            '<line class="grid" x1="{}" x2="{}" y1="{y}" y2="{y}"/>'
+            '<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>'
+        ).format(EDGE, right, EDGE - 6, y(tick) + 4, f"{tick:g}", y=y(tick))
+        for tick in ticks
+        if tick == 0 or abs(y(tick) - y(0)) > 12
+    ]
+    said = f"Cumulative reward after {len(sums)} actions: {(sums or [0.0])[-1]:.3f}"
+    return Markup(
+        '<svg class="sauda-offers" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
+        '<g class="own"><polyline points="{}"/><circle cx="{}" cy="{}" r="4"/></g>'
+        '<text x="{}" y="{}" text-anchor="middle">cumulative reward by action</text></svg>'
+    ).format(
+        WIDTH, HEIGHT, said, Markup("").join(grid),
+        " ".join(f"{a},{b}" for a, b in points), *points[-1],
+        (EDGE + right) / 2, HEIGHT - 4,
+    )  # fmt: skip
+
+
+def outcome(episode: Episode) -> Markup:
+    """Why it ended, and what the learner made of it."""
+    here = task(episode.task)
+    own = episode.final.private[here.learner]
+    start = begin(here, episode.seed).state
+    rewards = arena.episode_rewards(start, episode.turns, here.learner)
+    done = sum(job.completed for job in own.jobs)
+    return Markup(
+        "<p>{}. {} of {} jobs done. Utility {} credits: jobs {}, energy {}, trades {}, pools {};"
+        " alone it could have had {}. Grade {}, reward {}.</p>"
+    ).format(
+        ENDED[str(episode.end)],
+        done,
+        len(own.jobs),
+        f"{own.utility:.2f}",
+        f"{own.job_value:+.2f}",
+        f"{-own.energy:+.2f}",
+        f"{own.deals:+.2f}",
+        f"{own.pool:+.2f}",
+        f"{own.batna:.2f}",
+        f"{here.grade(episode.final):.3f}",
+        f"{arena.total(rewards).normalized_reward:.3f}",
+    )
+
+
+ENDED = {
+    "deadline": "The rounds ran out",
+    "walkaway": "All labs had left",
+    "forfeit": "It gave no legal action",
+}

@@ -1,0 +1,214 @@
+"""One seed played before and after training, side by side, what differs marked.
+
+A part of Transcripts. The rule of `sauda.evaluation.before_after` chooses its games.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import EndReason, Episode, Turn, rupees, shares, task, zopa_width
+from panels.results.model_comparison import models, told
+from panels.ui.look import QUIET, heading, note, stat, strip
+from panels.ui.offers import SMALL, ending, offer_chart, offers_of
+from panels.ui.provenance import load_or_say, provenance
+from sauda.evaluation.before_after import SIDES, gain
+from sauda.llm.games.bazaar import QUOTED
+from sauda.records.store import Artifact
+from sauda.records.transcript import from_json, in_words
+
+FILE = "episodes/before_after.json"
+FIRST = "median"  # shown first: the typical game
+
+
+def pick(artifact: Artifact, task_name: str, why: str) -> Mapping[str, Any]:
+    """The pair of games of a task that was chosen as best, median or worst."""
+    return next(pair for pair in _of(artifact, task_name)["chosen"] if pair["why"] == why)
+
+
+def _of(artifact: Artifact, task_name: str) -> Mapping[str, Any]:
+    return next(row for row in artifact.data["tasks"] if row["task"] == task_name)
+
+
+def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
+    """What can be picked, as (label, value): the rule's word and the difference of the grades."""
+    return [
+        (f"{pair['why']}: {pair['difference']:+.3f}", pair["why"])
+        for pair in _of(artifact, task_name)["chosen"]
+    ]
+
+
+def rule(artifact: Artifact, task_name: str) -> str:
+    """How a task's games were chosen, and on how many of all seeds training won or lost."""
+    row = _of(artifact, task_name)
+    gains = [gain(b, a) for b, a in zip(row["before"], row["after"], strict=True)]
+    won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
+    return (
+        f"Both models played the same {len(gains)} hold-out games of {task_name}; shown are those "
+        "with the largest, the median and the smallest difference of grades, after less before (of "
+        "equal ones the lowest seed), and the median is the typical one. Once trained, the model "
+        f"won more in {won} of them, less in {lost} and the same in {len(gains) - won - lost}."
+    )
+
+
+def differing(before: Episode, after: Episode) -> list[int]:
+    """The learner's moves, counted from 0, that are not the same in both games.
+
+    The first is where the games part. A move differs by its price or its words; one that the other
+    game has no more is not counted.
+    """
+    learner = task(before.task).learner
+    pairs = zip(before.trajectory(learner), after.trajectory(learner), strict=False)
+    return [i for i, (old, new) in enumerate(pairs) if old.action != new.action]
+
+
+def pair_of_games(pair: Mapping[str, Any]) -> Markup:
+    """Both games of a seed: what it dealt, the grades, and a card a game."""
+    games = {side: from_json(pair[side]) for side in SIDES}
+    apart = differing(*games.values())
+    figures = [
+        stat(f"{pair[side]['grade']:.3f}", f"grade {side}: {told(pair[side]['policy'])}")
+        for side in SIDES
+    ]
+    figures.append(stat(f"{pair['difference']:+.3f}", "difference of the grades"))
+    cards = [
+        card(side, pair[side], games[side], games[other], apart)
+        for side, other in zip(SIDES, reversed(SIDES), strict=True)
+    ]
+    return Markup('<p>{}</p>{}<div class="sauda-cards sauda-pair">{}</div>').format(
+        dealt(games["before"]), strip(*figures), Markup("").join(cards)
+    )
+
+
+def dealt(episode: Episode) -> str:
+    """What the seed dealt to both games: the item and the limits, told since they are over."""
+    (instance,) = episode.final.private["nature"]
+    buyer, seller = (side["reservation"] for side in (instance.buyer, instance.seller))
+    width = zopa_width(buyer, seller)
+    zopa = f"a ZOPA of {rupees(width)}" if width else "so there is no ZOPA"
+    return (
+        f"Seed {episode.seed}: {instance.item.name}, list price "
+        f"{rupees(instance.item.list_price)}. The buyer’s limit is {rupees(buyer)}, the seller’s "
+        f"{rupees(seller)}, {zopa}; at most {episode.final.table.rounds} rounds."
+    )
+
+
+def card(
+    side: str, row: Mapping[str, Any], episode: Episode, other: Episode, apart: Sequence[int]
+) -> Markup:
+    """One game: how it ended, its offers, its rounds with the moves `apart` marked, the replies."""
+    chart = offer_chart(offers_of(episode), SMALL, offers_of(other))
+    return Markup(
+        '<section class="sauda-card"><h3>{}: {}</h3><p>{}</p>{}{}'
+        "<details><summary>Every reply as the model wrote it</summary>{}</details></section>"
+    ).format(
+        side.capitalize(),
+        told(row["policy"]),
+        outcome(episode),
+        chart,
+        rounds(episode, row["replies"], apart),
+        Markup("").join(raw(reply) for reply in row["replies"]),
+    )
+
+
+def outcome(episode: Episode) -> str:
+    """How the game ended, the learner's share of the ZOPA where there is one, and its grade."""
+    here = task(episode.task)
+    table, (instance,) = episode.final.table, episode.final.private["nature"]
+    if episode.end == EndReason.FORFEIT:
+        how = f"forfeited in round {table.round + 1}: no deal"
+    else:
+        how = ending(table.past[-1])
+    (share,) = shares(episode.final, here.learner)
+    there = zopa_width(instance.buyer["reservation"], instance.seller["reservation"])
+    won = f"{share:.0%} of the ZOPA" if there else "there was no ZOPA to share"
+    return f"{how[0].upper()}{how[1:]}; {won}; grade {here.grade(episode.final):.3f}."
+
+
+def rounds(episode: Episode, replies: Sequence[str], apart: Sequence[int]) -> Markup:
+    """The game a round a line, from 0 where the seller opens: the own move, then the answer."""
+    learner = task(episode.task).learner
+    lines: list[list[Markup]] = [[]]
+    for turn in episode.turns:
+        if turn.agent != learner:
+            lines[-1].append(_said(turn, in_words(turn)))
+            continue
+        number = len(lines) - 1
+        mark = ""
+        if number in apart:
+            mark = "≠ the games part here" if number == apart[0] else "≠"
+        if turn.action is None:
+            lines.append([_said(turn, _why(turn, replies[number]), mark) + raw(replies[number])])
+        else:
+            lines.append([_said(turn, in_words(turn), mark)])
+    items = [Markup("<li>{}</li>").format(Markup("").join(line)) for line in lines]
+    return Markup('<ol class="sauda-told" start="0">{}</ol>').format(Markup("").join(items))
+
+
+def _said(turn: Turn, words: str, mark: str = "") -> Markup:
+    seat = "seller" if turn.agent == "seller" else "buyer"
+    sign = Markup("<mark>{}</mark> ").format(mark) if mark else ""
+    return Markup('<p class="sauda-{}{}">{}<b>{}</b> {}</p>').format(
+        seat, " sauda-apart" if mark else "", sign, seat, words
+    )
+
+
+def _why(turn: Turn, reply: str) -> str:
+    """Why a reply was no move, without the quotation at its end: the whole stands below."""
+    why = turn.error.removesuffix(f": {reply[:QUOTED]!r}")
+    return f"forfeits, for this reply holds no legal move ({why}):"
+
+
+def raw(reply: str) -> Markup:
+    """A reply as it came; it is the model's own text, so it is escaped."""
+    return Markup("<pre><code>{}</code></pre>").format(reply or "(empty)")
+
+
+def part(artifact: Artifact) -> None:
+    """Lay out the recorded games, with their picks."""
+    tasks = [row["task"] for row in artifact.data["tasks"]]
+    # Not "Task" and no seed in a label: the tab has inputs of those names.
+    with gr.Row():
+        where = gr.Radio(tasks, value=tasks[0], label="Market", min_width=300)
+        which = gr.Radio(
+            choices(artifact, tasks[0]),
+            value=FIRST,
+            label="Game, by what training changed in the grade",
+            min_width=300,
+        )
+    said = gr.HTML(Markup("<p>{}</p>").format(rule(artifact, tasks[0])))
+    shown = gr.HTML(pair_of_games(pick(artifact, tasks[0], FIRST)))
+
+    def show(task_name: str, why: str):
+        return (
+            gr.Radio(choices(artifact, task_name), value=why),
+            Markup("<p>{}</p>").format(rule(artifact, task_name)),
+            pair_of_games(pick(artifact, task_name, why)),
+        )
+
+    gr.on([where.input, which.input], show, [where, which], [which, said, shown], **QUIET)
+    gr.HTML(
+        note(
+            "≠ marks an own move that is not the other game’s of that round, by price or by words;"
+            " both games meet the same seller with the same luck."
+        )
+    )
+    n = len(artifact.data["tasks"][0]["seeds"])
+    gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds a task; {models(artifact)}"))
+
+
+def build() -> None:
+    """Lay out the part. Called inside the Transcripts tab."""
+    gr.HTML(
+        heading(
+            "Before and after training",
+            "The same bargain by one small model, bare, before and after it was trained.",
+        )
+    )
+    artifact, missing = load_or_say(FILE)
+    if artifact is None:
+        gr.HTML(missing)
+    else:
+        part(artifact)

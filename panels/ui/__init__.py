@@ -1,0 +1,1 @@
+"""What the tabs share: palette, theme, stylesheet, fonts, charts in SVG, provenance lines."""

@@ -1,0 +1,260 @@
+"""Gradio's theme, the fonts and the stylesheet, all from the palette of `look.py`.
+
+The rules that need no number from there stand in `look.css`.
+"""
+
+from pathlib import Path
+from urllib.parse import quote
+
+import gradio as gr
+
+from panels.ui.look import PALETTE, SERIES
+
+HERE = Path(__file__).parent
+FONTS = HERE / "fonts"
+
+_LATIN = (
+    "U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+0304,U+0308,U+0329,"
+    "U+2000-206F,U+20AC,U+2122,U+2191,U+2193,U+2212,U+2215,U+FEFF,U+FFFD"
+)
+_LATIN_EXT = (  # holds the rupee sign, U+20B9
+    "U+0100-02BA,U+02BD-02C5,U+02C7-02CC,U+02CE-02D7,U+02DD-02FF,U+0304,U+0308,U+0329,"
+    "U+1D00-1DBF,U+1E00-1E9F,U+1EF2-1EFF,U+2020,U+20A0-20AB,U+20AD-20C0,U+2113,U+2C60-2C7F,"
+    "U+A720-A7FF"
+)
+_DEVANAGARI = "U+0900-097F,U+1CD0-1CF9,U+200C-200D,U+25CC,U+A830-A839,U+A8E0-A8FF,U+11B00-11B09"
+_FACES = (  # family, file, heaviest weight, characters
+    ("Inter", "inter-latin-wght-normal", 900, _LATIN),
+    ("Inter", "inter-latin-ext-wght-normal", 900, _LATIN_EXT),
+    ("Noto Sans Devanagari", "noto-sans-devanagari-devanagari-wght-normal", 900, _DEVANAGARI),
+    ("JetBrains Mono", "jetbrains-mono-latin-wght-normal", 800, _LATIN),
+    ("JetBrains Mono", "jetbrains-mono-latin-ext-wght-normal", 800, _LATIN_EXT),
+)
+
+
+def _font_url(file: str) -> str:
+    return f"gradio_api/file={quote(str(FONTS / file))}.woff2"
+
+
+def _font_faces() -> str:
+    return "\n".join(
+        f"@font-face {{ font-family: '{family}'; font-style: normal; font-display: swap;"
+        f" font-weight: 100 {heaviest}; src: url('{_font_url(file)}') format('woff2');"
+        f" unicode-range: {characters}; }}"
+        for family, file, heaviest, characters in _FACES
+    )
+
+
+def _variables() -> str:
+    light, dark = (
+        " ".join(f"--sauda-{role}: {pair[mode]};" for role, pair in PALETTE.items())
+        for mode in (0, 1)
+    )
+    return f":root {{ {light} }}\n.dark {{ {dark} }}"
+
+
+def _rgb(colour: str) -> str:
+    """`#RRGGBB` as plotly writes it into the style of an SVG element."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgb({red}, {green}, {blue})"
+
+
+def _dark_figures() -> str:
+    """Rules that repaint, on a dark page, a figure drawn in the light colours of this module."""
+    pairs = dict(PALETTE.values()) | {series.light: series.dark for series in SERIES.values()}
+    return "\n".join(
+        f'.dark .js-plotly-plot [style*="{part}: {_rgb(light)}"] {{ {part}: {dark} !important; }}'
+        for light, dark in pairs.items()
+        for part in ("stroke", "fill")
+    )
+
+
+CSS = "\n".join(
+    (_font_faces(), _variables(), _dark_figures(), (HERE / "look.css").read_text(encoding="utf-8"))
+)
+
+_ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
+    "<rect width='32' height='32' rx='6' fill='#3B3A8F'/>"
+    "<path d='M7 10h18M7 22h18' stroke='#FAF7F0' stroke-width='2'/>"
+    "<path d='M8 10l8 6 8-6M8 22l8-6 8 6' fill='none' stroke='#F2A541' stroke-width='2.5'/></svg>"
+)
+# The stylesheet goes into the head as it stands: Gradio rewrites what `launch(css=…)` is given, and
+# in doing so breaks `:is(a, b)`, media queries on the page itself and shorthands with variables.
+# Arrow keys turn the judge's rounds wherever no other thing to type in or pick from has the focus.
+ARROWS = """
+document.addEventListener("keydown", (event) => {
+  const way = { ArrowLeft: "judge-previous", ArrowRight: "judge-next" }[event.key];
+  const busy = event.target.closest("input, textarea, select, [role=tab], [role=listbox]");
+  const button = way && !busy && document.getElementById(way);
+  if (button && button.offsetParent) button.click();
+});
+"""
+# Plotly reads all panels of one figure at a step; two figures of one run have to be told.
+TOGETHER = """
+document.addEventListener("mouseover", (event) => {
+  const plot = event.target.closest(".sauda-together .js-plotly-plot");
+  if (!plot || plot.isHeard) return;
+  plot.isHeard = true;
+  const others = () => [...plot.closest(".sauda-together").querySelectorAll(".js-plotly-plot")]
+    .filter((other) => other !== plot && other.layout.meta === plot.layout.meta);
+  plot.on("plotly_hover", ({ event, xvals }) => {
+    if (event.isTrusted) others().forEach((other) => Plotly.Fx.hover(other, { xval: xvals[0] }));
+  });
+  plot.on("plotly_unhover", ({ event }) => {
+    if (event.isTrusted) others().forEach((other) => Plotly.Fx.unhover(other));
+  });
+});
+"""
+HEAD = f"""
+<style>{CSS}</style>
+<script>{ARROWS}{TOGETHER}</script>
+<link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
+<meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
+<meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">
+"""
+
+SANS = ("Inter", "'Noto Sans Devanagari'", "system-ui", "sans-serif")
+MONO = ("'JetBrains Mono'", "'Noto Sans Devanagari'", "ui-monospace", "monospace")
+
+
+def serve_fonts() -> None:
+    """Let Gradio serve the font files as they stand."""
+    gr.set_static_paths([FONTS])
+
+
+# Four sizes of type; Gradio's seven steps fall on them.
+_TYPE = gr.themes.Size("13px", "13px", "13px", "15px", "15px", "18px", "26px", name="sauda_type")
+_RADII = gr.themes.Size("2px", "2px", "2px", "3px", "3px", "4px", "4px", name="sauda_radius")
+_SPACES = gr.themes.Size("1px", "2px", "4px", "8px", "8px", "12px", "16px", name="sauda_space")
+_INDIGO = gr.themes.Color(
+    "#ECEBF7", "#E1E0F8", "#C9C8F5", "#B1AFFA", "#8F8DEB", "#6260C2",
+    "#3B3A8F", "#323178", "#292861", "#20204B", "#171735", name="sauda_indigo",
+)  # fmt: skip
+_MARIGOLD = gr.themes.Color(
+    "#FBEFD9", "#F9E3BD", "#F6D196", "#F4BC6C", "#F2A541", "#C97A10",
+    "#9A5200", "#7E4300", "#633500", "#4A2800", "#37291A", name="sauda_marigold",
+)  # fmt: skip
+_PAPER = gr.themes.Color(
+    "#FAF7F0", "#F3EEE3", "#E3DDD0", "#CFC8B9", "#B5B0A6", "#8A8474",
+    "#5B5868", "#4A4857", "#34323F", "#1D1C26", "#14131A", name="sauda_paper",
+)  # fmt: skip
+
+# What each of Gradio's variables is in our palette; the same word serves light and dark.
+_ROLES = {
+    "paper": "body_background_fill background_fill_secondary table_even_background_fill",
+    "surface": (
+        "background_fill_primary block_background_fill input_background_fill"
+        " input_background_fill_focus input_background_fill_hover code_background_fill"
+        " button_secondary_background_fill button_cancel_background_fill"
+        " checkbox_background_color checkbox_background_color_hover"
+        " checkbox_background_color_focus checkbox_label_background_fill"
+        " table_odd_background_fill stat_background_fill error_background_fill"
+    ),
+    "line": (
+        "border_color_primary block_border_color panel_border_color table_border_color"
+        " block_label_border_color block_title_border_color border_color_accent_subdued"
+    ),
+    "edge": (
+        "input_border_color input_border_color_hover checkbox_border_color"
+        " checkbox_label_border_color button_secondary_border_color"
+    ),
+    "ink": (
+        "body_text_color block_title_text_color accordion_text_color table_text_color"
+        " button_secondary_text_color button_secondary_text_color_hover"
+        " checkbox_label_text_color checkbox_label_text_color_selected"
+    ),
+    "subdued": (
+        "body_text_color_subdued block_info_text_color block_label_text_color"
+        " input_placeholder_color"
+    ),
+    "indigo": (
+        "link_text_color link_text_color_active link_text_color_visited border_color_accent"
+        " button_primary_background_fill button_primary_border_color"
+        " checkbox_background_color_selected checkbox_border_color_selected"
+        " checkbox_border_color_focus checkbox_border_color_hover"
+        " checkbox_label_border_color_selected checkbox_label_border_color_hover"
+        " input_border_color_focus slider_color loader_color"
+        " button_secondary_border_color_hover"
+    ),
+    "indigo-strong": (
+        "link_text_color_hover button_primary_background_fill_hover"
+        " button_primary_border_color_hover"
+    ),
+    "indigo-soft": (
+        "button_secondary_background_fill_hover checkbox_label_background_fill_hover"
+        " checkbox_label_background_fill_selected color_accent_soft table_row_focus"
+        " button_cancel_background_fill_hover"
+    ),
+    "on-indigo": "button_primary_text_color button_primary_text_color_hover",
+    "bad": (
+        "button_cancel_text_color button_cancel_text_color_hover button_cancel_border_color"
+        " button_cancel_border_color_hover error_text_color error_border_color error_icon_color"
+    ),
+}
+_MEASURES = {
+    "body_text_size": "15px",
+    "prose_text_size": "15px",
+    "prose_header_text_weight": "600",
+    "block_info_text_size": "13px",
+    "block_label_text_size": "13px",
+    "block_title_text_size": "13px",
+    "block_title_text_weight": "500",
+    "section_header_text_size": "15px",
+    "section_header_text_weight": "500",
+    "chatbot_text_size": "15px",
+    "checkbox_label_text_size": "15px",
+    "input_text_size": "15px",
+    "button_large_text_size": "15px",
+    "button_medium_text_size": "15px",
+    "button_small_text_size": "13px",
+    "button_large_text_weight": "600",
+    "button_medium_text_weight": "600",
+    "button_small_text_weight": "500",
+    "button_large_padding": "9px 16px",
+    "button_medium_padding": "7px 12px",
+    "button_small_padding": "4px 8px",
+    "button_border_width": "1px",
+    "button_transition": "background-color 0.12s ease, border-color 0.12s ease",
+    "block_padding": "0",
+    "block_border_width": "0px",
+    "block_label_border_width": "0px",
+    "block_label_background_fill": "transparent",
+    "block_label_background_fill_dark": "transparent",
+    "block_shadow": "none",
+    "block_label_shadow": "none",
+    "shadow_drop": "none",
+    "shadow_drop_lg": "0 2px 12px rgb(0 0 0 / 0.16)",
+    "shadow_spread": "0",
+    "input_border_width": "1px",
+    "input_shadow": "none",
+    "input_padding": "8px 10px",
+    "checkbox_border_width": "1px",
+    "checkbox_label_border_width": "1px",
+    "checkbox_label_shadow": "none",
+    "checkbox_label_padding": "7px 12px",
+    "form_gap_width": "0px",
+    "layout_gap": "16px",
+    "color_accent": "var(--sauda-indigo)",
+}
+
+
+def _theme() -> gr.themes.Base:
+    colours = {}
+    for role, names in _ROLES.items():
+        for name in names.split():
+            colours[name], colours[f"{name}_dark"] = PALETTE[role]
+    base = gr.themes.Base(
+        primary_hue=_INDIGO,
+        secondary_hue=_MARIGOLD,
+        neutral_hue=_PAPER,
+        text_size=_TYPE,
+        spacing_size=_SPACES,
+        radius_size=_RADII,
+        font=SANS,
+        font_mono=MONO,
+    )
+    return base.set(**colours, **_MEASURES)
+
+
+THEME = _theme()

@@ -1,0 +1,1 @@
+"""`python -m sauda bench`: speed of the games, the model and the page."""

@@ -1,0 +1,148 @@
+"""Speed of the games: one by one, in batches, and in the arena.
+
+The ways to play one task are timed in turn, repetition by repetition, so that the load of the
+machine meets them alike; only figures of one such run are put into a ratio. The published games are
+not run here: their speeds stand apart, as published.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from env import ARENA_TASKS, Task, draw_games, games_of, play_batch, rollout, task
+from sauda.commands.bench.timing import figure, ratio, rounded
+from sauda.evaluation.reproduction import table
+from sauda.policies import policy
+from sauda.policies.vectorized import BATCH
+from sauda.records.progress import progress
+from sauda.records.store import load
+
+REPETITIONS = 5
+EPISODES = 2000  # a repetition, as in the published measurement
+BATCH_EPISODES = 20_000  # a repetition, drawn at once
+GAMES = (  # policy, task
+    ("rule_based", "classic/single_deal"),
+    ("expert", "classic/single_deal"),
+    ("rule_based", "bazaar/open"),
+    ("linear", "bazaar/open"),
+)
+ALONE, SEEDED, DRAWN = "one by one", "in a batch, from seeds", "in a batch, drawn at once"
+ARENA_EPISODES = 200  # a repetition
+PUBLISHED = ("reference-throughput", "arena-reference-speed")  # figures of published.json
+
+Figures = list[dict[str, Any]]
+
+
+def game_speeds(games: Sequence[tuple[str, str]] = GAMES) -> tuple[Figures, Figures]:
+    """Figures and ratios of each policy and task."""
+    pairs = [ways_to_play(*game) for game in progress(games, len(games), "playing", "game")]
+    return [f for figures, _ in pairs for f in figures], [r for _, ratios in pairs for r in ratios]
+
+
+def ways_to_play(
+    name: str, task_name: str, episodes: int = EPISODES, drawn: int = BATCH_EPISODES
+) -> tuple[Figures, Figures]:
+    """Episodes a second on one core in three ways, and each batch as a ratio to one by one.
+
+    "One by one" and "from seeds" play the same games. Drawing the games counts in every way.
+    """
+    learner, form = policy(task(task_name), name), BATCH[name]
+
+    def alone(repetition: int) -> None:
+        for seed in seeds(repetition):
+            rollout(task(task_name), learner, seed)
+
+    def from_seeds(repetition: int) -> None:
+        play_batch(games_of(task_name, seeds(repetition)), form)
+
+    def drawn_at_once(repetition: int) -> None:
+        play_batch(draw_games(task_name, drawn, np.random.default_rng(repetition)), form)
+
+    def seeds(repetition: int) -> range:
+        return range(repetition * episodes, (repetition + 1) * episodes)
+
+    ways: dict[str, tuple[int, Callable[[int], None]]] = {
+        ALONE: (episodes, alone),
+        SEEDED: (episodes, from_seeds),
+        DRAWN: (drawn, drawn_at_once),
+    }
+    samples = interleaved(ways)
+    figures = {
+        way: figure(
+            f"episodes a second, {name} on {task_name}, {way}",
+            "episodes/s",
+            samples[way],
+            task=task_name,
+            episodes=count,
+            cores=1,
+        )
+        for way, (count, _) in ways.items()
+    }
+    return list(figures.values()), [ratio(figures[way], figures[ALONE]) for way in (SEEDED, DRAWN)]
+
+
+def interleaved(
+    ways: Mapping[str, tuple[int, Callable[[int], None]]], repetitions: int = REPETITIONS
+) -> dict[str, list[float]]:
+    """Episodes a second of each way, one sample a repetition, the ways in turn in each.
+
+    `ways` holds how many episodes a call plays and what plays them. A first repetition warms up.
+    """
+    samples: dict[str, list[float]] = {way: [] for way in ways}
+    for repetition in range(-1, repetitions):
+        for way, (count, play) in ways.items():
+            start = time.perf_counter()
+            play(repetition % repetitions)
+            if repetition >= 0:
+                samples[way].append(count / (time.perf_counter() - start))
+    return samples
+
+
+def arena_speeds(name: str = "rule_based_expert") -> Figures:
+    """Episodes and steps a second of the arena on one core, two figures a task.
+
+    A step is an action of the learner with all that the other labs do until its next.
+    """
+    tasks = progress(ARENA_TASKS.values(), len(ARENA_TASKS), "playing", "arena task")
+    return [found for each in tasks for found in _arena_speed(each, name)]
+
+
+def _arena_speed(played_task: Task, name: str) -> Figures:
+    learner = policy(played_task, name)
+    episodes, steps, taken, actions = [], [], 0, 0
+    for repetition in range(REPETITIONS):
+        seeds = range(repetition * ARENA_EPISODES, (repetition + 1) * ARENA_EPISODES)
+        start = time.perf_counter()
+        played = [rollout(played_task, learner, seed).turns for seed in seeds]
+        seconds = time.perf_counter() - start
+        own = sum(turn.agent == played_task.learner for turns in played for turn in turns)
+        episodes.append(ARENA_EPISODES / seconds)
+        steps.append(own / seconds)
+        taken += own
+        actions += sum(map(len, played))
+    more = {"task": played_task.name, "episodes": ARENA_EPISODES, "cores": 1}
+    more["steps_an_episode"] = rounded(taken / (REPETITIONS * ARENA_EPISODES))
+    more["actions_of_all_labs_an_episode"] = rounded(actions / (REPETITIONS * ARENA_EPISODES))
+    return [
+        figure(f"{unit} a second, {name}, {played_task.name}", f"{unit}/s", samples, **more)
+        for unit, samples in (("episodes", episodes), ("steps", steps))
+    ]
+
+
+def published_speeds() -> Figures:
+    """Each published speed with its source and caveat; none of them was timed here."""
+    published = load("published.json")
+    about = {figure["id"]: figure for figure in published.data["figures"]}
+    return [
+        {
+            "name": f"{unit} a second, {row.get('task') or row['path']}",
+            "unit": f"{unit}/s",
+            "median": row[f"{unit}_per_s"],
+            **{key: about[name][key] for key in ("id", "title", "source", "n", "n_of", "caveat")},
+        }
+        for name in PUBLISHED
+        for row in table(published, name)
+        for unit in ("episodes", "steps")
+    ]

@@ -1,0 +1,111 @@
+"""The command line of checking: `python -m sauda verify`, `seal` and `rehash`."""
+
+import argparse
+import json
+import time
+from typing import Any
+
+from sauda.records.checks import CHECKS, amount
+from sauda.records.store import FILES, entry, load
+
+SHOWN = 10  # places named a file
+
+
+def add(commands: Any) -> None:
+    """Add `verify`, `seal` and `rehash` to the commands of `python -m sauda`."""
+    about = "check artifacts: their seals, then what can be replayed, to the last digit"
+    sub = commands.add_parser("verify", help=about, description=about)
+    sub.set_defaults(run=verify)
+    sub.add_argument("files", nargs="*", help="under artifacts/; all that are registered if none")
+    sub.add_argument(
+        "--models", nargs="*", metavar="TASK",
+        help="instead, the ladders' first games of each trained stage, by its adapter; a minute a "
+        "stage and task, bazaar/open if none is named; also arena/market_round",
+    )  # fmt: skip
+    about = "seal artifacts that have no seal, as they were committed"
+    sub = commands.add_parser("seal", help=about, description=about)
+    sub.set_defaults(run=seal)
+    sub.add_argument("files", nargs="+", help="under artifacts/")
+    about = "write today's hashes of code into artifacts whose hashes an earlier commit's code has"
+    sub = commands.add_parser("rehash", help=about, description=about)
+    sub.set_defaults(run=rehash)
+    sub.add_argument("files", nargs="*", help="under artifacts/; all that record hashes if none")
+    part = sub.add_mutually_exclusive_group(required=True)
+    part.add_argument("--from", dest="commit", help="the commit whose code has the hashes recorded")
+    part.add_argument("--list", action="store_true", help="print the hashes, recorded and today's")
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Check files one after the other; 1 where one of them has a fault."""
+    if options.models is not None:
+        return _verify_models(options.models or ["bazaar/open"])
+    files = options.files or [known.file for known in FILES]
+    files = [file.removeprefix("artifacts/") for file in files]
+    for file in files:
+        _say(f"to do {file}: {amount(load(file))}")
+    failed = [file for file in files if _verified(file)]
+    return 1 if failed else 0
+
+
+def _verified(file: str) -> list[str]:
+    """The faults of one file, which are printed."""
+    from sauda.evaluation.verify import verify as check
+
+    start = time.monotonic()
+    faults = check(file)
+    sign, seconds = "FAIL" if faults else "ok  ", time.monotonic() - start
+    _say(f"{sign} {file}: {CHECKS[entry(file).kind]} ({seconds:.0f} s)")
+    for place in faults[:SHOWN]:
+        _say(f"     {place}")
+    if len(faults) > SHOWN:
+        _say(f"     and {len(faults) - SHOWN} places more")
+    return faults
+
+
+def _verify_models(tasks: list[str]) -> int:
+    """Play the first games of each stage of training again; 1 where they differ."""
+    from sauda.evaluation.verify import verify_models
+
+    failed = False
+    for played in verify_models(tasks):
+        failed |= bool(played.faults)
+        sign, verdict = ("FAIL", played.faults[0]) if played.faults else ("ok  ", played.verdict)
+        _say(f"{sign} {played.policy} on {played.task}, {played.n} games: {verdict}")
+    return int(failed)
+
+
+def seal(options: argparse.Namespace) -> int:
+    """Seal files as they were committed."""
+    from sauda.records.committed import seal_committed
+
+    for file in options.files:
+        file = file.removeprefix("artifacts/")
+        artifact = seal_committed(file)
+        done = f"as in commit {artifact.made['sealed']['commit']}" if artifact else "before"
+        _say(f"sealed {done}: {file}")
+    return 0
+
+
+def rehash(options: argparse.Namespace) -> int:
+    """Renew the hashes of code in files, or list them as JSON."""
+    from sauda.committed import full_commit
+    from sauda.evaluation.verification.recorded_hashes import KINDS
+    from sauda.evaluation.verification.rehash import listing, listing_at
+    from sauda.evaluation.verification.rehash import rehash as renew
+
+    files = options.files or [known.file for known in FILES if known.kind in KINDS]
+    files = [file.removeprefix("artifacts/") for file in files]
+    if options.list:
+        _say(json.dumps(listing(files), indent=1))
+        return 0
+    commit = full_commit(options.commit)
+    before = listing_at(commit, files)
+    for file in files:
+        artifact = renew(file, before[file], commit)
+        done = f"{artifact.made['rehashed'][-1]['hashes']} hashes renewed" if artifact else "as is"
+        _say(f"{done}: {file}")
+    return 0
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

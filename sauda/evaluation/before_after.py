@@ -1,0 +1,162 @@
+"""The same games before and after training, and which of them to show: chosen by rule, not by hand.
+
+Grades are the task's own, in [-1, 1]; a difference is after less before, at one seed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tqdm import tqdm
+
+from env import Accept, Observation, Offer, Task, WalkAway, episode, rollout, task
+from sauda.evaluation.evaluate import SPLITS
+from sauda.evaluation.model_comparison import BAZAAR, CLASSIC, models_behind
+from sauda.evaluation.model_comparison import Config as Ladder
+from sauda.llm.backends.model import SAUDA
+from sauda.llm.batched_rollout import Game, new_game, play_in_step
+from sauda.llm.games.bazaar import parse
+from sauda.llm.registry import Contestant, contestant
+from sauda.records.transcript import to_json
+
+TRAINED = f"{Ladder.baseline}+{SAUDA}"
+SIDES = ("before", "after")
+CHOSEN = ("best", "median", "worst")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Who is compared where; as the ladder's first batch, so that the games are the ladder's."""
+
+    before: str = Ladder.baseline
+    after: str = TRAINED
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
+    episodes: int = Ladder.batch  # a task and model, all in step, from the first hold-out seed
+
+    @property
+    def seeds(self) -> range:
+        """The hold-out seeds that both play; raises ValueError where there are too few."""
+        if not 1 <= self.episodes <= len(SPLITS["holdout"]):
+            raise ValueError(
+                f"episodes are 1 to {len(SPLITS['holdout'])} hold-out seeds, not {self.episodes}"
+            )
+        return SPLITS["holdout"][: self.episodes]
+
+
+def compare(config: Config, seat: Callable[[str], Contestant] = contestant) -> dict[str, Any]:
+    """The data of the artifact; `seat` says who plays under a name.
+
+    Raises ValueError for a task of several deals or a player that a wrapper would correct.
+    """
+    if wrong := set(config.tasks) - {*BAZAAR, *CLASSIC}:
+        raise ValueError(f"tasks are {', '.join((*BAZAAR, *CLASSIC))}, not {', '.join(wrong)}")
+    players = {side: seat(getattr(config, side)) for side in SIDES}
+    if any(player.wrapper is not None for player in players.values()):
+        raise ValueError(f"{config.before} and {config.after} are compared bare, not wrapped")
+    tasks = []
+    for name in tqdm(config.tasks, unit="task", desc="playing", leave=False):
+        here = task(name)
+        games = {side: {seed: new_game(here, seed) for seed in config.seeds} for side in SIDES}
+        for side, player in players.items():
+            play_in_step(list(games[side].values()), player)
+        rows = {
+            (side, seed): recorded(game, getattr(config, side))
+            for side in SIDES
+            for seed, game in games[side].items()
+        }
+        grades = {side: [rows[side, seed]["grade"] for seed in config.seeds] for side in SIDES}
+        tasks.append(_summarised(config, name, grades, rows))
+    return {"tasks": tasks, "models": models_behind({config.before, config.after})}
+
+
+def chosen(seeds: Sequence[int], before: Sequence[float], after: Sequence[float]) -> dict[str, int]:
+    """The seeds of the largest, the lower median and the smallest difference, by CHOSEN.
+
+    Of equal differences the lowest seed; the median is taken of all, by difference and then seed.
+    Raises ValueError unless there is one grade of each side a seed.
+    """
+    if not len(seeds) == len(before) == len(after) > 0:
+        raise ValueError(
+            f"each seed needs both grades; there are {len(seeds)} seeds, {len(before)} grades "
+            f"before and {len(after)} after"
+        )
+    gains = {s: gain(b, a) for s, b, a in zip(seeds, before, after, strict=True)}
+    order = sorted(gains, key=lambda seed: (gains[seed], seed))
+    best = min(order, key=lambda seed: (-gains[seed], seed))
+    return dict(zip(CHOSEN, (best, order[(len(order) - 1) // 2], order[0]), strict=True))
+
+
+def gain(before: float, after: float) -> float:
+    """The difference of two recorded grades, to their six digits: equal ones stay equal."""
+    return round(after - before, 6)
+
+
+def recorded(game: Game, name: str) -> dict[str, Any]:
+    """A finished game of `name` on paper, with the model's reply to each of its own turns."""
+    return to_json(episode(game.here, game.play), name) | {
+        "replies": [asked.reply.text for asked in game.asked]
+    }
+
+
+def _summarised(
+    config: Config,
+    name: str,
+    grades: Mapping[str, Sequence[float]],
+    rows: Mapping[tuple[str, int], Any],
+) -> dict[str, Any]:
+    """A task's grades, one a seed, and its chosen games; `rows` go by side and seed."""
+    at = {seed: place for place, seed in enumerate(config.seeds)}
+    return {
+        "task": name,
+        "seeds": list(config.seeds),
+        **grades,
+        "chosen": [
+            {
+                "why": why,
+                "seed": seed,
+                "difference": gain(*(grades[side][at[seed]] for side in SIDES)),
+                **{side: rows.get((side, seed), "no game recorded") for side in SIDES},
+            }
+            for why, seed in chosen(config.seeds, **grades).items()
+        ],
+    }
+
+
+def again(config: Config, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data as it should be: games made again from the recorded replies, the rule applied again.
+
+    No weights are asked. A grade whose game is not among the chosen stays as it is recorded.
+    """
+    told = {row["task"]: row for row in data["tasks"]}
+    return {
+        "tasks": [
+            _task_again(config, told[name]) if name in told else f"nothing of {name}"
+            for name in config.tasks
+        ],
+        "models": data["models"],
+    }
+
+
+def _task_again(config: Config, told: Mapping[str, Any]) -> dict[str, Any]:
+    here, at = task(told["task"]), {seed: place for place, seed in enumerate(config.seeds)}
+    grades = {side: list(told[side]) for side in SIDES}
+    rows = {}
+    for side in SIDES:
+        for game in (entry[side] for entry in told["chosen"]):
+            seed = game["seed"]
+            rows[side, seed] = replayed(here, getattr(config, side), seed, game["replies"])
+            if at.get(seed, len(grades[side])) < len(grades[side]):
+                grades[side][at[seed]] = rows[side, seed]["grade"]
+    return _summarised(config, told["task"], grades, rows)
+
+
+def replayed(here: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
+    """The game that `replies` make of `seed`, against the task's own opponents, on paper."""
+    texts = iter(replies)
+
+    def says(obs: Observation, rng: Any) -> Offer | Accept | WalkAway:
+        return parse(next(texts, ""), obs)  # a reply that is missing is no move
+
+    played = rollout(here, says, seed)
+    used = len(played.trajectory(here.learner))
+    return to_json(played, name) | {"replies": list(replies[:used])}

@@ -1,0 +1,68 @@
+"""How a buyer keeps to its own words, and whether it takes or leaves a deal where that is best."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from env import Accept, Observation, Offer, WalkAway
+from sauda.llm.batched_rollout import Asked
+from sauda.llm.games.bazaar import Action, shown
+from sauda.policies.belief_buyer import belief_buyer
+
+CONDUCT = (  # of one game
+    "retreats",  # bids below an earlier one of its own
+    "broken",  # bids or acceptances above a price that it called its last
+    "over_limit",  # bids or acceptances above its limit: a loss
+    "accept_due",  # 1 where there is a position in which the belief buyer takes the ask ...
+    "accepted",  # ... and 1 where this one takes it in the first of them
+    "walk_due",
+    "walked",
+)
+LAST = re.compile(
+    r"\b(last|final|at most|no more|cannot (go|pass)|must go|all i have|aakhri|akhri|warna)\b",
+    re.IGNORECASE,
+)
+NEAR = 1  # percent of the limit: a bid so near to an ask that is no loss takes it
+
+
+def conduct(asked: Sequence[Asked], market: bool) -> dict[str, int]:
+    """The CONDUCT of one deal, by the moves that were made.
+
+    What is due is what the belief buyer would do: the best play we know that uses nothing hidden.
+    It knows the open `market`'s sellers; elsewhere nothing is due.
+    """
+    counts = dict.fromkeys(CONDUCT, 0)
+    highest = last = None
+    for turn in asked:
+        move, obs = turn.action, turn.obs
+        if market:
+            _recall(counts, obs, move)
+        if not isinstance(move, Offer | Accept):
+            continue
+        price = move.price if isinstance(move, Offer) else obs.ask
+        counts["broken"] += last is not None and price > last
+        counts["over_limit"] += price > obs.budget
+        if isinstance(move, Offer):
+            counts["retreats"] += highest is not None and shown(obs, price) < shown(obs, highest)
+            highest = price if highest is None else max(highest, price)
+            if LAST.search(move.message):
+                last = price
+    return counts
+
+
+def _recall(counts: dict[str, int], obs: Observation, move: Action | None) -> None:
+    """Count the game's first position in which to accept, or to walk, is due."""
+    if counts["accept_due"] and counts["walk_due"]:
+        return
+    due = _plain(obs, belief_buyer(obs, np.random.default_rng(0)))
+    for kind, name, done in ((Accept, "accept_due", "accepted"), (WalkAway, "walk_due", "walked")):
+        if isinstance(due, kind) and not counts[name]:
+            counts[name] = 1
+            counts[done] = int(isinstance(_plain(obs, move), kind))
+
+
+def _plain(obs: Observation, move: Action | None) -> Action | None:
+    """`move`, an offer NEAR an ask that is no loss as the acceptance that it amounts to."""
+    near = isinstance(move, Offer) and shown(obs, move.price) >= shown(obs, obs.ask) - NEAR
+    return Accept() if near and obs.ask <= obs.budget else move

@@ -1,0 +1,31 @@
+"""Whole episodes, kept to be read, stepped through and played again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from env import BAZAAR_TASKS, rollout, task
+from sauda.policies import policy
+from sauda.records.transcript import from_json, to_json
+
+# Four policies that differ plainly, at one hold-out seed: not the best of many.
+SEED = 50_000
+POLICIES = ("expert", "rule_based", "naive", "aggressive")
+SELLERS = ("boulware", "linear", "tit_for_tat", "random")
+
+
+def showcase() -> dict[str, Any]:
+    """The data of the showcase artifact: each task at SEED under four policies."""
+    return {
+        "episodes": [
+            to_json(rollout(here, policy(here, name), SEED), name)
+            for here in BAZAAR_TASKS.values()
+            for name in (SELLERS if here.learner == "seller" else POLICIES)
+        ]
+    }
+
+
+def replayed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A recorded episode as its policy plays it now; its own moves must be legal as well."""
+    from_json(row)
+    here = task(row["task"])
+    return to_json(rollout(here, policy(here, row["policy"]), row["seed"]), row["policy"])

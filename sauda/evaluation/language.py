@@ -1,0 +1,273 @@
+"""How well `sauda.language` reads the labelled sentences, beside a plain list of keywords.
+
+The sentences in `language/labelled.csv` were written for this project: buyers and sellers in
+English, Hinglish and Devanagari, a third of them with nothing to read or with a trap. `signals` are
+those of the whole sentence; `price` is the one amount it puts on the table, whoever named it. A
+hash of the text decides the split. The whole set was written before the lexicon; the lexicon was
+written with the dev rows in sight and with real English dialogues (CraigslistBargains, none of
+which is copied) to find false alarms. The held-out rows were scored before and after a last round
+of those, with equal figures, and none was looked at. Still, one author wrote both within the hour
+and had the sentences in mind, so the held-out figures flatter us: strangers' wording does worse.
+Whoever changes the lexicon because of a held-out row says so here.
+
+The sentences in `language/labelled_blind.csv` are by a writer who never saw the reader and split
+them. Each is labelled for one thing: its price, by the kind of sentence, or its signals (kind
+"tells"). Price and tell rules were widened with its dev rows in sight; its held-out rows were
+scored once, after the rules were final, and never read. Its labels of wear and of good condition
+are one signal here.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sauda.evaluation.statistics import f1_interval, wilson_interval
+from sauda.language import money, tells
+from sauda.language.lexicon import SIGNALS
+
+LABELLED = Path(__file__).parents[1] / "language" / "labelled.csv"
+BLIND = LABELLED.with_name("labelled_blind.csv")
+KINDS = (
+    "plain",
+    "correction",
+    "for_several",
+    "spaced_digits",
+    "glued",
+    "range",
+    "mixed",
+    "dollar",
+    "not_a_price",
+    "tells",
+)  # of the blind sentences; all but the last are labelled for their price
+LANGUAGES = ("en", "hinglish", "hi")
+SPLITS = ("dev", "held_out")
+HELD_OUT = 141 / 256  # share of texts; a little over half
+
+# In the manner of the published list: Latin letters, anywhere in the text. Where the published one
+# counts a loss as urgency it is counted as sympathy here, which favours it.
+KEYWORDS = {
+    "urgency": "kal se|abhi|jaldi|today only|final price|last price|fixed price|is fixed|"
+    "no negotiation|no more negotiation|time waste|immediately|send money|send the money",
+    "deception": "teen aur|other people|other buyers|others are|koi aur|aur log|demand|best price|"
+    "other offers|more offers|got offers|people interested|already have",
+    "confidence": "market rate|nahi hoga|mushkil|isse kam nahi|isse upar nahi|not lower|not higher",
+    "sympathy": "making a loss|losing|not making profit|not making money|barely breaking even",
+    "condition": "box closed|sealed|seal pack|just unboxed|brand new|naya|like new|mint|"
+    "barely used|scratch|dent|chip|screen replaced|battery|years old|original box|"
+    "original charger|warranty|perfect condition|working condition",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    text: str
+    language: str  # one of LANGUAGES
+    split: str  # one of SPLITS
+    signals: frozenset[str]
+    price: float | None  # rupees; None where no single price is meant
+    kind: str = ""  # one of KINDS, of a blind sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A way to read a sentence: its signals, and its price or None."""
+
+    name: str
+    signals: Callable[[str], frozenset[str]]
+    price: Callable[[str], float | None]
+
+
+def labelled(path: Path = LABELLED) -> tuple[Sentence, ...]:
+    """The labelled sentences; a ValueError names the first that is not as the table promises."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return tuple(_sentence(row) for row in csv.DictReader(lines))
+
+
+def _sentence(row: Mapping[str, str]) -> Sentence:
+    text, signals = row["text"], frozenset(row["signals"].split())
+    if row["language"] not in LANGUAGES or not signals <= set(SIGNALS):
+        raise ValueError(f"{text!r} is labelled {row['language']} {sorted(signals)}")
+    if row["split"] != split(text):
+        raise ValueError(f"{text!r} belongs to {split(text)}, not to {row['split']}")
+    price = float(row["price"]) if row["price"] else None
+    return Sentence(text, row["language"], row["split"], signals, price)
+
+
+def blind(path: Path = BLIND) -> tuple[Sentence, ...]:
+    """The sentences of the blind writer; a ValueError names the first that breaks the layout."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return tuple(_blind_sentence(row) for row in csv.DictReader(lines))
+
+
+def _blind_sentence(row: Mapping[str, str]) -> Sentence:
+    text, signals = row["text"], frozenset(row["signals"].split())
+    known = row["language"] in LANGUAGES and row["split"] in SPLITS and row["kind"] in KINDS
+    if not known or not signals <= set(SIGNALS):
+        raise ValueError(f"{text!r} is labelled {list(row.values())[1:]}")
+    price = float(row["price"]) if row["price"] else None
+    return Sentence(text, row["language"], row["split"], signals, price, row["kind"])
+
+
+def split(text: str) -> str:
+    """The split of a text, decided by its hash, so that nobody chooses."""
+    return "held_out" if sha256(text.encode()).digest()[0] < 256 * HELD_OUT else "dev"
+
+
+def keyword_signals(text: str) -> frozenset[str]:
+    lowered = text.lower()
+    lists = {signal: words.split("|") for signal, words in KEYWORDS.items()}
+    return frozenset(s for s, words in lists.items() if any(word in lowered for word in words))
+
+
+def first_digits(text: str) -> float | None:
+    found = re.search(r"[0-9][0-9,]*", text)
+    return float(found.group().replace(",", "")) if found else None
+
+
+def _signals(text: str) -> frozenset[str]:
+    return frozenset(tell.signal for tell in tells.read(text))
+
+
+READERS = (
+    Reader("sauda", _signals, money.find_price),
+    Reader("keywords", keyword_signals, first_digits),
+)
+
+
+def quality(
+    sentences: Sequence[Sentence] | None = None, unseen: Sequence[Sentence] | None = None
+) -> dict[str, Any]:
+    """The data of the artifact: every reading, and the figures that follow from them.
+
+    Precision and recall carry Wilson intervals, F1 a bootstrap over sentences; a share of nothing
+    is None. The language, the signal and the kind "all" pool the rest. `unseen` are the blind
+    writer's sentences, whose figures stand apart.
+    """
+    sentences = labelled() if sentences is None else sentences
+    unseen = blind() if unseen is None else unseen
+    readings = _readings(sentences)
+    rows, prices = [], []
+    for name, split_name, language in _cells():
+        here = [
+            (sentence, *reading)
+            for sentence, reading in zip(sentences, readings[name], strict=True)
+            if sentence.split == split_name and language in ("all", sentence.language)
+        ]
+        cell = {"reader": name, "split": split_name, "language": language, "n": len(here)}
+        rows += [{**cell, **_signal_row(here, signal)} for signal in (*SIGNALS, "all")]
+        prices.append({**cell, **_price_row(here)})
+    recorded = _recorded(sentences, readings)
+    return {"rows": rows, "prices": prices, "sentences": recorded, "blind": blind_quality(unseen)}
+
+
+def _readings(sentences: Sequence[Sentence]) -> dict[str, list[tuple]]:
+    return {
+        reader.name: [(reader.signals(s.text), reader.price(s.text)) for s in sentences]
+        for reader in READERS
+    }
+
+
+def blind_quality(sentences: Sequence[Sentence]) -> dict[str, Any]:
+    """The figures on the blind writer's sentences: signals by language, prices by kind."""
+    readings = _readings(sentences)
+    rows, prices = [], []
+    for name, split_name, language in _cells():
+        tell_cell = [
+            (sentence, *reading)
+            for sentence, reading in zip(sentences, readings[name], strict=True)
+            if (sentence.split, sentence.kind) == (split_name, "tells")
+            and language in ("all", sentence.language)
+        ]
+        cell = {"reader": name, "split": split_name, "language": language, "n": len(tell_cell)}
+        rows += [{**cell, **_signal_row(tell_cell, signal)} for signal in (*SIGNALS, "all")]
+    for name, split_name, kind in product(readings, SPLITS, (*KINDS[:-1], "all")):
+        price_cell = [
+            (sentence, *reading)
+            for sentence, reading in zip(sentences, readings[name], strict=True)
+            if sentence.split == split_name
+            and sentence.kind != "tells"
+            and kind in ("all", sentence.kind)
+        ]
+        cell = {"reader": name, "split": split_name, "language": "all", "kind": kind}
+        prices.append({**cell, "n": len(price_cell), **_price_row(price_cell)})
+    recorded = [
+        {**row, "kind": sentence.kind}
+        for row, sentence in zip(_recorded(sentences, readings), sentences, strict=True)
+    ]
+    return {"rows": rows, "prices": prices, "sentences": recorded}
+
+
+def _cells() -> Iterator[tuple[str, str, str]]:
+    for reader in READERS:
+        for split_name in SPLITS:
+            for language in (*LANGUAGES, "all"):
+                yield reader.name, split_name, language
+
+
+def _signal_row(here: Sequence[tuple], signal: str) -> dict[str, Any]:
+    wanted = SIGNALS if signal == "all" else (signal,)
+    meant = np.array([[s in sentence.signals for s in wanted] for sentence, *_ in here], bool)
+    read = np.array([[s in signals for s in wanted] for _, signals, _ in here], bool)
+    meant, read = meant.reshape(-1, len(wanted)), read.reshape(-1, len(wanted))
+    right, wrong, missed = ((meant & read).sum(1), (read & ~meant).sum(1), (meant & ~read).sum(1))
+    true, false, unread = int(right.sum()), int(wrong.sum()), int(missed.sum())
+    return {
+        "signal": signal,
+        "true": true,
+        "false": false,
+        "missed": unread,
+        "precision": _share(true, true + false),
+        "recall": _share(true, true + unread),
+        "f1": _interval(f1_interval(right, wrong, missed)) if true + false + unread else None,
+    }
+
+
+def _price_row(here: Sequence[tuple]) -> dict[str, Any]:
+    meant = [(sentence.price, price) for sentence, _, price in here if sentence.price is not None]
+    unmeant = [price for sentence, _, price in here if sentence.price is None]
+    exact = sum(price == read for price, read in meant)
+    false = sum(price is not None for price in unmeant)
+    return {
+        "priced": len(meant),
+        "exact": exact,
+        "other": sum(read not in (None, price) for price, read in meant),
+        "missed": sum(read is None for _, read in meant),
+        "unpriced": len(unmeant),
+        "false": false,
+        "found": _share(exact, len(meant)),
+        "invented": _share(false, len(unmeant)),
+    }
+
+
+def _share(part: int, whole: int) -> dict[str, float] | None:
+    return _interval(wilson_interval(part, whole)) if whole else None
+
+
+def _interval(interval: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip(("mean", "low", "high"), interval, strict=True))
+
+
+def _recorded(sentences: Sequence[Sentence], readings: Mapping[str, Sequence]) -> list[dict]:
+    return [
+        {
+            "text": sentence.text,
+            "language": sentence.language,
+            "split": sentence.split,
+            "signals": _joined(sentence.signals),
+            "price": sentence.price,
+            **{f"{name}_signals": _joined(read[i][0]) for name, read in readings.items()},
+            **{f"{name}_price": read[i][1] for name, read in readings.items()},
+        }
+        for i, sentence in enumerate(sentences)
+    ]
+
+
+def _joined(signals: frozenset[str]) -> str:
+    return " ".join(signal for signal in SIGNALS if signal in signals)

@@ -1,0 +1,182 @@
+"""What the belief buyer's evidence is worth: is the belief calibrated, and do tells and words help?
+
+Calibration: games that a script plays, the belief of each table against the seller that was drawn.
+Ablation: the switch of `BeliefBuyer` first has to change what it believes in the same states; only
+then are the grades of both compared, in pairs on hold-out seeds.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from env import TYPES, rollout, task
+from sauda.evaluation.evaluate import SPLITS
+from sauda.evaluation.market.oracle import grades
+from sauda.evaluation.statistics import mean_interval, paired_difference, wilson_interval
+from sauda.policies import BUYERS
+from sauda.policies.belief_buyer import belief_buyer, belief_prices
+from sauda.policies.posterior import believe
+from sauda.records.progress import progress
+
+EVIDENCE: Mapping[str, Mapping[str, bool]] = {
+    "prices": {"tells": False, "words": False},
+    "prices and tells": {"tells": True, "words": False},
+    "prices, tells and words": {"tells": True, "words": True},
+}
+LEVELS = (0.5, 0.8, 0.9)  # of the central intervals of the floor
+BINS = 10  # of the calibration error of the types, of equal width
+ENDS = ("mean", "low", "high")
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to play; the defaults are the numbers we report. Hold-out seeds, from 50,000."""
+
+    episodes: int = 400  # a task: for the calibration and for the grades
+    compared: int = 50  # games a task, whose states are believed and answered both ways
+    rounds: tuple[int, ...] = (0, 2, 4, 6)  # moves after which the belief is read
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    buyer: str = "linear"  # plays the games of the calibration
+
+
+def report(config: Config, workers: int = 2) -> dict[str, Any]:
+    """The data of the belief artifact; ValueError where the switch changes no belief."""
+    seeds = SPLITS["holdout"][: config.episodes]
+    with ProcessPoolExecutor(workers) as pool:
+        asked = partial(calibration, seeds=seeds, rounds=config.rounds, buyer=config.buyer)
+        read = pool.map(asked, config.tasks)
+        read = progress(read, len(config.tasks), "scoring beliefs", "task")
+        rows = [row for rows in read for row in rows]
+        inputs = pool.map(partial(changed, seeds=seeds[: config.compared]), config.tasks)
+        inputs = list(progress(inputs, len(config.tasks), "comparing beliefs", "task"))
+        for row in inputs:
+            if not row["beliefs"]["mean"]:
+                raise ValueError(f"tells and words change no belief in {row['task']}: no ablation")
+        pairs = list(product(config.tasks, (belief_buyer, belief_prices)))
+        won = pool.map(grades, *zip(*pairs, strict=True), [seeds] * len(pairs))
+        won = progress(won, len(pairs), "playing both buyers", "cell")
+        won = dict(zip(pairs, won, strict=True))
+    return {
+        "uninformed": _types_scored(np.full((1, len(TYPES)), 1 / len(TYPES)), np.array([0])),
+        "calibration": rows,
+        "inputs": inputs,
+        "outcomes": [
+            outcome(name, won[name, belief_buyer], won[name, belief_prices])
+            for name in config.tasks
+        ],
+    }
+
+
+# Calibration -------------------------------------------------------------------------------------
+
+
+def calibration(
+    task_name: str, seeds: Sequence[int], rounds: Sequence[int], buyer: str
+) -> list[dict[str, Any]]:
+    """One row a number of rounds and evidence: coverage of the floor, scores of the types."""
+    here, names = task(task_name), list(TYPES)
+    cells: dict[tuple[int, str], list] = {}
+    tails = [(1 + sign * level) / 2 for level in LEVELS for sign in (-1, 1)]
+    for seed in seeds:
+        played = rollout(here, BUYERS[buyer], seed)
+        stance = played.final.private["seller"]["stance"]
+        for turn in played.trajectory("buyer"):
+            table = turn.observation.table
+            if table.round not in rounds:
+                continue
+            for name, switches in EVIDENCE.items():
+                belief = believe(table, **switches)
+                shares = belief.quantile([*tails, 0.5]) / table.item.list_price
+                truth = stance.reservation / table.item.list_price
+                types = list(belief.types().values())
+                read = (shares, truth, types, names.index(stance.type.name))
+                cells.setdefault((table.round, name), []).append(read)
+    return [
+        {"task": task_name, "round": at, "evidence": name, **_scored(*_columns(cell))}
+        for (at, name), cell in cells.items()
+    ]
+
+
+def _columns(rows: Sequence[tuple]) -> list[np.ndarray]:
+    return [np.array(column) for column in zip(*rows, strict=True)]
+
+
+def _scored(
+    shares: np.ndarray, truth: np.ndarray, types: np.ndarray, met: np.ndarray
+) -> dict[str, Any]:
+    """The figures of n beliefs; prices as shares of the list price."""
+    low, high = shares[:, 0:-1:2], shares[:, 1:-1:2]
+    inside = ((low <= truth[:, None]) & (truth[:, None] <= high)).sum(0)
+    n = len(truth)
+    return {
+        "n": n,
+        "coverage": [
+            {"level": level, **_interval(wilson_interval(int(hits), n))}
+            for level, hits in zip(LEVELS, inside, strict=True)
+        ],
+        "width": _interval(mean_interval((high - low)[:, LEVELS.index(0.8)])),
+        "error": _interval(mean_interval(abs(shares[:, -1] - truth))),
+        "types": _types_scored(types, met),
+    }
+
+
+def _types_scored(types: np.ndarray, met: np.ndarray) -> dict[str, float]:
+    """Scores of probabilities of shape (n, types): 0 is best, `right` the share named first."""
+    hits = np.eye(types.shape[1])[met]
+    at = np.minimum((types * BINS).astype(int), BINS - 1)
+    gaps = [abs((types - hits)[at == i].sum()) for i in range(BINS)]
+    scores = {
+        "brier": ((types - hits) ** 2).sum(1).mean(),
+        "log_loss": -np.log(np.maximum((types * hits).sum(1), 1e-12)).mean(),
+        "calibration_error": sum(gaps) / types.size,
+        "right": (types.argmax(1) == met).mean(),
+    }
+    return {name: round(float(score), 6) for name, score in scores.items()}
+
+
+# Ablation ----------------------------------------------------------------------------------------
+
+
+def changed(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """In how many states of the belief buyer's own games the switch changes belief and move.
+
+    `distance` is the total variation between both beliefs, over the same sample of sellers.
+    """
+    here, rng = task(task_name), np.random.default_rng(0)  # neither draws
+    turns = [t for seed in seeds for t in rollout(here, belief_buyer, seed).trajectory("buyer")]
+    distances, moves = [], 0
+    for turn in turns:
+        both = (belief_buyer, belief_prices)
+        full, prices = (buyer.belief(turn.observation).weights for buyer in both)
+        distances.append(abs(full - prices).sum() / 2)
+        moves += belief_prices(turn.observation, rng) != turn.action
+    n = len(turns)
+    differ = int((np.array(distances) > 1e-9).sum())
+    return {
+        "task": task_name,
+        "games": len(seeds),
+        "n": n,
+        "beliefs": _interval(wilson_interval(differ, n)),
+        "distance": _interval(mean_interval(np.array(distances))),
+        "moves": _interval(wilson_interval(int(moves), n)),
+    }
+
+
+def outcome(task_name: str, full: np.ndarray, prices: np.ndarray) -> dict[str, Any]:
+    """Mean grades with and without tells and words, and their paired difference."""
+    return {
+        "task": task_name,
+        "n": len(full),
+        "belief": _interval(mean_interval(full)),
+        "belief_prices": _interval(mean_interval(prices)),
+        "difference": _interval(paired_difference(full, prices)),
+    }
+
+
+def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
+    return {name: round(float(x), 6) for name, x in zip(ENDS, figures, strict=True)}

@@ -1,0 +1,283 @@
+"""What the open market's sellers give away, by manner and by word, and what they remember.
+
+Manner: how much of a hidden cause a signal explains that public history leaves open (partial R²).
+Words: how much better a listener guesses the floor than one who sees the prices alone. Memory: what
+a soft history costs in the later deals of a career.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from env import (
+    CLAIMS,
+    RIVAL_HURRY,
+    Accept,
+    EndReason,
+    Episode,
+    Observation,
+    Offer,
+    Policy,
+    Tells,
+    claim_at,
+    rollout,
+    shares,
+    task,
+)
+from sauda.evaluation.evaluate import SPLITS
+from sauda.evaluation.statistics import mean_interval
+from sauda.policies import BUYERS
+from sauda.records.progress import progress
+
+HISTORY = 5  # deals of a career of ten that are firm or soft, before the policy that is measured
+RESAMPLES = 200  # of whole games, for the intervals of R²
+
+# The published twelve, each with the hidden cause that the sellers draw it from; the last two only
+# repeat what the asks show.
+SIGNALS: Mapping[str, str | None] = {
+    "verbal_urgency": "urgency",
+    "offer_speed": "urgency",
+    "emotional_escalation": "urgency",
+    "verbal_deception_cue": "bluffing",
+    "eye_contact": "bluffing",
+    "topic_changes": "bluffing",
+    "verbal_confidence": "nearness",
+    "fidget_level": "nearness",
+    "price_rounding": "nearness",
+    "posture": "nearness",
+    "concession_pattern": None,
+    "repeat_phrases": None,
+}
+CAUSES = ("urgency", "bluffing", "nearness")
+USUAL = Tells()  # a signal in words counts as 1 where it differs from this
+
+WORDS = {
+    "rival": "coming for it|Another buyer",
+    "final": "last price|not a rupee less",
+    "urgent": "decide now|little time",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to play; the defaults are the numbers we report. Hold-out seeds, from 50,000."""
+
+    games: int = 1000  # a task, for the manner; `linear` plays them
+    listened: int = 3000  # of bazaar/open, for the words: a fit on one half, tested on the other
+    careers: int = 400  # a history and policy
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    then: tuple[str, ...] = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "expert")
+
+
+def market(config: Config, workers: int = 2) -> dict[str, Any]:
+    """The data of the market artifact."""
+    with ProcessPoolExecutor(workers) as pool:
+        manner = pool.map(partial(signals, games=config.games), config.tasks)
+        words = pool.submit(inference_attack, config.listened)
+        careers = pool.map(partial(career, careers=config.careers), config.then)
+        manner = list(progress(manner, len(config.tasks), "reading the sellers' manner", "task"))
+        careers = list(progress(careers, len(config.then), "playing careers", "policy"))
+        return {"manner": manner, "words": words.result(), "careers": careers}
+
+
+# Manner ------------------------------------------------------------------------------------------
+
+
+def signals(task_name: str, games: int) -> dict[str, Any]:
+    """How much each signal tells of each cause in the counter-offers of a task."""
+    here = task(task_name)
+    seeds = SPLITS["holdout"][:games]
+    rows = [row for s in seeds for row in counter_offers(rollout(here, BUYERS["linear"], s), s)]
+    game = np.array([row["game"] for row in rows])
+    public = products(np.array([row["public"] for row in rows]))
+    causes = np.array([[row[cause] for cause in CAUSES] for row in rows])
+    cues = np.array([[level(row["tells"], signal) for signal in SIGNALS] for row in rows])
+    found = partial_r2(cues, public, causes)
+    spread = resampled(partial(partial_r2, cues, public, causes), game)
+    low, high = np.percentile(spread, [2.5, 97.5], axis=0)
+    return {
+        "task": task_name,
+        "games": len(np.unique(game)),
+        "replies": len(rows),
+        "signals": [
+            {
+                "signal": signal,
+                "cause": cause,
+                "r2": dict(zip(CAUSES, np.round(found[i], 6).tolist(), strict=True)),
+                "low": dict(zip(CAUSES, np.round(low[i], 6).tolist(), strict=True)),
+                "high": dict(zip(CAUSES, np.round(high[i], 6).tolist(), strict=True)),
+            }
+            for i, (signal, cause) in enumerate(SIGNALS.items())
+        ],
+    }
+
+
+def counter_offers(played: Episode, game: int) -> list[dict[str, Any]]:
+    """Each counter-offer of a game: what is public when it is made, its causes, its tells."""
+    table, own = played.final.table, played.final.private["seller"]
+    stance, opening = own["stance"], own["stance"].opening
+    replies = [move for move in table.moves[2:] if move.agent == "seller"]
+    rows = []
+    for t, reply in enumerate(replies, start=1):
+        if not isinstance(reply.action, Offer):
+            continue
+        claim, true = claim_at(own, t)
+        ask, before, bid = table.asks[t], table.asks[t - 1], table.bids[t - 1]
+        shown = [opening / table.item.list_price, ask / opening, bid / opening]
+        shown += [t / table.rounds, (before - ask) / opening]
+        shown += [float(t > 1 and table.asks[t - 2] - before < 0.01 * opening)]  # a stall
+        rows.append(
+            {
+                "game": game,
+                "public": shown + [float(claim == kind) for kind in CLAIMS],
+                "bluffing": float(bool(claim) and not true),
+                "urgency": (RIVAL_HURRY if stance.rival else 1.0) * stance.type.impatience,
+                "nearness": 1 - (ask - stance.reservation) / (opening - stance.reservation),
+                "tells": reply.tells,
+            }
+        )
+    return rows
+
+
+def level(tells: Tells, signal: str) -> float:
+    """A signal as a number: one in words is 1 where it is not the usual."""
+    shown = getattr(tells, signal)
+    return float(shown != getattr(USUAL, signal)) if isinstance(shown, str) else float(shown)
+
+
+def products(public: np.ndarray) -> np.ndarray:
+    """Columns of `public`, shape (n, k), a constant, and the product of every two."""
+    pairs = [public[:, i] * public[:, j] for i in range(public.shape[1]) for j in range(i + 1)]
+    return np.column_stack([np.ones(len(public)), public, *pairs])
+
+
+def partial_r2(
+    cues: np.ndarray, public: np.ndarray, causes: np.ndarray, rows: Any = slice(None)
+) -> np.ndarray:
+    """Share of what `public` leaves open of each cause that each cue explains, (cues, causes).
+
+    By the theorem of Frisch, Waugh and Lovell: the squared correlation of what is left of both.
+    A cue that the public history tells wholly explains nothing.
+    """
+    both = np.column_stack([cues, causes])[rows]
+    weights, *_ = np.linalg.lstsq(public[rows], both, rcond=None)
+    left = both - public[rows] @ weights
+    size = np.sqrt((left**2).sum(0))
+    told = size > 1e-9 * np.sqrt(len(left))
+    left = np.where(told, left / np.where(told, size, 1), 0)
+    k = cues.shape[1]
+    return (left[:, :k].T @ left[:, k:]) ** 2
+
+
+def resampled(figure: Callable[[np.ndarray], np.ndarray], game: np.ndarray) -> np.ndarray:
+    """`figure` of the rows of games drawn anew, RESAMPLES times: a reply is no independent draw."""
+    rng = np.random.default_rng(0)
+    starts = np.flatnonzero(np.r_[True, game[1:] != game[:-1]])
+    blocks = np.split(np.arange(len(game)), starts[1:])
+    draws = rng.integers(len(blocks), size=(RESAMPLES, len(blocks)))
+    return np.array([figure(np.concatenate([blocks[i] for i in draw])) for draw in draws])
+
+
+# Words -------------------------------------------------------------------------------------------
+
+
+def inference_attack(games: int) -> dict[str, Any]:
+    """How well the floor is guessed from prices alone, and with the words, out of sample."""
+    here, seeds = task("bazaar/open"), SPLITS["holdout"][:games]
+    heard = [listened(rollout(here, BUYERS["linear"], seed)) for seed in seeds]
+    prices, words, floor = (np.array(column) for column in zip(*heard, strict=True))
+    half = games // 2
+    wrong = [
+        (floor[half:] - fitted(features[:half], floor[:half], features[half:])) ** 2
+        for features in (prices, np.c_[prices, words])
+    ]
+    open_ = (floor[half:] - floor[half:].mean()) ** 2
+
+    def r2(rows: Any = slice(None)) -> np.ndarray:
+        alone, both = (1 - error[rows].sum() / open_[rows].sum() for error in wrong)
+        return np.array([alone, both, both - alone])
+
+    low, high = np.percentile(resampled(r2, np.arange(games - half)), [2.5, 97.5], axis=0)
+    parts = np.round([r2(), low, high], 6).T.tolist()
+    names = ("prices", "with_words", "gain")
+    return {"n": games - half} | {
+        name: dict(zip(("mean", "low", "high"), part, strict=True))
+        for name, part in zip(names, parts, strict=True)
+    }
+
+
+def listened(played: Episode) -> tuple[list[float], list[float], float]:
+    """What a game's prices say, what its words say, and the floor, by the list price."""
+    table, list_price = played.final.table, played.final.table.item.list_price
+    agreed = float(played.end is EndReason.AGREEMENT)  # public, whatever is said with it
+    prices = [table.asks[0] / list_price, table.asks[-1] / list_price, table.round, agreed]
+    said = [move.action.message for move in table.moves if move.agent == "seller"]
+    words = [float(any(re.search(claim, text) for text in said)) for claim in WORDS.values()]
+    words += [float(bool(re.search(claim, said[-1]))) for claim in WORDS.values()]
+    words += [float("worth more" in said[0])]
+    return prices, words, played.final.private["nature"][0].seller["reservation"] / list_price
+
+
+def fitted(features: np.ndarray, target: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+    """What least squares with a constant predicts for the `unseen` rows."""
+    weights, *_ = np.linalg.lstsq(np.c_[np.ones(len(features)), features], target, rcond=None)
+    return np.c_[np.ones(len(unseen)), unseen] @ weights
+
+
+# Memory ------------------------------------------------------------------------------------------
+
+
+def career(then: str, careers: int) -> dict[str, Any]:
+    """Mean share of the ZOPA that `then` wins in each deal after HISTORY firm or soft ones.
+
+    The purse is ample, so that memory alone tells the two apart; deals without a ZOPA are left out.
+    """
+    seeds = SPLITS["holdout"][:careers]
+    firm, soft = (
+        np.array([later_shares(history, BUYERS[then], seed) for seed in seeds])
+        for history in (BUYERS["boulware"], soften)
+    )
+    lost = np.nanmean(firm - soft, axis=1)
+    return {
+        "then": then,
+        "n": careers,
+        "firm": [_interval(column) for column in firm.T],
+        "soft": [_interval(column) for column in soft.T],
+        "lost": _interval(lost),
+    }
+
+
+def soften(obs: Observation, rng: np.random.Generator) -> Accept | Offer:
+    """As `naive`, whatever the thing is worth to it: the softest history there is."""
+    share = (0.8, 0.85, None)[min(obs.round, 2)]
+    return Accept() if share is None else Offer(max(1, round(share * obs.opening_ask)))
+
+
+def later_shares(history: Policy, then: Policy, seed: int) -> list[float]:
+    """The buyer's share of each deal after the first HISTORY; NaN where it had no ZOPA."""
+
+    def changing(obs: Observation, rng: np.random.Generator) -> Any:
+        return (history if len(obs.table.past) < HISTORY else then)(obs, rng)
+
+    here = task("bazaar/career")
+    rich = replace(here, env=replace(here.env, draw=partial(_ample, here.env.draw)))
+    final = rollout(rich, changing, seed).final
+    return [
+        share if deal.buyer["reservation"] > deal.seller["reservation"] else np.nan
+        for share, deal in zip(shares(final, "buyer"), final.private["nature"], strict=True)
+    ][HISTORY:]
+
+
+def _ample(draw: Callable[[np.random.Generator], Sequence[Any]], rng: np.random.Generator):
+    return tuple(replace(i, buyer={**i.buyer, "purse": 10**9}) for i in draw(rng))
+
+
+def _interval(values: np.ndarray) -> dict[str, float]:
+    names = ("mean", "low", "high")
+    found = mean_interval(values[~np.isnan(values)])
+    return {k: round(v, 6) for k, v in zip(names, found, strict=True)}

@@ -1,0 +1,265 @@
+"""How well the open market can be bought in: bounds, how near the contestants come, and holes.
+
+The informed value is that of the best reply to the known seller: nobody who does not know it can
+expect more, but for the grid error. The belief buyer knows no more than any contestant, so the best
+uninformed value lies between the two. In a career the informed value is each deal's own, against a
+seller who remembers nothing and with no purse: an upper bound. What the informed player wins in
+play, each deal for itself, is the lower one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from env import (
+    TYPES,
+    WALK,
+    Accept,
+    BatchView,
+    Instance,
+    Moves,
+    Observation,
+    Offer,
+    Policy,
+    WalkAway,
+    begin,
+    conceded,
+    conceded_of,
+    play_batch,
+    rollout,
+    task,
+)
+from sauda.evaluation.columns import games_at
+from sauda.evaluation.evaluate import SPLITS
+from sauda.evaluation.statistics import mean_interval
+from sauda.policies import BUYERS
+from sauda.policies.bazaar_scripted import Wait, bid
+from sauda.policies.belief_buyer import belief_buyer
+from sauda.policies.best_response import GRID, informed_policy, informed_value, rivals_in
+from sauda.policies.vectorized import batch_form, bids, otherwise
+from sauda.records.progress import progress
+
+MEMORYLESS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # one deal, one buyer
+CAREER = "bazaar/career"
+BOUNDED = (*MEMORYLESS, CAREER, "bazaar/crowd")
+LEAVES = (1.2, 1.6, inf)  # opening asks, in limits of the buyer, tried as too high to stay for
+NEAR = 0.95  # of the informed value: a policy without hidden information that near is an exploit
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to measure; the defaults are the numbers we report."""
+
+    episodes: int = 400  # hold-out seeds a task, from 50,000: all reported values
+    search: int = 150  # training seeds a task, from 0: to choose the best schedule
+    refined: int = 100  # deals of the hold-out seeds a task, for the grid error
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A fixed path of bids, whatever the seller does, up to the last useful move.
+
+    Shares are of the opening ask, or of the buyer's limit where that is lower or `of_limit`.
+    """
+
+    opening: float
+    final: float
+    exponent: float  # of the concession in time, as in `conceded`
+    patient: bool  # takes an ask above its own next bid only at the last useful move
+    of_limit: bool
+    leaves_above: float  # opening ask, as a multiple of its limit; it walks from that at once
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
+        if obs.opening_ask > self.leaves_above * obs.budget:
+            return WalkAway()
+        unit = obs.budget if self.of_limit else min(obs.opening_ask, obs.budget)
+        useful = min(obs.table.rounds, obs.own.get("deadline") or obs.table.rounds)
+        done = conceded(obs.round, useful, self.exponent)
+        price = min(obs.budget, unit * (self.opening + done * (self.final - self.opening)))
+        last = obs.round >= useful - 1
+        if obs.ask <= (obs.budget if last or not self.patient else price):
+            return Accept()
+        return bid(obs, price) if obs.round < useful else WalkAway()
+
+    def batch(self, view: BatchView) -> Moves:
+        """The same over arrays."""
+        unit = view.budget if self.of_limit else np.minimum(view.opening_ask, view.budget)
+        useful = np.minimum(view.rounds, view.own.deadline).astype(int)
+        done = conceded_of(view.round, useful, self.exponent)
+        price = unit * (self.opening + done * (self.final - self.opening))
+        price = np.minimum(view.budget, price)
+        takes_any = (view.round >= useful - 1) | (not self.patient)
+        kind, price = otherwise(
+            view.ask <= np.where(takes_any, view.budget, price),
+            bids(view, price, leaves=view.round >= useful),
+        )
+        return np.where(view.opening_ask > self.leaves_above * view.budget, WALK, kind), price
+
+
+def leave(obs: Observation, rng: np.random.Generator) -> WalkAway:
+    """Walk away at once: right where there is no ZOPA."""
+    return WalkAway()
+
+
+def candidates() -> dict[str, Policy]:
+    """The fixed schedules and variants of `wait` tried as exploits, by name."""
+    grid = product((0.5, 0.7), (0.85, 1.0), (0.3, 1.0, 3.0), (True, False), (True, False), LEAVES)
+    schedules = {
+        f"{opening:g} to {final:g} of the {'limit' if of_limit else 'ask'}, exponent {exponent:g}, "
+        f"{'patient' if patient else 'takes any ask within its limit'}"
+        f"{f', leaves at {above:g} times the limit' * (above < inf)}": Schedule(
+            opening, final, exponent, patient, of_limit, above
+        )
+        for opening, final, exponent, patient, of_limit, above in grid
+    }
+    waits = product((0.36, 0.42, 0.48, 0.54, 0.6, 0.66), (0.0, 0.01))
+    return schedules | {f"wait at {share:g}, dodge {d:g}": Wait(share, d) for share, d in waits}
+
+
+def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
+    """The data of the oracle artifact: one row a task."""
+    train, holdout = (
+        SPLITS[s][:n] for s, n in (("train", config.search), ("holdout", config.episodes))
+    )
+    tried = candidates()
+    named = {**BUYERS, "leave": leave}
+    jobs = [(t, p, holdout) for t in MEMORYLESS for p in (None, belief_buyer)]
+    jobs += [(t, None, holdout) for t in BOUNDED[len(MEMORYLESS) :]]
+    jobs += [(t, p, holdout) for t in BOUNDED for p in named.values()]
+    jobs += [(t, p, train) for t in BOUNDED for p in (None, *tried.values())]
+    with ProcessPoolExecutor(workers) as pool:
+        played = pool.map(grades, *zip(*jobs, strict=True))
+        values = iter(list(progress(played, len(jobs), "playing and solving", "cell")))
+        known, belief = {}, {}
+        for name in MEMORYLESS:
+            known[name], belief[name] = next(values), next(values)
+        known |= {name: next(values) for name in BOUNDED[len(MEMORYLESS) :]}
+        informed = pool.map(informed_grades, BOUNDED, [holdout] * 5)
+        informed = progress(informed, len(BOUNDED), "playing the informed buyer", "task")
+        in_play = dict(zip(BOUNDED, informed, strict=True))
+        played = {name: {p: next(values) for p in named} for name in BOUNDED}
+        searched = {name: {p: next(values) for p in ("", *tried)} for name in BOUNDED}
+        best = {t: _best(searched[t]) for t in BOUNDED}
+        again = list(pool.map(grades, BOUNDED, [tried[best[t]] for t in BOUNDED], [holdout] * 5))
+        errors = pool.map(grid_error, BOUNDED, [config.refined] * 5)
+        errors = list(progress(errors, len(BOUNDED), "measuring the grid's error", "task"))
+    rows = [
+        {
+            "task": name,
+            "n": len(holdout),
+            "bound": "upper" if name == CAREER else "optimum",
+            "no_zopa": no_zopa(name, holdout),
+            "informed": _interval(known[name]),
+            "informed_play": _compared(in_play[name], known[name]),
+            "grid_error": errors[i],
+            "belief": _compared(belief[name], known[name]) if name in belief else None,
+            "policies": [
+                {"policy": p, **_compared(v, known[name])} for p, v in played[name].items()
+            ],
+            "types": by_type(name, holdout, known[name], belief.get(name), played[name]),
+            "search": {
+                "tried": len(tried),
+                "n": len(train),
+                "best": best[name],
+                "train": _compared(searched[name][best[name]], searched[name][""]),
+                "holdout": _compared(again[i], known[name]),
+            },
+        }
+        for i, name in enumerate(BOUNDED)
+    ]
+    return {"grid": GRID, "near": NEAR, "rows": rows}
+
+
+def grades(task_name: str, player: Policy | None, seeds: Sequence[int]) -> np.ndarray:
+    """The grade of each seed: played by `player`, or the informed value where that is None.
+
+    Played through the batch engine where `player` has a batch form; the belief buyer has none.
+    """
+    here = task(task_name)
+    form = player.batch if isinstance(player, Schedule) else batch_form(player)
+    if form is not None:
+        return play_batch(games_at(task_name, tuple(seeds)), form).grade
+    if player is not None:
+        return np.array([here.grade(rollout(here, player, seed).final) for seed in seeds])
+    values = [informed_value(deal, rivals_in(here)) for deal in _deals(task_name, seeds)]
+    return np.array(values).reshape(len(seeds), -1).mean(1)
+
+
+def informed_grades(task_name: str, seeds: Sequence[int]) -> np.ndarray:
+    """The grade of each seed as one plays who knows the seller: luck included."""
+    here = task(task_name)
+    return np.array([here.grade(rollout(here, informed_policy(here, s), s).final) for s in seeds])
+
+
+def grid_error(task_name: str, deals: int) -> dict[str, float]:
+    """What halving the grid's steps adds to the informed value: over the first hold-out deals."""
+    first = islice(_deals(task_name, SPLITS["holdout"]), deals)
+    rivals = rivals_in(task(task_name))
+    added = [
+        abs(informed_value(d, rivals, 2 * GRID - 1) - informed_value(d, rivals)) for d in first
+    ]
+    return {"n": len(added), "mean": round(float(np.mean(added)), 6), "max": round(max(added), 6)}
+
+
+def by_type(
+    task_name: str,
+    seeds: Sequence[int],
+    informed: np.ndarray,
+    belief: np.ndarray | None,
+    played: Mapping[str, np.ndarray],
+) -> list[dict[str, Any]]:
+    """The same grades for each type of seller alone: how far it can be exploited, and by whom."""
+    here = task(task_name)
+    met = np.array(
+        [begin(here, seed).state.private["nature"][0].seller["stance"].type.name for seed in seeds]
+    )
+    return [
+        {
+            "type": name,
+            "n": int((met == name).sum()),
+            "informed": _interval(informed[met == name]),
+            "belief": None
+            if belief is None
+            else _compared(belief[met == name], informed[met == name]),
+            "policies": [
+                {"policy": p, **_compared(values[met == name], informed[met == name])}
+                for p, values in played.items()
+            ],
+        }
+        for name in TYPES
+    ]
+
+
+def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
+    """The share of the deals in which buyer and seller can gain nothing together."""
+    crossed = [d.buyer["reservation"] <= d.seller["reservation"] for d in _deals(task_name, seeds)]
+    return round(float(np.mean(crossed)), 6)
+
+
+def _deals(task_name: str, seeds: Iterable[int]) -> Iterable[Instance]:
+    """The deals of all episodes, those of a career with no purse to mind."""
+    here = task(task_name)
+    for seed in seeds:
+        deals = begin(here, seed).state.private["nature"]
+        free = len(deals) > 1
+        yield from (replace(d, buyer={**d.buyer, "purse": inf}) if free else d for d in deals)
+
+
+def _best(values: Mapping[str, np.ndarray]) -> str:
+    return max((name for name in values if name), key=lambda name: values[name].mean())
+
+
+def _interval(values: np.ndarray) -> dict[str, float]:
+    names = ("mean", "low", "high")
+    return {k: round(v, 6) for k, v in zip(names, mean_interval(values), strict=True)}
+
+
+def _compared(values: np.ndarray, informed: np.ndarray) -> dict[str, Any]:
+    """A policy's mean grade with its interval, and its share of the informed value."""
+    share = float(values.mean() / informed.mean())
+    return {**_interval(values), "share": round(share, 6), "flagged": share >= NEAR}

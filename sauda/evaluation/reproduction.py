@@ -1,0 +1,209 @@
+"""Our classic family against the published game: the same policies, tasks and number of seeds.
+
+The published side was measured on that game's own code. The streams of chance differ, so figures
+must agree within sampling error: z is the difference in standard errors of the difference, and
+where neither side varies the figures must be equal to four decimals. Where our rules differ from
+the published ones on purpose (`DIFFERENCES`), both sides are measured and need not agree.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from env import Bazaar, Instance, Task, rollout, task
+from sauda.evaluation.columns import ENDS, episode_columns
+from sauda.evaluation.statistics import standard_error
+from sauda.policies import BUYERS
+from sauda.policies.reference_buyers import PROBES
+from sauda.records.store import ROOT, Artifact, load
+
+Draw = Callable[[np.random.Generator], Sequence[Instance]]
+MEASURED = "evaluation/classic-train.json"
+SEEDS = range(1_000)  # those of the published side
+CROWD = "marketplace_arena"
+GYM_WALK = 0.05  # walk probability of the seller in the published gym task of that name
+NAMED = {**BUYERS, **PROBES}
+
+# Where our classic family differs from the published game on purpose: name, what the published
+# game does, what ours does and why.
+DIFFERENCES = (
+    (
+        "bid_above_budget",
+        "A bid above the budget is clipped to the budget; only the step reward is fined.",
+        "The bid is illegal and the episode is a forfeit, in a career with all its deals: "
+        "no error of a policy is repaired silently.",
+    ),
+    (
+        "rivals",
+        "The gym task marketplace_arena has one buyer, and a seller who may walk away.",
+        "Three buyers bid under seal, the judged one against smart and aggressive, and the seller "
+        "never walks: the published server's arena.",
+    ),
+    (
+        "ties",
+        "Of equal best bids the one handed in first wins.",
+        "Of equal best bids one wins by lot, drawn at reset: the order of seats gives nobody an "
+        "advantage.",
+    ),
+    (
+        "bids_hold",
+        "The best bid ever made keeps its buyer, even one who has left since.",
+        "A bid holds for its round alone, and a buyer who left buys nothing.",
+    ),
+    (
+        "opening_accept",
+        "Accepting before the first counter-offer does nothing, without end.",
+        "It is a deal at the opening ask, so that every policy ends.",
+    ),
+    (
+        "bid_of_zero",
+        "A bid of zero is legal.",
+        "A price is positive; zero is illegal and a forfeit.",
+    ),
+    (
+        "decimals",
+        "A bid may have any number of decimals.",
+        "A bid has two decimals at most, as money has; more are illegal and a forfeit.",
+    ),
+)
+
+
+def reproduction(root: Path = ROOT, workers: int = 2) -> dict[str, Any]:
+    """The data of the reproduction artifact: one row a figure, how many agree, the differences."""
+    measured, published = load(MEASURED, root), load("published.json", root)
+    scripted = table(published, "reference-policy-table")
+    every_round = table(published, "reference-every-round")
+    different = table(published, "reference-differences")
+    asked = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
+    asked += [(r["task"], r["policy"], False) for r in different]
+    played = iter(_played(asked, workers))
+    rows = [
+        comparison(measured.data["episodes"][f"classic/{r['task']}"][r["policy"]], r, metric)
+        for r in scripted
+        for metric in ("surplus", "deal_rate")
+    ]
+    for reference in every_round:
+        cell = next(played)
+        metrics = ("surplus", "deal_rate", *(("longest",) if reference["policy"] == "hold" else ()))
+        rows += [comparison(cell, reference, metric) for metric in metrics]
+    return {
+        "rows": rows,
+        "agreement": agreement(rows),
+        "differences": [difference(next(played), reference) for reference in different],
+        "rules": [dict(zip(("name", "published", "ours"), d, strict=True)) for d in DIFFERENCES],
+    }
+
+
+def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many of the compared figures agree."""
+    sampled = [r for r in rows if r["z"] is not None]
+    return {
+        "figures": len(rows),
+        "without_error": len(rows) - len(sampled),
+        "without_error_equal": sum(r["equal"] for r in rows if r["z"] is None),
+        "within_two": sum(abs(r["z"]) <= 2 for r in sampled),
+        "within_three": sum(abs(r["z"]) <= 3 for r in sampled),
+    }
+
+
+def table(published: Artifact, figure_id: str) -> list[dict[str, Any]]:
+    """A published figure as one mapping a row; raises ValueError for an unknown id."""
+    for figure in published.data["figures"]:
+        if figure["id"] == figure_id:
+            return [dict(zip(figure["columns"], row, strict=True)) for row in figure["rows"]]
+    raise ValueError(f"published.json has no figure {figure_id!r}")
+
+
+def _played(asked: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dict[str, Any]]:
+    """The columns of each (task, policy, whether without rivals), in order."""
+    with ProcessPoolExecutor(workers) as pool:
+        cells = pool.map(_cell, *zip(*asked, strict=True))
+        yield from tqdm(cells, total=len(asked), unit="cell", desc="playing", leave=False)
+
+
+def _cell(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
+    """A task and "POLICY" or "POLICY, rivals POLICY" over SEEDS; `alone` plays without rivals."""
+    game = task(f"classic/{task_name}")
+    if alone:
+        game = without_rivals(game)
+    learner, *others = (NAMED[name] for name in policies.split(", rivals "))
+    rivals = [agent for agent in game.opponents if agent != "seller"] if others else []
+    game = replace(game, opponents={**game.opponents, **dict.fromkeys(rivals, *others)})
+    return episode_columns(game, [rollout(game, learner, seed) for seed in SEEDS])
+
+
+def without_rivals(crowd: Task) -> Task:
+    """The same seller and buyer at a table of two, as the published gym task has it."""
+    names = ("rounds", "decimals", "seller_type", "manner")
+    settings = {name: getattr(crowd.env, name) for name in names}
+    env = Bazaar(draw=partial(_who_may_walk, crowd.env.draw), **settings)
+    return replace(crowd, env=env, opponents={"seller": crowd.opponents["seller"]})
+
+
+def _who_may_walk(draw: Draw, rng: np.random.Generator) -> tuple[Instance, ...]:
+    """The drawn deals with the walk probability of the gym task."""
+    return tuple(
+        replace(
+            deal,
+            seller={
+                **deal.seller,
+                "terms": replace(deal.seller["terms"], walk_probability=GYM_WALK),
+            },
+        )
+        for deal in draw(rng)
+    )
+
+
+def comparison(
+    cell: Mapping[str, Any], reference: Mapping[str, Any], metric: str
+) -> dict[str, Any]:
+    """One published figure beside ours; standard errors are over deals, as in the source.
+
+    "longest", the rounds of the longest deal, has no error: `hold` closes none before its end.
+    """
+    closed = np.array([letter == "A" for letter in cell["end"]], dtype=float)
+    theirs = reference[metric]
+    if metric == "longest":
+        ours, error = float(max(cell["rounds"])), 0.0
+    else:
+        values = np.asarray(cell["share"]) if metric == "surplus" else closed
+        their_error = reference["surplus_se"] or 0.0
+        if metric == "deal_rate":
+            their_error = np.sqrt(theirs * (1 - theirs) / reference["episodes"])
+        ours = float(values.mean())
+        error = float(np.hypot(standard_error(values), their_error))
+    exact = error < 1e-9
+    return {
+        "task": reference["task"],
+        "policy": reference["policy"],
+        "metric": metric,
+        "published": theirs,
+        "measured": round(ours, 6),
+        "deals": len(cell["end"]),
+        "error": round(error, 6),
+        "z": None if exact else round((ours - theirs) / error, 3),
+        "equal": bool(round(ours, 4) == theirs),
+    }
+
+
+def difference(cell: Mapping[str, Any], reference: Mapping[str, Any]) -> dict[str, Any]:
+    """What a policy wins on both sides of a difference; shares and rates over deals."""
+    count = Counter(cell["end"])
+    return {
+        **{name: reference[name] for name in ("difference", "task", "policy")},
+        "deals": len(cell["end"]),
+        "published": {name: reference[name] for name in ("surplus", "deal_rate", "grade")},
+        "measured": {
+            "surplus": round(float(np.mean(cell["share"])), 6),
+            "deal_rate": round(count["A"] / len(cell["end"]), 6),
+            "grade": round(float(np.mean(cell["grade"])), 6),
+        },
+        "ends": {meaning: count[letter] for letter, meaning in ENDS.items() if count[letter]},
+    }

@@ -1,0 +1,122 @@
+"""Listeners who learn from games: what words tell of a floor, and whose words they are.
+
+All are small, fitted on part of the games and asked about the rest, in folds that depend on the
+number of games alone.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from sauda.evaluation.market.leakage import fitted
+from sauda.evaluation.statistics import RESAMPLES
+
+FOLDS = 10
+RAREST = 3  # games that a word is said in, at least
+PENALTIES = (30.0, 300.0, 3000.0, 1e9)  # of the ridge; the last hears nothing
+ROUNDS = 8  # of a concession curve
+
+
+def words_of(texts: Sequence[str]) -> np.ndarray:
+    """How often each word is said in each text, shape (texts, words); rare words left out."""
+    said = [Counter(text.split()) for text in texts]
+    spread = Counter(word for counts in said for word in counts)
+    kept = sorted(word for word, games in spread.items() if games >= RAREST)
+    return np.array([[counts[word] for word in kept] for counts in said], float).reshape(
+        len(texts), len(kept)
+    )
+
+
+def concessions(asks: Sequence[Sequence[float]]) -> np.ndarray:
+    """Shares of the opening ask given up by each round, shape (games, ROUNDS); the last ask stays.
+
+    The opening itself is left out: a markup alone would name the persona.
+    """
+    curves = [1 - np.array(game[1:] or game[:1], float) / game[0] for game in asks]
+    return np.array([np.r_[c, np.full(ROUNDS, c[-1])][:ROUNDS] for c in curves])
+
+
+def folds(n: int) -> np.ndarray:
+    """The fold of each of `n` games, shape (n,)."""
+    return np.random.default_rng(n).permutation(np.arange(n) % FOLDS)
+
+
+def explained(
+    prices: np.ndarray, words: np.ndarray, floor: np.ndarray
+) -> tuple[float, float, float]:
+    """What `words` add to the R² of a guess at `floor`, shape (n,), from `prices`: mean, interval.
+
+    Out of sample: least squares on prices, then a ridge on what is left; its penalty is chosen
+    within each training part. The interval resamples games.
+    """
+
+    def guesses(here: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        guess = fitted(prices[here], floor[here], prices[here])
+        left = floor[here] - guess
+        (more,) = _ridges(words[here], left, words[there], [_penalty(words[here], left)])
+        alone = fitted(prices[here], floor[here], prices[there])
+        return alone, alone + more
+
+    return _gain(floor, guesses)
+
+
+def guessed(prices: np.ndarray, floor: np.ndarray) -> tuple[float, float, float]:
+    """The R² of a guess at `floor` from `prices` alone, out of sample: mean, interval."""
+
+    def guesses(here: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.full(there.sum(), floor[here].mean()), fitted(
+            prices[here], floor[here], prices[there]
+        )
+
+    return _gain(floor, guesses)
+
+
+def _gain(floor: np.ndarray, guesses: Callable) -> tuple[float, float, float]:
+    """How much less of `floor` the second of two guesses leaves open than the first."""
+    fold, wrong = folds(len(floor)), np.zeros((2, len(floor)))
+    for k in range(FOLDS):
+        there = fold == k
+        wrong[:, there] = [floor[there] - guess for guess in guesses(~there, there)]
+    gain, open_ = wrong[0] ** 2 - wrong[1] ** 2, (floor - floor.mean()) ** 2
+    n = len(floor)
+    drawn = np.random.default_rng(n).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+    low, high = np.percentile((drawn @ gain) / (drawn @ open_), [2.5, 97.5])
+    return float(gain.sum() / open_.sum()), float(low), float(high)
+
+
+def _ridges(features: np.ndarray, target: np.ndarray, unseen: np.ndarray, penalties: Sequence):
+    """What a ridge of each penalty predicts for the `unseen` rows, shape (penalties, rows)."""
+    centre, mean = features.mean(0), target.mean()
+    left, size, right = np.linalg.svd(features - centre, full_matrices=False)
+    shrunk = size[:, None] / (size[:, None] ** 2 + np.array(penalties))
+    weights = right.T @ (shrunk * (left.T @ (target - mean))[:, None])
+    return mean + ((unseen - centre) @ weights).T
+
+
+def _penalty(features: np.ndarray, target: np.ndarray) -> float:
+    """The penalty that does best on parts that were left out."""
+    fold, wrong = folds(len(target)), np.zeros(len(PENALTIES))
+    for k in range(FOLDS):
+        here, there = fold != k, fold == k
+        guesses = _ridges(features[here], target[here], features[there], PENALTIES)
+        wrong += ((target[there] - guesses) ** 2).sum(1)
+    return PENALTIES[int(wrong.argmin())]
+
+
+def confusion(features: np.ndarray, true: np.ndarray) -> np.ndarray:
+    """Games of each class (row) that a judge took for each class (column), shape (k, k).
+
+    The judge is the nearest of the classes' means, each feature divided by its spread; classes are
+    numbers from 0, shape (n,), and every one is asked about without having been seen.
+    """
+    k = int(true.max()) + 1
+    fold, counts = folds(len(true)), np.zeros((k, k), int)
+    for part in range(FOLDS):
+        here, there = fold != part, fold == part
+        spread = features[here].std(0)
+        scaled = features / np.where(spread > 0, spread, 1)
+        means = np.array([scaled[here & (true == c)].mean(0) for c in range(k)])
+        distance = ((scaled[there][:, None] - means) ** 2).sum(-1)
+        np.add.at(counts, (true[there], distance.argmin(1)), 1)
+    return counts

@@ -1,0 +1,361 @@
+"""A language model as a player: an observation as a prompt, a completion as a move.
+
+Prices in prompt and completion are whole percent of the own limit, so that goods of 50 and of
+80,000 rupees read alike (R22) and a loss is a number beyond 100: a small model that was told its
+limit as one number among others paid over it in a quarter of its moves. What a move says is worded
+from its price: `#` stands for it, and a message that names another price is no move (R6). `render`
+is the one prompt for training and serving (R24).
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees
+from sauda.language import money
+from sauda.llm.types import Generate, Messages, Reply, Schema
+
+Action = Offer | Accept | WalkAway
+
+RULES = {
+    "buyer": (
+        "You haggle to buy. Prices are percent of your limit: never pay over 100. Reply in JSON: "
+        '{"offer":45,"say":"few words"} or {"accept":true} or {"walk":true}. # is your price.'
+    ),
+    "seller": (
+        "You haggle to sell. Prices are percent of your limit: never sell under 100. Reply in "
+        'JSON: {"offer":145,"say":"few words"} or {"accept":true} or {"walk":true}. # is your '
+        "price."
+    ),
+}
+HISTORY = 5  # deals before this one whose prices are told
+LONGEST_QUOTE = 120  # characters of what the other side said
+LONGEST_COMPLETION = 4_000  # characters that are looked at
+QUOTED = 80  # characters of a completion in an error
+HIGHEST = 10_000  # percent of the limit; beyond it a number is a slip
+LETTERS = r"A-Za-z\u0900-\u0965\u0970-\u097f ,.!?'#-"  # of a constrained message: no digits
+VERBS = ("offer", "accept", "walk")
+
+
+def render(obs: Observation) -> list[dict[str, str]]:
+    """What `obs` is to a language model, as chat messages that only grow while a deal lasts.
+
+    First the rules, the same for every game of a seat; then the position and the other side's first
+    move; then each own move as the completion that makes it, and each answer to it. What was read
+    once need not be read again, and a whole deal is one training sequence.
+    """
+    seat = "seller" if obs.agent == "seller" else "buyer"
+    chat = [{"role": "system", "content": RULES[seat]}]
+    heard, number = [*_position(obs, seat)], 0
+    for move in _moves(obs):
+        if move.agent == obs.agent:
+            chat.append({"role": "user", "content": _turn(obs, heard, number)})
+            chat.append({"role": "assistant", "content": completion(move.action, obs)})
+            heard, number = [], number + 1
+        else:
+            heard.append(_answer(move, obs))
+    if obs.table.rivals:
+        heard.append(_rivals(obs))
+    chat.append({"role": "user", "content": _turn(obs, heard, number)})
+    return chat
+
+
+def _moves(obs: Observation) -> Iterator[Move]:
+    """The deal's moves in order; own bids under seal, which no table holds, in their places."""
+    table = obs.table
+    sealed = [Move(obs.agent, Offer(bid)) for bid in table.bids] if table.rivals else []
+    for pair in zip_longest(table.moves, sealed):
+        yield from filter(None, pair)
+
+
+def _position(obs: Observation, seat: str) -> Iterator[str]:
+    """What stays as it is while a deal lasts."""
+    table, own = obs.table, obs.own
+    item = f"{_clean(table.item.name)}, {_clean(table.item.condition)}".replace("_", " ")
+    yield f"{item}. List {shown(obs, table.item.list_price)}."
+    if "discount" in own:
+        yield f"Keeps {round(100 * own['discount'])}%."
+    if table.deals > 1:
+        paid = " ".join("-" if d.price is None else f"{_share(d)}" for d in table.past[-HISTORY:])
+        purse = f", purse {_inside(obs, own['purse'])}" if "purse" in own else ""
+        paid = f"Before, percent of the first ask: {paid}." if paid else "Before: none."
+        yield f"Deal {len(table.past) + 1}/{table.deals}{purse}. {paid}"
+    if table.seller_type and seat == "buyer":
+        yield f"Seller {table.seller_type}."
+
+
+def _answer(move: Move, obs: Observation) -> str:
+    """A move of the other side: its price and its words.
+
+    Its manner is left out: a buyer that reads it knows the seller's type better and wins no more
+    (`belief.json`), and it took a third of the prompt.
+    """
+    seat = "Bid" if obs.agent == "seller" else "Ask"
+    parts = [f"{seat} {shown(obs, move.action.price)}."] if isinstance(move.action, Offer) else []
+    if said := _said(obs, move.action.message):
+        parts.append(f"Says {json.dumps(said, ensure_ascii=False)}")
+    return " ".join(parts)
+
+
+def _rivals(obs: Observation) -> str:
+    active = sum(rival.active for rival in obs.table.rivals)
+    return f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}"
+
+
+def _turn(obs: Observation, heard: Sequence[str], number: int) -> str:
+    """What was heard since the last own move, the round, and by which one a deal must be made."""
+    deadline = obs.own.get("deadline")
+    until = "" if deadline is None else f", deadline {deadline}"
+    return " ".join(filter(None, [*heard, f"Round {number + 1}/{obs.table.rounds}{until}."]))
+
+
+def completion(action: Action, obs: Observation) -> str:
+    """The canonical completion that makes `action` at `obs`, or made it earlier in its deal."""
+    verb = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
+    price = action.price if isinstance(action, Offer) else _standing(obs)
+    made: dict[str, Any] = {verb: shown(obs, price) if verb == "offer" else True}
+    words = _clean(action.message)[: money.LONGEST_MESSAGE]
+    for mention in reversed(money.prices(words)):
+        if mention.amount == price:
+            words = words[: mention.start] + "#" + words[mention.end :]
+    if words:
+        made["say"] = words[:LONGEST_QUOTE]
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+
+
+def unit(obs: Observation) -> float:
+    """The rupees that are 100 percent here: the own reservation price."""
+    return obs.reservation
+
+
+def shown(obs: Observation, price: float) -> int:
+    """`price` as the model reads it: whole percent, halves up."""
+    return math.floor(100 * price / unit(obs) + 0.5)
+
+
+def _inside(obs: Observation, purse: float) -> int:
+    """A purse in whole percent, rounded so that keeping to it keeps to the purse itself."""
+    return math.floor(100 * purse / unit(obs))
+
+
+def _share(deal: Any) -> int:
+    return math.floor(100 * deal.price / deal.opening_ask + 0.5)
+
+
+def _said(obs: Observation, message: str) -> str:
+    """The other side's words, their prices in percent; they are quoted, so that they stay data."""
+    text = _clean(message)[: money.LONGEST_MESSAGE]
+    for mention in reversed(money.prices(text)):
+        amount = str(shown(obs, mention.amount)) if abs(mention.amount) <= 1e12 else "too much"
+        text = text[: mention.start] + amount + text[mention.end :]
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def _clean(text: str) -> str:
+    """One line without control characters and without a chat template's own marks."""
+    text = re.sub(r"<\|[^|<>]{0,40}\|>|</?s>|<(?:start|end)_of_turn>", " ", text)
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+clean = _clean  # for others who put words that are not ours into a prompt
+
+
+def parse(completion: str, obs: Observation) -> Action:
+    """The move that the first JSON object in `completion` makes at `obs`.
+
+    Reads our own form and the published one (action, price, message); numbers also as text, in
+    rupees where they bear a currency. A price that reads like the other side's takes it. Raises
+    IllegalAction, quoting the completion, where there is no move or the words differ from it.
+    """
+    verb, amount, words = _verb(_first_object(completion), completion)
+    standing = _standing(obs)
+    if verb == "walk":
+        return WalkAway(_worded(words, None, standing, obs, completion))
+    price = None if amount is None else _price(amount, obs, completion)
+    if verb == "accept" and price not in (None, standing):
+        raise _refused("to accept is to take the other side's last price", completion)
+    if verb == "accept" or price == standing:
+        return Accept(_worded(words, amount, standing, obs, completion))
+    if price is None:
+        raise _refused("an offer needs a price", completion)
+    return Offer(price, _worded(words, amount, price, obs, completion))
+
+
+def glimpse(text: str, obs: Observation) -> str:
+    """What a completion that still grows says so far, for people: its price in rupees, its words.
+
+    Nothing is judged here; `parse` does that once the completion is whole. Words with a number in
+    them wait till then, since it may be the limit.
+    """
+    number = re.search(r'"offer"\s*:\s*"?(\d{1,5})(?=\D)', text)
+    price = rupees(obs.priced(unit(obs) * int(number[1]) / 100)) if number else ""
+    words = re.search(r'"(?:say|message)"\s*:\s*"((?:[^"\\]|\\.)*)', text)
+    said = words[1] if words and not re.search(r"\d", words[1]) else ""
+    said = "" if money.prices(said) else re.sub("#", price, said)
+    return " ".join(part for part in (price, _clean(said)) if part)
+
+
+def _first_object(completion: str) -> Mapping[str, Any]:
+    """The first balanced JSON object, its keys in lower case."""
+    text = completion[:LONGEST_COMPLETION]
+    decoder = json.JSONDecoder(parse_constant=_no_constant, strict=False)
+    for brace in re.finditer(r"\{", text):
+        try:
+            found, _ = decoder.raw_decode(text, brace.start())
+        except (ValueError, RecursionError):  # prose in braces, or one never closed
+            continue
+        return {key.strip().lower(): value for key, value in found.items()}
+    raise _refused("it holds no JSON object", completion)
+
+
+first_object = _first_object  # for the other game
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _verb(found: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:
+    """What is done, the number given with it or None, and the words."""
+    words = found.get("say", found.get("message")) or ""
+    if not isinstance(words, str):
+        raise _refused("what is said is a text", completion)
+    if isinstance(action := found.get("action"), str):
+        verb, amount = action.strip().lower(), found.get("price")
+        if verb not in VERBS:
+            raise _refused(f"an action is one of {', '.join(VERBS)}", completion)
+        return verb, amount if verb == "offer" else None, words
+    verbs = [verb for verb in VERBS if verb in found]
+    if len(verbs) != 1:
+        raise _refused(f"it needs exactly one of {', '.join(VERBS)}", completion)
+    verb, amount = verbs[0], found[verbs[0]]
+    if verb != "offer" and amount is True:
+        return verb, None, words
+    if verb == "walk" or amount is None or isinstance(amount, bool):
+        raise _refused(f"{amount!r:.20} does not say what to {verb}", completion)
+    return verb, amount, words
+
+
+def _price(amount: Any, obs: Observation, completion: str) -> float:
+    """The rupees that a completion's `amount` means at `obs`."""
+    if isinstance(amount, str):
+        text = amount[:QUOTED].replace("%", " ")
+        said = money.prices(text) or money.prices(f"₹ {text}")  # alone, "sau" may be no price
+        if len(said) != 1:
+            raise _refused("the price is no single number", completion)
+        (mention,) = said
+        if any(mark in amount.lower() for mark in ("₹", "rs", "rupee", "inr", "रु")):
+            return obs.priced(mention.amount)
+        amount = mention.amount
+    if isinstance(amount, bool) or not isinstance(amount, int | float):
+        raise _refused("the price is no number", completion)
+    if not 0 < amount <= HIGHEST:
+        raise _refused(f"a price is over 0 and at most {HIGHEST} percent", completion)
+    own = obs.table.asks if obs.agent == "seller" else obs.table.bids
+    for price in (_standing(obs), own[-1] if own else None):
+        if price is not None and amount == shown(obs, price):
+            return price  # what reads the same is the same, whatever the rounding hid
+    return obs.priced(unit(obs) * amount / 100)
+
+
+def _standing(obs: Observation) -> float | None:
+    """The other side's last price, which an acceptance takes."""
+    prices = obs.table.bids if obs.agent == "seller" else obs.table.asks
+    return prices[-1] if prices else None
+
+
+def _worded(words: str, amount: Any, price: float | None, obs: Observation, completion: str) -> str:
+    """The words of a move with every price in them put in rupees; all must be the move's own."""
+    text = _clean(words)
+    if isinstance(amount, int | float):
+        text = text.replace(f"{amount}%", "#")
+    named = rupees(price) if price is not None else ""
+    for mention in reversed(money.prices(text)):
+        meant = {price, amount} if price is None else {price, amount, shown(obs, price)}
+        if mention.amount not in meant or not named:
+            raise _refused(f"it says {text[mention.start : mention.end]!r:.20} and does not "
+                           "mean it", completion)  # fmt: skip
+        text = text[: mention.start] + named + text[mention.end :].removeprefix("%")
+    return re.sub(r"#(?:\s?%)?", named, text).strip()
+
+
+def _refused(why: str, completion: str) -> IllegalAction:
+    return IllegalAction(f'expected a move such as {{"offer":45}}; {why}: {completion[:QUOTED]!r}')
+
+
+def schema(obs: Observation) -> Schema:
+    """The legal moves at `obs` as a JSON schema, for decoding that cannot forfeit.
+
+    What is legal, not what is wise: offers go up to the purse. A message may hold no digit.
+    """
+    low, high = _legal_offers(obs)
+    moves = [_move("walk", {"const": True})]
+    if _may_accept(obs):
+        moves.insert(0, _move("accept", {"const": True}))
+    if low <= high:
+        moves.insert(0, _move("offer", {"type": "integer", "minimum": low, "maximum": high}))
+    return {"anyOf": moves, "x-guidance": {"whitespace_flexible": False}}
+
+
+def _move(verb: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    say = {"type": "string", "pattern": f"^[{LETTERS}]{{1,60}}$"}
+    return {
+        "type": "object",
+        "properties": {verb: value, "say": say},
+        "required": [verb],
+        "additionalProperties": False,
+    }
+
+
+def _legal_offers(obs: Observation) -> tuple[int, int]:
+    """The least and the most whole percent that may be offered; crossed where nothing may."""
+    least = math.ceil(100 * 10.0**-obs.table.decimals / unit(obs))
+    if obs.agent == "seller":
+        over = max(least, shown(obs, obs.bid) + 1) if obs.bid is not None else least
+        return over, math.floor(1000 * obs.table.item.list_price / unit(obs))
+    return least, _inside(obs, obs.own.get("purse", obs.reservation))
+
+
+def _may_accept(obs: Observation) -> bool:
+    if obs.agent == "seller":
+        return obs.bid is not None
+    return bool(obs.table.asks) and obs.ask <= obs.own.get("purse", obs.reservation)
+
+
+@dataclass(frozen=True)
+class LLMPolicy:
+    """A language model in a seat, as it is: text that holds no move is a forfeit."""
+
+    generate: Generate
+    constrained: bool = False  # decode under `schema`: a policy with a row of its own
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        return parse(self.ask(obs, seed_of(rng)).text, obs)
+
+    def ask(self, obs: Observation, seed: int) -> Reply:
+        """The model's reply at `obs`, unread."""
+        return self.generate(render(obs), seed, schema(obs) if self.constrained else None)
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """The seed that a policy hands its language model, drawn from the policy's own stream."""
+    return int(rng.integers(2**31))
+
+
+@dataclass(frozen=True)
+class Null:
+    """No model: the same garbage whatever it is asked, so that a wrapper shows its own part."""
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
+        return Reply("Well { my friend, who can say what a {price} is?", "null", finish="stop")
+
+    def batch(
+        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
+    ) -> list[Reply]:
+        return [self(chat, seed) for chat, seed in zip(chats, seeds, strict=True)]

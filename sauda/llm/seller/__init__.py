@@ -1,0 +1,1 @@
+"""A language model as a seller: code decides, the model words it, `checks.py` checks the words."""

@@ -1,0 +1,40 @@
+"""Where an artifact comes from: command, commit, versions and machine."""
+
+import platform
+import shlex
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGES = ("numpy", "scipy", "torch", "transformers")  # a measured number may depend on them
+
+
+def provenance() -> dict[str, Any]:
+    """What is needed to make an artifact again: command, commit, versions and machine."""
+    return {
+        "command": shlex.join(["python", "-m", "sauda", *sys.argv[1:]]),
+        "commit": _git("rev-parse", "HEAD"),
+        "dirty": None if (status := _git("status", "--porcelain", "--", ".", ":!artifacts")) is None
+        else bool(status),
+        "created": now(),
+        "device": f"{platform.machine()} CPU",
+        "packages": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
+    }  # fmt: skip
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says; None where there is no git or no checkout, as on a Space."""
+    command = ["git", "-C", str(REPOSITORY), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return None

@@ -1,0 +1,1 @@
+"""Beyond one machine: training as a job on rented hardware."""

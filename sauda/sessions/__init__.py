@@ -1,0 +1,1 @@
+"""A visitor's game as a value, one module a game."""

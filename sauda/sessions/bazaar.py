@@ -1,0 +1,319 @@
+"""A visitor's game as a value: who plays which seat, what may be done next, how it compares.
+
+Nothing here knows the page. The seed is drawn by whoever starts the game and stays hidden while it
+runs, since it stands for every hidden value.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from env import (
+    Accept,
+    Episode,
+    IllegalAction,
+    Observation,
+    Offer,
+    Play,
+    Policy,
+    Task,
+    WalkAway,
+    advance,
+    agent_stream,
+    begin,
+    episode,
+    move,
+    rollout,
+    shares,
+    task,
+)
+from sauda.llm.seats import Asked, Speaker, speaker
+from sauda.llm.types import Reply
+from sauda.policies import against, contestants
+
+Action = Offer | Accept | WalkAway
+LOWEST_SHARE = {"seller": 1 / 5, "buyer": 1 / 10}  # of the lower standing offer; see `is_far_off`
+HIGHEST_MULTIPLE = 5  # of the higher standing offer
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a language model wrote for one of its moves."""
+
+    turn: int  # of the play
+    reply: Reply
+    source: str  # whose words they are in the end
+    changes: tuple[str, ...] = ()  # made on the way from the reply to the move
+    missed: tuple[str, ...] = ()  # completions before it that held no move
+
+
+@dataclass(frozen=True)
+class Game:
+    """One visitor's game; `opponent` is what `against` takes, a language model, or "" for the
+    task's own. A language model moves by `hear`, everybody else at once.
+    """
+
+    task_name: str
+    opponent: str
+    play: Play
+    heard: tuple[Heard, ...] = ()
+    missed: tuple[str, ...] = ()  # of the move that is waited for
+    undone: int = 0  # moves that were taken back
+    stands_in_for: str = ""  # the language model whose seat `opponent` keeps until it is there
+    unconfirmed: Offer | None = None  # a far-off offer that waits for the visitor's confirmation
+
+    @cached_property
+    def task(self) -> Task:
+        """The task with the chosen opponent in its seat."""
+        return _faced(self.task_name, self.opponent)
+
+    @cached_property
+    def speaker(self) -> Speaker | None:
+        """The language model that plays the other seat."""
+        return speaker(self.opponent)
+
+    @property
+    def seats(self) -> Mapping[str, Policy]:
+        """Those who move by themselves."""
+        there = self.task.opponents
+        return {
+            seat: there[seat] for seat in there if not self.speaker or seat != self.speaker.seat
+        }
+
+    @property
+    def you(self) -> str:
+        """The visitor's seat."""
+        return self.task.learner
+
+    @property
+    def over(self) -> bool:
+        return self.play.forfeit or self.task.env.to_act(self.play.state) is None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the language model is to move."""
+        acts = self.task.env.to_act(self.play.state)
+        return self.speaker is not None and not self.over and acts != self.you
+
+    @property
+    def observation(self) -> Observation:
+        """What the visitor sees."""
+        return self.task.env.observe(self.play.state, self.you)
+
+    @property
+    def theirs(self) -> Observation:
+        """What the language model sees, its limit among it: never to be shown as it is."""
+        return self.task.env.observe(self.play.state, self.speaker.seat)
+
+
+def start(task_name: str, opponent: str, seed: int) -> Game:
+    """A fresh game, played up to the visitor's first move or the language model's.
+
+    Raises ValueError on an unknown name, or a language model in a seat it cannot take.
+    """
+    return _advanced(Game(task_name, opponent, begin(_faced(task_name, opponent), seed)))
+
+
+def _faced(task_name: str, opponent: str) -> Task:
+    here, model = task(task_name), speaker(opponent)
+    return model.sits(here) if model else against(here, opponent)
+
+
+def _advanced(game: Game) -> Game:
+    return replace(game, play=advance(game.task, game.seats, game.play))
+
+
+def answer(game: Game, action: Action) -> Game:
+    """The game after the visitor's move and every answer to it that comes at once.
+
+    Raises IllegalAction with one sentence on a move the rules forbid; the game is as it was.
+    """
+    if game.waiting:
+        raise IllegalAction(
+            "the other side is still thinking; wait for its move, or take yours back"
+        )
+    return _advanced(replace(game, play=move(game.task, game.play, action), unconfirmed=None))
+
+
+def is_far_off(game: Game, price: float) -> bool:
+    """Whether `price` is so far from both standing offers that the visitor may have slipped.
+
+    The standing offers are each side's last price; the list price replaces one that is missing. A
+    seller's price is far off below a fifth of the lower one, because any buyer takes it at once. A
+    buyer's is far off below a tenth, because hard opening bids are common and cost only a round.
+    Either is far off above five times the higher one.
+    """
+    table = game.observation.table
+    standing = [prices[-1] if prices else table.item.list_price
+                for prices in (table.asks, table.bids)]  # fmt: skip
+    lowest = LOWEST_SHARE["seller" if game.you == "seller" else "buyer"] * min(standing)
+    return not lowest <= price <= HIGHEST_MULTIPLE * max(standing)
+
+
+def offer(game: Game, action: Offer) -> Game:
+    """The game after the visitor's offer, or with the offer `unconfirmed` if it is far off.
+
+    An unconfirmed offer binds nobody. The same price offered again is made. Raises as `answer`.
+    """
+    after = answer(game, action)
+    repeated = game.unconfirmed is not None and game.unconfirmed.price == action.price
+    if repeated or not is_far_off(game, action.price):
+        return after
+    return replace(game, unconfirmed=action)
+
+
+def asked(game: Game) -> Asked:
+    """What the language model is asked now; each attempt at a move has a seed of its own."""
+    obs = game.theirs
+    taken = sum(turn.agent == obs.agent for turn in game.play.turns)
+    chance = agent_stream(game.task, game.play.seed, obs.agent, taken)
+    return game.speaker.asked(obs, chance, game.missed)
+
+
+def hear(game: Game, reply: Reply) -> Game:
+    """The game after the move that the language model's `reply` makes.
+
+    Raises IllegalAction, quoting the reply, where it makes none: see `missed`.
+    """
+    made = game.speaker.made(game.theirs, reply, game.missed)
+    heard = Heard(len(game.play.turns), reply, made.source, made.changes, game.missed)
+    after = move(game.task, game.play, made.action)
+    return _advanced(replace(game, play=after, heard=(*game.heard, heard), missed=()))
+
+
+def unsaid(game: Game) -> Asked:
+    """What the language model would have been asked for its last move without the visitor's words.
+
+    With the same seed, so that whatever differs comes from the words. IllegalAction before its
+    first move.
+    """
+    if not game.heard:
+        raise IllegalAction("no language model has moved in this game yet")
+    turn = game.heard[-1].turn
+    obs, earlier = game.play.turns[turn].observation, game.play.turns[:turn]
+    *before, last = obs.table.moves
+    silent = replace(last, action=replace(last.action, message=""))
+    obs = replace(obs, table=obs.table._replace(moves=(*before, silent)))
+    taken = sum(one.agent == obs.agent for one in earlier)
+    chance = agent_stream(game.task, game.play.seed, obs.agent, taken)
+    return game.speaker.asked(obs, chance, game.heard[-1].missed)
+
+
+def missed(game: Game, reply: Reply) -> Game:
+    """The game as it was, and that `reply` made no move is remembered."""
+    return replace(game, missed=(*game.missed, reply.text))
+
+
+def moves_of(game: Game) -> list[int]:
+    """Where the visitor's moves stand among the game's turns."""
+    return [i for i, turn in enumerate(game.play.turns) if turn.agent == game.you]
+
+
+def back(game: Game, number: int) -> Game:
+    """The game before the visitor's move `number`, counted from 0; IllegalAction if there is none.
+
+    What is played from there is the same game: all its chance was drawn at the start.
+    """
+    own = moves_of(game)
+    if not 0 <= number < len(own):
+        raise IllegalAction(
+            f"you made {len(own)} moves; there is no move {number + 1} to take back"
+        )
+    kept = game.play.turns[: own[number]]
+    state = begin(game.task, game.play.seed).state
+    for turn in kept:
+        state = game.task.env.step(state, turn.action)
+    return replace(
+        game,
+        play=replace(game.play, state=state, turns=kept, forfeit=False),
+        heard=tuple(heard for heard in game.heard if heard.turn < len(kept)),
+        missed=(),
+        unconfirmed=None,
+        undone=game.undone + len(own) - number,
+    )
+
+
+def finished(game: Game) -> Episode:
+    """The finished game as an episode."""
+    return episode(game.task, game.play)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line of the comparison: what a player made of this very game."""
+
+    name: str
+    share: float  # mean over the deals, of the ZOPA
+    grade: float
+    price: float | None  # of the last deal
+    visitor: bool = False
+
+
+def standings(game: Game) -> list[Standing]:
+    """The visitor's finished game beside every policy's on the same seed, best grade first."""
+    here = game.task
+    rows = [standing("you", here, finished(game), visitor=True)]
+    rows += [
+        standing(name, here, rollout(here, policy, game.play.seed))
+        for name, policy in contestants(here).items()
+    ]
+    return sorted(rows, key=lambda row: (-row.grade, -row.share, not row.visitor))
+
+
+def place(rows: list[Standing]) -> str:
+    """The visitor's place among `rows`, such as "3 of 12"; shared where somebody did as well."""
+    you = next(row for row in rows if row.visitor)
+    ahead = sum((row.grade, row.share) > (you.grade, you.share) for row in rows)
+    level = sum((row.grade, row.share) == (you.grade, you.share) for row in rows) > 1
+    return f"{'shared ' if level else ''}{ahead + 1} of {len(rows)}"
+
+
+def standing(name: str, here: Task, played: Episode, visitor: bool = False) -> Standing:
+    """How one episode came out for the learner."""
+    won = shares(played.final, here.learner)
+    past = played.final.table.past
+    own = [deal.price for deal in past if here.learner in ("seller", deal.buyer)]
+    grade = here.grade(played.final)
+    return Standing(name, sum(won) / len(won), grade, own[-1] if own else None, visitor)
+
+
+@dataclass(frozen=True)
+class Quick:
+    """A move offered as a button, `label` its kind; without an action it cannot be made now."""
+
+    label: str
+    action: Action | None
+
+
+def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
+    """Accept, meet halfway, move a little, walk away."""
+    sell = obs.agent == "seller"
+    asks, bids = obs.table.asks, obs.table.bids
+    mine, theirs = (asks, bids) if sell else (bids, asks)
+    losing = bool(theirs) and (theirs[-1] - obs.reservation) * (1 if sell else -1) < 0
+    payable = theirs and (sell or theirs[-1] <= obs.own.get("purse", obs.reservation))
+    accept = Quick("loss" if losing else "accept", Accept() if payable else None)
+    if mine and theirs:
+        middle, little = (mine[-1] + theirs[-1]) / 2, mine[-1] + (theirs[-1] - mine[-1]) / 8
+    elif theirs:  # a buyer's first bid
+        middle, little = theirs[-1] / 2, 0.4 * theirs[-1]
+    else:  # a seller's opening
+        price = obs.table.item.list_price
+        middle, little = price, 1.1 * price
+    first, second = ("halfway", "little") if mine else ("open", "bolder")
+    return (
+        accept,
+        Quick(first, _legal(obs, middle)),
+        Quick(second, _legal(obs, little)),
+        Quick("walk", WalkAway()),
+    )
+
+
+def _legal(obs: Observation, price: float) -> Offer | None:
+    """The nearest price the visitor may name that is not a loss to them; None if there is none."""
+    price = round(price) if price >= 20 else obs.priced(price)  # people name whole rupees
+    if obs.agent == "seller":
+        price = max(price, obs.priced(obs.reservation))
+        return Offer(price) if price > (obs.bid or 0) else None
+    price = min(price, obs.budget)
+    return Offer(price) if 0 < price < obs.ask else None

@@ -1,0 +1,1 @@
+"""Training data: teacher rows of both games, their lines, preference pairs."""

@@ -1,0 +1,95 @@
+"""What SFT learns from in the GPU arena: the rule expert's action at every state of its games.
+
+The expert moves most of the time; where another does, the state that follows is one the expert
+would not have come to, and what it does there is learnt as well.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from env import Play, Task, advance, agent_stream, arena, begin, move, task
+from sauda.evaluation.evaluate import SPLITS
+from sauda.llm.games.arena import completion, parse, render
+from sauda.policies import policy
+from sauda.train.data.teacher import MIXTURE, Row
+
+WAITS = 5  # the stream that draws which waits are kept
+
+
+@dataclass(frozen=True)
+class ArenaData:
+    """Which games are played, by whom, and how many actions are kept."""
+
+    rows: int = 1_400  # actions
+    task: str = "arena/market_round"
+    teacher: str = "planner"
+    behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each action
+        ("planner", 0.85),
+        ("rule_based_expert", 0.08),
+        ("random", 0.07),
+    )
+    waits: float = 0.3  # of the teacher's waits are kept: they are many, and alike
+    first_seed: int = 10_000  # of the training split
+
+
+@dataclass(frozen=True)
+class ArenaTaught:
+    """A state of the learner's in a game and the teacher's action there."""
+
+    turn: int  # the learner's, from 0
+    play: Play
+    obs: arena.Observation
+    action: arena.Action
+
+
+def taught(here: Task, seed: int, config: ArenaData) -> Iterator[ArenaTaught]:
+    """The learner's states in one game of the mixture."""
+    behaved = np.random.default_rng([seed, MIXTURE])
+    names, chances = zip(*config.behaviour, strict=True)
+    play, turn = advance(here, here.opponents, begin(here, seed)), 0
+    while here.env.to_act(play.state) is not None:
+        obs = here.env.observe(play.state, here.learner)
+        stream = agent_stream(here, seed, here.learner, turn)
+        yield ArenaTaught(turn, play, obs, policy(here, config.teacher)(obs, stream))
+        acting = policy(here, names[behaved.choice(len(names), p=chances)])
+        action = parse(completion(acting(obs, stream)), obs)
+        play = advance(here, here.opponents, move(here, play, action))
+        turn += 1
+
+
+def arena_rows(config: ArenaData) -> list[Row]:
+    """One row a state whose action is learnt, the games up from the first seed.
+
+    Raises ValueError where the seeds would leave the training split.
+    """
+    here, found, seed = task(config.task), [], config.first_seed
+    while len(found) < config.rows:
+        if seed not in SPLITS["train"]:
+            raise ValueError(f"{here.name} has too few training seeds for {config.rows:,} rows")
+        kept = np.random.default_rng([seed, WAITS])
+        for state in taught(here, seed, config):
+            if kept.random() >= config.waits and state.action.action_type == "wait":
+                continue
+            said = {"role": "assistant", "content": completion(state.action)}
+            kind = state.action.action_type
+            messages = [*render(state.obs), said]
+            found.append(Row(here.name, seed, state.turn, "", [kind], messages))
+        seed += 1
+    return found[: config.rows]
+
+
+def arena_summary(found: Sequence[Row]) -> dict[str, Any]:
+    """How many actions are learnt, by type; the fields of `data.summary`."""
+    moves = Counter(row.kinds[0] for row in found)
+    return {
+        "rows": len(found),
+        "learnt": len(found),
+        "moves": dict(moves.most_common()),
+        "kind": {},
+        "task": dict(Counter(row.task for row in found)),
+        "register": {},
+    }

@@ -1,0 +1,296 @@
+"""Teacher rows: whole deals as conversations, in which the teacher's moves are what is learnt.
+
+Now and then another policy moves in the teacher's place, so that states off its path come up too;
+its moves stand in the conversation and are not learnt. The prompts are `render`'s and the
+completions `parse` to the moves, byte for byte as they are served (R24). A deal is one sequence, so
+what all its moves share is read once.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from env import (
+    CATALOGUE,
+    Accept,
+    Item,
+    Observation,
+    Offer,
+    Task,
+    WalkAway,
+    advance,
+    agent_stream,
+    begin,
+    move,
+    task,
+)
+from sauda.evaluation.evaluate import SPLITS
+from sauda.llm.games.bazaar import completion, parse, render, schema, shown, unit
+from sauda.policies import policy
+from sauda.train.data.lines import LINES, situation
+
+Action = Offer | Accept | WalkAway
+PLACES = {item.name: place for place, item in enumerate(CATALOGUE)}
+KEPT_BACK = 4  # every fourth listing, from the last of the first four on
+MIXTURE, WORDS, REGISTER = 1, 2, 3  # streams of their own, apart from the game's
+
+
+@dataclass(frozen=True)
+class Mix:
+    """One task's part of the rows, and who teaches it."""
+
+    task: str
+    part: float  # of the rows
+    teacher: str
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Which games are played, by whom, and how many deals are kept."""
+
+    rows: int = 900  # deals
+    mixes: tuple[Mix, ...] = (
+        Mix("bazaar/open", 0.40, "belief"),
+        Mix("bazaar/rushed", 0.25, "belief"),
+        Mix("bazaar/bluff", 0.15, "belief"),
+        Mix("bazaar/career", 0.08, "belief"),
+        Mix("classic/single_deal", 0.04, "expert"),
+        Mix("classic/asymmetric_pressure", 0.04, "expert"),
+        Mix("classic/amazon_realistic", 0.04, "expert"),
+    )
+    behaviour: tuple[tuple[str, float], ...] = (  # who moves, drawn anew at each move
+        ("teacher", 0.80),
+        ("shifted", 0.11),  # the teacher's price, times a factor of `shift`
+        ("linear", 0.03),
+        ("tit_for_tat", 0.03),
+        ("boulware", 0.03),
+    )
+    shift: tuple[float, float] = (0.8, 1.25)
+    silent: float = 0.5  # of the teacher's moves bear no words: a price alone is a move
+    near: int = 1  # percent of the limit: a bid so near to the ask takes it
+    first_seed: int = 10_000  # of the training split; a task's seeds run up from it
+    untaught: str = "fair"  # a seller type that no training game has
+
+
+@dataclass(frozen=True)
+class Row:
+    """One deal as a conversation; `kinds` tells the situation of each of its completions.
+
+    A kind is "" where another than the teacher moved: that completion is not learnt.
+    """
+
+    task: str
+    seed: int
+    deal: int  # of the game, from 0
+    register: str
+    kinds: list[str]
+    messages: list[dict[str, str]]
+
+
+def rows(config: DataConfig) -> list[Row]:
+    """The rows of `config`, tasks in order, each task's games up from the first seed.
+
+    Raises ValueError where the seeds would leave the training split.
+    """
+    found: list[Row] = []
+    for mix in config.mixes:
+        wanted, seed = round(config.rows * mix.part), config.first_seed
+        here = task(mix.task)
+        mine: list[Row] = []
+        while len(mine) < wanted:
+            if seed not in SPLITS["train"]:
+                raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
+            if seller_of(here, seed) != config.untaught:
+                mine.extend(conversations(here, seed, mix.teacher, config))
+            seed += 1
+        found.extend(mine[:wanted])
+    return found
+
+
+def kept_back(here: Task, seed: int, untaught: str) -> bool:
+    """Whether no training may see this game of one deal: its listing, or its seller's type."""
+    listing = begin(here, seed).state.table.item
+    return seller_of(here, seed) == untaught or kept_listing(listing)
+
+
+def seller_of(here: Task, seed: int) -> str:
+    """The type of the open market's seller in this game; "" where sellers have none."""
+    stance = begin(here, seed).state.private["seller"].get("stance")
+    return "" if stance is None else stance.type.name
+
+
+def kept_listing(item: Item) -> bool:
+    """Whether no training may see a deal about `item`."""
+    return PLACES[item.name] % KEPT_BACK == KEPT_BACK - 1
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A state of the learner's in a game, the teacher's move there, and what was done."""
+
+    turn: int  # the learner's, from 0
+    obs: Observation
+    move: Action
+    kind: str  # the situation of the teacher's move; "" where another moved
+    completion: str  # that makes the move that was made
+
+
+def taught(
+    here: Task, seed: int, teacher: str, register: str, config: DataConfig
+) -> Iterator[Taught]:
+    """The learner's states in one game of the mixture, its words in one register."""
+    behaved, words = (np.random.default_rng([seed, stream]) for stream in (MIXTURE, WORDS))
+    play, turn = advance(here, here.opponents, begin(here, seed)), 0
+    while not play.forfeit and here.env.to_act(play.state) is not None:
+        obs = here.env.observe(play.state, here.learner)
+        label = policy(here, teacher)(obs, agent_stream(here, seed, here.learner, turn))
+        best = rounded(obs, label, config.near)
+        kind, text = written(obs, best, register, words)
+        if words.random() < config.silent:
+            text = completion(best, obs)
+        other = _other(here, obs, label, config, behaved)
+        if other is not None:
+            kind, text = "", completion(other, obs)
+        yield Taught(turn, obs, label, kind, text)
+        play = move(here, play, parse(text, obs))
+        play, turn = advance(here, here.opponents, play), turn + 1
+
+
+def conversations(here: Task, seed: int, teacher: str, config: DataConfig) -> Iterator[Row]:
+    """The deals of one game in which something is to be learnt, no listing of them kept back."""
+    register = list(LINES)[np.random.default_rng([seed, REGISTER]).integers(len(LINES))]
+    states = taught(here, seed, teacher, register, config)
+    for deal, found in groupby(states, lambda state: len(state.obs.table.past)):
+        moves = list(found)
+        last = {"role": "assistant", "content": moves[-1].completion}
+        if any(state.kind for state in moves) and not kept_listing(moves[0].obs.table.item):
+            yield Row(
+                here.name, seed, deal, register, [state.kind for state in moves],
+                [*render(moves[-1].obs), last],
+            )  # fmt: skip
+
+
+def _other(
+    here: Task, obs: Observation, label: Action, config: DataConfig, rng: np.random.Generator
+) -> Action | None:
+    """What another than the teacher does at `obs`; None where the teacher moves itself."""
+    names, chances = zip(*config.behaviour, strict=True)
+    who = names[rng.choice(len(names), p=chances)]
+    if who == "teacher":
+        return None
+    if who != "shifted":
+        other = policy(here, who)(obs, rng)
+    else:
+        price = label.price if isinstance(label, Offer) else obs.ask
+        other = Offer(obs.priced(price * rng.uniform(*config.shift)))
+    if isinstance(other, Offer):
+        other = Offer(max(min(other.price, obs.priced(obs.budget)), 10.0**-obs.table.decimals))
+    return rounded(obs, other)
+
+
+def written(
+    obs: Observation, action: Action, register: str, rng: np.random.Generator
+) -> tuple[str, str]:
+    """The situation of a `rounded` action and its completion, with words that suit it."""
+    kind = situation(obs, action)
+    lines = LINES[register][kind]
+    said = json.loads(completion(action, obs)) | {"say": lines[rng.integers(len(lines))]}
+    return kind, json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def rounded(obs: Observation, action: Action, near: int = 0) -> Action:
+    """`action` as a completion can say it: an offer's price in whole percent of the limit.
+
+    Never beyond the rules, nor to a loss that `action` is not. An offer within `near` percent of
+    an ask that is no loss takes it, as people do.
+    """
+    if not isinstance(action, Offer):
+        return action
+    percent = shown(obs, action.price)
+    if obs.bid is None or percent != shown(obs, obs.bid):  # what was bid may be bid again
+        percent = min(percent, _highest(obs, action.price))
+    if shown(obs, obs.ask) - near <= percent and obs.ask <= obs.budget:
+        return Accept()
+    return parse(json.dumps({"offer": max(1, percent)}), obs)
+
+
+def _highest(obs: Observation, price: float) -> int:
+    """The most whole percent that `price` may be rounded to: what is legal, and no new loss."""
+    offers = [m for m in schema(obs)["anyOf"] if "offer" in m["properties"]]
+    legal = offers[0]["properties"]["offer"]["maximum"] if offers else 1
+    return min(legal, math.floor(100 * obs.budget / unit(obs))) if price <= obs.budget else legal
+
+
+def summary(found: Sequence[Row]) -> dict[str, Any]:
+    """How many deals there are by task and register, and how many moves are learnt, by kind."""
+    learnt = [
+        (kind, next(iter(json.loads(message["content"]))))
+        for row in found
+        for kind, message in zip(row.kinds, row.messages[2::2], strict=True)
+        if kind
+    ]
+    moves = Counter(verb for _, verb in learnt)
+    return {
+        "rows": len(found),
+        "learnt": len(learnt),
+        "moves": {verb: moves[verb] for verb in ("offer", "accept", "walk")},
+        "kind": dict(sorted(Counter(kind for kind, _ in learnt).items())),
+        **{
+            name: dict(sorted(Counter(getattr(row, name) for row in found).items()))
+            for name in ("task", "register")
+        },
+    }
+
+
+def to_lines(found: Sequence[Row]) -> str:
+    """The rows as JSON, one a line."""
+    return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in found)
+
+
+def from_lines(text: str) -> list[Row]:
+    """The rows of `to_lines`."""
+    return [Row(**json.loads(line)) for line in text.splitlines()]
+
+
+def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
+    """`row` as "input_ids" and "labels" of one length; -100 where nothing is learnt.
+
+    Learnt are the teacher's completions and the mark that ends their turn.
+    """
+    ids: list[int] = []
+    labels: list[int] = []
+    for number, kind in enumerate(row.kinds):
+        chat, upto = row.messages[: 2 + 2 * number], row.messages[: 3 + 2 * number]
+        prompt = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+        whole = tokenizer.apply_chat_template(upto, tokenize=False)
+        read = tokenizer(prompt, add_special_tokens=False)["input_ids"]
+        said = tokenizer(whole[len(prompt) :], add_special_tokens=False)["input_ids"]
+        end = max(i for i, token in enumerate(said) if token == tokenizer.eos_token_id) + 1
+        fresh = read[len(ids) :]
+        ids += fresh + said
+        labels += [-100] * len(fresh)
+        labels += [token if kind and i < end else -100 for i, token in enumerate(said)]
+    return {"input_ids": ids, "labels": labels}
+
+
+def grouped(lengths: Sequence[int], batch: int, rng: np.random.Generator) -> list[int]:
+    """An order in which batches hold rows of like length, and lengths come mixed.
+
+    Shuffled, sorted within every 20 batches, the batches shuffled again; the last may be short.
+    """
+    order, window = rng.permutation(len(lengths)), 20 * batch
+    batches = []
+    for start in range(0, len(order), window):
+        like = sorted(order[start : start + window], key=lambda i: lengths[i])
+        batches += [like[i : i + batch] for i in range(0, len(like), batch)]
+    full = [b for b in batches if len(b) == batch]
+    short = [b for b in batches if len(b) < batch]
+    return [int(i) for k in rng.permutation(len(full)) for i in full[k]] + [
+        int(i) for b in short for i in b
+    ]

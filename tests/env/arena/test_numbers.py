@@ -1,0 +1,152 @@
+"""No number that an action carries, and no claim that a message makes, can stop a game."""
+
+from math import inf, isfinite, nan
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from env import arena
+from env.arena.pitch.claim_types import CLAIMS
+from env.arena.pitch.parser import claims
+from sauda.sessions.arena import LEARNER, ArenaGame, act, start
+
+LARGEST = 1e9
+EXTREME = (1.79e308, -1.79e308, 1e308, -1e308, 1e300, 1e12, nan, inf, -inf, 10**400, -(10**400))
+ODD = (True, False, "5", "1e308", "", None, [1.0], {})
+EDGES = (5e-324, -5e-324, 0.0, -0.0, 0.004, 1.005, 1e-9, 80.0, 1e9, -1e9, 1e9 + 1, 2**53 + 1)
+numbers = st.one_of(
+    st.sampled_from((*EXTREME, *ODD, *EDGES)), st.floats(), st.integers(), st.booleans()
+)
+GAME = start("arena/coalition_market", 5)
+
+
+def requested() -> dict[str, arena.Block]:
+    """One block of each other lab, by the lab that owns it."""
+    blocks = GAME.observation.market.blocks.values()
+    return {block.owner_lab_id: block for block in blocks if block.owner_lab_id != LEARNER}
+
+
+def filled_in(kind: str, lab: str) -> dict:
+    """An action of that kind in the first round, its fields such that the rules could take it."""
+    obs = GAME.observation
+    job, own = obs.own.jobs[0], obs.owned_blocks[0].block_id
+    return {
+        "action_type": kind,
+        "target_lab_id": lab,
+        "offer_id": "o_1",
+        "coalition_id": "c_1",
+        "block_ids": [own] if kind != "send_offer" else [],
+        "requested_block_ids": [requested()[lab].block_id],
+        "job_id": job.job_id,
+        "message": "A fair trade for both of us.",
+    }
+
+
+def played_on(game: ArenaGame, rounds: int = 2) -> ArenaGame:
+    """The game some rounds later; `lab_0` waits."""
+    last = game.observation.market.round_index + rounds
+    while not game.over and game.observation.market.round_index < last:
+        game = act(game, arena.Action("wait"))
+    return game
+
+
+def is_usable(value: object) -> bool:
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return plain and abs(value) <= LARGEST
+
+
+@pytest.mark.parametrize("kind", arena.KINDS)
+@settings(max_examples=40, deadline=None)
+@given(payment=numbers, ask=numbers, share=numbers, other=numbers, lab=st.sampled_from(range(3)))
+@example(payment=0.0, ask=1.79e308, share=0.5, other=0, lab=0)
+@example(payment=-1e308, ask=0.0, share=0.5, other=0, lab=0)
+@example(payment=10**400, ask=10**400, share=10**400, other=10**400, lab=1)
+@example(payment=0.0, ask=1e9, share=1e-300, other=-1e9, lab=2)
+def test_any_number_in_any_action_is_refused_in_a_sentence_or_played_on(
+    kind, payment, ask, share, other, lab
+):
+    row = filled_in(kind, sorted(requested())[lab]) | {"payment": payment}
+    row["conditions"] = {"ask": ask, "share": share, "other": other}
+    game = act(GAME, arena.action_from(row))
+    result = game.steps[0].results[0]
+    assert result.message
+    numeric = [n for n in (payment, ask, share, other) if isinstance(n, int | float)]
+    if not all(isinstance(n, bool) or is_usable(n) for n in numeric):
+        assert result.code == "malformed_action"
+    after = played_on(game)
+    for own in after.play.state.private.values():
+        if isinstance(own, arena.Own):
+            assert isfinite(own.budget)
+            assert isfinite(own.utility)
+            assert own.budget >= 0
+
+
+@pytest.mark.parametrize("kind", arena.KINDS)
+def test_two_offers_that_ask_for_all_there_is_stop_no_lab(kind: str):
+    """The first offer of o_1 lets the actions that answer or join one reach their rules."""
+    lab = sorted(requested())[0]
+    for ask in (LARGEST, 1.79e308):
+        bid = filled_in("send_offer", lab) | {"conditions": {"ask": ask}}
+        game = act(GAME, arena.action_from(bid))
+        game = act(game, arena.action_from(filled_in(kind, lab) | {"conditions": {"ask": ask}}))
+        assert played_on(game).observation.market.round_index >= 2 or game.over
+
+
+def test_a_number_that_is_too_large_is_named_with_the_limits():
+    made = arena.action_from({"action_type": "send_offer", "payment": 1.79e308})
+    assert made.reason == (
+        "payment must be a number from -1,000,000,000 to 1,000,000,000, not 1.79e+308"
+    )
+    ask = {"action_type": "send_offer", "conditions": {"ask": 10**400}}
+    assert "ask" in arena.action_from(ask).reason
+
+
+# Claims
+
+BIDS = ("1.2.3", "...", ".", "9.", "9" * 400, "0", "9.00", "nan", "inf", "1e308", "-4", "٩", "")
+SENTENCES = (
+    "We have a deadline due in round {n}.",
+    "The deadline is {n} rounds away, it is due soon, our deadline is near.",
+    "Our demand is high, we are short of {n} GPUs, the pressure is low and my budget is medium.",
+    "We need {n} hours, we hold {n} hours, it is worth {n} credits, our budget is {n}.",
+    "We finished {n} jobs, {n} jobs are open, {block} failed, our reputation is above {n}.",
+    "We have the best reputation, no breach of any pool, we never once broke a pool.",
+    "We settled {n} deals, {n} offers stand, we own {n} of the {n} blocks, less than average.",
+    "We paid {n} credits, can spare {n} blocks, committed {n} blocks, gave {n} blocks.",
+    "We proposed {lab} a pool, we are in a pool with {lab}, {lab} has bid {n} credits.",
+)
+TARGETS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_9", "Lab A", "nobody", "")
+BLOCKS = ("b_0_0", "b_1_0", "b_9_9", "b_1", "", "a block")
+FIGURES = ("0", "1", "7", "999999", "9.9999", "9" * 60, "1.2.3", "2 of 3", "0 of 0", "nan", "-1")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("bid", BIDS)
+def test_a_claimed_rival_bid_is_checked_whatever_it_says(bid: str, target: str):
+    state = GAME.play.state
+    for block in BLOCKS:
+        for words in (
+            f"Decide soon: another lab has bid {bid} for {block}.",
+            f"{target} has bid {bid} for {block}.",
+            f"Another lab has bid {bid} for {block}. another lab has bid {bid} for {block}.",
+        ):
+            offer = arena.Offer("o_1", target, "lab_0", 0, 2, (), (), 0.0, message=words)
+            assert arena.claim_holds(state.market, offer) in (None, False, True)
+    garbled = f"Decide soon: another lab has bid {bid} for b_1_0."
+    offer = arena.Offer("o_1", target, "lab_0", 0, 2, (), (), 0.0, message=garbled)
+    known = False if bid in ("9" * 400, "0", "9.00", "٩") else None
+    assert arena.claim_holds(state.market, offer) is known
+
+
+@pytest.mark.parametrize("lab", ["lab_0", "lab_1", "lab_2", "lab_3"])
+def test_every_kind_of_claim_is_judged_whatever_figure_and_lab_it_names(lab: str):
+    state, kinds = played_on(GAME, 4).play.state, set()
+    for sentence in SENTENCES:
+        for figure in FIGURES:
+            for target in TARGETS:
+                for block in BLOCKS:
+                    text = sentence.format(n=figure, lab=target, block=block)
+                    kinds |= {claim.kind for claim in claims(state.market, lab, text)}
+                    assert 0 <= arena.judge(state, lab, text).total <= 1
+    assert kinds == set(CLAIMS)

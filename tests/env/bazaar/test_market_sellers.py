@@ -1,0 +1,256 @@
+"""How the sellers of the open market bargain, by the moves they make against fixed partners.
+
+The seller opens at 1000 and must get 600; a bid of 400 is where it starts to count movement.
+"""
+
+from dataclasses import replace
+from itertools import pairwise
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from env import (
+    Deal,
+    EndReason,
+    Episode,
+    Instance,
+    Item,
+    Observation,
+    Offer,
+    Policy,
+    Task,
+    rollout,
+    task,
+)
+from env.bazaar.market.sellers import (
+    TYPES,
+    SellerType,
+    Stance,
+    claim_at,
+    draw_chance,
+    draw_type,
+    hazard_at,
+    threshold_at,
+)
+from env.bazaar.market.tasks import remember
+from sauda.policies.bazaar_scripted import boulware, linear, random, tit_for_tat
+
+OPEN, BLUFF = task("bazaar/open"), task("bazaar/bluff")
+CALM = ((1.0, 1.0, 0.0, 1.0, 0.0, *(0.0,) * 7),) * 10  # it neither walks nor claims anything
+
+every_type = pytest.mark.parametrize("name", TYPES)
+
+
+def middle(name: str) -> SellerType:
+    """The seller in the middle of every range of its type."""
+    return SellerType(name, *(mean(ends) for ends in TYPES[name].values()))
+
+
+def stance(name: str = "fair", rival: bool = False, **traits: Any) -> Stance:
+    return Stance(replace(middle(name), **traits), 600, 1000, 10, rival)
+
+
+def met(seller: Stance, buyer: Policy, chance: Any = CALM) -> Episode:
+    """The game of a seller with a buyer who has money enough."""
+    item = Item("brass oil lamp", "Decor", "new", 1000)
+    own = {"reservation": 2000, "discount": 1.0, "deadline": None, "purse": 2000}
+    private = {"reservation": seller.reservation, "stance": seller, "chance": chance}
+    instance = Instance(item, own, private, rounds=seller.rounds)
+    here: Task = replace(OPEN, env=replace(OPEN.env, draw=lambda rng: (instance,)))
+    return rollout(here, buyer, 0)
+
+
+def bidding(start: float, step: float = 0) -> Policy:
+    """A buyer who bids `start`, then `step` more each round."""
+    return lambda obs, rng: Offer(start + step * obs.round)
+
+
+def asks(seller: Stance, buyer: Policy) -> tuple[float, ...]:
+    return met(seller, buyer).final.table.asks
+
+
+# Asks
+
+
+@pytest.mark.parametrize("buyer", [linear, boulware, tit_for_tat, random])
+def test_asks_never_rise_and_stay_above_the_floor_at_the_resting_price(buyer: Policy):
+    for market in (OPEN, BLUFF):
+        for seed in range(100):
+            game = rollout(market, buyer, seed)
+            here = game.final.private["seller"]["stance"]
+            prices = game.final.table.asks
+            assert all(later <= earlier for earlier, later in pairwise(prices))
+            assert min(prices) >= here.resting > here.reservation
+
+
+@every_type
+def test_a_seller_comes_down_further_for_a_buyer_who_moves(name: str):
+    moved, repeated = asks(stance(name), bidding(400, 15)), asks(stance(name), bidding(400))
+    assert len(moved) == len(repeated) == 11
+    assert all(ask <= other for ask, other in zip(moved, repeated, strict=True))
+    assert moved[-1] < repeated[-1] - 20
+
+
+def test_the_more_a_seller_reciprocates_the_less_it_gives_a_buyer_who_stands_still():
+    last = [asks(stance(reciprocity=r), bidding(400))[-1] for r in (0.2, 0.5, 0.8)]
+    assert last == sorted(last)
+    assert last[0] < last[-1]
+
+
+def test_firm_sellers_concede_late_and_hasty_ones_early():
+    midway = {name: asks(stance(name), bidding(400))[5] for name in TYPES}
+    assert midway["firm"] > midway["fair"] > midway["hasty"]
+    firm, hasty = (asks(stance(name), bidding(400)) for name in ("firm", "hasty"))
+    assert firm[0] - firm[5] < firm[5] - firm[10]
+    assert hasty[0] - hasty[5] > hasty[5] - hasty[10]
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_soft_history_makes_every_ask_at_least_as_high_as_a_firm_one(name: str):
+    def deals(price: float | None) -> tuple[Deal, ...]:
+        end = EndReason.WALKAWAY if price is None else EndReason.AGREEMENT
+        return (Deal(end, "buyer", price, 2, 1000),) * 3
+
+    item = Item("brass oil lamp", "Decor", "new", 1000)
+    seller = {"reservation": 600, "stance": stance(name), "chance": CALM}
+    instance = Instance(item, {"reservation": 900, "purse": 9000}, seller)
+    offered = [
+        asks(remember(instance, deals(price)).seller["stance"], bidding(400, 15))
+        for price in (None, 500, 700, 850, 1000)
+    ]
+    for firmer, softer in pairwise(offered):
+        assert all(low <= high for low, high in zip(firmer, softer, strict=True))
+    assert offered[0] == offered[1]
+    assert offered[0][-1] < offered[-1][-1] - 50
+
+
+# What it takes
+
+
+@every_type
+def test_the_least_bid_it_takes_falls_with_time_and_stays_above_the_floor(name: str):
+    for seed in range(50):
+        here = replace(stance(), type=draw_type(np.random.default_rng(seed), name))
+        prices = asks(here, bidding(400))
+        least = [threshold_at(here, t, ask) for t, ask in enumerate(prices)]
+        assert all(later < earlier for earlier, later in pairwise(least))
+        assert least[0] <= 1000
+        assert least[-1] > 600
+
+
+@every_type
+def test_a_bid_at_the_threshold_is_taken_and_a_rupee_less_is_not(name: str):
+    here = stance(name)
+    for t in range(1, 11):
+
+        def late(obs: Observation, rng: np.random.Generator, bid: int, t: int = t) -> Offer:
+            return Offer(bid if obs.round == t - 1 else 400)
+
+        def sold(bid: int, t: int = t) -> bool:
+            past = met(here, lambda obs, rng: late(obs, rng, bid, t)).final.table.past
+            return past[0].price == bid
+
+        least = next(bid for bid in range(601, 1001) if sold(bid, t))
+        assert least > 601
+        assert not sold(least - 1)
+
+
+@every_type
+def test_a_bid_a_rupee_over_the_floor_is_never_taken(name: str):
+    for seed in range(50):
+        here = replace(stance(), type=draw_type(np.random.default_rng(seed), name))
+        assert met(here, bidding(601)).end is EndReason.DEADLINE
+
+
+# Walking
+
+
+@every_type
+def test_nobody_walks_from_a_buyer_who_came_a_stride_nearer(name: str):
+    here = stance(name)
+    assert hazard_at(here, 450, 400, 900) == 0
+    assert hazard_at(here, 400, 400, 900) > hazard_at(here, 425, 400, 900) > 0
+    sure = ((0.0, *CALM[0][1:]),) * 10  # it walks wherever there is any hazard
+    assert met(here, bidding(450, 50), sure).end is not EndReason.WALKAWAY
+    assert met(here, bidding(400), sure).final.table.round == 1
+
+
+@every_type
+def test_the_further_off_a_stalled_bid_the_likelier_it_walks(name: str):
+    hazards = [hazard_at(stance(name), bid, bid, 900) for bid in (900, 850, 750, 600)]
+    assert hazards[0] == 0
+    assert all(near < far for near, far in pairwise(hazards))
+    assert hazards[-1] == pytest.approx(middle(name).impatience)
+
+
+def test_a_rival_who_really_waits_makes_it_walk_twice_as_readily():
+    alone, courted = (hazard_at(stance(rival=r), 400, 400, 900) for r in (False, True))
+    assert courted == 2 * alone
+
+
+def test_impatient_types_walk_more_often_from_a_stalled_buyer():
+    def walked(name: str) -> int:
+        draws = (draw_chance(np.random.default_rng(seed), 10) for seed in range(300))
+        games = [met(stance(name), bidding(400), chance) for chance in draws]
+        return sum(game.end is EndReason.WALKAWAY for game in games)
+
+    firm, fair, hasty = walked("firm"), walked("fair"), walked("hasty")
+    assert firm + 20 < fair < hasty - 20
+    assert firm > 15  # even a firm one may leave
+
+
+# Claims and manner
+
+
+def claims(here: Stance, seeds: int) -> list[tuple[str, bool]]:
+    """Every claim on the tongue of this seller over so many games: (what, whether true)."""
+    found = []
+    for seed in range(seeds):
+        own = {"stance": here, "chance": draw_chance(np.random.default_rng(seed), here.rounds)}
+        found += [claim_at(own, t) for t in range(1, here.rounds + 1)]
+    return [(claim, true) for claim, true in found if claim]
+
+
+@every_type
+@pytest.mark.parametrize("rival", [False, True])
+def test_a_seller_that_never_bluffs_says_only_what_is_true(name: str, rival: bool):
+    said = claims(stance(name, rival, bluff_rate=0.0), 100)
+    assert all(true for _, true in said)
+    assert ("rival" in {claim for claim, _ in said}) == rival
+
+
+def test_an_honest_last_price_is_followed_by_leaving_if_nobody_moves():
+    last_prices = 0
+    for seed in range(300):
+        chance = draw_chance(np.random.default_rng(seed), 10)
+        here = stance("hasty", bluff_rate=0.0)
+        game = met(here, bidding(400), chance)
+        final = [t for t in range(1, 10) if claim_at({"stance": here, "chance": chance}, t)[0]
+                 == "final"]  # fmt: skip
+        if final and game.final.table.round > final[0]:
+            last_prices += 1
+            assert game.end is EndReason.WALKAWAY
+            assert game.final.table.round == final[0] + 1
+    assert last_prices > 10
+
+
+def test_a_bluffer_lies_more_often_than_the_others_of_the_same_patience():
+    def lies(rate: float) -> float:
+        return mean(not true for _, true in claims(stance("bluffer", bluff_rate=rate), 200))
+
+    assert lies(0.1) + 0.2 < lies(0.5) < lies(0.9)
+
+
+def test_its_manner_is_shiftier_while_it_lies():
+    cues: dict[bool, list[float]] = {True: [], False: []}
+    for seed in range(200):
+        game = rollout(BLUFF, boulware, seed)
+        own = game.final.private["seller"]
+        replies = [m for m in game.final.table.moves[2:] if m.agent == "seller"]
+        for t, reply in enumerate(replies, start=1):
+            if isinstance(reply.action, Offer):
+                claim, true = claim_at(own, t)
+                cues[bool(claim) and not true].append(reply.tells.verbal_deception_cue)
+    assert mean(cues[True]) - mean(cues[False]) > 0.3

@@ -1,0 +1,259 @@
+"""Several buyers under seal: who bids, who sees what, who wins.
+
+Moves are given round by round in the order buyer, rival_1, rival_2, seller.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from env import (
+    Accept,
+    EndReason,
+    IllegalAction,
+    Instance,
+    Item,
+    Offer,
+    WalkAway,
+    begin,
+    rollout,
+    task,
+)
+from env.bazaar.multi_buyer_env import BUYERS, CrowdState
+from sauda.policies import BUYERS as CONTESTANTS
+
+ARENA = task("classic/marketplace_arena")
+RULES = ARENA.env
+GONE = None  # a buyer that left has no move
+
+
+def after(*moves: Any, seed: int = 0) -> CrowdState:
+    """The state after the seller asks 60 and these moves; a number is an ask or a bid."""
+    state = RULES.step(begin(ARENA, seed).state, Offer(60))
+    for move in moves:
+        if move is not GONE:
+            state = RULES.step(state, Offer(move) if isinstance(move, int | float) else move)
+    return state
+
+
+def sold(state: CrowdState) -> tuple[str, float | None]:
+    (deal,) = state.table.past
+    return deal.buyer, deal.price
+
+
+def test_the_seller_opens_and_every_buyer_moves_before_it_answers():
+    state = begin(ARENA, 0).state
+    order = []
+    for _ in range(6):
+        order.append(RULES.to_act(state))
+        state = RULES.step(state, Offer(40 + len(order)))
+    assert order == ["seller", "buyer", "rival_1", "rival_2", "seller", "buyer"]
+
+
+# Bids
+
+
+def test_the_best_bid_wins_and_pays_its_price():
+    state = after(50, 40, 30, Accept())
+    assert sold(state) == ("buyer", 50)
+    assert RULES.end(state) is EndReason.AGREEMENT
+    assert RULES.payoffs(state) == {"seller": 20, "buyer": 50, "rival_1": 0, "rival_2": 0}
+
+
+def test_a_bid_holds_for_its_round_only():
+    assert sold(after(50, 20, 20, 54, 30, 40, 20, Accept())) == ("rival_1", 40)
+
+
+def test_the_bid_of_a_buyer_that_left_does_not_win_later():
+    assert sold(after(50, 20, 20, 54, WalkAway(), 25, 20, Accept())) == ("rival_1", 25)
+
+
+def test_who_leaves_waits_for_nobody():
+    """The buyer's limit is under the floor: to leave at once is worth all, whoever bids on."""
+    market = task("bazaar/crowd")
+    own = {"reservation": 450, "discount": 0.9, "deadline": None, "purse": 1500}
+    instance = Instance(
+        Item("brass oil lamp", "Decor", "new", 1000), own, {"reservation": 500}, rounds=8
+    )
+    env = replace(market.env, draw=lambda rng: (instance,), manner=None)
+    state = env.reset(np.random.default_rng(0))
+    for move in (Offer(1000), WalkAway(), Offer(300), Offer(300), Offer(950), Offer(310)):
+        state = env.step(state, move)
+    state = env.step(env.step(state, Offer(310)), WalkAway())
+    assert state.table.past[0].rounds == 2
+    assert market.grade(state) == 1
+
+
+def test_an_acceptance_is_a_bid_at_the_ask():
+    assert sold(after(Accept(), 40, 30, Accept())) == ("buyer", 60)
+    assert RULES.observe(after(Accept(), 40, 30), "seller").bid == 60
+
+
+def test_a_bid_above_the_ask_beats_an_acceptance():
+    assert sold(after(Accept(), 70, 30, Accept())) == ("rival_1", 70)
+
+
+def test_the_seller_must_ask_for_more_than_the_best_bid_of_the_round():
+    state = after(50, 40, 30)
+    with pytest.raises(IllegalAction, match="already bids ₹50"):
+        RULES.step(state, Offer(50))
+    assert RULES.step(after(50, 40, 30, 54, 20, 40, 30), Offer(45)).table.asks == (60, 54, 45)
+
+
+def test_after_the_last_round_nothing_is_sold():
+    state = after(*[20, 20, 20, 60] * ARENA.env.rounds)
+    assert RULES.end(state) is EndReason.DEADLINE
+    assert sold(state) == ("", None)
+    assert set(RULES.payoffs(state).values()) == {0}
+
+
+# Budgets
+
+
+@pytest.mark.parametrize("earlier", [(), (50,), (50, 40)])
+def test_no_buyer_may_bid_more_than_its_budget(earlier: tuple[float, ...]):
+    with pytest.raises(IllegalAction, match="the budget is ₹100"):
+        RULES.step(after(*earlier), Offer(100.01))
+
+
+def test_an_ask_over_the_budget_is_not_to_be_accepted():
+    dear = RULES.step(begin(ARENA, 0).state, Offer(120))
+    with pytest.raises(IllegalAction, match="the budget is"):
+        RULES.step(dear, Accept())
+
+
+def test_the_whole_budget_may_be_bid():
+    assert sold(after(100, 40, 30, Accept())) == ("buyer", 100)
+
+
+# Leaving
+
+
+def test_a_buyer_that_left_is_not_asked_again():
+    state = after(50, WalkAway(), 30, 54)
+    assert RULES.to_act(state) == "buyer"
+    assert RULES.to_act(RULES.step(state, Offer(50))) == "rival_2"
+
+
+def test_that_a_rival_left_shows_when_the_round_closes_and_not_before():
+    def rival(state: CrowdState) -> bool:
+        return RULES.observe(state, "rival_2").table.rivals[0].active
+
+    assert rival(after(WalkAway()))
+    assert not rival(after(WalkAway(), 40, 30))
+
+
+def test_a_buyer_that_left_never_wins_a_tie():
+    for seed in range(10):
+        winner, price = sold(after(40, 40, 40, 54, 40, WalkAway(), 40, Accept(), seed=seed))
+        assert (winner in ("buyer", "rival_2"), price) == (True, 40)
+
+
+def test_the_last_buyer_plays_on_alone():
+    state = after(50, WalkAway(), WalkAway(), 54, 40, 48)
+    assert RULES.to_act(state) == "buyer"
+    assert sold(RULES.step(RULES.step(state, Accept()), Accept())) == ("buyer", 48)
+
+
+def test_the_market_ends_as_a_walkaway_when_all_have_left():
+    state = after(50, WalkAway(), 30, 54, WalkAway(), GONE, WalkAway())
+    assert RULES.end(state) is EndReason.WALKAWAY
+    assert sold(state) == ("", None)
+    assert state.table.past[0].by == "rival_2"
+    assert set(RULES.payoffs(state).values()) == {0}
+
+
+def test_a_seller_that_leaves_ends_the_market_for_all():
+    state = after(50, 40, 30, WalkAway())
+    assert RULES.end(state) is EndReason.WALKAWAY
+    assert state.table.past[0].by == "seller"
+
+
+# What a buyer sees
+
+
+def test_a_bid_shows_to_nobody_while_the_round_is_open():
+    for watcher in ("rival_1", "rival_2", "seller"):
+        views = [RULES.observe(after(*bids), watcher) for bids in ((), (50,), (WalkAway(),))]
+        assert views[0] == views[1] == views[2]
+
+
+def test_a_buyer_sees_how_often_its_rivals_bid_and_no_price():
+    state = after(50.11, 40.22, 30.33, 54, 50.44, WalkAway(), 30.55)
+    rivals = RULES.observe(state, "buyer").table.rivals
+    assert [(r.name, r.active, r.bids) for r in rivals] == [
+        ("rival_1", False, 1),
+        ("rival_2", True, 2),
+    ]
+    seen = repr(RULES.observe(state, "buyer"))
+    assert not any(price in seen for price in ("40.22", "30.33", "30.55"))
+
+
+def test_the_seller_sees_the_best_bid_of_each_round_alone():
+    state = after(50.11, 40.22, 30.33, 54, 20.44, 40.55, 30.66)
+    seen = RULES.observe(state, "seller")
+    assert seen.table.bids == (50.11, 40.55)
+    assert not any(price in repr(seen) for price in ("40.22", "30.33", "20.44", "30.66"))
+
+
+def test_a_buyer_learns_whether_it_was_outbid_once_the_round_closes():
+    def outbid(state: CrowdState) -> list[bool]:
+        return [RULES.observe(state, buyer).table.outbid for buyer in BUYERS]
+
+    assert outbid(after(20, 50)) == [False, False, False]
+    assert outbid(after(20, 50, 50)) == [True, False, False]
+    assert outbid(after(20, 50, 50, 54, 60, 50, 50)) == [False, True, True]
+
+
+def test_the_winner_alone_learns_the_price():
+    state = after(30.01, 47.31, 20.02, Accept())
+    for loser in ("buyer", "rival_2"):
+        seen = RULES.observe(state, loser)
+        assert seen.table.past == ()
+        assert "47.31" not in repr(seen)
+    assert RULES.observe(state, "rival_1").table.past[0].price == 47.31
+
+
+def test_a_loser_never_sees_the_seller_s_word_of_acceptance():
+    state = after(30.01, 47.31, 20.02, Accept("Done. ₹47.31."))
+    assert "47.31" not in repr(RULES.observe(state, "buyer"))
+    assert "47.31" in repr(RULES.observe(state, "rival_1"))
+
+
+def test_everyone_learns_that_nothing_was_sold():
+    state = after(50, 40, 30, WalkAway())
+    assert all(RULES.observe(state, agent).table.past[0].price is None for agent in RULES.agents)
+
+
+@pytest.mark.parametrize("name", CONTESTANTS)
+def test_no_loser_of_a_played_market_holds_the_price_at_any_time(name: str):
+    for seed in range(20):
+        game = rollout(ARENA, CONTESTANTS[name], seed)
+        winner, price = sold(game.final)
+        for loser in set(BUYERS) - {winner}:
+            own = game.final.private[loser]["bids"]
+            last = RULES.observe(game.final, loser)
+            for seen in [last, *(turn.observation for turn in game.trajectory(loser))]:
+                assert all(deal.price is None for deal in seen.table.past)
+                if price not in (*own, *game.final.table.asks):
+                    assert price is None or repr(price) not in repr(seen)
+
+
+# Ties
+
+
+def test_equal_bids_go_to_the_buyer_the_seller_likes_best():
+    winners = set()
+    for seed in range(30):
+        state = after(40, 40, 40, Accept(), seed=seed)
+        assert sold(state)[0] == state.private["seller"]["liking"][0]
+        winners.add(sold(state)[0])
+    assert winners == set(BUYERS)
+
+
+def test_liking_settles_nothing_but_ties():
+    for seed in range(10):
+        assert sold(after(40, 40, 41, Accept(), seed=seed)) == ("rival_2", 41)
+        assert sold(after(40, 40, 20, Accept(), seed=seed))[0] in ("buyer", "rival_1")

@@ -1,0 +1,473 @@
+"""What every task promises, checked on every task there is."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from env import (
+    ARENA_TASKS,
+    BAZAAR_TASKS,
+    TASKS,
+    Accept,
+    EndReason,
+    Episode,
+    IllegalAction,
+    Item,
+    Observation,
+    Offer,
+    Policy,
+    Task,
+    WalkAway,
+    advance,
+    arena,
+    begin,
+    episode,
+    move,
+    naive,
+    rollout,
+    shares,
+    task,
+)
+from sauda.policies import SELLERS, contestants
+from sauda.records.transcript import from_json, to_json, to_markdown
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+SEEDS = range(3)
+BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
+CAREERS = [t for t in BUYER_TASKS if begin(t, 0).state.table.deals > 1]
+MARKETS = [t for t in BUYER_TASKS if t.name.startswith("bazaar/")]  # walking away may be right
+ONE_PURSE = task("bazaar/career")  # which may be empty before the last deal
+SPENDTHRIFTS = {"rule_based", "smart", "aggressive", "naive", "accepting"}  # read no purse
+
+every_task = pytest.mark.parametrize("played", TASKS.values(), ids=TASKS.keys())
+every_bazaar_task = pytest.mark.parametrize(
+    "played", BAZAAR_TASKS.values(), ids=BAZAAR_TASKS.keys()
+)
+every_arena_task = pytest.mark.parametrize("played", ARENA_TASKS.values(), ids=ARENA_TASKS.keys())
+every_buyer_task = pytest.mark.parametrize("played", BUYER_TASKS, ids=lambda t: t.name)
+
+
+def always(action: Any) -> Policy:
+    return lambda obs, rng: action
+
+
+def accepting(obs: Observation, rng: np.random.Generator) -> Accept | Offer:
+    """Takes whatever it is offered; a seller must open first."""
+    return Accept() if obs.agent == "buyer" or obs.table.bids else Offer(obs.table.item.list_price)
+
+
+def stubborn(obs: Observation, rng: np.random.Generator) -> Offer:
+    """Names the same price for ever: the smallest bid there is, or five times the list price."""
+    if obs.agent == "seller":
+        return Offer(5 * obs.table.item.list_price)
+    return Offer(10**-obs.table.decimals)
+
+
+def games(played: Task) -> tuple[tuple[str, Episode], ...]:
+    """Every contestant and three blunt policies at a few seeds: (policy, episode)."""
+    return games_of(played.name)
+
+
+@cache
+def games_of(name: str) -> tuple[tuple[str, Episode], ...]:
+    played = task(name)
+    if name in ARENA_TASKS:
+        babble = arena.action_from("no action at all")
+        blunt = {"leaving": always(arena.Action("finish")), "babbling": always(babble)}
+    else:
+        blunt = {"accepting": accepting, "walking": always(WalkAway()), "stubborn": stubborn}
+    policies = {**contestants(played), **blunt}
+    return tuple((name, rollout(played, p, seed)) for name, p in policies.items() for seed in SEEDS)
+
+
+def states(played: Task, game: Episode) -> Iterator[Any]:
+    """Every state of a game, the first and the last included."""
+    state = begin(played, game.seed).state
+    yield state
+    for turn in game.turns:
+        if turn.action is not None:
+            state = played.env.step(state, turn.action)
+            yield state
+
+
+def walkaway_grade(played: Task, game: Episode) -> float:
+    """What an episode without a deal is worth, by hand: without a ZOPA, what the rounds left.
+
+    Of a single deal those in which the buyer moved: it may leave before the others do.
+    """
+    if played not in MARKETS:
+        return 0.0
+    kept = []
+    instances = game.final.private["nature"]
+    for deal, instance in zip(game.final.table.past, instances, strict=False):
+        own, late = instance.buyer, False
+        rounds = deal.rounds if len(instances) > 1 else len(game.trajectory("buyer"))
+        if own["deadline"] is not None:
+            late = rounds > own["deadline"]
+        agreeable = own["reservation"] > instance.seller["reservation"]
+        kept.append(0.0 if agreeable or late else own["discount"] ** (rounds - 1))
+    return sum(kept) / len(instances)
+
+
+# It ends
+
+
+@every_bazaar_task
+def test_a_game_ends_within_its_limit_of_rounds(played: Task):
+    seats = len(played.env.agents)
+    for name, game in games(played):
+        table = game.final.table
+        assert game.end is EndReason.FORFEIT or played.env.to_act(game.final) is None, name
+        assert 1 <= len(table.past) <= table.deals, name
+        assert all(deal.rounds <= table.rounds for deal in table.past), name
+        assert len(game.turns) <= table.deals * (1 + seats * table.rounds), name
+
+
+@every_task
+def test_no_contestant_forfeits(played: Task):
+    for name, game in games(played):
+        if played is ONE_PURSE and name in SPENDTHRIFTS and game.turns[-1].error:
+            assert "the budget is" in game.turns[-1].error, name
+        else:
+            assert game.end is not EndReason.FORFEIT, (name, game.turns[-1].error)
+
+
+@every_bazaar_task
+def test_no_deal_is_no_payoff_and_a_grade_only_where_none_could_be_made(played: Task):
+    for name, game in games(played):
+        if all(deal.price is None for deal in game.final.table.past):
+            assert set(game.payoffs.values()) == {0}, name
+            assert played.grade(game.final) == pytest.approx(walkaway_grade(played, game)), name
+
+
+@every_bazaar_task
+def test_leaving_at_once_gains_nothing_that_could_be_won(played: Task):
+    for seed in range(20):
+        game = rollout(played, always(WalkAway()), seed)
+        assert game.payoffs[played.learner] == 0
+        assert played.grade(game.final) == pytest.approx(walkaway_grade(played, game))
+
+
+@every_bazaar_task
+def test_a_grade_lies_from_0_or_where_a_loss_counts_from_minus_1_to_1(played: Task):
+    lowest = -1 if played in MARKETS else 0
+    assert all(lowest <= played.grade(game.final) <= 1 for _, game in games(played))
+
+
+@every_buyer_task
+def test_accepting_the_opening_ask_is_a_deal_at_that_ask(played: Task):
+    for seed in SEEDS:
+        game = rollout(played, accepting, seed)
+        purse_bound = played is ONE_PURSE and "the budget is" in game.turns[-1].error
+        assert purse_bound or game.end is EndReason.AGREEMENT
+        for deal in game.final.table.past:
+            assert (deal.price, deal.rounds, deal.buyer) == (deal.opening_ask, 1, "buyer")
+
+
+def test_a_visitor_who_buys_may_accept_the_opening_ask_of_the_brief_too():
+    brief = task("bazaar/seller_brief")
+    seats = {"seller": SELLERS["linear"], "buyer": accepting}
+    for seed in range(20):  # where the buyer's limit reaches the ask, it is a deal at the ask
+        game = episode(brief, advance(brief, seats, begin(brief, seed)))
+        ask, limit = game.final.table.asks[0], game.final.private["buyer"]["reservation"]
+        assert game.end is (EndReason.AGREEMENT if limit >= ask else EndReason.FORFEIT)
+        assert [deal.price for deal in game.final.table.past] == ([ask] if limit >= ask else [])
+
+
+@every_bazaar_task
+def test_a_move_after_the_end_is_refused(played: Task):
+    over = advance(
+        played, {**played.opponents, played.learner: always(WalkAway())}, begin(played, 0)
+    )
+    for action in (Offer(40), Accept(), WalkAway()):
+        with pytest.raises(IllegalAction, match="over"):
+            played.env.step(over.state, action)
+        with pytest.raises(IllegalAction, match="over"):
+            move(played, over, action)
+
+
+@every_arena_task
+def test_a_market_ends_within_its_rounds_and_everyone_settles(played: Task):
+    for name, game in games(played):
+        market = game.final.market
+        assert played.env.to_act(game.final) is None, name
+        assert market.round_index <= market.max_rounds, name
+        acted = Counter((turn.agent, turn.observation.market.round_index) for turn in game.turns)
+        assert max(acted.values()) <= arena.ACTIONS_PER_ROUND, name
+        for lab in market.labs:
+            assert game.final.private[lab].results[-1].code == "final_settlement", name
+
+
+@every_arena_task
+def test_a_grade_is_the_surplus_as_a_share_of_the_stake(played: Task):
+    for name, game in games(played):
+        own = game.final.private[played.learner]
+        share = (own.utility - own.batna) / own.stake
+        assert played.grade(game.final) == pytest.approx(max(-1, min(1, share))), name
+        assert game.payoffs[played.learner] == pytest.approx(own.utility - own.batna, abs=0.01)
+
+
+@every_arena_task
+def test_an_action_after_the_end_of_a_market_is_refused(played: Task):
+    _, game = games(played)[0]
+    for action in (arena.Action("wait"), arena.action_from(None)):
+        with pytest.raises(IllegalAction, match="over"):
+            played.env.step(game.final, action)
+
+
+# It is a value and plays again
+
+
+@every_task
+def test_a_step_leaves_the_state_before_it_as_it_was(played: Task):
+    for _, game in games(played)[:: len(SEEDS)]:
+        before = None
+        for state in states(played, game):
+            if before is not None:
+                assert repr(before[0]) == before[1]
+            before = state, repr(state)
+
+
+@every_task
+def test_the_same_seed_and_policy_play_the_same_game(played: Task):
+    for name, policy in contestants(played).items():
+        assert rollout(played, policy, 11) == rollout(played, policy, 11), name
+
+
+@every_task
+def test_a_game_read_from_its_json_is_the_same_game(played: Task):
+    for name, game in games(played):
+        assert from_json(json.loads(json.dumps(to_json(game, name)))) == game, name
+
+
+@every_task
+def test_a_forfeit_read_from_its_json_is_the_same_forfeit(played: Task):
+    game = rollout(played, always("32"), 0)
+    assert from_json(json.loads(json.dumps(to_json(game, "garbage")))) == game
+
+
+def test_a_record_that_goes_on_after_a_forfeit_is_refused():
+    row = to_json(rollout(task("classic/single_deal"), always("32"), 0), "garbage")
+    row["moves"].append(row["moves"][-1])
+    with pytest.raises(ValueError, match="move 3 is by buyer, but None is to act"):
+        from_json(row)
+
+
+# It keeps secrets
+
+
+@every_task
+def test_no_observation_reads_what_others_alone_know(played: Task):
+    for _, game in games(played):
+        for state in states(played, game):
+            for agent in played.env.agents:
+                blanked = {k: v if k == agent else None for k, v in state.private.items()}
+                seen = played.env.observe(replace(state, private=blanked), agent)
+                assert seen == played.env.observe(state, agent)
+
+
+@every_task
+def test_every_agent_and_nature_have_private_values(played: Task):
+    for _, game in games(played):
+        assert all(
+            set(state.private) == {*played.env.agents, "nature"} for state in states(played, game)
+        )
+
+
+def numbers(value: Any) -> set[float]:
+    """Every number in a nest of mappings, tuples and dataclasses; those of an item are public."""
+    if isinstance(value, bool | str | Item | None):
+        return set()
+    if isinstance(value, int | float):
+        return {value}
+    if is_dataclass(value):
+        value = {f.name: getattr(value, f.name) for f in fields(value)}
+    parts = value.values() if hasattr(value, "values") else value
+    return set().union(*map(numbers, parts))
+
+
+def numbers_in(text: str) -> set[float]:
+    """The size of every number written out in a text."""
+    return {float(found) for found in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
+
+
+def learner_saw(game: Episode, played: Task) -> set[float]:
+    """Every number that was in the learner's observations, as text."""
+    return set().union(*(numbers_in(repr(t.observation)) for t in game.trajectory(played.learner)))
+
+
+@every_bazaar_task
+def test_no_draw_of_the_seller_is_in_what_a_buyer_saw(played: Task):
+    for name, game in games(played):
+        instances = game.final.private["nature"]
+        draws = {abs(draw) for instance in instances for draw in numbers(instance.seller["chance"])}
+        for turn in game.turns:
+            if turn.agent != "seller":
+                assert draws.isdisjoint(numbers_in(repr(turn.observation))), name
+
+
+def test_no_price_of_the_seller_s_own_is_in_what_a_buyer_of_a_listing_saw():
+    listings = task("classic/amazon_realistic")
+    for name, game in games(listings):
+        seller = game.final.private["seller"]
+        secrets = {seller["reservation"], seller["terms"].cost, seller["terms"].reserve}
+        assert not any(secret == round(secret, 2) for secret in secrets)  # no price by chance
+        assert secrets.isdisjoint(learner_saw(game, listings)), name
+
+
+def test_the_buyer_s_limit_is_not_in_what_the_seller_of_the_brief_saw():
+    brief = task("bazaar/seller_brief")
+    for name, game in games(brief):
+        assert game.final.private["buyer"]["reservation"] not in learner_saw(game, brief), name
+
+
+@every_arena_task
+def test_no_private_number_of_another_lab_is_in_what_the_learner_saw(played: Task):
+    for name, game in games(played):
+        start = begin(played, game.seed).state
+        saw = learner_saw(game, played)
+        for lab, own in start.private.items():
+            if lab.startswith("lab_") and lab != played.learner and own is not None:
+                assert saw.isdisjoint(own.chance), name
+                assert saw.isdisjoint(job.full_value for job in own.jobs), name
+                jobs = [job.job_id for job in own.jobs]
+                for turn in game.trajectory(played.learner):
+                    assert not any(job in repr(turn.observation) for job in jobs), name
+
+
+# It counts forfeits
+
+GARBAGE = [None, "32", {"action": "offer", "price": 32}, ("offer", 32), 32, Offer, Accept]
+FORBIDDEN_PRICES = [
+    float("nan"), float("inf"), -float("inf"), -5, 0, True, "32", "₹32", None, 1e308, 10**400,
+    -(10**5000), 32.123, [32], np.array([32, 33]),
+]  # fmt: skip
+
+
+def must_forfeit(played: Task, policy: Policy) -> None:
+    game = rollout(played, policy, 1)
+    assert game.end is EndReason.FORFEIT
+    if played.name in BAZAAR_TASKS:
+        assert set(game.payoffs.values()) == {0}
+        assert played.grade(game.final) == 0
+    else:  # nothing delivered, and what it could have done alone forgone
+        own = game.final.private[played.learner]
+        assert (own.utility, game.payoffs[played.learner]) == (0, -own.batna)
+    *earlier, last = game.turns
+    assert (last.agent, last.action) == (played.learner, None)
+    assert 15 < len(last.error) < 200
+    assert "\n" not in last.error
+    assert not any(turn.error for turn in earlier)
+
+
+@every_task
+@pytest.mark.parametrize("garbage", GARBAGE, ids=str)
+def test_a_policy_that_returns_no_action_forfeits(played: Task, garbage: Any):
+    must_forfeit(played, always(garbage))
+
+
+@every_bazaar_task
+@pytest.mark.parametrize("price", FORBIDDEN_PRICES, ids=lambda p: f"{type(p).__name__}")
+def test_a_policy_that_names_a_forbidden_price_forfeits(played: Task, price: Any):
+    must_forfeit(played, always(Offer(price)))
+
+
+@every_buyer_task
+def test_a_bid_above_the_budget_forfeits(played: Task):
+    must_forfeit(played, lambda obs, rng: Offer(obs.own.get("purse", obs.reservation) + 1))
+
+
+@every_task
+def test_a_policy_that_finds_no_action_forfeits_with_its_own_words(played: Task):
+    def lost(obs: Observation, rng: np.random.Generator) -> Offer:
+        raise IllegalAction("expected JSON, got a poem")
+
+    must_forfeit(played, lost)
+    assert rollout(played, lost, 1).turns[-1].error == "expected JSON, got a poem"
+
+
+def test_a_seller_that_accepts_before_any_bid_forfeits():
+    must_forfeit(task("bazaar/seller_brief"), always(Accept()))
+
+
+@pytest.mark.parametrize("finished", [0, 1, 2, 4])
+@pytest.mark.parametrize("career", [c for c in CAREERS if c not in MARKETS], ids=lambda t: t.name)
+def test_a_forfeit_counts_the_deals_after_it_as_nothing(career: Task, finished: int):
+    def gives_up(obs: Observation, rng: np.random.Generator) -> Any:
+        return accepting(obs, rng) if len(obs.table.past) < finished else None
+
+    whole, cut = rollout(career, accepting, 5), rollout(career, gives_up, 5)
+    deals = whole.final.table.deals
+    assert cut.end is EndReason.FORFEIT
+    assert len(cut.final.table.past) == finished
+    assert shares(cut.final, "buyer")[finished:] == [0] * (deals - finished)
+    assert cut.payoffs["buyer"] == pytest.approx(whole.payoffs["buyer"] * finished / deals)
+    assert career.grade(cut.final) == pytest.approx(
+        career.grade(whole.final) * finished / deals
+    )  # every deal at the opening ask has the same grade
+
+
+@pytest.mark.parametrize("finished", [0, 1, 2, 4])
+def test_a_forfeit_in_the_market_keeps_the_deals_before_it_and_no_more(finished: int):
+    linear = contestants(ONE_PURSE)["linear"]
+
+    def gives_up(obs: Observation, rng: np.random.Generator) -> Any:
+        return linear(obs, rng) if len(obs.table.past) < finished else None
+
+    whole, cut = rollout(ONE_PURSE, linear, 5), rollout(ONE_PURSE, gives_up, 5)
+    kept = whole.final.table.past[:finished]
+    assert cut.end is EndReason.FORFEIT
+    assert cut.final.table.past == kept
+    won = shares(whole.final, "buyer")[:finished]
+    assert shares(cut.final, "buyer") == [*won, *[0] * (10 - finished)]
+    gains = [
+        (i.buyer["reservation"] - d.price) * i.buyer["discount"] ** (d.rounds - 1)
+        for d, i in zip(kept, cut.final.private["nature"], strict=False)
+        if d.price is not None
+    ]
+    assert cut.payoffs["buyer"] == pytest.approx(sum(gains))
+    cut_off = replace(whole.final, table=whole.final.table._replace(past=kept))
+    assert ONE_PURSE.grade(cut.final) == ONE_PURSE.grade(cut_off)
+
+
+def test_three_deals_of_ten_before_a_forfeit_are_graded_by_hand_numbers():
+    def tires(obs: Observation, rng: np.random.Generator) -> Any:
+        return naive(obs, rng) if len(obs.table.past) < 3 else "I am tired"
+
+    game = rollout(task("classic/career_10"), tires, 0)
+    assert game.payoffs["buyer"] == 3 * (100 - 51)
+    # A deal at 51 after two of eight rounds: 0.7 of the ZOPA, times 1 - 0.3 * 2 / 8.
+    assert task("classic/career_10").grade(game.final) == pytest.approx(3 * 0.6475 / 10)
+
+
+# It stays what it was
+
+
+def golden(name: str) -> Path:
+    return GOLDEN / f"{name.replace('/', '-')}.md"
+
+
+@every_task
+def test_the_golden_transcript_is_what_the_first_contestant_plays(played: Task):
+    name, policy = next(iter(contestants(played).items()))
+    transcript = to_markdown(rollout(played, policy, 7), name)
+    path = golden(played.name)
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(transcript, encoding="utf-8")
+    again = f"if the change is meant: UPDATE_GOLDEN=1 pytest tests/env/{Path(__file__).name}"
+    assert path.exists(), f"{path} is missing; {again}"
+    assert path.read_text(encoding="utf-8") == transcript, again
+
+
+def test_every_golden_transcript_belongs_to_a_task():
+    assert set(GOLDEN.iterdir()) == {golden(name) for name in TASKS}

@@ -1,0 +1,131 @@
+"""What a caller of the page can start: scripted games from lists of names, within their slots."""
+
+import gradio as gr
+import pytest
+
+from app import build_app
+from env import TASKS
+from panels.artifacts import tab as artifacts
+from panels.gpu_arena import tab as gpu_arena
+from panels.transcripts import tab as transcripts
+from sauda.llm import registry
+from sauda.llm.backends import model
+from sauda.policies import contestants
+
+THREADS = 40  # of a server, for events and for the page itself
+STRANGE = (
+    "mini", "mini+/etc/passwd", "sauda-8b", "sauda-mini+honest", "../../x", "/etc/passwd",
+    "expert:firm", "mini:friendly", "belief", "", "expert ", None, 7, ["expert"], {"a": 1},
+)  # fmt: skip
+BAD_SEEDS = (
+    10**400, str(10**400), str(2**128), "9" * 40, "-1", "+7", "1.5", "1e3", "0x10", "", "७",
+    "NaN", None, True, 7, 7.0, ["7"], {"seed": "7"},
+)  # fmt: skip
+
+
+@pytest.fixture
+def no_models(monkeypatch):
+    """Fail where anything is loaded."""
+
+    def load(*args, **more):
+        raise AssertionError(f"loaded {args}")
+
+    for module, name in ((model, "load"), (model, "base_weights"), (registry, "loaded"),
+                         (registry, "adapter_folder"), (transcripts, "in_page")):  # fmt: skip
+        monkeypatch.setattr(module, name, load)
+
+
+@pytest.fixture(scope="module")
+def events():
+    return [event for event in build_app().fns.values() if event.fn]
+
+
+def refused(*given) -> str:
+    with pytest.raises(gr.Error) as error:
+        artifacts.play(*given)
+    return str(error.value.message)
+
+
+@pytest.mark.parametrize("name", STRANGE, ids=repr)
+def test_a_policy_that_is_no_script_is_refused_with_a_sentence_and_nothing_is_loaded(
+    name, no_models
+):
+    for task in ("classic/single_deal", "bazaar/open", "bazaar/seller_brief"):
+        sentence = refused(task, name, "7")
+        assert sentence.startswith("There is no policy of that name; choose one of ")
+        assert len(sentence) < 300
+
+
+@pytest.mark.parametrize("name", ["bazaar", "../../x", "/etc/passwd", None, ["bazaar/open"], 7])
+def test_a_task_that_is_not_there_is_refused_with_those_there_are(name, no_models):
+    assert refused(name, "expert", "7").startswith("There is no task of that name; choose one of ")
+
+
+@pytest.mark.parametrize("seed", BAD_SEEDS, ids=lambda seed: repr(seed)[:20])
+def test_a_seed_that_is_no_short_text_of_digits_is_refused(seed):
+    sentence = refused("classic/single_deal", "expert", seed)
+    assert sentence == 'A seed is a whole number from 0 below 2**128, as text: "7".'
+
+
+def test_a_seed_of_128_bits_comes_back_digit_by_digit():
+    seed = str(2**128 - 1)
+    assert artifacts.play("classic/single_deal", "expert", seed)["seed"] == seed
+
+
+def test_every_game_that_the_api_plays_is_short():
+    for task in TASKS.values():
+        for name in contestants(task):
+            for seed in "012":
+                assert len(artifacts.play(task.name, name, seed)["moves"]) <= 400
+
+
+def test_play_is_the_only_public_endpoint_and_has_a_slot_of_its_own(events):
+    (play,) = (event for event in events if event.api_visibility != "private")
+    assert (play.api_name, play.queue) == ("play", True)
+    assert (play.concurrency_id, play.concurrency_limit) == ("play", 1)
+
+
+def test_queued_events_leave_threads_to_the_page(events):
+    slots = {}
+    for event in events:
+        if event.queue:
+            limit = 1 if event.concurrency_limit == "default" else event.concurrency_limit
+            slots[event.concurrency_id] = limit
+    assert None not in slots.values()
+    assert sum(slots.values()) <= THREADS - 8
+
+
+# The tabs
+
+
+def named(events, module, name: str):
+    """The event of a tab's module whose function is called `name`."""
+    (event,) = (e for e in events if (e.fn.__module__, e.fn.__name__) == (module.__name__, name))
+    return event
+
+
+def test_the_step_slider_draws_the_games_that_were_played_and_plays_none(events, monkeypatch):
+    games = transcripts.play("classic/single_deal", 5, ["expert", "naive"])
+    monkeypatch.setattr(transcripts, "play", None)
+    slide = named(events, transcripts, "show_step")
+    assert [type(part).__name__ for part in slide.inputs] == ["State", "Slider"]
+    assert slide.fn(games, 2) == ("", transcripts.columns(games, 2))
+    assert "put away after an hour" in slide.fn(None, 2)[0]
+
+
+def test_whatever_plays_games_for_transcripts_waits_in_the_queue(events):
+    for name in ("change_task", "show_median", "show_demo", "shoot_out", "replay"):
+        event = named(events, transcripts, name)
+        assert event.queue
+        assert (event.concurrency_id, event.concurrency_limit) == ("transcripts", 2)
+
+
+@pytest.mark.parametrize("name", ["mini+/etc/passwd", "../../x", "belief", ""])
+def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, events):
+    with pytest.raises(ValueError, match="the policies of bazaar/open are expert"):
+        transcripts.play("bazaar/open", 7, ["expert", name])
+    game = gpu_arena.new_game("arena/single_trade", "5")
+    for event in (named(events, gpu_arena, "once"), named(events, gpu_arena, "tick")):
+        answer = " ".join(map(str, event.fn(game, name, None)))
+        assert "The policies of lab_0 are planner" in answer
+        assert event.queue

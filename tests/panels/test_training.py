@@ -1,0 +1,299 @@
+"""The language-model part of Training, on small made-up logs that stand in for real runs."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from panels.training import dashboard, logs, permalink, run_text, runs
+from panels.training.logs import LOSS, REWARD, Log, published_logs, recorded, to_csv
+from panels.training.permalink import View, from_query, to_query
+from sauda.records.schemas import check
+from sauda.records.store import Artifact, load
+
+MADE_UP = {"loss": 1.0, "learning_rate": 1e-5, "grad_norm": 0.5}
+OVERLAYS = ("v2", "v2-tells")
+
+
+def step(number: int, **fields: Any) -> dict[str, Any]:
+    at = {"step": number, "tokens": 1000 * number, "seconds": 60.0 * number}
+    return at | MADE_UP | fields
+
+
+def made_up(stage: str, log: list[dict[str, Any]], **data: Any) -> Artifact:
+    """A run of `stage` that nobody has trained."""
+    gate = {
+        "n": 4, "valid": 1.0, "same_kind": 0.5, "price_off": None, "tokens": 9.0,
+        "faults": [], "completions": [], "passed": True,
+    }  # fmt: skip
+    hardware = {"device": "a made-up CPU", "cores": 1, "threads": 1, "packages": {}}
+    content = {
+        "stage": stage,
+        "base": {"name": "toy", "origin": "made up", "sha256": "00", "precision": "bf16"},
+        "adapter": {"name": stage, "sha256": "00", "bytes": 1},
+        "log": log, "resumed": [], "gate": gate, "hardware": hardware,
+        "seconds": 180.0, "tokens": 3000,
+        "sample": [{"text": "<b>Ask 91", "learnt": False}, {"text": "60", "learnt": True}],
+    }  # fmt: skip
+    content |= data
+    check("run/1", content)
+    made = {"command": "made up", "commit": None, "dirty": None, "created": "2026-01-01"}
+    return Artifact(f"training/{stage}.json", "run/1", "measured", made, {}, content)
+
+
+@pytest.fixture
+def sft() -> Artifact:
+    probes = [
+        {"step": 0, "n": 20, "reward": 0.1, "low": 0.05, "high": 0.2},
+        {"step": 3, "n": 20, "reward": 0.4, "low": 0.3, "high": 0.5},
+    ]
+    log = [step(1, mean_token_accuracy=0.5), step(2, mean_token_accuracy=None), step(3, loss=0.5)]
+    return made_up("sft", log, probes=probes, resumed=[2])
+
+
+@pytest.fixture
+def grpo() -> Artifact:
+    log = [
+        step(1, loss=0.1, reward=0.2, spread=0.1, low=0.0, high=0.3),
+        step(2, loss=-0.1, reward=None, spread=None),
+        step(3, loss=0.0, reward=0.6, spread=0.2),
+    ]
+    games = {"task": {"bazaar/open": 3}, "group": 4, "first_seed": 20_000, "last_seed": 20_002}
+    return made_up("grpo", log, games=games, after={"name": "sft", "sha256": "92e01decd18cec10"})
+
+
+@pytest.fixture(scope="module")
+def published() -> dict[str, Log]:
+    return published_logs(load("published.json"))
+
+
+def traces(figure, axis: str = "y") -> list:
+    return [trace for trace in figure.data if (trace.yaxis or "y") == axis]
+
+
+def drawn(run: Artifact, metrics, view: View, beside=()):
+    inner = dashboard.inner_height(len(metrics))
+    return dashboard.stack(recorded(run), metrics, view, inner, beside)
+
+
+# Curves
+
+
+def test_a_missing_field_is_a_gap_and_no_zero(grpo):
+    _, raw, line = traces(drawn(grpo, [REWARD], View("grpo", smoothing=0.0)))
+    assert list(raw.y) == [0.2, None, 0.6]
+    assert list(line.y) == pytest.approx([0.2, None, 0.6])
+    assert line.connectgaps is False
+
+
+def test_a_constant_learning_rate_lies_in_the_middle_of_its_axis(grpo):
+    figure = drawn(grpo, [logs.RATE], View("grpo"))
+    assert list(figure.layout.yaxis.range) == [0, 2e-5]
+
+
+def test_a_metric_that_no_row_holds_is_named_and_not_drawn(grpo):
+    _, right = logs.panels_of(View("grpo"), {"grpo": grpo})
+    assert "entropy" not in [metric.name for metric in right[1]]
+    said = run_text.captions(logs.panels_of(View("grpo"), {"grpo": grpo}), View("grpo"), ())
+    assert "Not in this log: zero advantage, format compliance" in said
+    empty = drawn(grpo, [logs.ENTROPY], View("six"))
+    assert [list(trace.y) for trace in empty.data] == [[None]]
+    assert "not in the log" in [note.text for note in empty.layout.annotations]
+
+
+def test_a_logarithmic_axis_leaves_out_what_is_not_above_zero_and_says_how_many(grpo):
+    view = View("grpo", smoothing=0.0, log=True)
+    raw, line = traces(drawn(grpo, [LOSS], view))
+    assert list(raw.y) == list(line.y) == [0.1, None, None]
+    assert drawn(grpo, [LOSS], view).layout.yaxis.type == "log"
+    said = run_text.captions(logs.panels_of(view, {"grpo": grpo}), view, ())
+    assert "2 values are left out" in said
+
+
+def test_the_band_of_the_reward_is_its_average_give_or_take_the_spread(grpo):
+    band, *_ = traces(drawn(grpo, [REWARD], View("grpo", smoothing=0.0)))
+    assert [None if y is None else round(y, 6) for y in band.y] == [0.3, 0.1, None, 0.8, 0.4, None]
+    assert list(band.x) == [1, 1, None, 3, 3, None]
+
+
+@pytest.mark.parametrize(("over", "at"), [("step", 3), ("tokens", 3000), ("time", 3)])
+def test_a_resumed_run_is_marked_where_it_went_on(sft, over, at):
+    figure = drawn(sft, [LOSS], View("sft", over))
+    (mark,) = figure.layout.shapes
+    assert mark.x0 == mark.x1 == at
+    assert "after step 2" in run_text.resumed(recorded(sft))
+
+
+def test_games_played_by_earlier_adapters_are_drawn_with_their_intervals(sft):
+    (probes,) = traces(drawn(sft, [logs.PROBED], View("sft", "time")))
+    assert list(probes.x) == [0, 3]
+    assert list(probes.error_y.array) == pytest.approx([0.1, 0.1])
+    assert list(probes.error_y.arrayminus) == pytest.approx([0.05, 0.1])
+
+
+def test_all_panels_of_a_stack_share_one_axis_and_one_hover(grpo):
+    figure = drawn(grpo, logs.METRICS["grpo"], View("grpo"))
+    assert {trace.xaxis for trace in figure.data} == {"x"}
+    assert (figure.layout.hovermode, figure.layout.hoversubplots) == ("x unified", "axis")
+
+
+def test_the_words_say_from_where_to_where_each_line_goes(sft):
+    told = run_text.sentence(recorded(sft), [LOSS, logs.PROBED], smoothing=0.0)
+    assert told == (
+        "SFT, toy, first and last value of each line:"
+        " loss from 1 to 0.5; reward trajectory from 0.1 to 0.4."
+    )
+
+
+# Runs that are there, and those that are not
+
+
+def test_six_panels_are_drawn_of_what_is_there_and_say_what_is_not(sft):
+    parts = runs.shown(View("six"), {"sft": sft}, {})
+    left, right = parts[:2]
+    assert [note.text for note in left.layout.annotations].count("ours is not recorded yet") == 3
+    assert right.data
+    assert left.layout.height == right.layout.height
+
+
+def test_without_its_run_a_published_reward_still_stands_in_its_panel(sft, published):
+    figure = runs.shown(View("six", overlay=("v2",)), {"sft": sft}, published)[0]
+    assert figure.layout.yaxis99.overlaying == "y"
+    assert traces(figure)  # an axis to lie over
+    assert len(traces(figure, "y99")) == 2
+
+
+def test_the_strip_says_games_pairs_and_the_adapter_before(grpo):
+    told = run_text.summary(grpo)
+    assert "going on from the adapter sft (92e01decd18c)" in told
+    assert "3 groups of 4" in told
+    assert ">12<" in told  # games
+    pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
+             "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
+    dpo = made_up("dpo", [step(1, margin=0.1)], pairs=pairs)
+    assert "found in 3 min; grades 0.250 apart" in run_text.summary(dpo)
+    assert "move of the better reply" in run_text.mix(dpo)
+
+
+def test_a_sample_marks_what_is_learnt_and_escapes_the_rest(sft):
+    told = run_text.sample(sft)
+    assert '<mark class="sauda-learnt">60</mark>' in told
+    assert "&lt;b&gt;Ask 91" in told
+
+
+# Published logs
+
+
+def test_a_published_log_is_badged_with_its_caveat_and_has_an_axis_of_its_own(grpo, published):
+    view = View("grpo", overlay=OVERLAYS)
+    parts = runs.shown(view, {"grpo": grpo}, published)
+    figure = drawn(grpo, [REWARD], view, [published[name] for name in OVERLAYS])
+    theirs = traces(figure, "y99")
+    assert {trace.name for trace in theirs if trace.mode == "lines"} == {
+        "published v2",
+        "published v2-tells",
+    }
+    assert figure.layout.yaxis99.overlaying == "y"
+    assert "bell curve" in figure.layout.yaxis99.title.text
+    assert not [trace for trace in traces(figure) if "published" in trace.name]
+    said = parts[3]
+    assert said.count("sauda-badge sauda-published") == 2
+    assert all(published[name].caveat in said for name in OVERLAYS)
+    assert "do not compare" in said
+
+
+def test_published_time_is_summed_up_and_tokens_are_not_known(grpo, published):
+    rows = published["v2-tells"].rows
+    assert rows[1]["seconds"] == pytest.approx(6.05 + 5.37)
+    parts = runs.shown(View("grpo", "tokens", overlay=OVERLAYS), {"grpo": grpo}, published)
+    assert not [t for figure in parts[:2] for t in figure.data if "published" in t.name]
+    assert "tell no tokens" in parts[3]
+
+
+def test_a_published_log_asked_for_beside_sft_is_not_drawn_and_says_so(sft, published):
+    parts = runs.shown(View("sft", overlay=("v2",)), {"sft": sft}, published)
+    assert not [t for figure in parts[:2] for t in figure.data if "published" in t.name]
+    assert "The published logs are of GRPO" in parts[3]
+
+
+@pytest.fixture
+def lab() -> Artifact:
+    log = [step(1, reward=0.05, spread=0.2), step(2, reward=-0.4, spread=0.1)]
+    games = {"task": {"arena/market_round": 2}, "group": 8, "first_seed": 3, "last_seed": 4}
+    return made_up("grpo", log, games=games, after={"name": "sft-arena", "sha256": "92e01decd18c"})
+
+
+def test_a_labs_run_has_a_name_of_its_own_and_no_published_log_beside_it(lab, published):
+    assert recorded(lab).name == "GRPO in the arena, toy"
+    view = View("grpo-arena", overlay=("v2",))
+    parts = runs.shown(view, {"grpo-arena": lab}, published)
+    assert not [t for figure in parts[:2] for t in figure.data if "published" in t.name]
+    assert "The published logs are of GRPO in a bazaar" in parts[3]
+    assert runs.runs_of("grpo-arena", {"grpo-arena": lab}) == [lab]
+
+
+def test_a_labs_reward_may_be_a_loss_and_is_not_cut_off(lab, grpo):
+    view = View("grpo", smoothing=0.0)
+    assert drawn(lab, [REWARD], view).layout.yaxis.range is None
+    assert drawn(grpo, [REWARD], view).layout.yaxis.range == (-0.04, 1.04)
+
+
+# CSV
+
+
+def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft):
+    text = to_csv([sft])
+    assert text.startswith("\ufeffrun,step,tokens,time (s),")
+    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+    assert [row["step"] for row in rows] == ["0", "1", "2", "3"]
+    assert [row["loss (nats a learnt token)"] for row in rows] == ["", "1.0", "1.0", "0.5"]
+    assert [row["learnt tokens guessed right (share)"] for row in rows] == ["", "0.5", "", ""]
+    assert rows[3]["reward trajectory, games"] == "20"
+    assert runs.csv_file("sft", {"sft": sft}).endswith("sauda-sft.csv")
+
+
+def test_two_runs_stand_in_one_csv_and_keep_their_own_columns(sft, grpo):
+    rows = list(csv.DictReader(io.StringIO(to_csv([grpo, sft]).removeprefix("\ufeff"))))
+    assert [row["run"] for row in rows] == ["GRPO, toy"] * 3 + ["SFT, toy"] * 4
+    assert rows[0]["loss"] == "0.1"
+    assert rows[-1]["loss"] == ""  # another measure, in nats
+
+
+# Links
+
+
+@pytest.mark.parametrize(
+    "view",
+    [View("sft"), View("grpo", "time", 0.9, True, OVERLAYS), View("six", "tokens", 0.0)],
+)
+def test_a_link_opens_what_it_was_made_of(view):
+    query = dict(part.split("=") for part in to_query(view).removeprefix("?").split("&"))
+    assert query["tab"] == "training"
+    assert from_query(query, View("sft"), ("six", "sft", "grpo"), OVERLAYS) == (view, "")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("run", "<script>alert(1)</script>", "run is six or sft"),
+        ("over", "epoch", "over is step, tokens or time"),
+        ("smoothing", "nan", "smoothing is a number from 0 to 0.98"),
+        ("smoothing", "1e308", "smoothing is a number from 0 to 0.98"),
+        ("smoothing", "", "smoothing is a number from 0 to 0.98"),
+        ("log", "yes", "log is 0 or 1"),
+        ("overlay", "v2,v3", "overlay is any of v2, v2-tells"),
+    ],
+)
+def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value, expected):
+    first = View("sft")
+    query = {"over": "time"} | {key: value}
+    view, fault = from_query(query, first, ("six", "sft"), OVERLAYS)
+    assert view == View("sft", "step" if key == "over" else "time")
+    assert fault == f"Not all of the link could be read: {expected}."
+    assert "script" not in fault
+
+
+def test_the_link_is_escaped():
+    assert "&amp;run=sft&amp;" in runs.link(View("sft"))
+    assert permalink.to_query(View('"><b>')).count("<") == 0

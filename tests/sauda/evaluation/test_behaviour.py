@@ -1,0 +1,60 @@
+"""A buyer's conduct is counted from the moves it made, one game at a time."""
+
+from dataclasses import replace
+
+import pytest
+
+from env import Accept, Offer, WalkAway, begin, task
+from sauda.evaluation import behaviour as module
+from sauda.evaluation.behaviour import CONDUCT, conduct
+from sauda.llm.batched_rollout import Asked
+from sauda.llm.types import Reply
+from tests.sauda.llm.test_bazaar_adapter import seen
+
+
+def made(*moves, limit=800.0, ask=900.0):
+    """Turns in which a buyer with that limit made these moves; None is a forfeit."""
+    obs = seen(asks=(1000.0, ask), reservation=limit)
+    before = begin(task("bazaar/open"), 0)
+    return [Asked(before, obs, (), Reply("", ""), move or ValueError(), move) for move in moves]
+
+
+@pytest.mark.parametrize(
+    ("moves", "counted"),
+    [
+        ((Offer(400), Offer(500), Offer(500)), {}),
+        ((Offer(500), Offer(400), Offer(450)), {"retreats": 2}),
+        ((Offer(500, "₹500 is my last bid."), Offer(500)), {}),
+        ((Offer(500, "Aakhri baat, ₹500."), Offer(520)), {"broken": 1}),
+        ((Offer(500, "₹500 final"), Accept()), {"broken": 1, "over_limit": 1}),
+        ((Offer(801),), {"over_limit": 1}),
+        ((None,), {}),
+        ((WalkAway("last word"),), {}),
+    ],
+)
+def test_words_and_limits_are_kept_or_not(moves, counted):
+    assert conduct(made(*moves), market=False) == dict.fromkeys(CONDUCT, 0) | counted
+
+
+@pytest.mark.parametrize(
+    ("due", "moves", "counted"),
+    [
+        (Accept(), (Accept(), Offer(10)), {"accept_due": 1, "accepted": 1}),
+        (Offer(698), (Offer(697), Offer(10)), {"accept_due": 1, "accepted": 1}),  # within a percent
+        (Accept(), (Offer(10), Accept()), {"accept_due": 1}),  # only the first position counts
+        (WalkAway(), (WalkAway(),), {"walk_due": 1, "walked": 1}),
+        (WalkAway(), (None,), {"walk_due": 1}),
+        (Offer(300), (Accept(),), {}),
+    ],
+)
+def test_what_is_due_counts_once_a_game_and_by_one_rule_for_both(monkeypatch, due, moves, counted):
+    monkeypatch.setattr(module, "belief_buyer", lambda obs, rng: due)
+    found = conduct(made(*moves, ask=700.0), market=True)
+    found |= dict.fromkeys(("retreats", "broken", "over_limit"), 0)
+    assert found == dict.fromkeys(CONDUCT, 0) | counted
+
+
+def test_the_wrapper_s_move_counts_and_not_what_the_model_proposed():
+    (turn,) = made(Offer(801))
+    kept = replace(turn, action=Offer(800), changed=True)
+    assert conduct([kept], market=False)["over_limit"] == 0

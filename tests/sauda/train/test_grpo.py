@@ -1,0 +1,202 @@
+"""GRPO: games as sequences, the log-probabilities of the loss, kill and resume, equal rewards."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from env import task
+from sauda.llm.backends.decoding import Sampling
+from sauda.llm.backends.model import CannotLoad
+from sauda.llm.batched_rollout import new_game, play_in_step
+from sauda.llm.games.bazaar import completion
+from sauda.llm.registry import Contestant
+from sauda.train import grpo, stage
+from sauda.train.base import base
+from sauda.train.data.teacher import kept_back
+from sauda.train.run import Heartbeat, Run, Stopped
+from sauda.train.self_play import Learner, Sampled, learnt, prompt_ids
+from tests.sauda.train.test_stages import needs_tokenizer
+
+pytestmark = pytest.mark.xdist_group("model")
+TOY = grpo.Config(
+    "toy", after="", groups=2, group=4, steps=3, at_once=4, constrained=True, checkpoint_every=1,
+    gate=3, threads=1,
+)  # fmt: skip
+
+
+class Bidder:
+    """Replies in its own way, the move the same: as canonical text, or with spaces."""
+
+    def __init__(self, tokenizer, *texts):
+        self.tokenizer, self.texts = tokenizer, texts
+
+    def batch(self, chats, seeds, schemas):
+        said = [sum(m["role"] == "assistant" for m in chat) for chat in chats]
+        return [self.sampled(self.texts[n % len(self.texts)]) for n in said]
+
+    def sampled(self, text):
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return Sampled(text, "canned", len(ids), "object", ids=tuple(ids))
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return base("toy", tmp_path_factory.mktemp("toy"), 4)
+
+
+@needs_tokenizer
+def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
+    tokenizer = stage.tokenizer_of(toy)
+    game = new_game(task("bazaar/open"), 30_000)
+    texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
+    play_in_step([game], Contestant(Bidder(tokenizer, *texts)))
+    assert len(game.asked) == 3
+    row = learnt(game.asked, tokenizer)
+    said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
+    text = tokenizer.decode(said)
+    assert text == '{"offer":20} {"walk":true}'  # the second is no canonical form
+    whole = tokenizer.decode(row["input_ids"])
+    assert completion(game.asked[1].proposal, game.asked[1].obs) == '{"offer":21}'
+    assert '{"offer":21}<|im_end|>' in whole  # as which it stands in the conversation
+    assert "Ask" in whole
+
+
+@needs_tokenizer
+def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
+    game = new_game(task("bazaar/open"), 30_000)
+    tokenizer = stage.tokenizer_of(toy)
+    play_in_step([game], Contestant(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
+    row = learnt(game.asked, tokenizer)
+    said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
+    assert tokenizer.decode(said).endswith("well, well\n")
+    assert game.play.forfeit
+    assert game.grade == 0
+
+
+def test_instances_are_training_games_that_no_evaluation_is_about():
+    config = grpo.Config(steps=20)
+    found = grpo.instances(config)
+    assert len(found) == 80
+    assert len(set(found)) == 80
+    assert not any(kept_back(task(name), seed, config.untaught) for name, seed in found)
+    with pytest.raises(ValueError, match="too few training seeds"):
+        grpo.instances(replace(config, steps=10**6))
+
+
+@needs_tokenizer
+def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
+    """Padded on both sides, read once where rows begin alike, projected where it is learnt."""
+    import torch
+    from trl import GRPOTrainer
+
+    ready = grpo._prepare(TOY, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
+    trainer, games = ready.trainer, ready.trainer.rollout_func
+    played = []
+    for seed in (30_000, 30_003, 30_005):
+        played.append(new_game(task("bazaar/open"), seed))
+    texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
+    play_in_step(played, Contestant(Bidder(stage.tokenizer_of(toy), *texts)))
+    rows = games.sequences(played, 0)
+    width = max(map(len, rows["prompt_ids"]))
+    ids = [
+        [0] * (width - len(p)) + p + c
+        for p, c in zip(rows["prompt_ids"], rows["completion_ids"], strict=True)
+    ]
+    real = [
+        [0] * (width - len(p)) + [1] * (len(p) + len(c))
+        for p, c in zip(rows["prompt_ids"], rows["completion_ids"], strict=True)
+    ]
+    longest = max(map(len, ids))
+    ids = torch.tensor([row + [0] * (longest - len(row)) for row in ids])
+    real = torch.tensor([row + [0] * (longest - len(row)) for row in real])
+    mask = torch.tensor([m + [0] * (longest - width - len(m)) for m in rows["env_mask"]])
+    keep = longest - width
+    ours, entropy, _ = trainer._get_per_token_logps_and_entropies(
+        trainer.model, ids, real, keep, batch_size=2, compute_entropy=True
+    )
+    theirs, their_entropy, _ = GRPOTrainer._get_per_token_logps_and_entropies(
+        trainer, trainer.model, ids, real, keep, compute_entropy=True
+    )
+    assert mask.sum() > 30
+    torch.testing.assert_close(ours * mask, theirs * mask, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(entropy * mask, their_entropy * mask, atol=1e-4, rtol=1e-4)
+    assert ours.requires_grad
+
+
+@needs_tokenizer
+def test_the_learner_plays_what_the_adapter_says_now(toy):
+    import torch
+
+    network = stage.learner(toy, None)
+    player = Learner(network, stage.tokenizer_of(toy), toy, Sampling(0.0, tokens=6))
+    chat = [[{"role": "user", "content": "Ask 100."}]]
+    before = player.batch(chat, [1], [None])[0]
+    with torch.no_grad():
+        for name, numbers in network.named_parameters():
+            if "lora_B" in name:
+                numbers.normal_(0, 0.5, generator=torch.Generator().manual_seed(1))
+    assert player.batch(chat, [1], [None])[0] == before
+    player.refresh()
+    after = player.batch(chat, [1], [None])[0]
+    assert after.ids != before.ids
+    ids = torch.tensor([prompt_ids(chat[0], stage.tokenizer_of(toy))])
+    with torch.no_grad():
+        assert network(input_ids=ids).logits[0, -1].argmax() == after.ids[0]
+
+
+def gone_on_with(config, folder, step, monkeypatch):
+    """A run that was ended as its `step` began, and then gone on with."""
+    calls = []
+    play = grpo.Games.__call__
+
+    def dies(self, prompts, trainer):
+        calls.append(trainer.state.global_step)
+        if len(calls) == step:
+            raise KeyboardInterrupt
+        return play(self, prompts, trainer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(grpo.Games, "__call__", dies)
+        with pytest.raises(KeyboardInterrupt):
+            grpo.train(config, folder)
+    return grpo.train(config, folder, resume=True)
+
+
+def played(run):
+    """What of a log depends on the games alone."""
+    return [
+        [row[k] for k in ("step", "tokens", "reward", "spread", "length")] for row in run["log"]
+    ]
+
+
+@needs_tokenizer
+def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
+    whole = grpo.train(TOY, tmp_path / "whole")
+    assert [row["step"] for row in whole["log"]] == [1, 2, 3]
+    assert whole["games"]["group"] == 4
+    assert {"reward", "spread", "zero_advantage", "format", "entropy", "kl", "length"} <= set(
+        whole["log"][-1]
+    )
+    data = gone_on_with(TOY, tmp_path / "cut", 3, monkeypatch)
+    assert data["resumed"] == [2]
+    assert played(data) == played(whole)
+
+
+@needs_tokenizer
+def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
+    config = replace(TOY, constrained=False, patience=2)  # a random network writes no moves
+    with pytest.raises(Stopped, match="the games of every group earned the same"):
+        grpo.train(config, tmp_path / "run")
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    assert [row.get("step") for row in log] == [None, 1]
+
+
+def test_a_missing_adapter_is_named_before_anything_is_read():
+    with pytest.raises(CannotLoad, match="no adapter 'nowhere'"):
+        stage.after(replace(TOY, after="nowhere"))
+
+
+def test_groups_that_do_not_fit_in_passes_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="passes of the same size"):
+        grpo.train(replace(TOY, at_once=3), tmp_path)
