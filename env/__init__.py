@@ -49,7 +49,7 @@ from env.concession import conceded
 from env.core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
 from env.money import grouped, rupees
 from env.rollout import Play, advance, agent_stream, begin, episode, move, rollout
-from env.tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, task
+from env.tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
 from env.welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
 __all__ = [
@@ -118,6 +118,7 @@ __all__ = [
     "facing",
     "frontier_distance",
     "games_of",
+    "get_task",
     "grouped",
     "hazards_at",
     "market_seller",
@@ -132,6 +133,5 @@ __all__ = [
     "shares",
     "smart",
     "surplus_share",
-    "task",
     "zopa_width",
 ]

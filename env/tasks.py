@@ -14,7 +14,7 @@ ARENA_TASKS: Mapping[str, Task] = {task.name: task for task in games.TASKS}
 TASKS: Mapping[str, Task] = {**BAZAAR_TASKS, **ARENA_TASKS}
 
 
-def task(name: str) -> Task:
+def get_task(name: str) -> Task:
     """The task of that name; raises ValueError naming those there are."""
     if name not in TASKS:
         raise ValueError(f"no task {name!r}; tasks are {', '.join(TASKS)}")

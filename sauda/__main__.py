@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from env import ARENA_TASKS, MARKETS, TASKS, rollout, task
+from env import ARENA_TASKS, MARKETS, TASKS, get_task, rollout
 from sauda.commands import train as training
 from sauda.commands import verify as checking
 from sauda.policies import against, contestants, policy
@@ -118,9 +118,9 @@ def _add_keep(sub: argparse.ArgumentParser) -> None:
 
 
 def play(options: argparse.Namespace) -> int:
-    here = against(task(options.task), options.against)
-    name = next(iter(contestants(here))) if options.policy is None else options.policy
-    played = rollout(here, policy(here, name), options.seed)
+    task = against(get_task(options.task), options.against)
+    name = next(iter(contestants(task))) if options.policy is None else options.policy
+    played = rollout(task, policy(task, name), options.seed)
     if options.json:
         print(json.dumps(to_json(played, name), ensure_ascii=False, indent=1))
     else:
@@ -133,12 +133,12 @@ def evaluate(options: argparse.Namespace) -> int:
     from sauda.evaluation.evaluate import evaluate as run
 
     tasks = options.tasks or FAMILIES[options.family]
-    of_arena = {task(name).name in ARENA_TASKS for name in tasks}
+    of_arena = {get_task(name).name in ARENA_TASKS for name in tasks}
     if len(of_arena) > 1:
         raise ValueError("the arena is evaluated apart from the bazaar; name tasks of one of them")
     if of_arena == {True}:
         return evaluate_arena(options, tasks)
-    policies = options.policies or list(contestants(task(tasks[0])))
+    policies = options.policies or list(contestants(get_task(tasks[0])))
     config = _config(options, tasks, policies, Config.baseline, Config.episodes)
     out = _out(options, options.family, "evaluation/1")
     data = run(config)
@@ -156,7 +156,7 @@ def evaluate(options: argparse.Namespace) -> int:
 def evaluate_arena(options: argparse.Namespace, tasks: Sequence[str]) -> int:
     from sauda.evaluation import arena_evaluate as arena
 
-    policies = options.policies or list(contestants(task(tasks[0])))
+    policies = options.policies or list(contestants(get_task(tasks[0])))
     config = _config(options, tasks, policies, arena.BASELINE, arena.EPISODES)
     out = _out(options, "arena", "arena/1")
     others = arena.OTHERS[config.split]

@@ -249,10 +249,10 @@ def seller_line(played: Episode) -> Markup:
     )
 
 
-def oracle_line(here: Task, played: Episode) -> Markup:
+def oracle_line(task: Task, played: Episode) -> Markup:
     """What the best reply to this very seller would have expected, before luck."""
     deals = played.final.private["nature"]
-    value = sum(informed_value(deal, rivals_in(here)) for deal in deals) / len(deals)
+    value = sum(informed_value(deal, rivals_in(task)) for deal in deals) / len(deals)
     most = "at most " if len(deals) > 1 else ""
     return Markup(
         "<p>An oracle that knew this seller would have expected a grade of {}{}.</p>"

@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 from markupsafe import Markup
 
-from env import ARENA_TASKS, Episode, arena, begin, task
+from env import ARENA_TASKS, Episode, arena, begin, get_task
 from sauda.evaluation.evaluate import SPLITS
 from sauda.records.arena_events import Event, events
 from sauda.records.store import Artifact
@@ -38,7 +38,7 @@ def _grades(evaluation: Artifact, task_name: str, policy: str) -> np.ndarray:
 
 def longest(episodes: Mapping[str, Episode]) -> int:
     """The most actions the learner took in any of the episodes."""
-    return max(len(e.trajectory(task(e.task).learner)) for e in episodes.values())
+    return max(len(e.trajectory(get_task(e.task).learner)) for e in episodes.values())
 
 
 def columns(episodes: Mapping[str, Episode], step: int) -> Markup:
@@ -51,7 +51,7 @@ def columns(episodes: Mapping[str, Episode], step: int) -> Markup:
 
 
 def _story(episode: Episode) -> tuple[Event, ...]:
-    return events(episode, task(episode.task).learner)
+    return events(episode, get_task(episode.task).learner)
 
 
 def column(
@@ -180,10 +180,10 @@ def curve(sums: Sequence[float], scale: tuple[float, float, int]) -> Markup:
 
 def outcome(episode: Episode) -> Markup:
     """Why it ended, and what the learner made of it."""
-    here = task(episode.task)
-    own = episode.final.private[here.learner]
-    start = begin(here, episode.seed).state
-    rewards = arena.episode_rewards(start, episode.turns, here.learner)
+    task = get_task(episode.task)
+    own = episode.final.private[task.learner]
+    start = begin(task, episode.seed).state
+    rewards = arena.episode_rewards(start, episode.turns, task.learner)
     done = sum(job.completed for job in own.jobs)
     return Markup(
         "<p>{}. {} of {} jobs done. Utility {} credits: jobs {}, energy {}, trades {}, pools {};"
@@ -198,7 +198,7 @@ def outcome(episode: Episode) -> Markup:
         f"{own.deals:+.2f}",
         f"{own.pool:+.2f}",
         f"{own.batna:.2f}",
-        f"{here.grade(episode.final):.3f}",
+        f"{task.grade(episode.final):.3f}",
         f"{arena.total(rewards).normalized_reward:.3f}",
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from env import EndReason, Episode, Turn, rupees, shares, task, zopa_width
+from env import EndReason, Episode, Turn, get_task, rupees, shares, zopa_width
 from panels.results.model_comparison import models, told
 from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
@@ -59,7 +59,7 @@ def differing(before: Episode, after: Episode) -> list[int]:
     The first is where the games part. A move differs by its price or its words; one that the other
     game has no more is not counted.
     """
-    learner = task(before.task).learner
+    learner = get_task(before.task).learner
     pairs = zip(before.trajectory(learner), after.trajectory(learner), strict=False)
     return [i for i, (old, new) in enumerate(pairs) if old.action != new.action]
 
@@ -115,21 +115,21 @@ def card(
 
 def outcome(episode: Episode) -> str:
     """How the game ended, the learner's share of the ZOPA where there is one, and its grade."""
-    here = task(episode.task)
+    task = get_task(episode.task)
     table, (instance,) = episode.final.table, episode.final.private["nature"]
     if episode.end == EndReason.FORFEIT:
         how = f"forfeited in round {table.round + 1}: no deal"
     else:
         how = ending(table.past[-1])
-    (share,) = shares(episode.final, here.learner)
+    (share,) = shares(episode.final, task.learner)
     there = zopa_width(instance.buyer["reservation"], instance.seller["reservation"])
     won = f"{share:.0%} of the ZOPA" if there else "there was no ZOPA to share"
-    return f"{how[0].upper()}{how[1:]}; {won}; grade {here.grade(episode.final):.3f}."
+    return f"{how[0].upper()}{how[1:]}; {won}; grade {task.grade(episode.final):.3f}."
 
 
 def rounds(episode: Episode, replies: Sequence[str], apart: Sequence[int]) -> Markup:
     """The game a round a line, from 0 where the seller opens: the own move, then the answer."""
-    learner = task(episode.task).learner
+    learner = get_task(episode.task).learner
     lines: list[list[Markup]] = [[]]
     for turn in episode.turns:
         if turn.agent != learner:

@@ -8,7 +8,7 @@ from pathlib import Path
 import gradio as gr
 from markupsafe import Markup
 
-from env import ARENA_TASKS, BAZAAR_TASKS, Deal, EndReason, Episode, rollout, rupees, task
+from env import ARENA_TASKS, BAZAAR_TASKS, Deal, EndReason, Episode, get_task, rollout, rupees
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts import before_after
 from panels.transcripts.arena import is_arena
@@ -34,8 +34,8 @@ MEDIANS = "evaluation/arena-holdout.json"  # tells at which seed two policies di
 
 def able(task_name: str) -> list[str]:
     """Who can be picked for the learner's seat: scripts, and language models where they can buy."""
-    here = task(task_name)
-    return [*contestants(here), *(MODELS if here.learner == "buyer" else ())]
+    task = get_task(task_name)
+    return [*contestants(task), *(MODELS if task.learner == "buyer" else ())]
 
 
 def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:
@@ -43,7 +43,7 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
 
     Raises ReplyError where a language model is picked and cannot reply. May take a minute.
     """
-    here = task(task_name)
+    task = get_task(task_name)
     if not 1 <= len(names or ()) <= MOST:
         raise ValueError(f"pick one to {MOST} policies; {len(names or ())} are picked")
     if set(names) - set(able(task_name)):
@@ -52,7 +52,7 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
     return {
         name: by_model(task_name, number, name)
         if name in MODELS
-        else rollout(here, policy(here, name), number)
+        else rollout(task, policy(task, name), number)
         for name in names
     }
 
@@ -60,9 +60,9 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
 @lru_cache(maxsize=64)
 def by_model(task_name: str, seed: int, name: str) -> Episode:
     """An episode that a language model of this page plays, kept: a game takes it seconds."""
-    here, model = task(task_name), in_page(name)
+    task, model = get_task(task_name), in_page(name)
     model.wait()
-    return rollout(here, LLMPolicy(model), seed)
+    return rollout(task, LLMPolicy(model), seed)
 
 
 def of_arena(episodes: dict[str, Episode]) -> bool:
@@ -87,7 +87,7 @@ def columns(episodes: dict[str, Episode], step: int) -> Markup:
 
 def column(name: str, episode: Episode, step: int, words: bool = True) -> Markup:
     """One policy: how it ended, a strip, its offers, and its words unless they are not wanted."""
-    here = task(episode.task)
+    task = get_task(episode.task)
     step = min(step, len(episode.turns))
     over = step == len(episode.turns)
     deal = len(episode.turns[max(0, step - 1)].observation.table.past)
@@ -100,7 +100,7 @@ def column(name: str, episode: Episode, step: int, words: bool = True) -> Markup
         if episode.final.table.deals > 1
         else "",
         talk(episode, step) if words else "",
-        outcome(episode, here.learner, here.grade(episode.final)) if over else "",
+        outcome(episode, task.learner, task.grade(episode.final)) if over else "",
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Episode, Task, arena, begin, rollout, task
+from env import Episode, Task, arena, begin, get_task, rollout
 from sauda.evaluation.evaluate import Config, measured, policy_hash, task_hash
 from sauda.evaluation.statistics import correlation, mean_interval
 from sauda.policies import LABS, policy
@@ -40,13 +40,13 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
 Cell = tuple[str, str, str]  # other labs, task, policy
 
 
-def with_others(here: Task, others: str) -> Task:
-    """`here` with the other labs as each world draws them, all of one archetype, or of one policy.
+def with_others(task: Task, others: str) -> Task:
+    """`task` with the other labs as each world draws them, all of one archetype, or of one policy.
 
     Raises ValueError naming what there is to choose from.
     """
     if others == DRAWN:
-        return here
+        return task
     if others in arena.ARCHETYPES:
         seat = partial(as_archetype, others)
     elif others in LABS:
@@ -54,7 +54,7 @@ def with_others(here: Task, others: str) -> Task:
     else:
         known = (DRAWN, *arena.ARCHETYPES, *LABS)
         raise ValueError(f"no other labs {others!r}; they may be {', '.join(known)}")
-    return replace(here, opponents=dict.fromkeys(here.opponents, seat))
+    return replace(task, opponents=dict.fromkeys(task.opponents, seat))
 
 
 def as_archetype(
@@ -70,7 +70,7 @@ def evaluate(config: Config, others: Sequence[str], workers: int = 2) -> dict[st
     seeds = config.seeds()
     cells = list(product(others, config.tasks, config.policies))
     for name in others:
-        with_others(task(config.tasks[0]), name)
+        with_others(get_task(config.tasks[0]), name)
     with ProcessPoolExecutor(workers) as pool:
         found = pool.map(worlds_of, config.tasks, [seeds] * len(config.tasks))
         played = pool.map(play_cell, *zip(*cells, strict=True), [seeds] * len(cells))
@@ -102,29 +102,29 @@ def play_cell(
     others: str, task_name: str, policy_name: str, seeds: Sequence[int]
 ) -> dict[str, Any]:
     """One task, policy and company over `seeds`, as columns: one value an episode."""
-    here = with_others(task(task_name), others)
-    learner = policy(here, policy_name)
-    return columns_of(here, [rollout(here, learner, seed) for seed in seeds])
+    task = with_others(get_task(task_name), others)
+    learner = policy(task, policy_name)
+    return columns_of(task, [rollout(task, learner, seed) for seed in seeds])
 
 
-def columns_of(here: Task, played: Sequence[Episode]) -> dict[str, Any]:
+def columns_of(task: Task, played: Sequence[Episode]) -> dict[str, Any]:
     """Episodes of one task as columns: one value an episode."""
-    rows = [episode_row(here, one) for one in played]
+    rows = [episode_row(task, one) for one in played]
     columns = {name: [row[name] for row in rows] for name in rows[0] if name != "components"}
     parts = {name: [row["components"][name] for row in rows] for name in NAMES}
     return columns | {"end": "".join(columns["end"]), "components": parts}
 
 
-def episode_row(here: Task, played: Episode) -> dict[str, Any]:
+def episode_row(task: Task, played: Episode) -> dict[str, Any]:
     """One episode in figures; an action without a result, where a policy forfeits, is not valid."""
-    steps = arena.episode_rewards(begin(here, played.seed).state, played.turns, here.learner)
-    whole, own = arena.total(steps), played.final.private[here.learner]
+    steps = arena.episode_rewards(begin(task, played.seed).state, played.turns, task.learner)
+    whole, own = arena.total(steps), played.final.private[task.learner]
     return {
         "end": str(played.end)[0].upper(),
         "utility": round(own.utility, 2),
-        "grade": round(here.grade(played.final), 6),
+        "grade": round(task.grade(played.final), 6),
         "reward": round(whole.normalized_reward, 6),
-        "actions": len(played.trajectory(here.learner)),
+        "actions": len(played.trajectory(task.learner)),
         "valid": sum(step.invalid_action_penalty == 0 for step in steps),
         "jobs": sum(job.completed for job in own.jobs),
         "jobs_had": len(own.jobs),
@@ -134,10 +134,10 @@ def episode_row(here: Task, played: Episode) -> dict[str, Any]:
 
 def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """What the learner meets at each seed: its stake, its BATNA, and the most it could gain."""
-    here = task(task_name)
-    starts = [begin(here, seed).state for seed in seeds]
-    owns = [start.private[here.learner] for start in starts]
-    bounds = [upper_bound(start, here.learner) for start in starts]
+    task = get_task(task_name)
+    starts = [begin(task, seed).state for seed in seeds]
+    owns = [start.private[task.learner] for start in starts]
+    bounds = [upper_bound(start, task.learner) for start in starts]
     return {
         "stake": [own.stake for own in owns],
         "batna": [own.batna for own in owns],
@@ -190,7 +190,7 @@ def row(
 @cache
 def opponents_hash(task_name: str, others: str) -> str:
     """The hash of the policies in a task's other seats, where these are `others`."""
-    return code_hash(with_others(task(task_name), others).opponents)
+    return code_hash(with_others(get_task(task_name), others).opponents)
 
 
 def pooled(
@@ -264,9 +264,9 @@ def examples(
 
 
 def _example(name: str, others: str, task_name: str, policy_name: str, seed: int) -> dict[str, Any]:
-    here = with_others(task(task_name), others)
-    played = rollout(here, policy(here, policy_name), seed)
-    own = [event for event in events(played, here.learner) if event.reward is not None]
+    task = with_others(get_task(task_name), others)
+    played = rollout(task, policy(task, policy_name), seed)
+    own = [event for event in events(played, task.learner) if event.reward is not None]
     step, largest = max(enumerate(own, 1), key=lambda pair: abs(getattr(pair[1].reward, name)))
     return {
         "component": name,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from env import arena, episode, task
+from env import arena, episode, get_task
 from sauda.evaluation.arena_evaluate import (
     DRAWN,
     ENDS,
@@ -141,11 +141,11 @@ def _scripted(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]
 
 def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
     """All that a batch's outcome depends on, as a file name."""
-    here, player = task(task_name), contestant(name)
+    task, player = get_task(task_name), contestant(name)
     model = loaded(player.weights) if player.weights else None
     marks = model and (model.sha256, model.source)
     code = (
-        code_hash(here.env, here.opponents, here.grade, arena.episode_rewards),
+        code_hash(task.env, task.opponents, task.grade, arena.episode_rewards),
         model_hash(name),
     )
     return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
@@ -162,11 +162,11 @@ def model_hash(name: str) -> str:
 
 def play_model(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The games of `seeds` in step, as the columns of an arena's evaluation and the COUNTS."""
-    here = task(task_name)
-    games = [new_game(here, seed) for seed in seeds]
+    task = get_task(task_name)
+    games = [new_game(task, seed) for seed in seeds]
     play_in_step(games, contestant(name))
-    played = [episode(here, game.play) for game in games]
-    return columns_of(here, played) | {
+    played = [episode(task, game.play) for game in games]
+    return columns_of(task, played) | {
         "unparsed": [
             sum(isinstance(asked.proposal, arena.Malformed) for asked in game.asked)
             for game in games

@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from env import Accept, Observation, Offer, Task, WalkAway, episode, rollout, task
+from env import Accept, Observation, Offer, Task, WalkAway, episode, get_task, rollout
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.model_comparison import BAZAAR, CLASSIC, models_behind
 from sauda.evaluation.model_comparison import Config as Ladder
@@ -55,8 +55,8 @@ def compare(config: Config, seat: Callable[[str], Contestant] = contestant) -> d
         raise ValueError(f"{config.before} and {config.after} are compared bare, not wrapped")
     tasks = []
     for name in tqdm(config.tasks, unit="task", desc="playing", leave=False):
-        here = task(name)
-        games = {side: {seed: new_game(here, seed) for seed in config.seeds} for side in SIDES}
+        task = get_task(name)
+        games = {side: {seed: new_game(task, seed) for seed in config.seeds} for side in SIDES}
         for side, player in players.items():
             play_in_step(list(games[side].values()), player)
         rows = {
@@ -138,25 +138,25 @@ def again(config: Config, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _task_again(config: Config, told: Mapping[str, Any]) -> dict[str, Any]:
-    here, at = task(told["task"]), {seed: place for place, seed in enumerate(config.seeds)}
+    task, at = get_task(told["task"]), {seed: place for place, seed in enumerate(config.seeds)}
     grades = {side: list(told[side]) for side in SIDES}
     rows = {}
     for side in SIDES:
         for game in (entry[side] for entry in told["chosen"]):
             seed = game["seed"]
-            rows[side, seed] = replayed(here, getattr(config, side), seed, game["replies"])
+            rows[side, seed] = replayed(task, getattr(config, side), seed, game["replies"])
             if at.get(seed, len(grades[side])) < len(grades[side]):
                 grades[side][at[seed]] = rows[side, seed]["grade"]
     return _summarised(config, told["task"], grades, rows)
 
 
-def replayed(here: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
+def replayed(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
     """The game that `replies` make of `seed`, against the task's own opponents, on paper."""
     texts = iter(replies)
 
     def says(obs: Observation, rng: Any) -> Offer | Accept | WalkAway:
         return parse(next(texts, ""), obs)  # a reply that is missing is no move
 
-    played = rollout(here, says, seed)
-    used = len(played.trajectory(here.learner))
+    played = rollout(task, says, seed)
+    used = len(played.trajectory(task.learner))
     return to_json(played, name) | {"replies": list(replies[:used])}

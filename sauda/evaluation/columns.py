@@ -18,10 +18,10 @@ from env import (
     Games,
     Task,
     games_of,
+    get_task,
     play_batch,
     rollout,
     shares,
-    task,
 )
 from sauda.policies import policy
 from sauda.policies.vectorized import BATCH
@@ -74,7 +74,7 @@ def games_at(task_name: str, seeds: tuple[int, ...]) -> Games:
 
 def replay_cell(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The same columns through the scalar engine."""
-    game = task(task_name)
+    game = get_task(task_name)
     learner = policy(game, policy_name)
     return episode_columns(game, [rollout(game, learner, seed) for seed in seeds])
 

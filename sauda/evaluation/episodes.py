@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from env import BAZAAR_TASKS, rollout, task
+from env import BAZAAR_TASKS, get_task, rollout
 from sauda.policies import policy
 from sauda.records.transcript import from_json, to_json
 
@@ -17,9 +17,9 @@ def showcase() -> dict[str, Any]:
     """The data of the showcase artifact: each task at SEED under four policies."""
     return {
         "episodes": [
-            to_json(rollout(here, policy(here, name), SEED), name)
-            for here in BAZAAR_TASKS.values()
-            for name in (SELLERS if here.learner == "seller" else POLICIES)
+            to_json(rollout(task, policy(task, name), SEED), name)
+            for task in BAZAAR_TASKS.values()
+            for name in (SELLERS if task.learner == "seller" else POLICIES)
         ]
     }
 
@@ -27,5 +27,5 @@ def showcase() -> dict[str, Any]:
 def replayed(row: Mapping[str, Any]) -> dict[str, Any]:
     """A recorded episode as its policy plays it now; its own moves must be legal as well."""
     from_json(row)
-    here = task(row["task"])
-    return to_json(rollout(here, policy(here, row["policy"]), row["seed"]), row["policy"])
+    task = get_task(row["task"])
+    return to_json(rollout(task, policy(task, row["policy"]), row["seed"]), row["policy"])

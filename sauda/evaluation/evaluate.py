@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from env import task
+from env import get_task
 from sauda.evaluation.columns import ENDS, play_cell
 from sauda.evaluation.statistics import paired_difference, summary
 from sauda.policies import policy
@@ -47,7 +47,7 @@ class Config:
         """Every (task, policy); ValueError on a name or a baseline that is not there."""
         cells = [(t, p) for t in self.tasks for p in self.policies]
         for cell in cells:
-            policy(task(cell[0]), cell[1])
+            policy(get_task(cell[0]), cell[1])
         if self.baseline not in self.policies:
             raise ValueError(
                 f"the baseline {self.baseline!r} must be one of the policies that are evaluated: "
@@ -88,7 +88,7 @@ def row(
 
     `code` is the policy's hash where it is not that of a policy by name.
     """
-    here, columns = task(task_name), episodes[task_name, policy_name]
+    task, columns = get_task(task_name), episodes[task_name, policy_name]
     base = episodes.get((task_name, baseline))
     count = Counter(columns["end"])
     return {
@@ -98,7 +98,7 @@ def row(
         "deals": len(columns["end"]),
         **{metric: measured(columns, base, metric) for metric in ("share", "grade")},
         "deal_rate": round(count["A"] / len(columns["end"]), 6),
-        "success_rate": round(float(np.mean(np.array(columns["grade"]) >= here.success)), 6),
+        "success_rate": round(float(np.mean(np.array(columns["grade"]) >= task.success)), 6),
         "rounds": round(float(np.mean(columns["rounds"])), 6),
         "ends": {meaning: count[letter] for letter, meaning in ENDS.items()},
         "hashes": {
@@ -112,20 +112,20 @@ def row(
 @cache  # a hash takes up to half a second, and many rows share it
 def task_hash(task_name: str) -> str:
     """The hash of a task's rules, its learner's seat and its grade."""
-    here = task(task_name)
-    return code_hash(here.env, here.learner, here.grade, here.success)
+    task = get_task(task_name)
+    return code_hash(task.env, task.learner, task.grade, task.success)
 
 
 @cache
 def opponents_hash(task_name: str) -> str:
     """The hash of the policies in a task's other seats."""
-    return code_hash(task(task_name).opponents)
+    return code_hash(get_task(task_name).opponents)
 
 
 @cache
 def policy_hash(task_name: str, policy_name: str) -> str:
     """The hash of a policy by name."""
-    return code_hash(policy(task(task_name), policy_name))
+    return code_hash(policy(get_task(task_name), policy_name))
 
 
 def measured(

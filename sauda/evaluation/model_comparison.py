@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from env import IllegalAction, Task, episode, rollout, task
+from env import IllegalAction, Task, episode, get_task, rollout
 from sauda.evaluation.behaviour import CONDUCT, conduct
 from sauda.evaluation.columns import episode_columns, play_cell
 from sauda.evaluation.evaluate import ENDS, SPLITS, row
@@ -192,7 +192,7 @@ def climbs(episodes: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[dict[s
             grades = [np.array(episodes[task_name, name]["grade"]) for name in (before, after)]
             n = min(map(len, grades))
             seeds = SPLITS["holdout"][:n]
-            new = np.array([seller_of(task(task_name), seed) == UNTAUGHT for seed in seeds])
+            new = np.array([seller_of(get_task(task_name), seed) == UNTAUGHT for seed in seeds])
             for on, mask in (("all", np.ones(n, bool)), ("unseen", new)):
                 if mask.sum() > 1:
                     names = ("difference", "low", "high")
@@ -257,7 +257,7 @@ def _cell(
         seeds,
         batch,
         lambda some: parts / f"{_key(task_name, name, some)}.json",
-        lambda some: play_model(task(task_name), contestant(name), some),
+        lambda some: play_model(get_task(task_name), contestant(name), some),
     )
 
 
@@ -280,10 +280,10 @@ def in_batches(
 
 def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
     """All that a batch's outcome depends on, as a file name."""
-    here, player = task(task_name), contestant(name)
+    task, player = get_task(task_name), contestant(name)
     model = loaded(player.weights) if player.weights else None
     marks = model and (model.sha256, model.source)
-    code = (code_hash(here.env, here.opponents, here.grade, conduct), model_hash(name))
+    code = (code_hash(task.env, task.opponents, task.grade, conduct), model_hash(name))
     return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
 
 
@@ -309,9 +309,9 @@ def _joined(pieces: Sequence[Any]) -> Any:
     return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
 
 
-def play_model(here: Task, player: Contestant, seeds: Sequence[int]) -> dict[str, Any]:
+def play_model(task: Task, player: Contestant, seeds: Sequence[int]) -> dict[str, Any]:
     """The games of `seeds` in step, as columns like those of an evaluation and the COUNTS."""
-    games = [new_game(here, seed) for seed in seeds]
+    games = [new_game(task, seed) for seed in seeds]
     play_in_step(games, player)
     counts = [
         {
@@ -319,12 +319,12 @@ def play_model(here: Task, player: Contestant, seeds: Sequence[int]) -> dict[str
             "unparsed": sum(isinstance(asked.proposal, IllegalAction) for asked in game.asked),
             "changed": sum(asked.changed for asked in game.asked),
             "tokens": sum(asked.reply.tokens for asked in game.asked),
-            **conduct(game.asked, here.name in BAZAAR),
+            **conduct(game.asked, task.name in BAZAAR),
         }
         for game in games
     ]
-    played = [episode(here, game.play) for game in games]
-    return episode_columns(here, played) | {
+    played = [episode(task, game.play) for game in games]
+    return episode_columns(task, played) | {
         name: [count[name] for count in counts] for name in COUNTS
     }
 
@@ -359,17 +359,17 @@ def stages_again(
                 task_name,
                 name,
                 first(there[name], len(seeds)),
-                play_model(task(task_name), player, seeds),
+                play_model(get_task(task_name), player, seeds),
                 recorded["models"][player.weights]["cpu"] if player.weights else "",
                 loaded(player.weights).cpu if player.weights else "",
             )
 
 
 def _played(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    here = task(task_name)
+    task = get_task(task_name)
     if is_model(name):
-        return play_model(here, contestant(name), seeds)
+        return play_model(task, contestant(name), seeds)
     if name == ORACLE:
-        played = [rollout(here, informed_policy(here, seed), seed) for seed in seeds]
-        return episode_columns(here, played) | {c: [0] * len(seeds) for c in COUNTS}
+        played = [rollout(task, informed_policy(task, seed), seed) for seed in seeds]
+        return episode_columns(task, played) | {c: [0] * len(seeds) for c in COUNTS}
     return dict(play_cell(task_name, name, seeds)) | {c: [0] * len(seeds) for c in COUNTS}

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from env import Bazaar, Instance, Task, rollout, task
+from env import Bazaar, Instance, Task, get_task, rollout
 from sauda.evaluation.columns import ENDS, episode_columns
 from sauda.evaluation.statistics import standard_error
 from sauda.policies import BUYERS
@@ -130,7 +130,7 @@ def _played(asked: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[di
 
 def _cell(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
     """A task and "POLICY" or "POLICY, rivals POLICY" over SEEDS; `alone` plays without rivals."""
-    game = task(f"classic/{task_name}")
+    game = get_task(f"classic/{task_name}")
     if alone:
         game = without_rivals(game)
     learner, *others = (NAMED[name] for name in policies.split(", rivals "))

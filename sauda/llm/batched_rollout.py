@@ -88,9 +88,9 @@ class Game:
         self.asked.append(Asked(before, obs, chat, reply, proposal, action, changed))
 
 
-def new_game(here: Task, seed: int, salt: tuple[int, ...] = ()) -> Game:
+def new_game(task: Task, seed: int, salt: tuple[int, ...] = ()) -> Game:
     """The game of `seed` up to the learner's first move."""
-    return Game(here, advance(here, here.opponents, begin(here, seed)), salt)
+    return Game(task, advance(task, task.opponents, begin(task, seed)), salt)
 
 
 def play_in_step(games: Sequence[Game], player: Contestant) -> None:

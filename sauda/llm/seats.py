@@ -48,8 +48,8 @@ class Speaker(Protocol):
     tries: int
     knows: bool  # whether its prompt holds its limit, which its replies might tell
 
-    def sits(self, here: Task) -> Task:
-        """`here` as it is with this speaker in its seat; ValueError where it cannot sit there."""
+    def sits(self, task: Task) -> Task:
+        """`task` as it is with this speaker in its seat; ValueError where it cannot sit there."""
 
     def asked(self, obs: Observation, rng: np.random.Generator, missed: Sequence[str]) -> Asked:
         """The question at `obs`."""
@@ -70,10 +70,10 @@ class Buyer:
     tries = 1
     knows = True
 
-    def sits(self, here: Task) -> Task:
-        if here.learner != "seller":
-            raise ValueError(f"a language model that buys is no seller for {here.name}")
-        return here
+    def sits(self, task: Task) -> Task:
+        if task.learner != "seller":
+            raise ValueError(f"a language model that buys is no seller for {task.name}")
+        return task
 
     def asked(self, obs: Observation, rng: np.random.Generator, missed: Sequence[str]) -> Asked:
         form = schema(obs) if self.contestant.constrained else None
@@ -96,9 +96,9 @@ class Seller:
     tries = 3
     knows = False
 
-    def sits(self, here: Task) -> Task:
+    def sits(self, task: Task) -> Task:
         """The persona's numbers in place; its moves are code's, so that others can play it too."""
-        there = seated(here, self.seller)
+        there = seated(task, self.seller)
         return replace(there, opponents={**there.opponents, "seller": market_seller})
 
     def asked(self, obs: Observation, rng: np.random.Generator, missed: Sequence[str]) -> Asked:

@@ -6,7 +6,7 @@ The actions of one lab carry its reward and what it has gathered so far.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from env import Episode, arena, begin, task
+from env import Episode, arena, begin, get_task
 from sauda.records.arena_transcript import in_words
 
 
@@ -28,8 +28,8 @@ def events(played: Episode, lab: str) -> tuple[Event, ...]:
 
 
 def _events(played: Episode, lab: str) -> Iterator[Event]:
-    here = task(played.task)
-    state = begin(here, played.seed).state
+    task = get_task(played.task)
+    state = begin(task, played.seed).state
     rewards = iter(arena.episode_rewards(state, played.turns, lab))
     gathered, shown = 0.0, -1
     for turn in played.turns:
@@ -42,7 +42,7 @@ def _events(played: Episode, lab: str) -> Iterator[Event]:
         if turn.action is None:
             yield Event(now, turn.agent, f"forfeits: {turn.error}", "forfeit", False)
             return
-        state = here.env.step(state, turn.action)
+        state = task.env.step(state, turn.action)
         result = state.private[turn.agent].results[0]
         words = in_words(turn.action)
         if turn.agent == lab:

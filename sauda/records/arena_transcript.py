@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from env import Episode, Turn, arena, begin, task
+from env import Episode, Turn, arena, begin, get_task
 
 MALFORMED = "malformed_action"
 
@@ -69,25 +69,25 @@ _VERBS = {
 
 def to_markdown(played: Episode, policy: str) -> str:
     """The episode for people: rounds, shocks, every move with its result, the settlement."""
-    here = task(played.task)
-    lines = [f"# {played.task}, seed {played.seed}: {policy} as {here.learner}", *_moves(played)]
+    task = get_task(played.task)
+    lines = [f"# {played.task}, seed {played.seed}: {policy} as {task.learner}", *_moves(played)]
     gains = ", ".join(f"{lab} {gain:.2f}" for lab, gain in played.payoffs.items())
-    rewards = arena.episode_rewards(begin(here, played.seed).state, played.turns, here.learner)
+    rewards = arena.episode_rewards(begin(task, played.seed).state, played.turns, task.learner)
     reward = arena.total(rewards).normalized_reward if rewards else 0.0
     return "\n".join(
         [
             *lines,
             "",
             f"Ended by {played.end}. Surplus in credits: {gains}.",
-            f"Grade {here.grade(played.final):.4f}, reward {reward:.4f}.",
+            f"Grade {task.grade(played.final):.4f}, reward {reward:.4f}.",
             "",
         ]
     )
 
 
 def _moves(played: Episode) -> Iterator[str]:
-    here = task(played.task)
-    state, shown = begin(here, played.seed).state, -1
+    task = get_task(played.task)
+    state, shown = begin(task, played.seed).state, -1
     for number, turn in enumerate(played.turns, 1):
         market = state.market
         if market.round_index != shown:
@@ -98,7 +98,7 @@ def _moves(played: Episode) -> Iterator[str]:
         if turn.action is None:
             yield f"{number}. **{turn.agent}** forfeits: {turn.error}"
             return
-        state = here.env.step(state, turn.action)
+        state = task.env.step(state, turn.action)
         for result in state.private[turn.agent].results[:1]:
             yield f"{number}. **{turn.agent}** {in_words(turn.action)} → `{result.code}`"
     yield from ("", "## Settlement", "")

@@ -18,9 +18,9 @@ from env import (
     arena,
     begin,
     episode,
+    get_task,
     move,
     rupees,
-    task,
 )
 from sauda.records import arena_transcript
 from sauda.records.seeds import seed_in_json, whole_seed
@@ -37,7 +37,7 @@ def to_json(played: Episode, policy: str) -> dict[str, Any]:
         "seed": seed_in_json(played.seed),
         "end": str(played.end),
         "payoffs": {agent: round(value, 2) for agent, value in played.payoffs.items()},
-        "grade": round(task(played.task).grade(played.final), 6),
+        "grade": round(get_task(played.task).grade(played.final), 6),
         "moves": [_move(turn) for turn in played.turns],
     }
 
@@ -60,23 +60,23 @@ def from_json(row: Mapping[str, Any]) -> Episode:
     """
     if missing := {"task", "seed", "moves"} - row.keys():
         raise ValueError(f"an episode names its task, seed and moves; {missing} is missing")
-    here = task(row["task"])
-    play = begin(here, whole_seed(row["seed"]))
+    task = get_task(row["task"])
+    play = begin(task, whole_seed(row["seed"]))
     for number, recorded in enumerate(row["moves"], start=1):
-        agent = None if play.forfeit else here.env.to_act(play.state)
+        agent = None if play.forfeit else task.env.to_act(play.state)
         if recorded["agent"] != agent:
             raise ValueError(f"move {number} is by {recorded['agent']}, but {agent} is to act")
         if recorded["action"] == "forfeit":
-            turn = Turn(agent, here.env.observe(play.state, agent), None, recorded["error"])
+            turn = Turn(agent, task.env.observe(play.state, agent), None, recorded["error"])
             play = Play(play.seed, play.state, (*play.turns, turn), forfeit=True)
             continue
         try:
-            play = move(here, play, action(recorded))
+            play = move(task, play, action(recorded))
         except IllegalAction as error:
             raise ValueError(f"move {number} breaks the rules: {error}") from error
         except (KeyError, ValueError) as error:
             raise ValueError(f"move {number} is no move: {error}") from error
-    return episode(here, play)
+    return episode(task, play)
 
 
 Action = Offer | Accept | WalkAway | arena.Action | arena.Malformed
@@ -110,8 +110,8 @@ def to_markdown(played: Episode, policy: str) -> str:
     """The episode for people: every move in order, then how it ended and who gained what."""
     if played.task.startswith("arena/"):
         return arena_transcript.to_markdown(played, policy)
-    here = task(played.task)
-    lines = [f"# {played.task}, seed {played.seed}: {policy} as {here.learner}", ""]
+    task = get_task(played.task)
+    lines = [f"# {played.task}, seed {played.seed}: {policy} as {task.learner}", ""]
     lines += [
         f"{number}. **{turn.agent}** {in_words(turn)}"
         for number, turn in enumerate(played.turns, 1)

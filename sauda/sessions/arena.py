@@ -15,9 +15,9 @@ from env import (
     arena,
     begin,
     episode,
+    get_task,
     move,
     rollout,
-    task,
 )
 from sauda.policies import LABS, policy
 
@@ -46,7 +46,7 @@ class ArenaGame:
 
     @property
     def task(self) -> Task:
-        return task(self.task_name)
+        return get_task(self.task_name)
 
     @property
     def over(self) -> bool:
@@ -87,10 +87,10 @@ class Step:
 
 def start(task_name: str, seed: int, secret: bool = False) -> ArenaGame:
     """A fresh game up to the first action of `lab_0`; ValueError where it is no arena task."""
-    here = task(task_name)
-    if here.learner != LEARNER:
+    task = get_task(task_name)
+    if task.learner != LEARNER:
         raise ValueError(f"{task_name} is no task of the arena")
-    return _answered(ArenaGame(task_name, begin(here, seed), secret=secret))
+    return _answered(ArenaGame(task_name, begin(task, seed), secret=secret))
 
 
 def step(game: ArenaGame, name: str) -> ArenaGame:
@@ -127,17 +127,17 @@ class Standing:
 
 def standings(game: ArenaGame) -> list[Standing]:
     """This finished game beside every policy's at the same seed, best grade first."""
-    here, seed = game.task, game.play.seed
-    played = {name: rollout(here, player, seed) for name, player in LABS.items()}
-    rows = [_standing(name, here, one) for name, one in played.items()]
+    task, seed = game.task, game.play.seed
+    played = {name: rollout(task, player, seed) for name, player in LABS.items()}
+    rows = [_standing(name, task, one) for name, one in played.items()]
     if not game.policy:
         name = YOU if game.by_hand else "this game"
-        rows.append(_standing(name, here, episode(here, game.play)))
+        rows.append(_standing(name, task, episode(task, game.play)))
     return sorted(rows, key=lambda row: -row.grade)
 
 
-def _standing(name: str, here: Task, played: Episode) -> Standing:
-    start = begin(here, played.seed).state
+def _standing(name: str, task: Task, played: Episode) -> Standing:
+    start = begin(task, played.seed).state
     rewards = arena.episode_rewards(start, played.turns, LEARNER)
     total = arena.total(rewards).normalized_reward if rewards else 0.0
-    return Standing(name, played.final.private[LEARNER].utility, here.grade(played.final), total)
+    return Standing(name, played.final.private[LEARNER].utility, task.grade(played.final), total)

@@ -22,10 +22,10 @@ from env import (
     agent_stream,
     begin,
     episode,
+    get_task,
     move,
     rollout,
     shares,
-    task,
 )
 from sauda.llm.seats import Asked, Speaker, speaker
 from sauda.llm.types import Reply
@@ -115,8 +115,8 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
 
 
 def _faced(task_name: str, opponent: str) -> Task:
-    here, model = task(task_name), speaker(opponent)
-    return model.sits(here) if model else against(here, opponent)
+    task, model = get_task(task_name), speaker(opponent)
+    return model.sits(task) if model else against(task, opponent)
 
 
 def _advanced(game: Game) -> Game:
@@ -251,11 +251,11 @@ class Standing:
 
 def standings(game: Game) -> list[Standing]:
     """The visitor's finished game beside every policy's on the same seed, best grade first."""
-    here = game.task
-    rows = [standing("you", here, finished(game), visitor=True)]
+    task = game.task
+    rows = [standing("you", task, finished(game), visitor=True)]
     rows += [
-        standing(name, here, rollout(here, policy, game.play.seed))
-        for name, policy in contestants(here).items()
+        standing(name, task, rollout(task, policy, game.play.seed))
+        for name, policy in contestants(task).items()
     ]
     return sorted(rows, key=lambda row: (-row.grade, -row.share, not row.visitor))
 
@@ -268,12 +268,12 @@ def place(rows: list[Standing]) -> str:
     return f"{'shared ' if level else ''}{ahead + 1} of {len(rows)}"
 
 
-def standing(name: str, here: Task, played: Episode, visitor: bool = False) -> Standing:
+def standing(name: str, task: Task, played: Episode, visitor: bool = False) -> Standing:
     """How one episode came out for the learner."""
-    won = shares(played.final, here.learner)
+    won = shares(played.final, task.learner)
     past = played.final.table.past
-    own = [deal.price for deal in past if here.learner in ("seller", deal.buyer)]
-    grade = here.grade(played.final)
+    own = [deal.price for deal in past if task.learner in ("seller", deal.buyer)]
+    grade = task.grade(played.final)
     return Standing(name, sum(won) / len(won), grade, own[-1] if own else None, visitor)
 
 

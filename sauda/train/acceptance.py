@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from env import IllegalAction, Offer, arena, task
+from env import IllegalAction, Offer, arena, get_task
 from sauda.evaluation.evaluate import SPLITS
 from sauda.llm.backends.model import Model
 from sauda.llm.games.bazaar import shown
@@ -71,8 +71,8 @@ def _share(judged: Sequence[dict[str, Any]], what: str) -> float:
 def held_out(prompts: int) -> Iterator[Taught]:
     """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
     for number in range(prompts):
-        here = task(TASKS[number % len(TASKS)])
-        game = list(taught(here, SPLITS["holdout"][-1 - number], "belief", "plain", DataConfig()))
+        task = get_task(TASKS[number % len(TASKS)])
+        game = list(taught(task, SPLITS["holdout"][-1 - number], "belief", "plain", DataConfig()))
         yield game[number % len(game)]
 
 
@@ -91,14 +91,14 @@ def arena_held_out(prompts: int) -> Iterator[ArenaTaught]:
     """The same of the arena."""
     data = ArenaData()
     for number in range(prompts):
-        game = list(arena_taught(task(data.task), SPLITS["holdout"][-1 - number], data))
+        game = list(arena_taught(get_task(data.task), SPLITS["holdout"][-1 - number], data))
         yield game[number % len(game)]
 
 
 def _arena_judged(state: ArenaTaught, reply: Reply) -> dict[str, Any]:
     made = proposed(state.obs, reply)
-    here = task(ArenaData().task)
-    after = here.env.step(state.play.state, made).private[here.learner].results
+    task = get_task(ArenaData().task)
+    after = task.env.step(state.play.state, made).private[task.learner].results
     same = made.action_type == state.action.action_type
     valid = not isinstance(made, arena.Malformed)
     return {"valid": valid, "accepted": after[0].ok, "same": same, "off": None}

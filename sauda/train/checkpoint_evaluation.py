@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from env import task
+from env import get_task
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.statistics import mean_interval
 from sauda.llm.backends.model import Model
@@ -39,7 +39,7 @@ def probes(
         if step in known:
             continue
         say(f"playing {games} games as it stood after step {step}")
-        played = [new_game(task(TASKS[game]), seed) for seed in seeds]
+        played = [new_game(get_task(TASKS[game]), seed) for seed in seeds]
         play_in_step(played, Contestant(loaded(folder)))
         mean, low, high = mean_interval(np.array([game.grade for game in played]))
         known[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from env import IllegalAction, arena, task
+from env import IllegalAction, arena, get_task
 from sauda.evaluation.evaluate import SPLITS
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.batched_rollout import Asked, Game, new_game, play_in_step
@@ -124,7 +124,7 @@ def instances(config: Config) -> list[tuple[str, int]]:
         name = config.tasks[len(found) % len(config.tasks)]
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds for {config.steps} steps")
-        if config.game == "arena" or not kept_back(task(name), seed, config.untaught):
+        if config.game == "arena" or not kept_back(get_task(name), seed, config.untaught):
             found.append((name, seed))
         seed += 1
     return found
@@ -216,7 +216,7 @@ class Games:
         for prompt in prompts[:: self.config.sequences]:
             name, seed = prompt[-1]["content"].split()
             salts = ((step + 1, number) for number in range(self.config.group))
-            games += [new_game(task(name), int(seed), salt) for salt in salts]
+            games += [new_game(get_task(name), int(seed), salt) for salt in salts]
         play_in_step(games, self.learner.contestant(self.config.constrained))
         figures = self.figures(games)
         self.heartbeat.status = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from env import arena, begin, rollout, task
+from env import arena, begin, get_task, rollout
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.statistics import mean_interval, paired_difference
 from sauda.policies import policy
@@ -92,9 +92,9 @@ def updated(preferences: np.ndarray, chances: np.ndarray, arm: int, step: float)
 
 def episode_return(task_name: str, policy_name: str, seed: int) -> float:
     """The sum of the learner's rewards over one episode."""
-    here = task(task_name)
-    played = rollout(here, policy(here, policy_name), seed)
-    steps = arena.episode_rewards(begin(here, seed).state, played.turns, here.learner)
+    task = get_task(task_name)
+    played = rollout(task, policy(task, policy_name), seed)
+    steps = arena.episode_rewards(begin(task, seed).state, played.turns, task.learner)
     return arena.total(steps).normalized_reward
 
 

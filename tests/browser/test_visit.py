@@ -268,8 +268,8 @@ def test_every_artifact_downloads_as_it_lies_in_the_repository(open_page):
 
 def test_the_page_answers_as_an_api(server):
     client = Client(server, verbose=False)
-    here = TASKS["classic/single_deal"]
-    expected = to_json(rollout(here, policy(here, "expert"), 7), "expert") | {"seed": "7"}
+    task = TASKS["classic/single_deal"]
+    expected = to_json(rollout(task, policy(task, "expert"), 7), "expert") | {"seed": "7"}
     answer = client.predict("classic/single_deal", "expert", "7", api_name="/play")
     assert answer == json.loads(json.dumps(expected))
 

@@ -31,11 +31,11 @@ from env import (
     arena,
     begin,
     episode,
+    get_task,
     move,
     naive,
     rollout,
     shares,
-    task,
 )
 from sauda.policies import SELLERS, contestants
 from sauda.records.transcript import from_json, to_json, to_markdown
@@ -45,7 +45,7 @@ SEEDS = range(3)
 BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
 CAREERS = [t for t in BUYER_TASKS if begin(t, 0).state.table.deals > 1]
 MARKETS = [t for t in BUYER_TASKS if t.name.startswith("bazaar/")]  # walking away may be right
-ONE_PURSE = task("bazaar/career")  # which may be empty before the last deal
+ONE_PURSE = get_task("bazaar/career")  # which may be empty before the last deal
 SPENDTHRIFTS = {"rule_based", "smart", "aggressive", "naive", "accepting"}  # read no purse
 
 every_task = pytest.mark.parametrize("played", TASKS.values(), ids=TASKS.keys())
@@ -79,7 +79,7 @@ def games(played: Task) -> tuple[tuple[str, Episode], ...]:
 
 @cache
 def games_of(name: str) -> tuple[tuple[str, Episode], ...]:
-    played = task(name)
+    played = get_task(name)
     if name in ARENA_TASKS:
         babble = arena.action_from("no action at all")
         blunt = {"leaving": always(arena.Action("finish")), "babbling": always(babble)}
@@ -174,7 +174,7 @@ def test_accepting_the_opening_ask_is_a_deal_at_that_ask(played: Task):
 
 
 def test_a_visitor_who_buys_may_accept_the_opening_ask_of_the_brief_too():
-    brief = task("bazaar/seller_brief")
+    brief = get_task("bazaar/seller_brief")
     seats = {"seller": SELLERS["linear"], "buyer": accepting}
     for seed in range(20):  # where the buyer's limit reaches the ask, it is a deal at the ask
         game = episode(brief, advance(brief, seats, begin(brief, seed)))
@@ -256,7 +256,7 @@ def test_a_forfeit_read_from_its_json_is_the_same_forfeit(played: Task):
 
 
 def test_a_record_that_goes_on_after_a_forfeit_is_refused():
-    row = to_json(rollout(task("classic/single_deal"), always("32"), 0), "garbage")
+    row = to_json(rollout(get_task("classic/single_deal"), always("32"), 0), "garbage")
     row["moves"].append(row["moves"][-1])
     with pytest.raises(ValueError, match="move 3 is by buyer, but None is to act"):
         from_json(row)
@@ -316,7 +316,7 @@ def test_no_draw_of_the_seller_is_in_what_a_buyer_saw(played: Task):
 
 
 def test_no_price_of_the_seller_s_own_is_in_what_a_buyer_of_a_listing_saw():
-    listings = task("classic/amazon_realistic")
+    listings = get_task("classic/amazon_realistic")
     for name, game in games(listings):
         seller = game.final.private["seller"]
         secrets = {seller["reservation"], seller["terms"].cost, seller["terms"].reserve}
@@ -325,7 +325,7 @@ def test_no_price_of_the_seller_s_own_is_in_what_a_buyer_of_a_listing_saw():
 
 
 def test_the_buyer_s_limit_is_not_in_what_the_seller_of_the_brief_saw():
-    brief = task("bazaar/seller_brief")
+    brief = get_task("bazaar/seller_brief")
     for name, game in games(brief):
         assert game.final.private["buyer"]["reservation"] not in learner_saw(game, brief), name
 
@@ -396,7 +396,7 @@ def test_a_policy_that_finds_no_action_forfeits_with_its_own_words(played: Task)
 
 
 def test_a_seller_that_accepts_before_any_bid_forfeits():
-    must_forfeit(task("bazaar/seller_brief"), always(Accept()))
+    must_forfeit(get_task("bazaar/seller_brief"), always(Accept()))
 
 
 @pytest.mark.parametrize("finished", [0, 1, 2, 4])
@@ -443,10 +443,10 @@ def test_three_deals_of_ten_before_a_forfeit_are_graded_by_hand_numbers():
     def tires(obs: Observation, rng: np.random.Generator) -> Any:
         return naive(obs, rng) if len(obs.table.past) < 3 else "I am tired"
 
-    game = rollout(task("classic/career_10"), tires, 0)
+    game = rollout(get_task("classic/career_10"), tires, 0)
     assert game.payoffs["buyer"] == 3 * (100 - 51)
     # A deal at 51 after two of eight rounds: 0.7 of the ZOPA, times 1 - 0.3 * 2 / 8.
-    assert task("classic/career_10").grade(game.final) == pytest.approx(3 * 0.6475 / 10)
+    assert get_task("classic/career_10").grade(game.final) == pytest.approx(3 * 0.6475 / 10)
 
 
 # It stays what it was

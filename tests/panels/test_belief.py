@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import TYPES, rollout, rupees, task
+from env import TYPES, get_task, rollout, rupees
 from panels.results import belief as belief_view
 from sauda.policies.belief_buyer import belief_buyer
 from sauda.policies.posterior import Belief, believe
@@ -15,7 +15,7 @@ from sauda.records.store import Artifact, load
 
 @pytest.fixture(scope="module")
 def beliefs() -> list[Belief]:
-    played = rollout(task("bazaar/open"), belief_buyer, 1)
+    played = rollout(get_task("bazaar/open"), belief_buyer, 1)
     return [believe(turn.observation.table) for turn in played.trajectory("buyer")]
 
 

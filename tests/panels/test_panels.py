@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app import build_app
-from env import EndReason, WalkAway, rollout, rupees, task
+from env import EndReason, WalkAway, get_task, rollout, rupees
 from panels.artifacts import tab as artifacts
 from panels.haggle import game_view, voices, words
 from panels.haggle import tab as haggle
@@ -107,8 +107,8 @@ def test_the_listings_task_says_that_its_published_figures_do_not_compare():
 @pytest.fixture(scope="module")
 def naive():
     """naive on single_deal: 60, 48, 54, 51, accepted at 51 in round 2."""
-    here = task("classic/single_deal")
-    return rollout(here, policy(here, "naive"), 0)
+    task = get_task("classic/single_deal")
+    return rollout(task, policy(task, "naive"), 0)
 
 
 def test_a_charts_sentence_tells_the_whole_deal(naive):
@@ -161,8 +161,8 @@ def test_each_end_has_a_mark_of_its_own(end, mark):
 
 
 def test_a_career_has_a_strip_a_deal():
-    here = task("classic/career_10")
-    played = rollout(here, policy(here, "naive"), 0)
+    task = get_task("classic/career_10")
+    played = rollout(task, policy(task, "naive"), 0)
     assert str(transcripts.strips(played, len(played.turns))).count("sauda-strip-row") == 10
 
 

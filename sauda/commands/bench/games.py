@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from env import ARENA_TASKS, Task, draw_games, games_of, play_batch, rollout, task
+from env import ARENA_TASKS, Task, draw_games, games_of, get_task, play_batch, rollout
 from sauda.commands.bench.timing import figure, ratio, rounded
 from sauda.evaluation.reproduction import table
 from sauda.policies import policy
@@ -48,11 +48,11 @@ def ways_to_play(
 
     "One by one" and "from seeds" play the same games. Drawing the games counts in every way.
     """
-    learner, form = policy(task(task_name), name), BATCH[name]
+    learner, form = policy(get_task(task_name), name), BATCH[name]
 
     def alone(repetition: int) -> None:
         for seed in seeds(repetition):
-            rollout(task(task_name), learner, seed)
+            rollout(get_task(task_name), learner, seed)
 
     def from_seeds(repetition: int) -> None:
         play_batch(games_of(task_name, seeds(repetition)), form)

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 from tqdm import tqdm
 
-from env import IllegalAction, Observation, rollout, task
+from env import IllegalAction, Observation, get_task, rollout
 from sauda.commands.bench.timing import figure
 from sauda.evaluation.model_comparison import play_model
 from sauda.llm.backends.decoding import Sampling
@@ -59,7 +59,7 @@ def positions(count: int) -> Iterator[Observation]:
     """The first `count` positions that a buyer met, over training seeds."""
     seed = 0
     while count > 0:
-        for turn in rollout(task(TASK), linear, seed).trajectory("buyer")[:count]:
+        for turn in rollout(get_task(TASK), linear, seed).trajectory("buyer")[:count]:
             yield turn.observation
             count -= 1
         seed += 1
@@ -83,7 +83,7 @@ def batch_figures(model: Model, name: str, games: int) -> list[dict[str, Any]]:
     """Episodes a second one at a time and `games` in step, constrained, on the same seeds."""
     player = Contestant(model, constrained=True)
     mark = {"precision": model.precision, "model": name, "task": TASK}
-    play_model(task(TASK), player, [0])  # warms up
+    play_model(get_task(TASK), player, [0])  # warms up
     alone = rate(player, [[seed] for seed in range(games // 4)])
     together = rate(player, [range(games)])
     return [
@@ -96,7 +96,7 @@ def rate(player: Contestant, batches: Sequence[Sequence[int]]) -> list[float]:
     """Episodes a second of playing all of `batches`, one sample."""
     start = time.perf_counter()
     for seeds in batches:
-        play_model(task(TASK), player, seeds)
+        play_model(get_task(TASK), player, seeds)
     return [sum(map(len, batches)) / (time.perf_counter() - start)]
 
 
@@ -110,11 +110,11 @@ def visitor_figures(
     """
     resident = Resident(name, lambda: model, limit=LONG)
     resident.wait()
-    policy, here = LLMPolicy(resident, constrained=True), task(SHORT)
+    policy, task = LLMPolicy(resident, constrained=True), get_task(SHORT)
     process = psutil.Process()
 
     def play(seed: int) -> float:
-        rollout(here, policy, seed)
+        rollout(task, policy, seed)
         return process.memory_info().rss / 2**20
 
     with ThreadPoolExecutor(visitors) as pool:

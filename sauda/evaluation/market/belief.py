@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from env import TYPES, rollout, task
+from env import TYPES, get_task, rollout
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.market.oracle import grades
 from sauda.evaluation.statistics import mean_interval, paired_difference, wilson_interval
@@ -79,11 +79,11 @@ def calibration(
     task_name: str, seeds: Sequence[int], rounds: Sequence[int], buyer: str
 ) -> list[dict[str, Any]]:
     """One row a number of rounds and evidence: coverage of the floor, scores of the types."""
-    here, names = task(task_name), list(TYPES)
+    task, names = get_task(task_name), list(TYPES)
     cells: dict[tuple[int, str], list] = {}
     tails = [(1 + sign * level) / 2 for level in LEVELS for sign in (-1, 1)]
     for seed in seeds:
-        played = rollout(here, BUYERS[buyer], seed)
+        played = rollout(task, BUYERS[buyer], seed)
         stance = played.final.private["seller"]["stance"]
         for turn in played.trajectory("buyer"):
             table = turn.observation.table
@@ -147,8 +147,8 @@ def changed(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
 
     `distance` is the total variation between both beliefs, over the same sample of sellers.
     """
-    here, rng = task(task_name), np.random.default_rng(0)  # neither draws
-    turns = [t for seed in seeds for t in rollout(here, belief_buyer, seed).trajectory("buyer")]
+    task, rng = get_task(task_name), np.random.default_rng(0)  # neither draws
+    turns = [t for seed in seeds for t in rollout(task, belief_buyer, seed).trajectory("buyer")]
     distances, moves = [], 0
     for turn in turns:
         both = (belief_buyer, belief_prices)

@@ -25,9 +25,9 @@ from env import (
     Policy,
     Tells,
     claim_at,
+    get_task,
     rollout,
     shares,
-    task,
 )
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.statistics import mean_interval
@@ -90,9 +90,9 @@ def market(config: Config, workers: int = 2) -> dict[str, Any]:
 
 def signals(task_name: str, games: int) -> dict[str, Any]:
     """How much each signal tells of each cause in the counter-offers of a task."""
-    here = task(task_name)
+    task = get_task(task_name)
     seeds = SPLITS["holdout"][:games]
-    rows = [row for s in seeds for row in counter_offers(rollout(here, BUYERS["linear"], s), s)]
+    rows = [row for s in seeds for row in counter_offers(rollout(task, BUYERS["linear"], s), s)]
     game = np.array([row["game"] for row in rows])
     public = products(np.array([row["public"] for row in rows]))
     causes = np.array([[row[cause] for cause in CAUSES] for row in rows])
@@ -188,8 +188,8 @@ def resampled(figure: Callable[[np.ndarray], np.ndarray], game: np.ndarray) -> n
 
 def inference_attack(games: int) -> dict[str, Any]:
     """How well the floor is guessed from prices alone, and with the words, out of sample."""
-    here, seeds = task("bazaar/open"), SPLITS["holdout"][:games]
-    heard = [listened(rollout(here, BUYERS["linear"], seed)) for seed in seeds]
+    task, seeds = get_task("bazaar/open"), SPLITS["holdout"][:games]
+    heard = [listened(rollout(task, BUYERS["linear"], seed)) for seed in seeds]
     prices, words, floor = (np.array(column) for column in zip(*heard, strict=True))
     half = games // 2
     wrong = [
@@ -264,8 +264,8 @@ def later_shares(history: Policy, then: Policy, seed: int) -> list[float]:
     def changing(obs: Observation, rng: np.random.Generator) -> Any:
         return (history if len(obs.table.past) < HISTORY else then)(obs, rng)
 
-    here = task("bazaar/career")
-    rich = replace(here, env=replace(here.env, draw=partial(_ample, here.env.draw)))
+    task = get_task("bazaar/career")
+    rich = replace(task, env=replace(task.env, draw=partial(_ample, task.env.draw)))
     final = rollout(rich, changing, seed).final
     return [
         share if deal.buyer["reservation"] > deal.seller["reservation"] else np.nan

@@ -30,9 +30,9 @@ from env import (
     begin,
     conceded,
     conceded_of,
+    get_task,
     play_batch,
     rollout,
-    task,
 )
 from sauda.evaluation.columns import games_at
 from sauda.evaluation.evaluate import SPLITS
@@ -180,26 +180,26 @@ def grades(task_name: str, player: Policy | None, seeds: Sequence[int]) -> np.nd
 
     Played through the batch engine where `player` has a batch form; the belief buyer has none.
     """
-    here = task(task_name)
+    task = get_task(task_name)
     form = player.batch if isinstance(player, Schedule) else batch_form(player)
     if form is not None:
         return play_batch(games_at(task_name, tuple(seeds)), form).grade
     if player is not None:
-        return np.array([here.grade(rollout(here, player, seed).final) for seed in seeds])
-    values = [informed_value(deal, rivals_in(here)) for deal in _deals(task_name, seeds)]
+        return np.array([task.grade(rollout(task, player, seed).final) for seed in seeds])
+    values = [informed_value(deal, rivals_in(task)) for deal in _deals(task_name, seeds)]
     return np.array(values).reshape(len(seeds), -1).mean(1)
 
 
 def informed_grades(task_name: str, seeds: Sequence[int]) -> np.ndarray:
     """The grade of each seed as one plays who knows the seller: luck included."""
-    here = task(task_name)
-    return np.array([here.grade(rollout(here, informed_policy(here, s), s).final) for s in seeds])
+    task = get_task(task_name)
+    return np.array([task.grade(rollout(task, informed_policy(task, s), s).final) for s in seeds])
 
 
 def grid_error(task_name: str, deals: int) -> dict[str, float]:
     """What halving the grid's steps adds to the informed value: over the first hold-out deals."""
     first = islice(_deals(task_name, SPLITS["holdout"]), deals)
-    rivals = rivals_in(task(task_name))
+    rivals = rivals_in(get_task(task_name))
     added = [
         abs(informed_value(d, rivals, 2 * GRID - 1) - informed_value(d, rivals)) for d in first
     ]
@@ -214,9 +214,9 @@ def by_type(
     played: Mapping[str, np.ndarray],
 ) -> list[dict[str, Any]]:
     """The same grades for each type of seller alone: how far it can be exploited, and by whom."""
-    here = task(task_name)
+    task = get_task(task_name)
     met = np.array(
-        [begin(here, seed).state.private["nature"][0].seller["stance"].type.name for seed in seeds]
+        [begin(task, seed).state.private["nature"][0].seller["stance"].type.name for seed in seeds]
     )
     return [
         {
@@ -243,9 +243,9 @@ def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
 
 def _deals(task_name: str, seeds: Iterable[int]) -> Iterable[Instance]:
     """The deals of all episodes, those of a career with no purse to mind."""
-    here = task(task_name)
+    task = get_task(task_name)
     for seed in seeds:
-        deals = begin(here, seed).state.private["nature"]
+        deals = begin(task, seed).state.private["nature"]
         free = len(deals) > 1
         yield from (replace(d, buyer={**d.buyer, "purse": inf}) if free else d for d in deals)
 

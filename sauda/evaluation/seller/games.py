@@ -21,10 +21,10 @@ from env import (
     Observation,
     Offer,
     Task,
+    get_task,
     market_seller,
     rollout,
     rupees,
-    task,
 )
 from sauda.llm.seller.checks import Decision
 from sauda.llm.seller.policy import PERSONAS, decide, recast
@@ -129,8 +129,8 @@ def games(setting: str, each: int, seeds: Sequence[int]) -> list[Game]:
 
 def play(setting: str, buyer: str, persona: str, seed: int) -> Game:
     """The game of a seed; its seller says scripted lines."""
-    here = _task(setting, persona)
-    played = rollout(here, BUYERS[setting][buyer], seed)
+    task = _task(setting, persona)
+    played = rollout(task, BUYERS[setting][buyer], seed)
     decisions = tuple(decide(turn.observation) for turn in played.trajectory("seller"))
     floor = played.final.private["nature"][0].seller["reservation"]
     return Game(setting, buyer, persona, seed, floor, played, decisions)
@@ -139,12 +139,12 @@ def play(setting: str, buyer: str, persona: str, seed: int) -> Game:
 def _task(setting: str, persona: str) -> Task:
     draw = partial(_draw, setting, persona)
     env = Bazaar(draw=draw, rounds=ROUNDS)
-    return replace(task("bazaar/open"), env=env, opponents={"seller": market_seller})
+    return replace(get_task("bazaar/open"), env=env, opponents={"seller": market_seller})
 
 
 def _draw(setting: str, persona: str, rng: np.random.Generator) -> tuple[Instance, ...]:
     """An open-market deal, its seller the persona, its floor the setting's share of the ask."""
-    (drawn,) = task("bazaar/open").env.draw(rng)
+    (drawn,) = get_task("bazaar/open").env.draw(rng)
     deal = recast(drawn, PERSONAS[persona])
     stance = deal.seller["stance"]
     floor = round(stance.opening * rng.uniform(*FLOORS[setting]))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from env import Play, Task, advance, agent_stream, arena, begin, move, task
+from env import Play, Task, advance, agent_stream, arena, begin, get_task, move
 from sauda.evaluation.evaluate import SPLITS
 from sauda.llm.games.arena import completion, parse, render
 from sauda.policies import policy
@@ -46,18 +46,18 @@ class ArenaTaught:
     action: arena.Action
 
 
-def taught(here: Task, seed: int, config: ArenaData) -> Iterator[ArenaTaught]:
+def taught(task: Task, seed: int, config: ArenaData) -> Iterator[ArenaTaught]:
     """The learner's states in one game of the mixture."""
     behaved = np.random.default_rng([seed, MIXTURE])
     names, chances = zip(*config.behaviour, strict=True)
-    play, turn = advance(here, here.opponents, begin(here, seed)), 0
-    while here.env.to_act(play.state) is not None:
-        obs = here.env.observe(play.state, here.learner)
-        stream = agent_stream(here, seed, here.learner, turn)
-        yield ArenaTaught(turn, play, obs, policy(here, config.teacher)(obs, stream))
-        acting = policy(here, names[behaved.choice(len(names), p=chances)])
+    play, turn = advance(task, task.opponents, begin(task, seed)), 0
+    while task.env.to_act(play.state) is not None:
+        obs = task.env.observe(play.state, task.learner)
+        stream = agent_stream(task, seed, task.learner, turn)
+        yield ArenaTaught(turn, play, obs, policy(task, config.teacher)(obs, stream))
+        acting = policy(task, names[behaved.choice(len(names), p=chances)])
         action = parse(completion(acting(obs, stream)), obs)
-        play = advance(here, here.opponents, move(here, play, action))
+        play = advance(task, task.opponents, move(task, play, action))
         turn += 1
 
 
@@ -66,18 +66,18 @@ def arena_rows(config: ArenaData) -> list[Row]:
 
     Raises ValueError where the seeds would leave the training split.
     """
-    here, found, seed = task(config.task), [], config.first_seed
+    task, found, seed = get_task(config.task), [], config.first_seed
     while len(found) < config.rows:
         if seed not in SPLITS["train"]:
-            raise ValueError(f"{here.name} has too few training seeds for {config.rows:,} rows")
+            raise ValueError(f"{task.name} has too few training seeds for {config.rows:,} rows")
         kept = np.random.default_rng([seed, WAITS])
-        for state in taught(here, seed, config):
+        for state in taught(task, seed, config):
             if kept.random() >= config.waits and state.action.action_type == "wait":
                 continue
             said = {"role": "assistant", "content": completion(state.action)}
             kind = state.action.action_type
             messages = [*render(state.obs), said]
-            found.append(Row(here.name, seed, state.turn, "", [kind], messages))
+            found.append(Row(task.name, seed, state.turn, "", [kind], messages))
         seed += 1
     return found[: config.rows]
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from env import IllegalAction, task
+from env import IllegalAction, get_task
 from sauda.evaluation.evaluate import SPLITS
 from sauda.llm.batched_rollout import Game, move_in_step, new_game, play_in_step
 from sauda.llm.games.bazaar import completion
@@ -125,7 +125,7 @@ def kept(file: Path) -> list[dict[str, Any]]:
 def _instances(config: PairConfig) -> Iterator[tuple[str, int]]:
     for number, seed in enumerate(range(config.first_seed, SPLITS["train"][-1] + 1)):
         name = config.tasks[number % len(config.tasks)]
-        if not kept_back(task(name), seed, config.untaught):
+        if not kept_back(get_task(name), seed, config.untaught):
             yield name, seed
     raise ValueError(f"too few training seeds for {config.pairs} pairs")
 
@@ -134,7 +134,7 @@ def compared(
     config: PairConfig, player: Contestant, instances: Sequence[tuple[str, int]]
 ) -> Iterator[dict[str, Any]]:
     """A row for each instance: a pair, or only that it was tried."""
-    games = [new_game(task(name), seed, (ALIKE,)) for name, seed in instances]
+    games = [new_game(get_task(name), seed, (ALIKE,)) for name, seed in instances]
     play_in_step(games, player)
     groups = [_branches(config, game) for game in games]
     move_in_step([branch for group in groups for branch in group[1:]], player)

@@ -27,8 +27,8 @@ from env import (
     advance,
     agent_stream,
     begin,
+    get_task,
     move,
-    task,
 )
 from sauda.evaluation.evaluate import SPLITS
 from sauda.llm.games.bazaar import completion, parse, render, schema, shown, unit
@@ -101,27 +101,27 @@ def rows(config: DataConfig) -> list[Row]:
     found: list[Row] = []
     for mix in config.mixes:
         wanted, seed = round(config.rows * mix.part), config.first_seed
-        here = task(mix.task)
+        task = get_task(mix.task)
         mine: list[Row] = []
         while len(mine) < wanted:
             if seed not in SPLITS["train"]:
                 raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
-            if seller_of(here, seed) != config.untaught:
-                mine.extend(conversations(here, seed, mix.teacher, config))
+            if seller_of(task, seed) != config.untaught:
+                mine.extend(conversations(task, seed, mix.teacher, config))
             seed += 1
         found.extend(mine[:wanted])
     return found
 
 
-def kept_back(here: Task, seed: int, untaught: str) -> bool:
+def kept_back(task: Task, seed: int, untaught: str) -> bool:
     """Whether no training may see this game of one deal: its listing, or its seller's type."""
-    listing = begin(here, seed).state.table.item
-    return seller_of(here, seed) == untaught or kept_listing(listing)
+    listing = begin(task, seed).state.table.item
+    return seller_of(task, seed) == untaught or kept_listing(listing)
 
 
-def seller_of(here: Task, seed: int) -> str:
+def seller_of(task: Task, seed: int) -> str:
     """The type of the open market's seller in this game; "" where sellers have none."""
-    stance = begin(here, seed).state.private["seller"].get("stance")
+    stance = begin(task, seed).state.private["seller"].get("stance")
     return "" if stance is None else stance.type.name
 
 
@@ -142,42 +142,42 @@ class Taught:
 
 
 def taught(
-    here: Task, seed: int, teacher: str, register: str, config: DataConfig
+    task: Task, seed: int, teacher: str, register: str, config: DataConfig
 ) -> Iterator[Taught]:
     """The learner's states in one game of the mixture, its words in one register."""
     behaved, words = (np.random.default_rng([seed, stream]) for stream in (MIXTURE, WORDS))
-    play, turn = advance(here, here.opponents, begin(here, seed)), 0
-    while not play.forfeit and here.env.to_act(play.state) is not None:
-        obs = here.env.observe(play.state, here.learner)
-        label = policy(here, teacher)(obs, agent_stream(here, seed, here.learner, turn))
+    play, turn = advance(task, task.opponents, begin(task, seed)), 0
+    while not play.forfeit and task.env.to_act(play.state) is not None:
+        obs = task.env.observe(play.state, task.learner)
+        label = policy(task, teacher)(obs, agent_stream(task, seed, task.learner, turn))
         best = rounded(obs, label, config.near)
         kind, text = written(obs, best, register, words)
         if words.random() < config.silent:
             text = completion(best, obs)
-        other = _other(here, obs, label, config, behaved)
+        other = _other(task, obs, label, config, behaved)
         if other is not None:
             kind, text = "", completion(other, obs)
         yield Taught(turn, obs, label, kind, text)
-        play = move(here, play, parse(text, obs))
-        play, turn = advance(here, here.opponents, play), turn + 1
+        play = move(task, play, parse(text, obs))
+        play, turn = advance(task, task.opponents, play), turn + 1
 
 
-def conversations(here: Task, seed: int, teacher: str, config: DataConfig) -> Iterator[Row]:
+def conversations(task: Task, seed: int, teacher: str, config: DataConfig) -> Iterator[Row]:
     """The deals of one game in which something is to be learnt, no listing of them kept back."""
     register = list(LINES)[np.random.default_rng([seed, REGISTER]).integers(len(LINES))]
-    states = taught(here, seed, teacher, register, config)
+    states = taught(task, seed, teacher, register, config)
     for deal, found in groupby(states, lambda state: len(state.obs.table.past)):
         moves = list(found)
         last = {"role": "assistant", "content": moves[-1].completion}
         if any(state.kind for state in moves) and not kept_listing(moves[0].obs.table.item):
             yield Row(
-                here.name, seed, deal, register, [state.kind for state in moves],
+                task.name, seed, deal, register, [state.kind for state in moves],
                 [*render(moves[-1].obs), last],
             )  # fmt: skip
 
 
 def _other(
-    here: Task, obs: Observation, label: Action, config: DataConfig, rng: np.random.Generator
+    task: Task, obs: Observation, label: Action, config: DataConfig, rng: np.random.Generator
 ) -> Action | None:
     """What another than the teacher does at `obs`; None where the teacher moves itself."""
     names, chances = zip(*config.behaviour, strict=True)
@@ -185,7 +185,7 @@ def _other(
     if who == "teacher":
         return None
     if who != "shifted":
-        other = policy(here, who)(obs, rng)
+        other = policy(task, who)(obs, rng)
     else:
         price = label.price if isinstance(label, Offer) else obs.ask
         other = Offer(obs.priced(price * rng.uniform(*config.shift)))

@@ -85,9 +85,9 @@ def variants(obs: arena.Observation, dice: np.random.Generator) -> Iterator[tupl
 def test_a_better_offer_is_never_less_likely_taken():
     dice, counted = np.random.default_rng(1), Counter()
     for name in ("arena/market_round", "arena/coalition_market"):
-        here = ARENA_TASKS[name]
+        task = ARENA_TASKS[name]
         for seed in range(40):
-            for turn in rollout(here, arena.scripted_lab, seed).turns:
+            for turn in rollout(task, arena.scripted_lab, seed).turns:
                 obs = turn.observation
                 for base, better in variants(obs, dice):
                     taken, taken_too = arena.accepts(obs, base), arena.accepts(obs, better)
@@ -233,9 +233,9 @@ def test_a_block_that_is_of_no_use_to_a_lab_is_no_payment():
 
 def test_the_rival_bid_that_a_deceptive_lab_claims_can_be_checked_and_is_made_up():
     claims = Counter()
-    here = ARENA_TASKS["arena/coalition_market"]
+    task = ARENA_TASKS["arena/coalition_market"]
     for seed in range(30):
-        final = rollout(here, arena.scripted_lab, seed).final
+        final = rollout(task, arena.scripted_lab, seed).final
         for offer in (*final.market.closed.values(), *final.market.offers.values()):
             kind = final.private[offer.from_lab_id].archetype
             claims[kind == "deceptive", arena.claim_holds(final.market, offer)] += 1
@@ -267,13 +267,13 @@ def test_a_lab_asks_money_for_what_it_is_asked_for_at_too_low_a_price():
 
 
 def everybody(policy: Policy, seeds: range) -> Iterator[tuple[arena.State, Counter]]:
-    here = ARENA_TASKS["arena/coalition_market"]
+    task = ARENA_TASKS["arena/coalition_market"]
     for seed in seeds:
         done: Counter = Counter()
-        game = rollout(here, policy, seed)
-        state = begin(here, seed).state
+        game = rollout(task, policy, seed)
+        state = begin(task, seed).state
         for turn in game.turns:
-            after = here.env.step(state, turn.action)
+            after = task.env.step(state, turn.action)
             result = after.private[turn.agent].results[0]
             if turn.agent != "lab_0":
                 assert result.ok, (seed, turn.agent, turn.action, result)

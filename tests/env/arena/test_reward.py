@@ -144,10 +144,10 @@ def test_a_judge_s_bonus_comes_on_top():
 @every_policy
 @pytest.mark.parametrize("name", ARENA_TASKS)
 def test_components_sum_to_the_reward_and_rewards_to_the_utility(name: str, policy: Policy):
-    here = ARENA_TASKS[name]
+    task = ARENA_TASKS[name]
     for seed in range(4):
-        game = rollout(here, policy, seed)
-        first = begin(here, seed).state
+        game = rollout(task, policy, seed)
+        first = begin(task, seed).state
         rewards = arena.episode_rewards(first, game.turns, "lab_0")
         assert len(rewards) == len(game.trajectory("lab_0"))
         for breakdown in rewards:
@@ -160,11 +160,11 @@ def test_components_sum_to_the_reward_and_rewards_to_the_utility(name: str, poli
 
 
 def test_in_one_world_the_reward_ranks_play_as_the_utility_does():
-    here = ARENA_TASKS["arena/coalition_market"]
+    task = ARENA_TASKS["arena/coalition_market"]
     for seed in range(6):
-        first, rows = begin(here, seed).state, []
+        first, rows = begin(task, seed).state, []
         for policy in LABS.values():
-            game = rollout(here, policy, seed)
+            game = rollout(task, policy, seed)
             whole = arena.total(arena.episode_rewards(first, game.turns, "lab_0"))
             fair = whole.normalized_reward - sum(whole[7:10])
             rows.append((fair, game.final.private["lab_0"].utility))

@@ -23,9 +23,9 @@ from env import (
     WalkAway,
     begin,
     bonus,
+    get_task,
     rollout,
     shares,
-    task,
 )
 from env.bazaar.selling_task import RESERVATION_SHARE
 from sauda.policies import policy
@@ -44,16 +44,16 @@ def bids(*prices: float) -> Callable[..., Any]:
 
 
 def asks(name: str, buyer: Callable[..., Any], seed: int = 0) -> tuple[float, ...]:
-    return rollout(task(f"classic/{name}"), buyer, seed).final.table.asks
+    return rollout(get_task(f"classic/{name}"), buyer, seed).final.table.asks
 
 
 def seller_of(name: str) -> Any:
-    return begin(task(f"classic/{name}"), 0).state.private["seller"]["terms"]
+    return begin(get_task(f"classic/{name}"), 0).state.private["seller"]["terms"]
 
 
 def ended(name: str, *deals: tuple[float | None, int]) -> float:
     """The grade of an episode with these deals, each a price and the rounds it took."""
-    played = task(f"classic/{name}")
+    played = get_task(f"classic/{name}")
     past = tuple(
         Deal(EndReason.WALKAWAY if price is None else EndReason.AGREEMENT, "buyer", price, n, 60)
         for price, n in deals
@@ -84,7 +84,7 @@ def test_low_bids_change_no_ask_but_may_end_the_talk():
 
 def test_the_default_seller_never_walks_from_nine_tenths_of_its_floor():
     for seed in range(200):  # 0.9 of 31.5 is 28.35
-        assert rollout(task("classic/single_deal"), bids(28.35), seed).end is EndReason.DEADLINE
+        assert rollout(get_task("classic/single_deal"), bids(28.35), seed).end is EndReason.DEADLINE
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_buyer_that_paid_the_opening_ask_meets_a_firmer_seller(soft_deals, fai
             return Accept() if number < soft_deals else WalkAway()
         return Offer(29)
 
-    turns = rollout(task("classic/career_10"), buyer, 0).trajectory("buyer")
+    turns = rollout(get_task("classic/career_10"), buyer, 0).trajectory("buyer")
     third_deal = [t.observation for t in turns if len(t.observation.table.past) == 2]
     assert third_deal[1].table.asks == (60, round(60 * (1 - rate), 2))
 
@@ -120,7 +120,7 @@ def test_a_price_of_0_85_of_the_opening_ask_is_not_yet_soft():
         return lambda obs, rng: Offer(29) if obs.table.past else bids(30, price)(obs, rng)
 
     for price, second_ask in ((51, 53.7), (51.01, 55.59)):  # 60 less 0.105, or 0.0735 of it
-        turns = rollout(task("classic/career_10"), buyer(price), 0).trajectory("buyer")
+        turns = rollout(get_task("classic/career_10"), buyer(price), 0).trajectory("buyer")
         second_deal = [t.observation for t in turns if len(t.observation.table.past) == 1]
         assert second_deal[0].table.past[0].price == price
         assert second_deal[1].ask == second_ask
@@ -141,7 +141,7 @@ def test_a_deceptive_seller_sometimes_raises_its_ask():
 
 def all_asks(name: str, seed: int) -> list[tuple[float, ...]]:
     """The asks of every deal of an episode against a buyer that never comes near."""
-    turns = rollout(task(f"classic/{name}"), bids(29), seed).trajectory("seller")
+    turns = rollout(get_task(f"classic/{name}"), bids(29), seed).trajectory("seller")
     return [turn.observation.table.asks for turn in turns]
 
 
@@ -181,7 +181,7 @@ def test_a_collaborative_seller_comes_down_fastest():
 def test_every_fixed_price_task_draws_the_same_prices_at_every_seed():
     for name in FIXED_PRICE:
         for seed in range(5):
-            private = begin(task(f"classic/{name}"), seed).state.private
+            private = begin(get_task(f"classic/{name}"), seed).state.private
             assert private["buyer"]["reservation"] == 100
             assert private["seller"]["reservation"] == 30
 
@@ -206,7 +206,7 @@ def test_a_deal_after_the_buyer_s_deadline_counts_half():
 
 
 def test_waiting_past_the_deadline_is_halved_in_play_too():
-    played = task("classic/asymmetric_pressure")
+    played = get_task("classic/asymmetric_pressure")
     takes_fifth = script(*[Offer(29)] * 4, Accept())  # 60 less 4 x 5.4 is 38.4
     takes_sixth = script(*[Offer(29)] * 5, Accept())  # 60 less 5 x 5.4 is 33
     assert played.grade(rollout(played, takes_fifth, 0).final) == pytest.approx(61.6 / 70)
@@ -219,7 +219,7 @@ def test_a_career_weighs_each_deal_by_1_less_0_3_of_its_rounds():
 
 
 def test_taking_every_opening_ask_of_a_career_is_graded_0_55():
-    career = task("classic/career_10")
+    career = get_task("classic/career_10")
     # 40 of 70 rupees, times 1 - 0.3 / 8
     assert career.grade(rollout(career, script(Accept()), 0).final) == pytest.approx(0.55)
 
@@ -265,7 +265,7 @@ def test_a_mean_is_over_all_deals_of_the_episode_and_not_only_those_played():
 def test_a_published_figure_without_error_comes_out_at_every_seed(
     name: str, buyer: str, share: float, grade: float
 ):
-    played = task(f"classic/{name}")
+    played = get_task(f"classic/{name}")
     for seed in range(30):
         final = rollout(played, policy(played, buyer), seed).final
         assert round(float(np.mean(shares(final, "buyer"))), 4) == share
@@ -273,7 +273,7 @@ def test_a_published_figure_without_error_comes_out_at_every_seed(
 
 
 def test_waiting_gets_the_floor_of_31_50_after_seven_rounds():
-    played = task("classic/single_deal")
+    played = get_task("classic/single_deal")
     for seed in range(100):
         (deal,) = rollout(played, policy(played, "wait"), seed).final.table.past
         assert (deal.price, deal.rounds, deal.by) == (31.5, 7, "buyer")
@@ -284,7 +284,7 @@ def test_waiting_gets_the_floor_of_31_50_after_seven_rounds():
 
 def test_a_listing_opens_at_its_list_price_which_is_the_budget_too():
     for seed in range(100):
-        state = begin(task("classic/amazon_realistic"), seed).state
+        state = begin(get_task("classic/amazon_realistic"), seed).state
         item, seller = state.table.item, state.private["seller"]
         assert item in CATALOGUE
         assert state.private["buyer"]["reservation"] == item.list_price == seller["terms"].anchor
@@ -292,7 +292,7 @@ def test_a_listing_opens_at_its_list_price_which_is_the_budget_too():
 
 
 def test_a_listing_s_cost_is_0_7_of_a_street_price_from_0_35_to_0_90_of_the_list_price():
-    states = [begin(task("classic/amazon_realistic"), seed).state for seed in range(500)]
+    states = [begin(get_task("classic/amazon_realistic"), seed).state for seed in range(500)]
     cost = [s.private["seller"]["reservation"] / s.table.item.list_price for s in states]
     assert 0.245 <= min(cost) < 0.26
     assert 0.615 < max(cost) <= 0.63
@@ -300,7 +300,9 @@ def test_a_listing_s_cost_is_0_7_of_a_street_price_from_0_35_to_0_90_of_the_list
 
 
 def test_listings_are_drawn_from_the_whole_catalogue():
-    names = {begin(task("classic/amazon_realistic"), s).state.table.item.name for s in range(500)}
+    names = {
+        begin(get_task("classic/amazon_realistic"), s).state.table.item.name for s in range(500)
+    }
     assert len(names) > 250  # of 407, 500 draws meet about 288
     assert len({item.category for item in CATALOGUE if item.name in names}) == 12
 

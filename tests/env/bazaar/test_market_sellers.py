@@ -21,8 +21,8 @@ from env import (
     Offer,
     Policy,
     Task,
+    get_task,
     rollout,
-    task,
 )
 from env.bazaar.market.sellers import (
     TYPES,
@@ -37,7 +37,7 @@ from env.bazaar.market.sellers import (
 from env.bazaar.market.tasks import remember
 from sauda.policies.bazaar_scripted import boulware, linear, random, tit_for_tat
 
-OPEN, BLUFF = task("bazaar/open"), task("bazaar/bluff")
+OPEN, BLUFF = get_task("bazaar/open"), get_task("bazaar/bluff")
 CALM = ((1.0, 1.0, 0.0, 1.0, 0.0, *(0.0,) * 7),) * 10  # it neither walks nor claims anything
 
 every_type = pytest.mark.parametrize("name", TYPES)
@@ -58,8 +58,8 @@ def met(seller: Stance, buyer: Policy, chance: Any = CALM) -> Episode:
     own = {"reservation": 2000, "discount": 1.0, "deadline": None, "purse": 2000}
     private = {"reservation": seller.reservation, "stance": seller, "chance": chance}
     instance = Instance(item, own, private, rounds=seller.rounds)
-    here: Task = replace(OPEN, env=replace(OPEN.env, draw=lambda rng: (instance,)))
-    return rollout(here, buyer, 0)
+    task: Task = replace(OPEN, env=replace(OPEN.env, draw=lambda rng: (instance,)))
+    return rollout(task, buyer, 0)
 
 
 def bidding(start: float, step: float = 0) -> Policy:

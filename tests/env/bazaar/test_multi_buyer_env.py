@@ -18,13 +18,13 @@ from env import (
     Offer,
     WalkAway,
     begin,
+    get_task,
     rollout,
-    task,
 )
 from env.bazaar.multi_buyer_env import BUYERS, CrowdState
 from sauda.policies import BUYERS as CONTESTANTS
 
-ARENA = task("classic/marketplace_arena")
+ARENA = get_task("classic/marketplace_arena")
 RULES = ARENA.env
 GONE = None  # a buyer that left has no move
 
@@ -72,7 +72,7 @@ def test_the_bid_of_a_buyer_that_left_does_not_win_later():
 
 def test_who_leaves_waits_for_nobody():
     """The buyer's limit is under the floor: to leave at once is worth all, whoever bids on."""
-    market = task("bazaar/crowd")
+    market = get_task("bazaar/crowd")
     own = {"reservation": 450, "discount": 0.9, "deadline": None, "purse": 1500}
     instance = Instance(
         Item("brass oil lamp", "Decor", "new", 1000), own, {"reservation": 500}, rounds=8

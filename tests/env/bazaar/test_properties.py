@@ -23,9 +23,9 @@ from env import (
     advance,
     begin,
     episode,
+    get_task,
     move,
     rollout,
-    task,
 )
 from env.rollout import agent_stream
 from sauda.policies import SELLERS, contestants
@@ -36,7 +36,7 @@ from sauda.records.transcript import from_json, to_json
 quick = settings(derandomize=True, database=None, deadline=None, max_examples=300)
 
 BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
-BRIEF = task("bazaar/seller_brief")
+BRIEF = get_task("bazaar/seller_brief")
 OURS = {"boulware": boulware, "linear": linear, "conceder": conceder, "tit_for_tat": tit_for_tat}
 PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}  # in the open market: at a loss too
 STEADY = {**OURS, "random": random, "wait": wait}  # where a hair's rounding moves a bid by a hair
@@ -270,7 +270,7 @@ def test_our_buyers_bid_ten_times_as_much_where_all_is_ten_times_as_dear(
 
 def first_deal(game: Episode) -> list[Turn]:
     """The learner's turns; in later deals a hair's rounding may be a soft deal more or less."""
-    learner = task(game.task).learner
+    learner = get_task(game.task).learner
     return [turn for turn in game.trajectory(learner) if not turn.observation.table.past]
 
 

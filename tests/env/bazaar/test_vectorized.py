@@ -21,11 +21,11 @@ from env import (
     WalkAway,
     draw_games,
     games_of,
+    get_task,
     play_batch,
     rollout,
     rounded,
     shares,
-    task,
 )
 from env.rollout import agent_stream
 from sauda.policies import BUYERS
@@ -68,7 +68,7 @@ def told_of(game: Episode) -> tuple:
     if len(known) < len(asks):
         known.append((game.end, game.turns[-1].agent, None, table.round))
     known += [(game.end, None, None, 0)] * (len(asks) - len(known))
-    grade = task(game.task).grade(game.final)
+    grade = get_task(game.task).grade(game.final)
     paths = zip(asks, bids, known, of_share, strict=True)
     return grade, [(a, b, *deal, share) for a, b, deal, share in paths]
 
@@ -123,7 +123,7 @@ def test_fixed_moves_meet_the_same_answers_ends_and_grades(name: str):
     moves = Fixed(games, n)
     results = play_batch(games, moves.batch)
     for i in range(n):
-        assert told(results, i) == told_of(rollout(task(name), moves.of(i), i))
+        assert told(results, i) == told_of(rollout(get_task(name), moves.of(i), i))
     if name not in CROWDS:  # where a rival buys before the moves run out
         ends = np.concatenate([deal.end for deal in results.deals])
         assert set(ends.tolist()) == set(range(len(EndReason)))  # every way to end was met
@@ -135,10 +135,10 @@ def test_three_buyers_of_fixed_moves_meet_each_other_as_under_the_rules(name: st
     n, games = 800, games_of(name, range(800))
     buyer, *rivals = (Fixed(games, n, seat, walk=0.15) for seat in range(3))
     results = play_batch(replace(games, rivals=tuple(rival.batch for rival in rivals)), buyer.batch)
-    here = task(name)
+    task = get_task(name)
     for i in range(n):
         seats = {f"rival_{k}": rival.of(i) for k, rival in enumerate(rivals, 1)}
-        met = replace(here, opponents={**here.opponents, **seats})
+        met = replace(task, opponents={**task.opponents, **seats})
         assert told(results, i) == told_of(rollout(met, buyer.of(i), i))
     (deal,) = results.deals
     assert set(deal.end.tolist()) == set(range(len(EndReason)))
@@ -156,7 +156,7 @@ def act(action: Offer | Accept | WalkAway) -> tuple:
 def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(name: str):
     """Off their own path too: after soft deals, late falls, high bids that they never make."""
     n = 30 if name in CAREERS else 80
-    games, here = games_of(name, range(n)), task(name)
+    games, task = games_of(name, range(n)), get_task(name)
     moves, seen = Fixed(games, n, seat=3, walk=0.005), {}
 
     def watched(view):
@@ -167,7 +167,7 @@ def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(
 
     results = play_batch(games, watched)
     for i in range(n):
-        game = rollout(here, moves.of(i), i)
+        game = rollout(task, moves.of(i), i)
         assert told(results, i) == told_of(game)
         for k, turn in enumerate(game.trajectory("buyer")):
             obs = turn.observation
@@ -177,7 +177,7 @@ def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(
                 assert tells.verbal_deception_cue[i] == obs.tells.verbal_deception_cue
                 assert tells.looks_away[i] == (obs.tells.eye_contact == "avoidant")
             for policy, (kind, price) in zip(BUYERS.values(), made, strict=True):
-                action = policy(obs, agent_stream(here, i, "buyer", k))
+                action = policy(obs, agent_stream(task, i, "buyer", k))
                 bid = float(price[i]) if kind[i] == OFFER else None
                 assert (int(kind[i]), bid) == act(action)
 
@@ -187,7 +187,7 @@ def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(
 def test_a_policy_of_other_settings_has_a_batch_of_those(name: str, buyer):
     results = play_batch(seeded(name, range(25)), batch_form(buyer))
     for i in range(25):
-        assert told(results, i) == told_of(rollout(task(name), buyer, i))
+        assert told(results, i) == told_of(rollout(get_task(name), buyer, i))
 
 
 def test_who_has_no_batch_form_is_told_apart():

@@ -100,8 +100,8 @@ def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
             raise IllegalAction("no more")
         return arena.Action("send_message", message="hello")
 
-    here = ARENA_TASKS[SINGLE]
-    row = episode_row(here, rollout(here, gives_up, 3))
+    task = ARENA_TASKS[SINGLE]
+    row = episode_row(task, rollout(task, gives_up, 3))
     assert (row["end"], row["actions"], row["valid"]) == ("F", 2, 1)
 
 
@@ -174,8 +174,8 @@ def test_an_example_is_a_step_that_can_be_played_again(arena_evaluation):
     assert {"job_utility_score", "budget_efficiency_score", "invalid_action_penalty"} <= set(shown)
     assert "judge_argument_score" not in shown
     for name, example in shown.items():
-        here = ARENA_TASKS[example["task"]]
-        played = rollout(here, LABS[example["policy"]], example["seed"])
+        task = ARENA_TASKS[example["task"]]
+        played = rollout(task, LABS[example["policy"]], example["seed"])
         own = [event for event in events(played, "lab_0") if event.reward is not None]
         step = own[example["step"] - 1]
         assert (step.words, step.code) == (example["words"], example["code"])
@@ -187,14 +187,14 @@ def test_an_example_is_a_step_that_can_be_played_again(arena_evaluation):
 
 
 def test_events_tell_every_action_and_every_shock_and_their_rewards_add_up():
-    here = ARENA_TASKS[MARKET]
-    played = rollout(here, LABS["planner"], 5)
+    task = ARENA_TASKS[MARKET]
+    played = rollout(task, LABS["planner"], 5)
     told = events(played, "lab_0")
     shocks = played.final.market.shock_history
     assert [event.words for event in told if not event.lab] == [s.message for s in shocks]
     assert len(told) == len(played.turns) + len(shocks)
     own = [event for event in told if event.reward is not None]
-    steps = arena.episode_rewards(begin(here, 5).state, played.turns, "lab_0")
+    steps = arena.episode_rewards(begin(task, 5).state, played.turns, "lab_0")
     assert tuple(event.reward for event in own) == steps
     assert own[-1].cumulative == pytest.approx(arena.total(steps).normalized_reward)
     assert [event.round_index for event in told] == sorted(event.round_index for event in told)
@@ -204,11 +204,11 @@ def test_events_tell_every_action_and_every_shock_and_their_rewards_add_up():
 
 
 def test_all_selfish_labs_seek_no_coalition_and_drawn_ones_do():
-    here = ARENA_TASKS[MARKET]
+    task = ARENA_TASKS[MARKET]
     kinds = {DRAWN: 0, "selfish": 0}
     for others in kinds:
         for seed in range(6):
-            played = rollout(with_others(here, others), LABS["wait"], seed)
+            played = rollout(with_others(task, others), LABS["wait"], seed)
             kinds[others] += len(played.final.market.coalitions)
     assert kinds["selfish"] == 0 < kinds[DRAWN]
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from env import Accept, Offer, WalkAway, begin, task
+from env import Accept, Offer, WalkAway, begin, get_task
 from sauda.evaluation import behaviour as module
 from sauda.evaluation.behaviour import CONDUCT, conduct
 from sauda.llm.batched_rollout import Asked
@@ -15,7 +15,7 @@ from tests.sauda.llm.test_bazaar_adapter import seen
 def made(*moves, limit=800.0, ask=900.0):
     """Turns in which a buyer with that limit made these moves; None is a forfeit."""
     obs = seen(asks=(1000.0, ask), reservation=limit)
-    before = begin(task("bazaar/open"), 0)
+    before = begin(get_task("bazaar/open"), 0)
     return [Asked(before, obs, (), Reply("", ""), move or ValueError(), move) for move in moves]
 
 

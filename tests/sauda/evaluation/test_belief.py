@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import TYPES, Item, Move, Offer, Table, Tells, WalkAway, rollout, task
+from env import TYPES, Item, Move, Offer, Table, Tells, WalkAway, get_task, rollout
 from env.bazaar.market.sellers import (
     LINES,
     SellerType,
@@ -218,16 +218,16 @@ def test_who_asks_as_no_type_does_is_believed_under_the_lowest_ask():
 
 
 def test_it_buys_from_a_visitor_who_sells():
-    here = task("bazaar/seller_brief")
+    task = get_task("bazaar/seller_brief")
     for asks in ([100], [10], [2]):
-        price = here.env.draw(np.random.default_rng(0))[0].item.list_price
+        price = task.env.draw(np.random.default_rng(0))[0].item.list_price
 
         def seller(obs, rng, asks=asks, price=price):
             step = len(obs.table.asks)
             floor = (obs.bid or 0) + 1
             return Offer(max(floor, round(price * asks[0] / 10 * 0.9**step)), "last price bhai")
 
-        turned = replace(here, opponents={"buyer": BeliefBuyer(person=True)})
+        turned = replace(task, opponents={"buyer": BeliefBuyer(person=True)})
         assert rollout(turned, seller, 0).end != "forfeit"
 
 
@@ -235,8 +235,8 @@ def test_it_buys_from_a_visitor_who_sells():
 
 
 def test_the_belief_reads_the_public_table_alone():
-    here = task("bazaar/bluff")
-    turn = rollout(here, belief_buyer, 3).trajectory("buyer")[-1]
+    task = get_task("bazaar/bluff")
+    turn = rollout(task, belief_buyer, 3).trajectory("buyer")[-1]
     bare = replace(turn.observation, own={"reservation": 1.0})
     assert (
         belief_buyer.belief(bare).weights == belief_buyer.belief(turn.observation).weights
@@ -244,7 +244,7 @@ def test_the_belief_reads_the_public_table_alone():
 
 
 def test_the_switch_changes_beliefs_in_the_same_states_but_not_before_the_first_reply():
-    played = rollout(task("bazaar/open"), belief_buyer, 1).trajectory("buyer")
+    played = rollout(get_task("bazaar/open"), belief_buyer, 1).trajectory("buyer")
     for turn in played:
         full, prices = (b.belief(turn.observation) for b in (belief_buyer, belief_prices))
         same = full.weights == prices.weights
@@ -252,20 +252,20 @@ def test_the_switch_changes_beliefs_in_the_same_states_but_not_before_the_first_
 
 
 def test_the_switches_are_the_policies_of_their_names():
-    here = task("bazaar/open")
-    assert policy(here, "belief") == BeliefBuyer(tells=True, words=True)
-    assert policy(here, "belief_prices") == BeliefBuyer(tells=False, words=False)
+    task = get_task("bazaar/open")
+    assert policy(task, "belief") == BeliefBuyer(tells=True, words=True)
+    assert policy(task, "belief_prices") == BeliefBuyer(tells=False, words=False)
 
 
 def test_classic_sellers_have_a_manner_that_is_not_read():
-    played = rollout(task("classic/deceptive_seller"), BUYERS["rule_based"], 0)
+    played = rollout(get_task("classic/deceptive_seller"), BUYERS["rule_based"], 0)
     seen = played.trajectory("buyer")[-1].observation.table
     assert seen.moves[-1].tells or seen.moves[-2].tells
     assert (believe(seen, words=False).weights == believe(seen, False, False).weights).all()
 
 
 def test_the_buyer_leaves_where_the_belief_holds_no_gain():
-    obs = rollout(task("bazaar/open"), belief_buyer, 0).trajectory("buyer")[0].observation
+    obs = rollout(get_task("bazaar/open"), belief_buyer, 0).trajectory("buyer")[0].observation
     poor = replace(obs, own={**obs.own, "reservation": round(0.2 * obs.table.item.list_price)})
     assert isinstance(belief_buyer(poor, np.random.default_rng(0)), WalkAway)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sauda.__main__ as command_line
-from env import BATCH_TASKS, Accept, IllegalAction, Offer, rollout, task
+from env import BATCH_TASKS, Accept, IllegalAction, Offer, get_task, rollout
 from sauda.evaluation.columns import ENDS, deal_price, ends, play_cell, replay_cell, rounds
 from sauda.evaluation.evaluate import SPLITS, Config, compare, evaluate, per_episode, row
 from sauda.policies import BUYERS
@@ -116,7 +116,7 @@ def test_forfeits_count_as_ends_of_their_own_and_as_nothing_won():
 def test_a_success_is_an_episode_graded_at_the_tasks_threshold_or_above():
     recorded = columns("AAAA", [0.1, 0.2, 0.3, 0.4], [0.1, 0.29, 0.3, 0.4])
     found = row(SINGLE, "naive", {(SINGLE, "naive"): recorded}, "rule_based")
-    assert task(SINGLE).success == 0.3
+    assert get_task(SINGLE).success == 0.3
     assert found["success_rate"] == 0.5
 
 
@@ -140,14 +140,14 @@ def forfeits_at_deal(number: int):
 
 
 def test_the_deals_after_a_forfeit_are_forfeits_of_no_rounds_and_no_price():
-    played = rollout(task(CAREER), forfeits_at_deal(3), 0)
+    played = rollout(get_task(CAREER), forfeits_at_deal(3), 0)
     assert ends(played, "buyer") == "AAFFFFFFFF"
     assert rounds(played) == [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]
     assert [deal_price(played, i, "buyer") for i in range(4)] == [60, 60, None, None]
 
 
 def test_a_rivals_purchase_is_an_end_without_a_price_for_the_learner():
-    played = rollout(task(ARENA), lambda obs, rng: Offer(1), 0)
+    played = rollout(get_task(ARENA), lambda obs, rng: Offer(1), 0)
     assert ends(played, "buyer") == "O"
     assert deal_price(played, 0, "buyer") is None
 

@@ -14,15 +14,15 @@ from env import (
     Item,
     Offer,
     WalkAway,
+    get_task,
     rollout,
-    task,
 )
 from env.bazaar.market.tasks import draw
 from sauda.evaluation.market.leakage import SIGNALS, career, inference_attack, partial_r2, signals
 from sauda.policies import BUYERS
 from sauda.policies.bazaar_scripted import boulware, linear
 
-OPEN, CAREER, BLUFF = (task(f"bazaar/{name}") for name in ("open", "career", "bluff"))
+OPEN, CAREER, BLUFF = (get_task(f"bazaar/{name}") for name in ("open", "career", "bluff"))
 PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}
 
 
@@ -53,9 +53,9 @@ def test_what_the_buyer_would_pay_tells_nothing_of_the_ask_or_the_floor(instance
 
 @pytest.mark.parametrize("name", ["open", "rushed", "bluff", "career", "crowd"])
 def test_two_buyers_at_one_seed_meet_the_same_market(name: str):
-    here = task(f"bazaar/{name}")
+    task = get_task(f"bazaar/{name}")
     for seed in range(20):
-        one, other = rollout(here, linear, seed), rollout(here, boulware, seed)
+        one, other = rollout(task, linear, seed), rollout(task, boulware, seed)
         assert one.final.private["nature"] == other.final.private["nature"]
         assert one.turns[:1] == other.turns[:1]
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from env import rollout, task
+from env import get_task, rollout
 from sauda.evaluation import model_comparison
 from sauda.evaluation.columns import episode_columns, play_cell
 from sauda.llm.games.bazaar import LLMPolicy
@@ -14,7 +14,7 @@ from sauda.llm.wrappers import WRAPPERS
 from sauda.records.schemas import check
 
 SEEDS = range(50_000, 50_008)
-OPEN = task("bazaar/open")
+OPEN = get_task("bazaar/open")
 
 
 class Canned:
@@ -44,10 +44,10 @@ def test_games_in_step_are_the_games_played_alone(wrapper):
 
 
 def test_the_columns_are_those_of_an_evaluation():
-    here = task("classic/career_10")
+    task = get_task("classic/career_10")
     learner = LLMPolicy(Canned())
-    played = [rollout(here, learner, seed) for seed in range(3)]
-    assert episode_columns(here, played).keys() == play_cell(here.name, "linear", range(2)).keys()
+    played = [rollout(task, learner, seed) for seed in range(3)]
+    assert episode_columns(task, played).keys() == play_cell(task.name, "linear", range(2)).keys()
 
 
 def test_a_forfeit_is_counted_as_one_and_ends_its_game_alone():
@@ -87,11 +87,11 @@ def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     played = []
     play = model_comparison.play_model
 
-    def stops(here, player, seeds):
+    def stops(task, player, seeds):
         if len(played) == 3:
             raise KeyboardInterrupt
         played.append(seeds)
-        return play(here, player, seeds)
+        return play(task, player, seeds)
 
     parts = tmp_path / "parts"
     monkeypatch.setattr(model_comparison, "play_model", stops)

@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from env import TimeDependent, begin, rollout, task
+from env import TimeDependent, begin, get_task, rollout
 from env.bazaar.env import Instance
 from env.bazaar.listings import Item
 from env.bazaar.market.sellers import LOW_BID, SellerType, Stance, ask_at, hazard_at, threshold_at
@@ -51,7 +51,7 @@ def deal(
 
 
 def deals(name: str, seeds: range = SEEDS) -> list[Instance]:
-    return [begin(task(name), seed).state.private["nature"][0] for seed in seeds]
+    return [begin(get_task(name), seed).state.private["nature"][0] for seed in seeds]
 
 
 # By hand
@@ -112,11 +112,11 @@ def test_the_solver_knows_the_sellers_as_the_game_plays_them(name: str):
 @pytest.mark.parametrize("name", SOLVED)
 def test_the_informed_value_is_what_its_play_wins_on_average(name: str):
     """Exactly: one game where it never walks, times the chance of that by the game's own hazard."""
-    here = task(name)
+    task = get_task(name)
     for seed, instance in enumerate(deals(name, range(60))):
         calm = tuple((1.0, *draws[1:]) for draws in instance.seller["chance"])
         still = replace(instance, seller={**instance.seller, "chance": calm})
-        steady = replace(here, env=replace(here.env, draw=lambda rng, still=still: (still,)))
+        steady = replace(task, env=replace(task.env, draw=lambda rng, still=still: (still,)))
         end = rollout(steady, informed_policy(steady, seed), seed).final
         stance, stays = instance.seller["stance"], 1.0
         bids = end.private["seller"].get("bids", end.table.bids)
@@ -126,9 +126,9 @@ def test_the_informed_value_is_what_its_play_wins_on_average(name: str):
             threshold = threshold_at(stance, t, ask_at(stance, t, max(bids[:t])))
             stays *= 1 - hazard_at(stance, bid, best, threshold)
             best = max(bids[:t])
-        expected = stays * here.grade(end)
+        expected = stays * task.grade(end)
         close = 1e-5 if name in MEMORYLESS else 0.01  # between two of the grid it is interpolated
-        assert informed_value(instance, rivals_in(here)) == pytest.approx(expected, abs=close)
+        assert informed_value(instance, rivals_in(task)) == pytest.approx(expected, abs=close)
 
 
 @pytest.mark.parametrize("name", SOLVED)
@@ -167,7 +167,7 @@ def test_a_rival_is_outbid_by_a_rupee_where_that_pays():
 def test_a_finer_grid_adds_little_and_takes_nothing_of_note(name: str):
     sizes = (2 * GRID - 1, GRID)
     finer, usual = (
-        np.array([informed_value(d, rivals_in(task(name)), k) for d in deals(name, range(40))])
+        np.array([informed_value(d, rivals_in(get_task(name)), k) for d in deals(name, range(40))])
         for k in sizes
     )
     added = finer - usual
@@ -179,7 +179,7 @@ def test_a_finer_grid_adds_little_and_takes_nothing_of_note(name: str):
 
 
 def test_the_belief_grows_in_a_seller_like_the_one_it_meets():
-    final = rollout(task("bazaar/open"), belief_buyer, 1)
+    final = rollout(get_task("bazaar/open"), belief_buyer, 1)
     first, *_, last = final.trajectory("buyer")
     spread = [
         np.ptp(belief_buyer.belief(t.observation).quantile([0.1, 0.9])) for t in (first, last)
@@ -188,14 +188,14 @@ def test_the_belief_grows_in_a_seller_like_the_one_it_meets():
 
 
 def test_the_belief_buyer_depends_on_what_it_sees_alone():
-    obs = rollout(task("bazaar/bluff"), belief_buyer, 3).trajectory("buyer")[1].observation
+    obs = rollout(get_task("bazaar/bluff"), belief_buyer, 3).trajectory("buyer")[1].observation
     moves = {repr(belief_buyer(obs, np.random.default_rng(seed))) for seed in range(3)}
     assert len(moves) == 1
 
 
 def test_the_belief_buyer_plays_games_it_was_not_made_for():
     for name in ("classic/single_deal", "bazaar/career", "bazaar/crowd"):
-        assert rollout(task(name), belief_buyer, 0).end != "forfeit"
+        assert rollout(get_task(name), belief_buyer, 0).end != "forfeit"
 
 
 # The artifact's data
@@ -236,9 +236,9 @@ def test_the_bound_of_a_career_counts_no_purse():
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_the_search_wins_in_a_batch_what_its_schedules_win_in_play(name: str):
-    here, seeds = task(name), range(3)
+    task, seeds = get_task(name), range(3)
     for tried in list(candidates().values())[::5]:
-        played = [here.grade(rollout(here, tried, seed).final) for seed in seeds]
+        played = [task.grade(rollout(task, tried, seed).final) for seed in seeds]
         assert grades(name, tried, seeds).tolist() == played
 
 

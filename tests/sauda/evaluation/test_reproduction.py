@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import Offer, rollout, task
+from env import Offer, get_task, rollout
 from sauda.evaluation.reproduction import CROWD, DIFFERENCES, comparison, table, without_rivals
 from sauda.policies.reference_buyers import PROBES, hold
 from sauda.records.store import load
@@ -16,7 +16,7 @@ REPRODUCTION = load("evaluation/reproduction.json").data
 
 
 def alone(name: str):
-    game = task(f"classic/{name}")
+    game = get_task(f"classic/{name}")
     return without_rivals(game) if name == CROWD else game
 
 
@@ -66,7 +66,7 @@ def test_every_difference_is_explained_and_measured_on_both_sides():
 
 
 def test_a_career_is_lost_by_one_bid_above_the_budget():
-    played = rollout(task("classic/career_10"), PROBES["overbid"], 0)
+    played = rollout(get_task("classic/career_10"), PROBES["overbid"], 0)
     assert played.end == "forfeit"
     assert played.final.table.past == ()
 
@@ -79,7 +79,7 @@ def test_a_price_of_numpys_is_played_like_pythons(name):
     def numpys(obs, rng):
         return replace(python(obs, rng), price=np.float64(python(obs, rng).price))
 
-    game = task(f"classic/{name}")
+    game = get_task(f"classic/{name}")
     for seed in range(5):
         one, other = (rollout(game, policy, seed).final.table for policy in (python, numpys))
         assert one == other

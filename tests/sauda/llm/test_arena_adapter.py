@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from env import advance, arena, begin, move, rollout, task
+from env import advance, arena, begin, get_task, move, rollout
 from sauda.evaluation import arena_model_comparison as arena_comparison
 from sauda.llm.batched_rollout import new_game, play_in_step
 from sauda.llm.games import arena as arena_llm
@@ -17,7 +17,7 @@ from sauda.policies import LABS, policy
 from sauda.records.schemas import check
 from sauda.train.data.arena import ArenaData, arena_rows, arena_summary, taught
 
-HERE = task("arena/market_round")
+HERE = get_task("arena/market_round")
 SEEDS = range(7, 19)
 
 

@@ -20,8 +20,8 @@ from env import (
     Table,
     WalkAway,
     begin,
+    get_task,
     rollout,
-    task,
 )
 from sauda.llm.games.bazaar import LLMPolicy, Null, completion, parse, render, schema, shown
 from sauda.llm.types import Reply
@@ -80,9 +80,9 @@ def test_R6_the_prompt_remembers_every_exchange_of_a_deal():
 
 @pytest.mark.parametrize("name", BAZAAR_TASKS)
 def test_a_deal_s_prompt_only_grows(name):
-    here = task(name)
-    policy = linear if here.learner == "buyer" else here.opponents.get("seller", linear)
-    chats = [render(turn.observation) for turn in rollout(here, policy, 3).trajectory(here.learner)]
+    task = get_task(name)
+    policy = linear if task.learner == "buyer" else task.opponents.get("seller", linear)
+    chats = [render(turn.observation) for turn in rollout(task, policy, 3).trajectory(task.learner)]
     for before, after in pairwise(chats):
         if len(after) > len(before):  # the same deal goes on
             if "Rivals" in before[-1]["content"]:  # how many are left is news, told at the end
@@ -105,9 +105,9 @@ def test_a_completion_is_the_move_it_makes_with_its_price_as_a_sign():
 
 @pytest.mark.parametrize("name", BAZAAR_TASKS)
 def test_every_position_of_every_task_has_a_short_prompt(name):
-    here = task(name)
-    policy = linear if here.learner == "buyer" else here.opponents.get("seller", linear)
-    for turn in rollout(here, policy, 3).trajectory(here.learner):
+    task = get_task(name)
+    policy = linear if task.learner == "buyer" else task.opponents.get("seller", linear)
+    for turn in rollout(task, policy, 3).trajectory(task.learner):
         messages = render(turn.observation)
         roles = [m["role"] for m in messages]
         assert roles == ["system", *["user", "assistant"] * (len(roles) // 2 - 1), "user"]
@@ -235,7 +235,7 @@ def test_a_price_beyond_the_limit_reads_as_one():
 
 
 def test_text_without_a_move_is_a_forfeit_and_never_a_silent_bid():
-    played = rollout(task("bazaar/open"), LLMPolicy(Null()), 0)
+    played = rollout(get_task("bazaar/open"), LLMPolicy(Null()), 0)
     assert played.end == "forfeit"
     assert "who can say" in played.turns[-1].error
 
@@ -271,7 +271,7 @@ def test_shown_percent_round_halves_up():
 
 
 def test_a_game_in_progress_is_not_needed_to_render_the_sellers_opening():
-    here = task("bazaar/seller_brief")
-    obs = here.env.observe(begin(here, 0).state, "seller")
+    task = get_task("bazaar/seller_brief")
+    obs = task.env.observe(begin(task, 0).state, "seller")
     assert user(obs).endswith("Round 1/8.")
     assert "Bid" not in user(obs)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from env import rollout, task
+from env import get_task, rollout
 from sauda.evaluation.seller.games import play
 from sauda.llm.backends.decoding import (
     Decoder,
@@ -74,7 +74,7 @@ def tiny(weights):
 
 @pytest.fixture(scope="session")
 def positions():
-    return [t.observation for t in rollout(task("bazaar/open"), linear, 0).trajectory("buyer")]
+    return [t.observation for t in rollout(get_task("bazaar/open"), linear, 0).trajectory("buyer")]
 
 
 @pytest.fixture(scope="session")
@@ -193,7 +193,7 @@ def test_R3_a_constrained_reply_ends_at_its_object_before_the_limit(tiny, positi
 def test_a_model_that_knows_nothing_still_plays_whole_games_under_a_grammar(tiny):
     policy = LLMPolicy(model(tiny, Sampling(tokens=64)), constrained=True)
     for seed in range(3):
-        assert rollout(task("bazaar/rushed"), policy, seed).end != "forfeit"
+        assert rollout(get_task("bazaar/rushed"), policy, seed).end != "forfeit"
 
 
 def test_two_replies_at_once_do_not_mix(tiny, chats):
@@ -369,7 +369,7 @@ def test_R3_the_real_model_ends_most_replies_itself(mini, positions):
 
 
 def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
-    played = rollout(task("bazaar/rushed"), LLMPolicy(mini, constrained=True), 0)
+    played = rollout(get_task("bazaar/rushed"), LLMPolicy(mini, constrained=True), 0)
     assert played.end != "forfeit"
     assert mini.source == "mini, bf16 on CPU"
     assert mini.sha256 == CONVERTED_SHA256

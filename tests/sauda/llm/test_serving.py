@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from env import CATALOGUE, Move, Offer, Table, bonus, rollout, task
+from env import CATALOGUE, Move, Offer, Table, bonus, get_task, rollout
 from panels.haggle import game_view, voices, words
 from panels.haggle import tab as haggle
 from panels.transcripts import tab as transcripts
@@ -145,8 +145,8 @@ def _first_moves(game, count):
 
 
 def test_R5_tells_and_words_change_what_is_believed_before_outcomes_are_compared():
-    here = task("bazaar/bluff")
-    seen = rollout(here, BeliefBuyer(), 50_000).trajectory("buyer")[-1].observation.table
+    task = get_task("bazaar/bluff")
+    seen = rollout(task, BeliefBuyer(), 50_000).trajectory("buyer")[-1].observation.table
     full, bare = believe(seen), believe(seen, tells=False, words=False)
     assert full.types() != bare.types()
     found = load_artifact("belief.json").data

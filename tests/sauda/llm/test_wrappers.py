@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from env import Accept, IllegalAction, Offer, WalkAway, rollout, rule_based, shares, task
+from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout, rule_based, shares
 from sauda.llm.registry import contestant, model_policy
 from sauda.llm.wrappers import PublishedSteering, Wrapped, honest
 from tests.sauda.llm.test_bazaar_adapter import seen
@@ -22,7 +22,7 @@ def leave(obs, rng):
 def share(proposer, name: str, guard: bool = True, seeds: int = 60) -> tuple[float, float]:
     """Mean share of the ZOPA and mean rounds over the first `seeds`."""
     policy = Wrapped(proposer, PublishedSteering(guard))
-    played = [rollout(task(name), policy, seed) for seed in range(seeds)]
+    played = [rollout(get_task(name), policy, seed) for seed in range(seeds)]
     won = [shares(e.final, "buyer")[0] for e in played]
     return round(float(np.mean(won)), 4), float(np.mean([e.final.table.round for e in played]))
 
@@ -63,7 +63,7 @@ def test_every_change_is_logged_and_no_change_is_no_log():
 
 def test_the_log_can_be_had_again_without_hidden_state():
     policy = Wrapped(garbage, PublishedSteering())
-    played = rollout(task("bazaar/open"), policy, 5)
+    played = rollout(get_task("bazaar/open"), policy, 5)
     for turn in played.trajectory("buyer"):
         steered = policy.steer(turn.observation, np.random.default_rng())
         assert steered.action == turn.action
@@ -113,7 +113,7 @@ def test_the_ask_that_meets_an_honest_bid_is_taken_and_one_beyond_the_limit_is_n
 
 
 def test_no_model_forfeits_bare_and_under_the_honest_wrapper_but_not_under_the_published_one():
-    ends = {n: rollout(task("bazaar/open"), model_policy(n), 0).end
+    ends = {n: rollout(get_task("bazaar/open"), model_policy(n), 0).end
             for n in ("null", "null+honest", "null+steering")}  # fmt: skip
     assert ends["null"] == ends["null+honest"] == "forfeit"
     assert ends["null+steering"] != "forfeit"

@@ -19,10 +19,10 @@ Action = arena.Action
 
 def played(policy: Policy, name: str, seeds: range = SEEDS) -> np.ndarray:
     """Utility and reward of each game, shape (games, 2)."""
-    here, rows = ARENA_TASKS[name], []
+    task, rows = ARENA_TASKS[name], []
     for seed in seeds:
-        game = rollout(here, policy, seed)
-        rewards = arena.episode_rewards(begin(here, seed).state, game.turns, "lab_0")
+        game = rollout(task, policy, seed)
+        rewards = arena.episode_rewards(begin(task, seed).state, game.turns, "lab_0")
         rows.append((game.final.private["lab_0"].utility, arena.total(rewards).normalized_reward))
     return np.array(rows)
 
@@ -56,8 +56,8 @@ def test_the_planner_beats_the_expert_and_the_expert_beats_chance_and_waiting(na
 
 @every_task
 def test_the_planner_gains_by_trade_what_nobody_gains_alone(name: str):
-    here = ARENA_TASKS[name]
-    games = [rollout(here, LABS["planner"], seed) for seed in range(200)]
+    task = ARENA_TASKS[name]
+    games = [rollout(task, LABS["planner"], seed) for seed in range(200)]
     surplus = np.array([game.payoffs["lab_0"] for game in games])
     assert surplus.mean() > 2 * surplus.std() / len(surplus) ** 0.5
 
@@ -67,29 +67,29 @@ def test_the_planner_gains_by_trade_what_nobody_gains_alone(name: str):
 
 @every_task
 def test_autarky_has_a_grade_of_0_whatever_shocks_strike_and_never_trades(name: str):
-    here, struck = ARENA_TASKS[name], Counter()
+    task, struck = ARENA_TASKS[name], Counter()
     for seed in range(300):
-        game = rollout(here, LABS["autarky"], seed)
-        own, start = game.final.private["lab_0"], begin(here, seed).state.private["lab_0"]
+        game = rollout(task, LABS["autarky"], seed)
+        own, start = game.final.private["lab_0"], begin(task, seed).state.private["lab_0"]
         assert own.utility == pytest.approx(start.batna, abs=0.02)  # rounded part by part
-        assert here.grade(game.final) == pytest.approx(0, abs=5e-4)
+        assert task.grade(game.final) == pytest.approx(0, abs=5e-4)
         assert own.deals == own.pool == 0
         assert {t.action.action_type for t in game.trajectory("lab_0")} <= {
             "allocate_to_job",
             "finish",
         }
         struck.update(shock.kind for shock in game.final.market.shock_history)
-    wanted = {kind for _, kinds in here.env.size.shocks for kind in kinds}
+    wanted = {kind for _, kinds in task.env.size.shocks for kind in kinds}
     assert struck.keys() == wanted
 
 
 def test_autarky_falls_below_0_only_where_three_jobs_need_the_two_actions_of_the_first_round():
-    here = ARENA_TASKS["arena/coalition_market"]
-    start = begin(here, 1051)  # the only one of the first 1,500 seeds
-    obs = here.env.observe(start.state, "lab_0")
+    task = ARENA_TASKS["arena/coalition_market"]
+    start = begin(task, 1051)  # the only one of the first 1,500 seeds
+    obs = task.env.observe(start.state, "lab_0")
     urgent = [p for p in arena.own_plan(obs).parts if arena.loss_by_delay(obs, p) > 0]
     assert len(urgent) == 3 > arena.ACTIONS_PER_ROUND
-    assert here.grade(rollout(here, LABS["autarky"], 1051).final) == pytest.approx(-0.12, abs=0.01)
+    assert task.grade(rollout(task, LABS["autarky"], 1051).final) == pytest.approx(-0.12, abs=0.01)
 
 
 def test_autarky_takes_no_offer_however_good():
@@ -102,7 +102,7 @@ def test_autarky_takes_no_offer_however_good():
 
 def test_labels_and_seats_fit():
     assert LAB_LABELS.keys() == LABS.keys()
-    assert all(contestants(here) is LABS for here in ARENA_TASKS.values())
+    assert all(contestants(task) is LABS for task in ARENA_TASKS.values())
 
 
 # What they do in small markets
@@ -276,9 +276,9 @@ def test_coalition_spam_earns_nothing_at_all():
 
 
 def test_looting_takes_no_block():
-    here = ARENA_TASKS["arena/coalition_market"]
+    task = ARENA_TASKS["arena/coalition_market"]
     for seed in range(20):
-        final = rollout(here, EXPLOITS["looting"], seed).final
+        final = rollout(task, EXPLOITS["looting"], seed).final
         mine = {b.block_id for b in final.market.blocks.values() if b.owner_lab_id == "lab_0"}
         assert mine == {f"b_0_{index}" for index in range(4)}
 
@@ -306,12 +306,12 @@ def test_the_joint_optimum_of_one_lab_is_its_plan():
 
 @every_task
 def test_nobody_exceeds_the_bound_where_no_other_lab_falls_below_its_batna(name: str):
-    here, checked = ARENA_TASKS[name], 0
+    task, checked = ARENA_TASKS[name], 0
     for seed in range(12):
-        bound = upper_bound(begin(here, seed).state)
+        bound = upper_bound(begin(task, seed).state)
         assert bound.solved
         for policy in ("planner", "rule_based_expert"):
-            game = rollout(here, LABS[policy], seed)
+            game = rollout(task, LABS[policy], seed)
             others = [gain for lab, gain in game.payoffs.items() if lab != "lab_0"]
             if min(others) >= -0.05:
                 checked += 1

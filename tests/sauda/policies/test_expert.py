@@ -3,7 +3,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import TASKS, Accept, EndReason, Item, Observation, Offer, Table, WalkAway, rollout, task
+from env import (
+    TASKS,
+    Accept,
+    EndReason,
+    Item,
+    Observation,
+    Offer,
+    Table,
+    WalkAway,
+    get_task,
+    rollout,
+)
 from sauda.policies.bazaar_scripted import random, wait
 from sauda.policies.expert import expert
 
@@ -28,7 +39,7 @@ def seen(
 
 
 def mean_grade(task_name: str, policy, seeds: range) -> float:
-    played = task(task_name)
+    played = get_task(task_name)
     return float(np.mean([played.grade(rollout(played, policy, s).final) for s in seeds]))
 
 
@@ -83,12 +94,12 @@ def test_the_expert_never_accepts_more_than_its_reservation_price():
 
 def test_the_expert_closes_by_its_own_deadline():
     for seed in range(100):
-        episode = rollout(task("classic/asymmetric_pressure"), expert, seed)
+        episode = rollout(get_task("classic/asymmetric_pressure"), expert, seed)
         assert all(d.rounds <= 5 and d.price is not None for d in episode.final.table.past)
 
 
 def test_the_expert_outbids_its_rivals():
-    arena = task("classic/marketplace_arena")
+    arena = get_task("classic/marketplace_arena")
     assert all(rollout(arena, expert, s).final.table.past[0].buyer == "buyer" for s in range(50))
 
 

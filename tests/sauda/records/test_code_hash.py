@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from env import TASKS, naive, rule_based, task
+from env import TASKS, get_task, naive, rule_based
 from sauda.policies import BUYERS
 from sauda.records.code_hash import code_hash
 
@@ -24,11 +24,11 @@ def bid(price):
     return round(half(price), 2)
 """
 PROGRAM = """
-from env import task
+from env import get_task
 from sauda.records.code_hash import code_hash
 from sauda.policies import BUYERS
-here = task("classic/marketplace_arena")
-print(code_hash(here.env, here.grade), code_hash(here.opponents), code_hash(*BUYERS.values()))
+task = get_task("classic/marketplace_arena")
+print(code_hash(task.env, task.grade), code_hash(task.opponents), code_hash(*BUYERS.values()))
 print(code_hash({"sauda", "of", "many", "words"}, frozenset("abcdef")))
 """
 
@@ -102,13 +102,13 @@ def test_a_dataclass_counts_with_its_numbers():
 
 
 def test_another_opponent_is_another_hash():
-    here = task("classic/single_deal")
-    assert code_hash(here.opponents) != code_hash({**here.opponents, "seller": naive})
-    assert code_hash(here.opponents) != code_hash({**here.opponents, "rival_1": rule_based})
+    task = get_task("classic/single_deal")
+    assert code_hash(task.opponents) != code_hash({**task.opponents, "seller": naive})
+    assert code_hash(task.opponents) != code_hash({**task.opponents, "rival_1": rule_based})
 
 
 def test_tasks_that_differ_in_one_number_have_hashes_of_their_own():
-    rules = {code_hash(here.env, here.learner, here.grade) for here in TASKS.values()}
+    rules = {code_hash(task.env, task.learner, task.grade) for task in TASKS.values()}
     assert len(rules) == len(TASKS)
     assert all(len(found) == 12 for found in rules)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from env import task
+from env import get_task
 from sauda.llm.games import arena as arena_llm
 from sauda.llm.games import bazaar as llm
 from sauda.policies import BUYERS, LABS
@@ -29,14 +29,14 @@ from sauda.records.code_hash.values import parts
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("env", "sauda")
 PROGRAM = """
-from env import task
+from env import get_task
 from sauda.records.code_hash import code_hash
 from sauda.llm.games import arena as arena_llm
 from sauda.llm.games import bazaar as llm
 from sauda.policies import BUYERS, LABS
 for name in ("classic/marketplace_arena", "bazaar/career", "arena/coalition_market"):
-    here = task(name)
-    print(name, code_hash(here.env, here.learner, here.grade), code_hash(here.opponents))
+    task = get_task(name)
+    print(name, code_hash(task.env, task.learner, task.grade), code_hash(task.opponents))
 for policy in (*BUYERS.values(), *LABS.values(), llm.LLMPolicy, arena_llm.ArenaLLMPolicy):
     print(code_hash(policy))
 """
@@ -200,7 +200,7 @@ def test_renamed_folders_and_modules_leave_every_hash(sources: Path, today: str)
 
 # What is done
 
-HERE, LABS_TASK = task("classic/marketplace_arena"), task("arena/coalition_market")
+HERE, LABS_TASK = get_task("classic/marketplace_arena"), get_task("arena/coalition_market")
 ROOTS = {
     "a bazaar task": (HERE.env, HERE.grade, HERE.opponents),
     "an arena task": (LABS_TASK.env, LABS_TASK.grade, LABS_TASK.opponents),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import sauda.__main__ as command_line
-from env import arena, rollout, task
+from env import arena, get_task, rollout
 from panels.artifacts import tab as artifacts
 from panels.gpu_arena import tab as gpu_arena
 from panels.gpu_arena import view as arena_view
@@ -58,7 +58,7 @@ def test_a_seed_in_json_survives_a_reader_whose_numbers_are_floats(seed: int):
 
 @pytest.mark.parametrize("name", [MARKET, "bazaar/open", "classic/single_deal"])
 def test_an_episode_of_a_long_seed_is_written_and_played_again(name: str):
-    here = task(name)
+    task = get_task(name)
     policy = "autarky" if name == MARKET else "linear"
     told = artifacts.play(name, policy, str(LARGE))
     assert told["seed"] == str(LARGE)
@@ -66,7 +66,7 @@ def test_an_episode_of_a_long_seed_is_written_and_played_again(name: str):
     assert again.seed == LARGE
     assert to_json(again, policy) == told
     assert transcripts.play(name, str(LARGE), [policy])[policy].final == again.final
-    other = rollout(here, transcripts.policy(here, policy), LARGE - 1)
+    other = rollout(task, transcripts.policy(task, policy), LARGE - 1)
     assert other.final != again.final
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from env import TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, rollout, task
+from env import TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, get_task, rollout
 from sauda.policies import contestants
 from sauda.records.transcript import from_json, in_words, to_json, to_markdown
 
@@ -26,14 +26,14 @@ def then(*actions):
 
 def played(*actions) -> dict:
     """The JSON of an episode of SINGLE at seed 0 in which the buyer makes these moves."""
-    return to_json(rollout(task(SINGLE), then(*actions), 0), "test")
+    return to_json(rollout(get_task(SINGLE), then(*actions), 0), "test")
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_an_episode_written_and_read_is_the_same_episode(name: str):
-    here = TASKS[name]
-    for policy_name, policy in contestants(here).items():
-        episode = rollout(here, policy, 7)
+    task = TASKS[name]
+    for policy_name, policy in contestants(task).items():
+        episode = rollout(task, policy, 7)
         row = json.loads(json.dumps(to_json(episode, policy_name)))
         again = from_json(row)
         assert again == episode
@@ -114,16 +114,16 @@ def test_a_record_of_an_unknown_task_is_refused():
 
 
 def test_moves_in_words_say_the_price_first():
-    turns = rollout(task(SINGLE), then(Offer(31.5, "take it"), WalkAway()), 0).turns
+    turns = rollout(get_task(SINGLE), then(Offer(31.5, "take it"), WalkAway()), 0).turns
     assert in_words(turns[1]) == "bids ₹31.50: “take it”"
     assert in_words(turns[2]).startswith("asks ₹54: “")
     assert in_words(turns[3]) == "walks away"
-    forfeit = rollout(task(SINGLE), then(IllegalAction("hm")), 0).turns[-1]
+    forfeit = rollout(get_task(SINGLE), then(IllegalAction("hm")), 0).turns[-1]
     assert in_words(forfeit) == "forfeits: hm"
 
 
 def test_the_markdown_has_every_move_in_order_and_the_end():
-    episode = rollout(task(SINGLE), then(Offer(20), Accept()), 0)
+    episode = rollout(get_task(SINGLE), then(Offer(20), Accept()), 0)
     lines = to_markdown(episode, "test").splitlines()
     assert lines[0] == "# classic/single_deal, seed 0: test as buyer"
     assert lines[3] == "2. **buyer** bids ₹20"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from env import ARENA_TASKS, IllegalAction, arena, rollout, task
+from env import ARENA_TASKS, IllegalAction, arena, get_task, rollout
 from panels.gpu_arena import tab as gpu_arena
 from panels.gpu_arena import view
 from panels.ui.curve import curve
@@ -29,7 +29,7 @@ def played_out(game: ArenaGame, name: str) -> ArenaGame:
 def test_stepping_a_policy_to_the_end_is_its_rollout(name: str, player: str):
     for seed in range(3):
         game = played_out(start(name, seed), player)
-        whole = rollout(task(name), LABS[player], seed)
+        whole = rollout(get_task(name), LABS[player], seed)
         assert game.play.turns == whole.turns
         assert game.play.state == whole.final
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import task
+from env import get_task
 from sauda.commands import train as cli
 from sauda.llm.batched_rollout import new_game, play_in_step
 from sauda.llm.games.arena import completion
@@ -23,7 +23,7 @@ from tests.sauda.train.test_grpo import gone_on_with, played
 from tests.sauda.train.test_stages import needs_tokenizer
 
 pytestmark = pytest.mark.xdist_group("model")
-HERE = task("arena/market_round")
+HERE = get_task("arena/market_round")
 PLAYED = grpo.ArenaConfig(
     "toy", after="", groups=2, group=4, turns=2, steps=2, at_once=8, constrained=True,
     checkpoint_every=1, gate=3,

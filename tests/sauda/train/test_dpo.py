@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import task
+from env import get_task
 from sauda.llm.backends.model import CannotLoad
 from sauda.llm.batched_rollout import new_game, play_in_step
 from sauda.llm.registry import Contestant
@@ -52,7 +52,7 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     for row in found:
         assert row["chosen"] != row["rejected"]
         assert row["gap"] >= FEW.gap
-        game = new_game(task(row["task"]), row["seed"], (preferences.ALIKE,))
+        game = new_game(get_task(row["task"]), row["seed"], (preferences.ALIKE,))
         play_in_step([game], player)
         assert row["chat"] in [[dict(m) for m in asked.chat] for asked in game.asked]
     assert rows == list(compared(FEW, Contestant(Bidder()), instances))
@@ -61,7 +61,7 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
 def test_what_was_said_already_is_not_played_again():
     player = Bidder(bids=(40,))
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
-    games = [new_game(task(name), seed, (preferences.ALIKE,)) for name, seed in instances]
+    games = [new_game(get_task(name), seed, (preferences.ALIKE,)) for name, seed in instances]
     play_in_step(games, Contestant(player))
     once = player.asked
     list(compared(FEW, Contestant(player), instances))

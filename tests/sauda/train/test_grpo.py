@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from env import task
+from env import get_task
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import CannotLoad
 from sauda.llm.batched_rollout import new_game, play_in_step
@@ -48,7 +48,7 @@ def toy(tmp_path_factory):
 @needs_tokenizer
 def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
     tokenizer = stage.tokenizer_of(toy)
-    game = new_game(task("bazaar/open"), 30_000)
+    game = new_game(get_task("bazaar/open"), 30_000)
     texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
     play_in_step([game], Contestant(Bidder(tokenizer, *texts)))
     assert len(game.asked) == 3
@@ -64,7 +64,7 @@ def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
 
 @needs_tokenizer
 def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
-    game = new_game(task("bazaar/open"), 30_000)
+    game = new_game(get_task("bazaar/open"), 30_000)
     tokenizer = stage.tokenizer_of(toy)
     play_in_step([game], Contestant(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
     row = learnt(game.asked, tokenizer)
@@ -79,7 +79,7 @@ def test_instances_are_training_games_that_no_evaluation_is_about():
     found = grpo.instances(config)
     assert len(found) == 80
     assert len(set(found)) == 80
-    assert not any(kept_back(task(name), seed, config.untaught) for name, seed in found)
+    assert not any(kept_back(get_task(name), seed, config.untaught) for name, seed in found)
     with pytest.raises(ValueError, match="too few training seeds"):
         grpo.instances(replace(config, steps=10**6))
 
@@ -94,7 +94,7 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
     trainer, games = ready.trainer, ready.trainer.rollout_func
     played = []
     for seed in (30_000, 30_003, 30_005):
-        played.append(new_game(task("bazaar/open"), seed))
+        played.append(new_game(get_task("bazaar/open"), seed))
     texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
     play_in_step(played, Contestant(Bidder(stage.tokenizer_of(toy), *texts)))
     rows = games.sequences(played, 0)

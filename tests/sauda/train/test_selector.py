@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from env import rollout, task
+from env import get_task, rollout
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.verify import verify
 from sauda.policies import policy
@@ -70,11 +70,11 @@ def test_a_reward_is_that_of_the_recorded_policy_on_the_recorded_seed(data):
 
 def test_the_return_follows_the_true_utility():
     """Both sides of the reward's identity, where no penalty falls: see env/arena/reward.py."""
-    here = task("arena/single_trade")
+    task = get_task("arena/single_trade")
     for seed in range(5):
-        own = rollout(here, policy(here, "planner"), seed).final.private["lab_0"]
+        own = rollout(task, policy(task, "planner"), seed).final.private["lab_0"]
         gained = (own.utility - 0.5 * own.batna) / own.stake
-        assert episode_return(here.name, "planner", seed) == pytest.approx(gained, abs=0.01)
+        assert episode_return(task.name, "planner", seed) == pytest.approx(gained, abs=0.01)
 
 
 def test_the_seeds_are_those_of_no_evaluation(data):

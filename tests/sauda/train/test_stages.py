@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from safetensors import SafetensorError
 
-from env import CATALOGUE, Accept, Offer, begin, task
+from env import CATALOGUE, Accept, Offer, begin, get_task
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.verify import verify
 from sauda.llm.backends.decoding import Decoder
@@ -73,7 +73,7 @@ def toy(tmp_path_factory):
 @pytest.fixture(scope="module")
 def seen():
     names = ("bazaar/open", "bazaar/rushed", "bazaar/career", "classic/amazon_realistic")
-    return [s for name in names for s in taught(task(name), 10_000, "linear", "plain", SMALL)]
+    return [s for name in names for s in taught(get_task(name), 10_000, "linear", "plain", SMALL)]
 
 
 def test_there_are_lines_for_every_situation_in_every_register():
@@ -106,10 +106,10 @@ def test_no_row_has_a_listing_or_a_seller_type_that_is_kept_for_evaluation(found
     said = [row.messages[1]["content"] for row in found]
     listed = [next(name for name in every if text.startswith(f"{name}, ")) for text in said]
     kept = {every.index(name) % 4 for name in listed}
-    stances = [begin(task(r.task), r.seed).state.private["seller"].get("stance") for r in found]
+    stances = [begin(get_task(r.task), r.seed).state.private["seller"].get("stance") for r in found]
     assert kept == {0, 1, 2}
     assert {stance.type.name for stance in stances if stance} == {"firm", "hasty", "bluffer"}
-    evaluated = [begin(task("bazaar/open"), seed).state for seed in SPLITS["holdout"][:200]]
+    evaluated = [begin(get_task("bazaar/open"), seed).state for seed in SPLITS["holdout"][:200]]
     assert {every.index(s.table.item.name) % 4 for s in evaluated} == {0, 1, 2, 3}
     assert "fair" in {s.private["seller"]["stance"].type.name for s in evaluated}
 
@@ -183,7 +183,7 @@ def test_R24_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
     row = found[0]
     sequence = tokens(row, tokenizer)
     ids, labels = sequence["input_ids"], sequence["labels"]
-    states = taught(task(row.task), row.seed, "belief", row.register, SMALL)
+    states = taught(get_task(row.task), row.seed, "belief", row.register, SMALL)
     learnt = set()
     for state in states:
         prompt = decoder._ids(render(state.obs))
