@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
+from importlib.util import find_spec
 from inspect import unwrap
 from pathlib import Path
 from types import EllipsisType, FunctionType, GenericAlias, MethodType, ModuleType, UnionType
@@ -29,7 +30,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), EllipsisType)
 SPOKEN = {"builtins", "datetime", "decimal", "fractions", "operator", "uuid"}
 # Bases that do not read the annotations of a class; another package's may.
 BLIND_BASES = {"abc", "builtins", "collections.abc", "enum", "typing"}
-PACKAGES = [Path(__file__).resolve().parents[2] / name for name in OURS]
+FOLDERS = [Path(find_spec(name).origin).resolve().parent for name in OURS]
 
 
 class Parts(NamedTuple):
@@ -139,7 +140,7 @@ def _path(value: Any) -> str:
 
 def _data(path: Path) -> Parts:
     """A file of our packages by its content; another path by its last part, as homes differ."""
-    if path.is_file() and any(path.resolve().is_relative_to(folder) for folder in PACKAGES):
+    if path.is_file() and any(path.resolve().is_relative_to(folder) for folder in FOLDERS):
         return Parts(f"file {hashlib.sha256(path.read_bytes()).hexdigest()}")
     return Parts(f"path {path.name!a}")
 

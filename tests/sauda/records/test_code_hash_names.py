@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sauda
 from sauda.records.code_hash import code_hash
 
 RULES, OTHER = "sauda.rules_for_a_test", "sauda.other_for_a_test"
@@ -274,6 +275,13 @@ def test_values_have_one_hash_only_where_they_are_written_alike(one, other):
 def test_the_order_of_a_set_does_not_count(order):
     assert code_hash(set(order)) == code_hash({*"abcdef", 1, 2.0, None})
     assert code_hash(set(order)) != code_hash({*"abcdef", 1, 2.5, None})
+
+
+def test_a_file_of_ours_counts_by_its_content_and_another_path_by_its_last_part():
+    ours = sorted((Path(sauda.__file__).parent / "language").glob("*.csv"))
+    assert len({code_hash(path) for path in ours}) == len(ours) > 1
+    assert code_hash(ours[0]) != code_hash(Path("/home/a") / ours[0].name)
+    assert code_hash(Path("/home/a/cache")) == code_hash(Path("/home/b/cache"))
 
 
 def test_numbers_of_numpy_count_by_type_and_value():
