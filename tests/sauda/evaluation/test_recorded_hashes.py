@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import sauda.__main__ as command_line
 from sauda.evaluation.verification.recorded_hashes import KINDS, recorded_hashes
 from sauda.evaluation.verification.rehash import listing, listing_at, rehash
 from sauda.evaluation.verify import verify
@@ -108,3 +109,10 @@ def test_the_code_of_a_commit_lists_its_own_hashes(tmp_path: Path):
     assert listing_at("HEAD", ["a.json"], tmp_path) == {"a.json": ["rehash", "--list"]}
     with pytest.raises(ArtifactError, match="git"):
         listing_at("no-such-commit", ["a.json"], tmp_path)
+
+
+def test_the_command_lists_hashes_as_json_and_refuses_a_commit_that_is_not_there(capsys):
+    assert command_line.main(["rehash", "--list", GAMES]) == 0
+    assert json.loads(capsys.readouterr().out) == listing([GAMES])
+    assert command_line.main(["rehash", "--from", "no-such-commit", GAMES]) == 2
+    assert "no-such-commit" in capsys.readouterr().err
