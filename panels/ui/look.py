@@ -105,19 +105,6 @@ def whiskers(cells: Sequence[Mapping[str, float]]) -> dict:
     }
 
 
-def labels_above(x: Sequence, tops: Sequence[float], texts: Sequence[str]) -> go.Scatter:
-    """A trace that writes each text just above its bar or whisker, which ends at `tops`."""
-    return go.Scatter(
-        x=x,
-        y=tops,
-        text=texts,
-        mode="text",
-        textposition="top center",
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
 # Figures ----------------------------------------------------------------------------------------
 
 _CLEAR = "rgba(0,0,0,0)"
