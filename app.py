@@ -9,7 +9,7 @@ import urllib.request
 import gradio as gr
 
 from panels import PANELS
-from panels.haggle import voices
+from panels.haggle import models as haggle_models
 from panels.ui import theme
 from panels.ui.look import QUIET, trouble
 
@@ -73,7 +73,7 @@ def main() -> int:
         print(f"PORT is a number from 1 to 65535, not {port!r}.", file=sys.stderr)
         return 1
     theme.serve_fonts()
-    voices.wake()
+    haggle_models.load_in_background()
     app = build_app().queue(max_size=64, api_open=False)  # what is queued cannot skip the queue
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s

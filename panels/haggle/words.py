@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-ENGLISH, HINDI = "English", "हिन्दी"
-Say = Callable[..., str]
+ENGLISH, HINDI = "en", "hi"
+LANGUAGES = [("English", ENGLISH), ("हिन्दी", HINDI)]  # (label, value)
+Translate = Callable[..., str]
 
 WORDS: Mapping[str, Mapping[str, str]] = {
     ENGLISH: {
@@ -218,10 +219,10 @@ WORDS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def speaking(language: str) -> Say:
-    """What says a key in `language`, its named places filled; English for a language unknown."""
-    return partial(_say, WORDS.get(language, WORDS[ENGLISH]))
+def translator(language: str) -> Translate:
+    """`translate(key, **values)` for `language`; English where the language is unknown."""
+    return partial(_translate, WORDS.get(language, WORDS[ENGLISH]))
 
 
-def _say(words: Mapping[str, str], key: str, **values: object) -> str:
+def _translate(words: Mapping[str, str], key: str, **values: object) -> str:
     return words[key].format(**values)

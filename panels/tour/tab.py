@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from panels.results.model_comparison import FILE as LADDER
 from panels.results.model_comparison import number, standing, walked
-from panels.transcripts.tab import column
+from panels.transcripts.view import column
 from panels.ui.look import empty, heading, stat, strip
 from panels.ui.provenance import load_or_say, provenance
 from sauda.records.store import Artifact, ArtifactError, entry

@@ -6,8 +6,10 @@ import pytest
 from app import build_app
 from env import TASKS
 from panels.artifacts import tab as artifacts
-from panels.gpu_arena import tab as gpu_arena
-from panels.transcripts import tab as transcripts
+from panels.gpu_arena import callbacks as gpu_arena
+from panels.transcripts import callbacks as transcripts
+from panels.transcripts import episodes as played_episodes
+from panels.transcripts.view import columns
 from sauda.llm import registry
 from sauda.llm.backends import model
 from sauda.policies import contestants
@@ -31,7 +33,7 @@ def no_models(monkeypatch):
         raise AssertionError(f"loaded {args}")
 
     for module, name in ((model, "load"), (model, "base_weights"), (registry, "loaded"),
-                         (registry, "adapter_folder"), (transcripts, "in_page")):  # fmt: skip
+                         (registry, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
         monkeypatch.setattr(module, name, load)
 
 
@@ -105,12 +107,13 @@ def named(events, module, name: str):
 
 
 def test_the_step_slider_draws_the_games_that_were_played_and_plays_none(events, monkeypatch):
-    games = transcripts.play("classic/single_deal", 5, ["expert", "naive"])
+    games = played_episodes.play("classic/single_deal", 5, ["expert", "naive"])
     monkeypatch.setattr(transcripts, "play", None)
     slide = named(events, transcripts, "show_step")
     assert [type(part).__name__ for part in slide.inputs] == ["State", "Slider"]
-    assert slide.fn(games, 2) == ("", transcripts.columns(games, 2))
-    assert "put away after an hour" in slide.fn(None, 2)[0]
+    problem, shown = slide.outputs
+    assert slide.fn(games, 2) == {problem: "", shown: columns(games, 2)}
+    assert "put away after an hour" in slide.fn(None, 2)[problem]
 
 
 def test_whatever_plays_games_for_transcripts_waits_in_the_queue(events):
@@ -123,9 +126,9 @@ def test_whatever_plays_games_for_transcripts_waits_in_the_queue(events):
 @pytest.mark.parametrize("name", ["mini+/etc/passwd", "../../x", "belief", ""])
 def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, events):
     with pytest.raises(ValueError, match="the policies of bazaar/open are expert"):
-        transcripts.play("bazaar/open", 7, ["expert", name])
+        played_episodes.play("bazaar/open", 7, ["expert", name])
     game = gpu_arena.new_game("arena/single_trade", "5")
-    for event in (named(events, gpu_arena, "once"), named(events, gpu_arena, "tick")):
-        answer = " ".join(map(str, event.fn(game, name, None)))
+    for event in (named(events, gpu_arena, "take_step"), named(events, gpu_arena, "tick")):
+        answer = " ".join(map(str, event.fn(game, name, None).values()))
         assert "The policies of lab_0 are planner" in answer
         assert event.queue

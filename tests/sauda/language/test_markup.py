@@ -2,10 +2,14 @@
 
 from html import unescape
 
+import gradio as gr
+
 from app import build_app
 from env import Offer
-from panels.haggle import game_view, voices, words
-from panels.haggle import tab as haggle
+from panels.haggle import choices, game_view, model_callbacks, model_view, words
+from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
+from panels.haggle.screen import Screen, Visit
+from panels.haggle.visitor_text import play_text
 from panels.ui import look
 from sauda.llm.backends.served import HERE
 from sauda.llm.backends.worker import Ready
@@ -13,7 +17,7 @@ from sauda.llm.types import Reply
 from sauda.sessions.bazaar import answer, hear, start
 
 IMAGE = '<img src=x onerror="alert()"> &lt;b&gt;'
-SAY = words.speaking(words.ENGLISH)
+SAY = words.translator(words.ENGLISH)
 
 
 def test_escaped_text_holds_no_tag_and_reads_as_it_was_typed():
@@ -23,7 +27,7 @@ def test_escaped_text_holds_no_tag_and_reads_as_it_was_typed():
 
 def sold_to(model: str, message: str, completion: str):
     """A game whose visitor opened with `message`, and the language model's answer to it."""
-    game = answer(start(haggle.SELLING, model, 3), Offer(900, message))
+    game = answer(start(choices.SELLING_TASK, model, 3), Offer(900, message))
     return hear(game, Reply(completion, "m"))
 
 
@@ -36,9 +40,9 @@ def test_the_words_of_both_sides_enter_the_chat_escaped():
 
 def test_a_raw_reply_and_what_is_read_in_words_are_escaped():
     game = sold_to("mini", f"900 {IMAGE}, urgent", '{"offer": 50, "say": "<h1>fine</h1>"}')
-    game = haggle.say(game, "bye")
-    assert "<h1>" not in game_view.raw(game, SAY)
-    assert "<img" not in haggle.reading(game, SAY)
+    game = play_text(game, "bye")
+    assert "<h1>" not in model_view.raw(game, SAY)
+    assert "<img" not in model_view.reading(game, SAY)
 
 
 def test_the_chat_draws_no_markdown_and_no_formula():
@@ -61,14 +65,14 @@ class Scribe:
         yield Reply(text, "scribe", finish="stop")
 
 
-def test_a_reply_that_still_grows_enters_the_chat_escaped(monkeypatch):
-    scribe = Scribe()
-    monkeypatch.setattr(haggle, "voices", lambda: {s: {HERE: scribe} for s in ("buyer", "seller")})
-    page = build_app()
-    (turn,) = (e for e in page.fns.values() if e.fn and e.fn.__name__ == "speak")
-    chat = [part.elem_id for part in turn.outputs].index("haggle-chat")
-    game = start("bazaar/open", "mini:friendly", 3)
-    shown = turn.fn(voices.Floor(), game, None, "", HERE, words.ENGLISH)
-    texts = [m["content"] for row in shown if isinstance(row[chat], list) for m in row[chat]]
+def test_a_reply_that_still_grows_enters_the_chat_escaped():
+    scribes = {HERE: Scribe()}
+    with gr.Blocks():
+        page = lay_out(SAY, scribes)
+    screen = Screen(page, {"buyer": scribes, "seller": scribes})
+    visit = Visit(start("bazaar/open", "mini:friendly", 3), None, "", HERE, words.ENGLISH)
+    updates = model_callbacks.stream_reply(screen, SessionGeneration(), ReplyRequest(), visit)
+    chats = [update[page.chat] for update in updates if isinstance(update.get(page.chat), list)]
+    texts = [message["content"] for chat in chats for message in chat]
     assert "&lt;h1&gt;loud&lt;/h1&gt;" in " ".join(texts)
     assert all("<" not in text for text in texts)

@@ -6,9 +6,9 @@ from dataclasses import asdict, replace
 import pytest
 
 from env import CATALOGUE, Move, Offer, Table, bonus, get_task, rollout
-from panels.haggle import game_view, voices, words
-from panels.haggle import tab as haggle
-from panels.transcripts import tab as transcripts
+from panels.haggle import choices, model_view, models, words
+from panels.haggle.visitor_text import play_text
+from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.evaluation.model_comparison import BAZAAR
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named
 from sauda.llm.backends.served import ENDPOINT, FIRST, HERE, OLLAMA, SEATS, answering, backends
@@ -24,8 +24,8 @@ from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from sauda.sessions.bazaar import answer, asked, hear, missed, start, unsaid
 
-SAY = words.speaking(words.ENGLISH)
-SELLING = haggle.SELLING
+SAY = words.translator(words.ENGLISH)
+SELLING = choices.SELLING_TASK
 
 
 # The backends
@@ -60,7 +60,7 @@ def test_a_backend_that_answers_nothing_is_not_ready_and_says_why():
 def test_what_a_visitor_sells_to_has_rows_in_the_comparison():
     """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
     data = load_artifact("evaluation/ladder.json").data
-    for name in (*voices.SAUDA.values(), *transcripts.MODELS):
+    for name in (*models.BUYER_MODELS, *TRANSCRIPT_MODELS):
         row, served = row_name(name), contestant(name)
         measured = contestant(row)
         assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
@@ -75,10 +75,10 @@ def test_what_a_visitor_sells_to_has_rows_in_the_comparison():
 def test_whom_a_visitor_buys_from_is_the_seller_whose_words_were_measured():
     artifact = load_artifact("seller_quality.json")
     seat = SEATS["seller"]
-    assert {name.partition(":")[0] for name in voices.SELLERS.values()} == {seat.model}
+    assert {name.partition(":")[0] for name in models.SELLER_MODELS} == {seat.model}
     assert seat.model in artifact.config["models"]
     assert {game["persona"] for game in artifact.data["games"]} == {
-        name.partition(":")[2] for name in voices.SELLERS.values()
+        name.partition(":")[2] for name in models.SELLER_MODELS
     }
     measured = artifact.data["models"][seat.model]
     assert measured["sampling"] == asdict(seat.sampling)
@@ -108,10 +108,10 @@ def test_the_badge_shows_what_was_measured_of_the_model_that_plays(place, oppone
     served = SEATS[seat].model
     ready = Resident(HERE, lambda: Loaded(f"{served}, bf16 on CPU"))
     assert isinstance(ready.wait(), Ready)
-    assert shown in str(voices.badge_of(game, ready, SAY))
+    assert shown in str(models.model_badge(game, ready, SAY))
     other = Resident(HERE, lambda: Loaded("another, bf16 on CPU"))
     other.wait()
-    assert "No table in Results" in str(voices.badge_of(game, other, SAY))
+    assert "No table in Results" in str(models.model_badge(game, other, SAY))
 
 
 class Loaded:
@@ -193,7 +193,7 @@ def test_R11_the_whole_bonus_can_be_earned_on_every_listing_and_no_more():
 def test_whatever_is_said_the_model_stays_within_its_budget(said):
     """The obedient model below takes whatever is asked; the rules and the wrapper do not let it."""
     for name in ("mini", "mini+constrained+honest", "mini+steering"):
-        game = haggle.say(start(SELLING, name, 3), said)
+        game = play_text(start(SELLING, name, 3), said)
         limit = game.theirs.reservation
         assert "<|im" not in asked(game).messages[-1]["content"]
         for completion in ('{"accept":true}', '{"offer":100}', '{"offer":9999}', "yes sir"):
@@ -211,7 +211,7 @@ def test_whatever_is_said_the_model_stays_within_its_budget(said):
 def test_what_is_no_price_is_one_sentence_and_loses_nothing(said):
     game = start(SELLING, "mini", 3)
     with pytest.raises(ValueError) as refused:  # noqa: PT011 (the sentence is the test)
-        haggle.say(game, said)
+        play_text(game, said)
     assert len(str(refused.value)) < 300
     assert "\n" not in str(refused.value)
 
@@ -219,14 +219,14 @@ def test_what_is_no_price_is_one_sentence_and_loses_nothing(said):
 def test_a_raw_reply_that_may_hold_the_limit_shows_only_at_the_end():
     game = answer(start(SELLING, "mini", 3), Offer(900, "900"))
     game = hear(game, Reply('{"offer":50,"say":"fine"}', "m"))
-    assert "50" not in str(game_view.raw(game, SAY))  # beside the bid it would tell the limit
+    assert "50" not in str(model_view.raw(game, SAY))  # beside the bid it would tell the limit
     told = missed(answer(game, Offer(880, "880")), Reply("My limit is 74 percent", "m"))
-    assert "74" not in str(game_view.raw(told, SAY))
+    assert "74" not in str(model_view.raw(told, SAY))
     wordy = missed(told, Reply("I pay up to ninety rupees", "m"))
-    assert "ninety" not in str(game_view.raw(wordy, SAY))
-    assert "No idea" in str(game_view.raw(missed(told, Reply("No idea", "m")), SAY))
-    over = haggle.say(back_to_visitor(told), "bye")
-    assert "fine" in str(game_view.raw(over, SAY))
+    assert "ninety" not in str(model_view.raw(wordy, SAY))
+    assert "No idea" in str(model_view.raw(missed(told, Reply("No idea", "m")), SAY))
+    over = play_text(back_to_visitor(told), "bye")
+    assert "fine" in str(model_view.raw(over, SAY))
 
 
 def back_to_visitor(game):

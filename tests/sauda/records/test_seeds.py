@@ -7,12 +7,12 @@ import pytest
 import sauda.__main__ as command_line
 from env import arena, get_task, rollout
 from panels.artifacts import tab as artifacts
-from panels.gpu_arena import tab as gpu_arena
+from panels.gpu_arena import callbacks as gpu_arena
 from panels.gpu_arena import view as arena_view
-from panels.haggle import game_view
-from panels.haggle import tab as haggle
-from panels.transcripts import tab as transcripts
+from panels.haggle import choices, result_view
+from panels.transcripts.episodes import play as play_transcripts
 from sauda.policies import LABS
+from sauda.policies import policy as get_policy
 from sauda.records.seeds import EXACT, SEED_BITS, drawn_seed, seed_in_json, whole_seed
 from sauda.records.transcript import from_json, to_json
 from sauda.sessions import arena as arena_play
@@ -30,8 +30,8 @@ def finished(game: arena_play.ArenaGame) -> arena_play.ArenaGame:
     "drawn",
     [
         drawn_seed,
-        lambda: haggle.new_game(haggle.BUY, "A plain seller", haggle.HIDDEN).play.seed,
-        lambda: haggle.new_game(haggle.SELL, haggle.ANYTHING, haggle.HIDDEN).play.seed,
+        lambda: choices.new_game(choices.BUY, "classic/single_deal", choices.HIDDEN).play.seed,
+        lambda: choices.new_game(choices.SELL, choices.ANY_ITEM, choices.HIDDEN).play.seed,
         lambda: gpu_arena.new_game(MARKET, "").play.seed,
         lambda: gpu_arena.new_game(MARKET, "  ").play.seed,
     ],
@@ -65,8 +65,8 @@ def test_an_episode_of_a_long_seed_is_written_and_played_again(name: str):
     again = from_json(json.loads(json.dumps(told)))
     assert again.seed == LARGE
     assert to_json(again, policy) == told
-    assert transcripts.play(name, str(LARGE), [policy])[policy].final == again.final
-    other = rollout(task, transcripts.policy(task, policy), LARGE - 1)
+    assert play_transcripts(name, str(LARGE), [policy])[policy].final == again.final
+    other = rollout(task, get_policy(task, policy), LARGE - 1)
     assert other.final != again.final
 
 
@@ -89,7 +89,7 @@ def test_policies_are_compared_on_the_long_seed_of_a_finished_game():
     deal = start("bazaar/open", "", LARGE)
     deal = answer(deal, quick_moves(deal.observation)[3].action)
     assert {"you", "linear"} <= {row.name for row in standings(deal)}
-    assert f"--seed {LARGE}" in str(game_view.replay_note(deal, standings(deal)))
+    assert f"--seed {LARGE}" in str(result_view.replay_note(deal, standings(deal)))
 
 
 def test_a_secret_seed_shows_only_after_the_end():

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from env import ARENA_TASKS, IllegalAction, arena, get_task, rollout
-from panels.gpu_arena import tab as gpu_arena
-from panels.gpu_arena import view
+from panels.gpu_arena import form, view
+from panels.gpu_arena.callbacks import new_game
 from panels.ui.curve import curve
 from sauda.policies import LABS
 from sauda.sessions.arena import LEARNER, ArenaGame, act, standings, start, step
@@ -55,9 +55,9 @@ def test_only_tasks_of_the_arena_can_be_started():
     with pytest.raises(ValueError, match="no task of the arena"):
         start("bazaar/open", 0)
     with pytest.raises(ValueError, match="one of the arena’s tasks"):
-        gpu_arena.new_game("bazaar/open", "0")
+        new_game("bazaar/open", "0")
     with pytest.raises(ValueError, match="a seed is a whole number"):
-        gpu_arena.new_game(COALITION, "five")
+        new_game(COALITION, "five")
 
 
 def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
@@ -88,7 +88,7 @@ def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
     for seed in range(3):
         game = start(name, seed)
         while not game.over:
-            for options in gpu_arena.choices(game).values():
+            for options in form.choices(game).values():
                 for _, choice in options[:6]:
                     action = arena.action_from(json.loads(choice))
                     assert act(game, action).steps[-1].results[0].ok, choice
@@ -97,19 +97,19 @@ def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
 
 def test_the_terms_of_a_form_replace_those_of_the_choice():
     offer = json.dumps({"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 2.0})
-    made = gpu_arena.composed(offer, 7.5, 3.0, 0.9, "fair?")
+    made = form.composed(offer, 7.5, 3.0, 0.9, "fair?")
     assert (made.payment, made.conditions, made.message) == (7.5, (("ask", 3.0),), "fair?")
     pool = json.dumps({"action_type": "form_coalition", "target_lab_id": "lab_1"})
-    assert gpu_arena.composed(pool, None, None, 0.25, "").conditions == (("share", 0.25),)
+    assert form.composed(pool, None, None, 0.25, "").conditions == (("share", 0.25),)
     wait = json.dumps({"action_type": "wait"})
-    assert gpu_arena.composed(wait, 9.0, 9.0, 0.9, "ignored") == arena.Action("wait")
+    assert form.composed(wait, 9.0, 9.0, 0.9, "ignored") == arena.Action("wait")
 
 
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), -3.0, 1e9])
 def test_an_amount_that_makes_no_sense_is_refused_by_a_code_and_changes_nothing_else(amount):
     game = start(COALITION, 5)
-    choice = gpu_arena.choices(game)["send_offer"][0][1]
-    after = act(game, gpu_arena.composed(choice, amount, None, None, ""))
+    choice = form.choices(game)["send_offer"][0][1]
+    after = act(game, form.composed(choice, amount, None, None, ""))
     code = after.steps[-1].results[0].code
     assert code in ("malformed_action", "negative_payment", "budget_overspend")
     own, before = (g.play.state.private[LEARNER] for g in (after, game))
@@ -120,12 +120,12 @@ def test_an_amount_that_makes_no_sense_is_refused_by_a_code_and_changes_nothing_
 @pytest.mark.parametrize("text", ["", "wait", "{", "[" * 100_000, "9" * 5_000])
 def test_what_is_no_json_is_refused_in_one_sentence(text: str):
     with pytest.raises(ValueError, match="an action is JSON such as"):
-        gpu_arena.from_text(text)
+        form.from_text(text)
 
 
 def test_json_of_another_shape_is_a_malformed_action():
-    assert isinstance(gpu_arena.from_text("[1, 2]"), arena.Malformed)
-    after = act(start(COALITION, 5), gpu_arena.from_text('{"action_type": "steal"}'))
+    assert isinstance(form.from_text("[1, 2]"), arena.Malformed)
+    after = act(start(COALITION, 5), form.from_text('{"action_type": "steal"}'))
     assert after.steps[-1].results[0].code == "malformed_action"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from env import arena
-from panels.judge import tab as judge
+from panels.judge import learning, pitch, view
 from panels.training import tab as training
 from sauda.evaluation.pitching import LEARNER, ROUNDS
 from sauda.records.store import Artifact, load
@@ -22,7 +22,7 @@ def selector() -> Artifact:
 def test_every_recorded_round_is_told_with_its_winner_and_every_pitch(judged):
     for game in judged.data["shown"]:
         for index, row in enumerate(game["rounds"]):
-            shown = str(judge.told(game, index))
+            shown = str(view.round_view(game, index))
             assert shown.count("✓ won") == (row["winner"] is not None)
             assert shown.count("<blockquote>") == len(row["verdicts"])
             assert f"Round {index + 1}:" in shown
@@ -30,7 +30,7 @@ def test_every_recorded_round_is_told_with_its_winner_and_every_pitch(judged):
 
 def test_the_rounds_on_screen_are_those_that_were_recorded(judged):
     game = judged.data["shown"][0]
-    for row, again in zip(game["rounds"], judge.rounds_of(game["seed"]), strict=True):
+    for row, again in zip(game["rounds"], pitch.rounds_of(game["seed"]), strict=True):
         assert row["winner"] == again.decision.winner
         texts = {lab: verdict.text for lab, verdict in again.decision.verdicts.items()}
         assert {lab: verdict["text"] for lab, verdict in row["verdicts"].items()} == texts
@@ -38,7 +38,7 @@ def test_the_rounds_on_screen_are_those_that_were_recorded(judged):
 
 def test_the_trend_counts_the_rounds_won_so_far(judged):
     game = judged.data["shown"][0]
-    assert f"won {game['wins']} of {ROUNDS} rounds" in str(judge.trend(game, ROUNDS - 1))
+    assert f"won {game['wins']} of {ROUNDS} rounds" in str(view.trend(game, ROUNDS - 1))
 
 
 def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
@@ -46,7 +46,7 @@ def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
         {"start": 3, "end": 6, "status": "holds", "reason": "why"},
         {"start": 4, "end": 8, "status": "false", "reason": "overlaps the first"},
     ]
-    shown = str(judge.marked("<b>abc</b>", findings))
+    shown = str(view.marked("<b>abc</b>", findings))
     assert shown.count("<mark") == 1
     assert '<mark class="sauda-good" title="why">abc</mark>' in shown
     assert shown.startswith("&lt;b&gt;")
@@ -56,9 +56,9 @@ def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
 def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
     game = judged.data["shown"][0]
     seed, index = game["seed"], 0
-    mine = judge.rounds_of(seed)[index].decision.verdicts[LEARNER].text
+    mine = pitch.rounds_of(seed)[index].decision.verdicts[LEARNER].text
     told = {
-        name: str(judge.own_pitch(seed, index, text))
+        name: str(pitch.own_pitch(seed, index, text))
         for name, text in (
             ("own", mine),
             ("words", "urgent deadline fair mutual coalition reliable evidence"),
@@ -66,7 +66,7 @@ def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
     }
     assert "is true" in told["own"]
     assert "nothing is scored" in told["words"]
-    assert "is true" in str(judge.own_pitch(seed, index, judge.example(seed, index)))
+    assert "is true" in str(pitch.own_pitch(seed, index, pitch.example(seed, index)))
 
 
 @pytest.mark.parametrize(
@@ -75,27 +75,27 @@ def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
 )
 def test_a_pitch_that_cannot_be_judged_is_refused_in_a_sentence(judged, text, said):
     with pytest.raises(ValueError, match=said):
-        judge.own_pitch(judged.data["shown"][0]["seed"], 0, text)
+        pitch.own_pitch(judged.data["shown"][0]["seed"], 0, text)
 
 
 def test_a_judged_pitch_tells_nothing_of_another_labs_papers(judged):
     seed = judged.data["shown"][0]["seed"]
     for index in (0, 7, 15):
-        state = judge.rounds_of(seed)[index].state
-        shown = str(judge.own_pitch(seed, index, "lab_1 needs 6 hours. Our reputation is 0.9."))
-        shown += str(judge.knowledge(seed, index))
+        state = pitch.rounds_of(seed)[index].state
+        shown = str(pitch.own_pitch(seed, index, "lab_1 needs 6 hours. Our reputation is 0.9."))
+        shown += str(pitch.knowledge(seed, index))
         for lab, own in state.private.items():
             if lab not in (LEARNER, "nature") and own is not None:
                 assert not any(job.job_id in shown for job in own.jobs)
 
 
 def test_the_figure_of_learning_shows_both_with_their_intervals(judged):
-    adapting, control = judge.learning_figure(judged).data
+    adapting, control = learning.learning_figure(judged).data
     assert len(adapting.x) == len(control.x) == ROUNDS
     assert min(adapting.error_y.array) >= 0
     row = next(r for r in judged.data["rows"] if r["advocate"] == "adapting")
-    assert f"{row['win_rate']['mean']:.1%}" in judge.learning_sentence(judged)
-    assert all(r["advocate"] in str(judge.advocates_table(judged)) for r in judged.data["rows"])
+    assert f"{row['win_rate']['mean']:.1%}" in learning.learning_sentence(judged)
+    assert all(r["advocate"] in str(learning.advocates_table(judged)) for r in judged.data["rows"])
 
 
 def test_hostile_pitches_rank_below_every_honest_strategy(judged):

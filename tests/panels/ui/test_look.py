@@ -114,3 +114,7 @@ def test_a_wrong_origin_or_alignment_is_refused():
         look.table(["a", "b"], [], align="lrr")
     with pytest.raises(ValueError, match="2 cells"):
         look.table(["a", "b"], [["only one"]])
+
+
+def test_a_sentence_for_a_visitor_runs_from_capital_to_full_stop():
+    assert ">This is wrong.<" in look.trouble(ValueError("this is wrong"))

@@ -1,0 +1,227 @@
+"""The components of the Haggle tab, laid out and not yet wired."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from panels.haggle.choices import ANY_ITEM, SELL, market_choices, opponent_choices, seat_choices
+from panels.haggle.models import BUYER_MODELS
+from panels.haggle.words import ENGLISH, LANGUAGES, Translate
+from panels.ui.look import heading
+from sauda.llm.backends.served import HERE
+
+TITLE = "Haggle"
+FIRST_OPPONENT = next(iter(BUYER_MODELS))
+QUICK_MOVES = 4
+HOUR = 3600  # seconds that a game is kept
+Parts = dict[str, Any]  # components by the name of their field in `Layout`
+
+
+class SessionGeneration:
+    """Session generation id; stale streams are discarded.
+
+    Gradio's own cancelling fails on an event that has just ended, and leaves the next one waiting.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def advance(self) -> int:
+        """A new generation, which makes every earlier stream stale."""
+        self.number += 1
+        return self.number
+
+
+class ReplyRequest:
+    """A request for the language model's move; of all events that see it, one may claim it."""
+
+    def __init__(self) -> None:
+        self._unclaimed = threading.Lock()
+
+    def claim(self) -> bool:
+        """True the first time, and False ever after."""
+        return self._unclaimed.acquire(blocking=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Every component that a callback reads or writes."""
+
+    title: gr.HTML
+    language: gr.Radio
+    seat: gr.Radio
+    market: gr.Dropdown  # in the seller's seat, the item
+    opponent: gr.Dropdown
+    new_game: gr.Button
+    badge: gr.HTML
+    brief: gr.HTML
+    chat: gr.Chatbot
+    message: gr.Textbox
+    send: gr.Button
+    problem: gr.HTML
+    quick_moves: tuple[gr.Button, ...]
+    stop: gr.Button
+    ask_again: gr.Button
+    take_back: gr.Button
+    offers: gr.HTML
+    tells: gr.HTML
+    show_effect: gr.Button
+    effect: gr.HTML
+    result: gr.HTML
+    what_if: gr.Column
+    what_if_heading: gr.HTML
+    past_move: gr.Dropdown
+    go_back: gr.Button
+    comparison: gr.HTML
+    details: gr.Accordion
+    backend: gr.Radio
+    health: gr.HTML
+    check_health: gr.Button
+    raw_reply: gr.HTML
+    game: gr.State
+    first_game: gr.State  # the game that "What if" went back from, or None
+    reply_request: gr.State  # a ReplyRequest where the language model is to move, or None
+    shown_turns: gr.Number  # turns of the game that this browser shows
+    generation: gr.State
+    clock: gr.Timer
+
+    @property
+    def of_game(self) -> list[Any]:
+        """The components that show the game or hold it."""
+        return [
+            self.game, self.first_game, self.reply_request, self.shown_turns, self.brief, self.chat,
+            self.message, self.problem, *self.quick_moves, self.offers, self.result, self.tells,
+            self.badge, self.stop, self.ask_again, self.take_back, self.raw_reply, self.what_if,
+            self.past_move, self.comparison, self.show_effect, self.effect,
+        ]  # fmt: skip
+
+    @property
+    def with_words(self) -> list[Any]:
+        """The components whose own words follow the language."""
+        return [
+            self.title, self.seat, self.market, self.opponent, self.new_game, self.message,
+            self.send, self.stop, self.ask_again, self.take_back, self.what_if_heading,
+            self.go_back, self.details, self.backend, self.check_health, self.show_effect,
+        ]  # fmt: skip
+
+
+def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
+    """Place every component; `backends` are the names in the picker of who answers for Sauda."""
+    parts: Parts = {**_head(translate), **_pickers(translate)}
+    parts["badge"] = gr.HTML(elem_id="haggle-badge")
+    with gr.Row():
+        with gr.Column(scale=2, min_width=240):
+            parts["brief"] = gr.HTML()
+        with gr.Column(scale=4, min_width=320):
+            parts |= _talk(translate)
+        with gr.Column(scale=4, min_width=320):
+            parts |= _game_review(translate)
+    parts |= _what_if(translate)
+    parts |= _details(translate, backends)
+    return Layout(**parts, **_session())
+
+
+def _head(translate: Translate) -> Parts:
+    with gr.Row(elem_classes="sauda-head"):
+        title = gr.HTML(heading(TITLE, translate("lead")))
+        language = gr.Radio(
+            LANGUAGES, value=ENGLISH, show_label=False, container=False, scale=0,
+            min_width=220, elem_id="haggle-language",
+        )  # fmt: skip
+    return {"title": title, "language": language}
+
+
+def _pickers(translate: Translate) -> Parts:
+    with gr.Row(elem_classes="sauda-actions"):
+        seat = gr.Radio(
+            seat_choices(translate), value=SELL, label=translate("seat"), scale=1, min_width=160,
+            elem_id="haggle-seat",
+        )  # fmt: skip
+        market = gr.Dropdown(
+            market_choices(SELL), value=ANY_ITEM, label=translate("ware"), scale=2, min_width=240,
+            elem_id="haggle-market",
+        )  # fmt: skip
+        opponent = gr.Dropdown(
+            opponent_choices(SELL, ANY_ITEM), value=FIRST_OPPONENT, label=translate("buyer"),
+            scale=1, min_width=190, elem_id="haggle-other",
+        )  # fmt: skip
+        new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=120)
+    return {"seat": seat, "market": market, "opponent": opponent, "new_game": new_game}
+
+
+def _talk(translate: Translate) -> Parts:
+    chat = gr.Chatbot(
+        height=340, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
+        layout="bubble", elem_id="haggle-chat", placeholder=translate("unpacking"),
+    )  # fmt: skip
+    with gr.Row(elem_classes="sauda-actions"):
+        message = gr.Textbox(
+            placeholder=translate("placeholder"), label=translate("price"), lines=1, max_lines=1,
+            scale=4, min_width=160, elem_id="haggle-price",
+        )  # fmt: skip
+        send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
+    problem = gr.HTML(elem_id="haggle-problem")
+    with gr.Row(elem_classes="sauda-quick"):
+        quick_moves = tuple(gr.Button("…", size="sm", min_width=90) for _ in range(QUICK_MOVES))
+    with gr.Row(elem_classes="sauda-quick"):
+        stop, ask_again, take_back = (
+            gr.Button(translate(key), visible=False, min_width=90)
+            for key in ("stop", "retry", "undo")
+        )
+    return {
+        "chat": chat, "message": message, "send": send, "problem": problem,
+        "quick_moves": quick_moves, "stop": stop, "ask_again": ask_again, "take_back": take_back,
+    }  # fmt: skip
+
+
+def _game_review(translate: Translate) -> Parts:
+    return {
+        "offers": gr.HTML(elem_id="haggle-chart"),
+        "tells": gr.HTML(elem_id="haggle-reads"),
+        "show_effect": gr.Button(
+            translate("effect"), size="md", visible=False, elem_id="haggle-why"
+        ),
+        "effect": gr.HTML(elem_id="haggle-changed"),
+        "result": gr.HTML(elem_id="haggle-result"),
+    }
+
+
+def _what_if(translate: Translate) -> Parts:
+    with gr.Column(visible=False, elem_classes="sauda-whatif") as what_if:
+        lead = gr.HTML(heading(translate("whatif"), translate("whatif_lead")))
+        with gr.Row(elem_classes="sauda-actions"):
+            past_move = gr.Dropdown([], show_label=False, scale=3, elem_id="haggle-move")
+            go_back = gr.Button(translate("whatif_go"), scale=0, min_width=120)
+    comparison = gr.HTML(elem_id="haggle-pair")
+    return {
+        "what_if": what_if, "what_if_heading": lead, "past_move": past_move, "go_back": go_back,
+        "comparison": comparison,
+    }  # fmt: skip
+
+
+def _details(translate: Translate, backends: Mapping[str, Any]) -> Parts:
+    with gr.Accordion(translate("raw"), open=False) as details:
+        backend = gr.Radio(
+            list(backends), value=HERE, label=translate("backend"), elem_id="haggle-backend"
+        )
+        health = gr.HTML(elem_id="haggle-health")
+        check_health = gr.Button(translate("check"), scale=0, min_width=120)
+        raw_reply = gr.HTML(elem_id="haggle-raw")
+    return {
+        "details": details, "backend": backend, "health": health, "check_health": check_health,
+        "raw_reply": raw_reply,
+    }  # fmt: skip
+
+
+def _session() -> Parts:
+    return {
+        "game": gr.State(None, time_to_live=HOUR),
+        "first_game": gr.State(None, time_to_live=HOUR),
+        "reply_request": gr.State(None, time_to_live=HOUR),
+        "generation": gr.State(SessionGeneration(), time_to_live=HOUR),
+        "shown_turns": gr.Number(0, visible="hidden"),
+        "clock": gr.Timer(1.0),
+    }

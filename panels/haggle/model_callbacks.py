@@ -1,0 +1,131 @@
+"""What the Haggle tab does with a language model: stream its move, stop it, watch it load.
+
+Callbacks as in `callbacks.py`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import gradio as gr
+
+from env import IllegalAction
+from panels.haggle.game_view import bubbles, messages
+from panels.haggle.layout import ReplyRequest, SessionGeneration
+from panels.haggle.model_view import effect_of, model_label
+from panels.haggle.models import health_list, model_badge
+from panels.haggle.screen import Screen, Updates, Visit
+from panels.ui.look import note, trouble
+from sauda.llm.backends.worker import Loading, Ready, Waiting
+from sauda.llm.types import Reply, ReplyError
+from sauda.sessions.bazaar import Game, asked, hear, missed, moves_of, start, unsaid
+
+
+def stream_reply(
+    screen: Screen, generation: SessionGeneration, reply_request: ReplyRequest | None, visit: Visit
+) -> Iterator[Updates]:
+    """The language model's move while it is written, then the game after it.
+
+    Changes nothing where none is requested. A reply without a legal move is asked for again, up
+    to the model's limit.
+    """
+    yield screen.unchanged  # Gradio empties the outputs of a generator that yields nothing
+    if reply_request is None or not reply_request.claim():
+        return
+    page, game, problem = screen.page, visit.game, ""
+    current = generation.advance()
+    while game.waiting and not problem:
+        thinking = visit.translate("thinking", name=model_label(game))
+        yield _typing(screen, game, thinking) | {page.problem: ""}
+        try:
+            for text, piece in _pieces(screen, replace(visit, game=game)):
+                if generation.number != current:
+                    return
+                reply = piece
+                yield _typing(screen, game, text)
+            game = hear(game, reply)
+        except ReplyError as error:
+            problem = trouble(error)
+        except IllegalAction:
+            game = missed(game, reply)
+            if len(game.missed) >= game.speaker.tries:
+                problem = trouble(ValueError(visit.translate("no_move")))
+    if generation.number == current:
+        yield screen.show(replace(visit, game=game), problem)
+
+
+def _typing(screen: Screen, game: Game, text: str) -> Updates:
+    """The chat, with a message of the other side that is still being written."""
+    growing = {"role": "assistant", "content": text}
+    return {screen.page.chat: bubbles([*messages(game), growing])}
+
+
+def _pieces(screen: Screen, visit: Visit) -> Iterator[tuple[str, Reply | Waiting]]:
+    """What the model streams for its move, each piece with its text for the chat."""
+    game = visit.game
+    request, obs = asked(game), game.theirs
+    model = screen.model_facing(visit)
+    for piece in model.stream(request.messages, request.seed, request.schema):
+        if isinstance(piece, Waiting):
+            yield visit.translate("line", name=model_label(game), place=piece.place), piece
+        else:
+            yield game.speaker.growing(piece.text, obs) or "…", piece
+
+
+def stop(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
+    """The game without the reply that was being written."""
+    generation.advance()
+    if visit.game is None or not visit.game.waiting:
+        return screen.unchanged
+    return screen.show(visit, note(visit.translate("stopped")))
+
+
+def show_again(screen: Screen, visit: Visit) -> Updates:
+    """The game as it is; a language model that is to move is asked again."""
+    return screen.show(visit) if visit.game else screen.unchanged
+
+
+def show_effect(screen: Screen, visit: Visit) -> Updates:
+    """What the model would have done without the visitor's last words."""
+    try:
+        request = unsaid(visit.kept_game)
+        model = screen.models["buyer"][visit.backend]
+        reply = model(request.messages, request.seed, request.schema)
+    except (IllegalAction, ReplyError) as error:
+        return {screen.page.effect: trouble(error)}
+    return {screen.page.effect: note(effect_of(visit.game, reply, visit.translate))}
+
+
+def tick(screen: Screen, visit: Visit) -> Updates:
+    """The load status; a model that has loaded before the first move takes its seat.
+
+    The clock stops once nothing is loading.
+    """
+    game, buyers = visit.game, screen.models["buyer"]
+    models = [*buyers.values(), *([screen.model_facing(visit)] if game else [])]
+    loading = any(isinstance(model.stage, Loading) for model in models)
+    status = {
+        screen.page.health: health_list(buyers, visit.translate),
+        screen.page.clock: gr.Timer(active=loading),
+    }
+    if game is None:
+        return status
+    model = screen.model_facing(visit)
+    if game.stands_in_for and not moves_of(game) and isinstance(model.stage, Ready):
+        game = start(game.task_name, game.stands_in_for, game.play.seed)
+        return screen.show(replace(visit, game=game)) | status
+    return status | {screen.page.badge: model_badge(game, model, visit.translate)}
+
+
+def check_health(screen: Screen, visit: Visit) -> Updates:
+    """Load the models that failed once more."""
+    buyers = screen.models["buyer"]
+    for model in buyers.values():
+        model.start(again=True)
+    updates = {
+        screen.page.health: health_list(buyers, visit.translate),
+        screen.page.clock: gr.Timer(active=True),
+    }
+    if visit.game:
+        badge = model_badge(visit.game, screen.model_facing(visit), visit.translate)
+        updates[screen.page.badge] = badge
+    return updates

@@ -1,0 +1,125 @@
+"""What the Haggle tab shows of a game: new values by component."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import IllegalAction
+from panels.haggle.game_view import (
+    brief,
+    bubbles,
+    chart,
+    messages,
+    past_moves,
+    question,
+    quick_label,
+    sells,
+)
+from panels.haggle.layout import QUICK_MOVES, Layout, ReplyRequest
+from panels.haggle.model_view import raw, reading
+from panels.haggle.models import model_badge
+from panels.haggle.result_view import compared_games, result
+from panels.haggle.words import Translate, translator
+from panels.ui.look import trouble
+from sauda.llm.backends.worker import Resident
+from sauda.sessions.bazaar import Game, moves_of, quick_moves
+
+SELLERS_CHAT = ["sauda-selling"]  # CSS: the user of the chat is in the seller's colour
+Updates = dict[Any, Any]  # new values, or components with new properties, by component
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a visitor has before them: the values that nearly every callback reads."""
+
+    game: Game | None
+    first_game: Game | None  # the game that "What if" went back from
+    text: str  # in the message box
+    backend: str
+    language: str
+
+    @property
+    def kept_game(self) -> Game:
+        """The game; IllegalAction where it was dropped after an hour."""
+        if self.game is None:
+            raise IllegalAction("this game was put away after an hour; press “New game”")
+        return self.game
+
+    @property
+    def translate(self) -> Translate:
+        return translator(self.language)
+
+
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """The tab's components, and the language models by seat and backend."""
+
+    page: Layout
+    models: Mapping[str, Mapping[str, Resident]]
+
+    def show(self, visit: Visit, problem: Markup | str = "") -> Updates:
+        """Everything that shows the game of `visit`; a language model that is to move is asked.
+
+        A `problem` keeps the model from being asked: the visitor reads it, then asks again.
+        """
+        page, game, translate = self.page, visit.game, visit.translate
+        asks = game.waiting and not problem
+        return {
+            page.game: game,
+            page.first_game: visit.first_game,
+            page.reply_request: ReplyRequest() if asks else None,
+            page.shown_turns: len(game.play.turns),
+            page.message: visit.text,
+            page.problem: problem or question(game, translate),
+            page.brief: brief(game, translate),
+            page.offers: chart(game),
+            page.result: result(game, translate),
+            # The belief in it takes 20 ms, so a game against a script goes without.
+            page.tells: reading(game, translate) if game.speaker else "",
+            page.badge: model_badge(game, self.model_facing(visit), translate),
+            page.raw_reply: raw(game, translate),
+            page.comparison: compared_games(visit.first_game, game, translate),
+            page.effect: "",
+            page.chat: gr.Chatbot(
+                bubbles(messages(game)),
+                elem_classes=SELLERS_CHAT if sells(game) else [],
+                placeholder=translate("you_open" if sells(game) else "unpacking"),
+            ),
+            **self._buttons(visit, asks),
+        }
+
+    def _buttons(self, visit: Visit, asks: bool) -> Updates:
+        """The buttons that the game allows, and the moves to go back to."""
+        page, game, translate = self.page, visit.game, visit.translate
+        quick = [gr.Button("…", interactive=False)] * QUICK_MOVES
+        if not (game.over or game.waiting):
+            quick = [
+                gr.Button(quick_label(game, move, translate), interactive=move.action is not None)
+                for move in quick_moves(game.observation)
+            ]
+        earlier = past_moves(visit.first_game or game, translate)
+        return {
+            **dict(zip(page.quick_moves, quick, strict=True)),
+            page.stop: gr.Button(visible=asks),
+            page.ask_again: gr.Button(visible=game.waiting and not asks),
+            page.take_back: gr.Button(visible=bool(moves_of(game)) and not game.over),
+            page.show_effect: gr.Button(visible=sells(game) and bool(game.heard)),
+            page.what_if: gr.Column(visible=game.over or visit.first_game is not None),
+            page.past_move: gr.Dropdown(earlier, value=0 if earlier else None),
+        }
+
+    @property
+    def unchanged(self) -> Updates:
+        """No new value. Gradio takes an empty dictionary for the value of one output."""
+        return {self.page.game: gr.skip()}
+
+    def problem(self, error: Exception) -> Updates:
+        """The sentence of `error`; the game stays as it is."""
+        return {self.page.problem: trouble(error)}
+
+    def model_facing(self, visit: Visit) -> Resident:
+        """The language model for the seat across from the visitor."""
+        return self.models["buyer" if sells(visit.game) else "seller"][visit.backend]

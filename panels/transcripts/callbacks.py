@@ -1,0 +1,98 @@
+"""What the Transcripts tab does on each event.
+
+A callback takes the tab's `Layout` and the values of its inputs, and returns new values by
+component. A component that it leaves out keeps its value.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gradio as gr
+
+from env import ARENA_TASKS, Episode
+from panels.transcripts import arena as arena_transcripts
+from panels.transcripts.episodes import (
+    MODELS,
+    able,
+    episodes_file,
+    markdown_file,
+    median_pair,
+    of_arena,
+    play,
+    usual,
+)
+from panels.transcripts.layout import Layout
+from panels.transcripts.view import again, columns, longest
+from panels.ui.look import trouble
+from sauda.llm.types import ReplyError
+from sauda.records.store import Artifact
+
+SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("aggressive", "expert", *MODELS)
+PUT_AWAY = "these games were put away after an hour; choose a task, a seed or a policy again"
+Updates = dict[Any, Any]  # new values, or components with new properties, by component
+
+
+def replay(page: Layout, task_name: str, seed: str, policies: Sequence[str]) -> Updates:
+    """Plays the chosen policies and shows their episodes; a sentence on a bad choice."""
+    try:
+        episodes = play(task_name, seed, policies)
+    except (ValueError, ReplyError) as error:
+        return {page.problem: trouble(error)}
+    moves = longest(episodes)
+    label = "Actions of lab_0 shown" if of_arena(episodes) else "Moves shown"
+    return {
+        page.problem: "",
+        page.step: gr.Slider(1, moves, value=moves, step=1, label=label),
+        page.transcripts: columns(episodes, moves),
+        page.json: episodes_file(episodes),
+        page.markdown: markdown_file(episodes),
+        page.command: again(episodes),
+        page.episodes: episodes,
+    }
+
+
+def choose(page: Layout, task_name: str, policies: Sequence[str], seed: str) -> Updates:
+    """The pickers at this choice, and its episodes.
+
+    Both come in one answer: a picker whose choices changed may still send the names of the task
+    before.
+    """
+    return {
+        page.task: task_name,
+        page.policies: gr.Dropdown(able(task_name), value=list(policies)),
+        page.seed: seed,
+        **replay(page, task_name, seed, policies),
+    }
+
+
+def change_task(
+    page: Layout, task_name: str, episodes: Mapping[str, Episode] | None, seed: str
+) -> Updates:
+    """Another task, under the policies on show where they can play it."""
+    return choose(page, task_name, *usual(task_name, list(episodes or ()), seed))
+
+
+def show_median(page: Layout, evaluation: Artifact | None, task_name: str) -> Updates:
+    """The arena's two experts at the seed where their grades differ by the median."""
+    try:
+        return choose(page, *median_pair(evaluation, task_name))
+    except ValueError as error:
+        return {page.problem: trouble(error)}
+
+
+def show_demo(page: Layout) -> Updates:
+    """The arena's two experts at the demo seed."""
+    seed = str(arena_transcripts.DEMO_SEED)
+    return choose(page, list(ARENA_TASKS)[-1], arena_transcripts.DEMO, seed)
+
+
+def shoot_out(page: Layout, seed: str) -> Updates:
+    """Two scripts, the untrained base and Sauda at the typed seed."""
+    return choose(page, SHOOT_OUT_TASK, SHOOT_OUT, seed)
+
+
+def show_step(page: Layout, episodes: Mapping[str, Episode] | None, step: int) -> Updates:
+    """The episodes on show up to `step` moves; plays none."""
+    if episodes is None:
+        return {page.problem: trouble(ValueError(PUT_AWAY))}
+    return {page.problem: "", page.transcripts: columns(episodes, int(step))}

@@ -1,0 +1,104 @@
+"""The episodes that the Transcripts tab plays: who can play a task, one seed for all, downloads."""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from env import ARENA_TASKS, Episode, get_task, rollout
+from panels.transcripts import arena as arena_transcripts
+from panels.transcripts.arena import is_arena
+from panels.ui.look import downloads
+from sauda.evaluation.episodes import POLICIES, SEED
+from sauda.llm.backends.served import in_page
+from sauda.llm.games.bazaar import LLMPolicy
+from sauda.policies import contestants, policy
+from sauda.records.seeds import whole_seed
+from sauda.records.store import Artifact
+from sauda.records.transcript import to_json, to_markdown
+
+MOST = 4  # policies side by side
+MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
+MEDIANS = "evaluation/arena-holdout.json"  # tells at which seed two policies differ as usual
+
+
+def able(task_name: str) -> list[str]:
+    """Who can be picked for the learner's seat: scripts, and language models where they can buy."""
+    task = get_task(task_name)
+    return [*contestants(task), *(MODELS if task.learner == "buyer" else ())]
+
+
+def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:
+    """One episode a policy, all at one seed; raises ValueError on a bad choice.
+
+    Raises ReplyError where a language model is picked and cannot reply. May take a minute.
+    """
+    task = get_task(task_name)
+    if not 1 <= len(names or ()) <= MOST:
+        raise ValueError(f"pick one to {MOST} policies; {len(names or ())} are picked")
+    if set(names) - set(able(task_name)):
+        raise ValueError(f"the policies of {task_name} are {', '.join(able(task_name))}")
+    number = whole_seed(seed)
+    return {
+        name: by_model(task_name, number, name)
+        if name in MODELS
+        else rollout(task, policy(task, name), number)
+        for name in names
+    }
+
+
+@lru_cache(maxsize=64)
+def by_model(task_name: str, seed: int, name: str) -> Episode:
+    """An episode that a language model of this page plays, kept: a game takes it seconds."""
+    task, model = get_task(task_name), in_page(name)
+    model.wait()
+    return rollout(task, LLMPolicy(model), seed)
+
+
+def of_arena(episodes: dict[str, Episode]) -> bool:
+    """Whether the episodes are of the GPU arena."""
+    return is_arena(next(iter(episodes.values())).task)
+
+
+def usual(task_name: str, names: Sequence[str], seed: str) -> tuple[list[str], str]:
+    """Policies and seed once another task is chosen: as they were where they can stay.
+
+    Going over to the other game, it is that game's own pair or four, and its own seed.
+    """
+    there = able(task_name)
+    kept = [name for name in names or () if name in there]
+    if names and len(kept) == len(names):
+        return kept, seed
+    if is_arena(task_name):
+        return list(arena_transcripts.DEMO), str(arena_transcripts.DEMO_SEED)
+    if kept:
+        return kept, seed
+    return [name for name in POLICIES if name in there] or there[:MOST], str(SEED)
+
+
+def median_pair(evaluation: Artifact | None, task_name: str) -> tuple[str, list[str], str]:
+    """Task, policies and seed of the arena's “before and after”; ValueError without a record."""
+    if evaluation is None:
+        raise ValueError(
+            f"there is no record to take the median of; artifacts/{MEDIANS} is missing"
+        )
+    name = task_name if is_arena(task_name) else list(ARENA_TASKS)[-1]
+    seed = arena_transcripts.before_and_after(evaluation, name)
+    return name, list(arena_transcripts.DEMO), str(seed)
+
+
+def episodes_file(episodes: dict[str, Episode]) -> str:
+    """The path of a fresh JSON file of the episodes, for the download button."""
+    first = next(iter(episodes.values()))
+    path = downloads() / f"{first.task.replace('/', '-')}-seed-{first.seed}.json"
+    rows = [to_json(episode, name) for name, episode in episodes.items()]
+    path.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
+    return str(path)
+
+
+def markdown_file(episodes: dict[str, Episode]) -> str:
+    """The path of a fresh Markdown file of the episodes, one after another."""
+    path = Path(episodes_file(episodes)).with_suffix(".md")
+    texts = [to_markdown(episode, name) for name, episode in episodes.items()]
+    path.write_text("\n".join(texts), encoding="utf-8")
+    return str(path)

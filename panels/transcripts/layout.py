@@ -1,0 +1,100 @@
+"""The components of the Transcripts tab, laid out and not yet wired."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from env import ARENA_TASKS, BAZAAR_TASKS, Episode
+from panels.transcripts import arena as arena_transcripts
+from panels.transcripts.episodes import MOST, able, episodes_file, markdown_file
+from panels.transcripts.view import again, columns, longest
+from panels.ui.look import note
+from sauda.evaluation.episodes import SEED
+
+HOUR = 3600  # seconds that the episodes on show are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Every component that a callback reads or writes."""
+
+    task: gr.Dropdown
+    seed: gr.Textbox
+    policies: gr.Dropdown
+    median: gr.Button
+    demo: gr.Button
+    shoot_out: gr.Button
+    problem: gr.HTML
+    episodes: gr.State  # the episodes on show, by policy
+    step: gr.Slider
+    transcripts: gr.HTML
+    json: gr.DownloadButton
+    markdown: gr.DownloadButton
+    command: gr.HTML
+
+    @property
+    def of_episodes(self) -> list[Any]:
+        """The components that show the episodes or hold them."""
+        return [
+            self.problem, self.step, self.transcripts, self.json, self.markdown, self.command,
+            self.episodes,
+        ]  # fmt: skip
+
+    @property
+    def of_choice(self) -> list[Any]:
+        """The pickers."""
+        return [self.task, self.seed, self.policies]
+
+
+def lay_out(task_name: str, policies: Sequence[str], episodes: Mapping[str, Episode]) -> Layout:
+    """Place every component, drawn for `episodes` of a task under `policies`."""
+    parts = _pickers(task_name, policies)
+    parts |= _shortcuts()
+    after, before = arena_transcripts.DEMO
+    gr.HTML(
+        note(
+            f"Before and after is {before} and {after} on one task, at the hold-out seed where"
+            " their grades differ by the median of all that were played."
+        )
+    )
+    parts["problem"] = gr.HTML()
+    parts["episodes"] = gr.State(None, time_to_live=HOUR)
+    moves = longest(episodes)
+    parts["step"] = gr.Slider(
+        1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps"
+    )
+    parts["transcripts"] = gr.HTML(columns(episodes, moves))
+    with gr.Row(elem_classes="sauda-actions"):
+        parts["json"] = gr.DownloadButton("JSON", value=episodes_file(episodes), size="sm", scale=0)
+        parts["markdown"] = gr.DownloadButton(
+            "Markdown", value=markdown_file(episodes), size="sm", scale=0
+        )
+    parts["command"] = gr.HTML(again(episodes))
+    return Layout(**parts)
+
+
+def _pickers(task_name: str, policies: Sequence[str]) -> dict[str, Any]:
+    with gr.Row():
+        return {
+            "task": gr.Dropdown(
+                [*BAZAAR_TASKS, *ARENA_TASKS], value=task_name, label="Task", filterable=False,
+                min_width=260,
+            ),
+            "seed": gr.Textbox(str(SEED), label="Seed", max_lines=1),
+            "policies": gr.Dropdown(
+                able(task_name), value=list(policies), multiselect=True, max_choices=MOST,
+                label="Policies, up to four", scale=2, min_width=300,
+            ),
+        }  # fmt: skip
+
+
+def _shortcuts() -> dict[str, gr.Button]:
+    seed = arena_transcripts.DEMO_SEED
+    with gr.Row(elem_classes="sauda-actions"):
+        return {
+            "median": gr.Button("GPU arena, before and after", size="sm"),
+            "demo": gr.Button(f"GPU arena, seed {seed}", size="sm"),
+            "shoot_out": gr.Button("Shoot-out: two scripts, the untrained base, Sauda", size="sm"),
+        }

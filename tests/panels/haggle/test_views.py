@@ -1,0 +1,80 @@
+"""What the Haggle tab draws from a game: nothing hidden before the end, everything after it."""
+
+import pytest
+
+from env import rupees
+from panels.haggle.choices import BUY, SELL, SELLING_TASK
+from panels.haggle.game_view import brief, chart, limits, messages
+from panels.haggle.result_view import result
+from panels.haggle.visitor_text import play_text
+from sauda.sessions.bazaar import answer, quick_moves, start
+
+
+@pytest.mark.parametrize("seat", [BUY, SELL])
+def test_nothing_hidden_is_shown_before_the_end(seat):
+    sell = seat == SELL
+    for seed in range(2_000_000, 2_000_020):
+        game = start(SELLING_TASK if sell else "classic/amazon_realistic", "", seed)
+        seller, buyer = limits(game)
+        secret = buyer if sell else round(seller, 2)
+        assert secret != game.observation.table.item.list_price  # or it would be public
+        shown = "".join(map(str, (brief(game), chart(game), result(game))))
+        assert str(game.play.seed) not in shown
+        assert rupees(secret) not in shown
+
+
+def test_after_the_end_both_limits_the_seed_and_every_policy_show():
+    game = answer(start("classic/single_deal", "", 5), quick_moves_of(5)[0].action)
+    shown = str(result(game))
+    assert "The seller’s limit was ₹30, the buyer’s ₹100." in shown
+    assert "57% to the buyer" in shown
+    assert "--seed 5" in shown
+    assert all(name in shown for name in ("expert", "wait", "you"))
+
+
+def quick_moves_of(seed):
+    return quick_moves(start("classic/single_deal", "", seed).observation)
+
+
+def play_out(game, *moves):
+    for said in moves:
+        game = play_text(game, said)
+    return game
+
+
+def test_a_rival_that_bought_is_named_and_nothing_is_said_to_be_won():
+    game = play_out(start("classic/marketplace_arena", "", 3), "₹31", "₹33", "₹35")
+    assert game.over
+    assert any("bought it" in m["content"] for m in messages(game))
+    shown = str(result(game))
+    assert "bought it in round" in shown
+    assert "you won nothing" in shown
+    assert "to the buyer" not in shown
+
+
+def test_a_career_tells_each_deals_end_and_lists_them_all():
+    game = play_out(start("classic/read_the_tells", "", 3), "deal", "walk away", "deal", "deal")
+    told = [m["content"] for m in messages(game) if m["content"].startswith("(Deal")]
+    assert told[0].startswith("(Deal 1: closed at ₹75.90 in round 1. Next: ")
+    assert told[1].startswith("(Deal 2: the buyer walked away in round 1. Next: ")
+    game = play_out(game, "walk away")
+    shown = str(result(game))
+    assert shown.count("closed at ₹75.90") == 3
+    assert "won nothing" not in shown
+
+
+def test_a_sale_below_the_limit_is_called_a_loss():
+    game = start("bazaar/seller_brief", "expert", 3)
+    limit = game.observation.reservation
+    game = play_out(game, str(limit // 2), "deal")
+    price = game.play.state.table.past[0].price
+    assert price < limit
+    assert f"a loss of {rupees(limit - price)} to the seller" in result(game)
+
+
+def test_the_bonus_is_paid_in_full_at_the_list_price():
+    game = start(SELLING_TASK, "linear", 1)
+    item = game.observation.table.item
+    assert f"all {rupees((item.list_price - round(0.78 * item.list_price)) // 10)} at" in str(
+        brief(game)
+    )

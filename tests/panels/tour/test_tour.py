@@ -1,0 +1,36 @@
+"""The Tour's figures are those of the artifacts."""
+
+from dataclasses import replace
+
+import pytest
+
+from panels.results import model_comparison
+from panels.tour import tab as tour
+from sauda.records.store import ArtifactError, load
+
+
+def test_the_tours_figures_are_those_of_the_artifacts():
+    ladder, holdout = load("evaluation/ladder.json"), load("evaluation/classic-holdout.json")
+    shown = str(tour.glance(ladder, holdout, load("evaluation/reproduction.json")))
+    share = tour.cell(holdout, "classic/single_deal", "wait")["share"]["mean"]
+    grades = {
+        r["policy"]: r["grade"]["mean"] for r in model_comparison.rows_of(ladder, tour.MARKET)
+    }
+    last = model_comparison.OURS
+    assert f"{share:.1%}" in shown
+    assert f">{grades[last]:.3f}" in shown
+    closed = (grades[last] - grades["mini"]) / (grades["belief"] - grades["mini"])
+    assert f"{closed:.0%}" in shown
+    (way,) = [
+        way for way in ladder.data["ways"] if (way["task"], way["policy"]) == (tour.MARKET, last)
+    ]
+    assert way["part"] == pytest.approx(closed, abs=1e-4)
+    assert way["low"] < way["part"] < way["high"]
+    assert f"[{way['low']:.0%}, {way['high']:.0%}]" in shown
+
+
+def test_a_ladder_without_a_trained_model_is_said_to_lack_it():
+    ladder = load("evaluation/ladder.json")
+    rows = [row for row in ladder.data["rows"] if row["policy"] in ("mini", "linear", "belief")]
+    with pytest.raises(ArtifactError, match="lacks a trained model on bazaar/open"):
+        tour.trained(replace(ladder, data=ladder.data | {"rows": rows}))
