@@ -4,18 +4,7 @@ from env import arena
 from env.bazaar.classic.buyers import aggressive, naive, rule_based, smart
 from env.bazaar.classic.seller import classic_seller
 from env.bazaar.classic.tasks import CLASSIC
-from env.bazaar.env import (
-    Accept,
-    Bazaar,
-    Deal,
-    Instance,
-    Move,
-    Observation,
-    Offer,
-    Table,
-    WalkAway,
-    shares,
-)
+from env.bazaar.env import Bazaar, shares
 from env.bazaar.listings import (
     CATALOGUE,
     CONDITIONS,
@@ -39,6 +28,7 @@ from env.bazaar.market.tasks import MARKETS, SELLER_LIMIT, facing
 from env.bazaar.selling_task import bonus
 from env.bazaar.tells import Tells
 from env.bazaar.time_dependent import TimeDependent
+from env.bazaar.types import Accept, Deal, Instance, Move, Observation, Offer, Table, WalkAway
 from env.bazaar.vectorized.buyers import batch_form
 from env.bazaar.vectorized.games import BATCH_TASKS, draw_games, games_of
 from env.bazaar.vectorized.rollout import play_batch

@@ -12,6 +12,16 @@ from typing import Any
 import numpy as np
 
 from env.bazaar.env import (
+    buyer_payoff,
+    check_ask,
+    check_bid,
+    check_budget,
+    check_message,
+    plain,
+    unknown_action,
+)
+from env.bazaar.tells import Tells
+from env.bazaar.types import (
     Accept,
     Action,
     Deal,
@@ -22,15 +32,7 @@ from env.bazaar.env import (
     Rival,
     Table,
     WalkAway,
-    buyer_payoff,
-    check_ask,
-    check_bid,
-    check_budget,
-    check_message,
-    plain,
-    unknown_action,
 )
-from env.bazaar.tells import Tells
 from env.core import EndReason, IllegalAction
 
 BUYERS = ("buyer", "rival_1", "rival_2")

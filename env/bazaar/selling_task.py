@@ -8,9 +8,10 @@ of whatever the seller asked (W46). Whole rupees.
 import numpy as np
 
 from env.bazaar.classic.seller import draw_chance, terms
-from env.bazaar.env import Bazaar, Instance, State, shares
+from env.bazaar.env import Bazaar, shares
 from env.bazaar.listings import CATALOGUE
 from env.bazaar.time_dependent import TimeDependent
+from env.bazaar.types import Instance, State
 from env.core import Task
 
 ROUNDS = 8

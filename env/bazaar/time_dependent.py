@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from env.bazaar.env import Accept, Action, Observation, Offer, WalkAway
+from env.bazaar.types import Accept, Action, Observation, Offer, WalkAway
 from env.concession import conceded
 
 

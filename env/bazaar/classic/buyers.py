@@ -9,7 +9,7 @@ from math import floor
 import numpy as np
 
 from env.bazaar.classic.seller import capitulation_rate
-from env.bazaar.env import Accept, Action, Observation, Offer, WalkAway
+from env.bazaar.types import Accept, Action, Observation, Offer, WalkAway
 
 
 def rule_based(obs: Observation, rng: np.random.Generator) -> Action:

@@ -3,7 +3,7 @@
 A line is worded from the price of the move it goes with, so the two never differ.
 """
 
-from env.bazaar.env import Observation
+from env.bazaar.types import Observation
 from env.money import rupees
 
 LINES = {

@@ -19,10 +19,11 @@ import numpy as np
 
 from env.bazaar.classic.buyers import aggressive, smart
 from env.bazaar.classic.seller import classic_seller, draw_chance, terms
-from env.bazaar.env import Bazaar, Instance, State, shares
+from env.bazaar.env import Bazaar, shares
 from env.bazaar.listings import CATALOGUE, Item
 from env.bazaar.multi_buyer_env import Crowd
 from env.bazaar.tells import classic_tells
+from env.bazaar.types import Instance, State
 from env.core import State as AnyState
 from env.core import Task
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.env import Accept, Action, Observation, Offer, WalkAway
 from env.bazaar.tells import Tells
+from env.bazaar.types import Accept, Action, Observation, Offer, WalkAway
 from env.concession import conceded
 from env.money import rupees
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.env import Bazaar, Deal, Instance, discounted
+from env.bazaar.env import Bazaar, discounted
 from env.bazaar.listings import CATALOGUE
 from env.bazaar.market.sellers import (
     TYPES,
@@ -25,6 +25,7 @@ from env.bazaar.market.sellers import (
 )
 from env.bazaar.multi_buyer_env import Crowd
 from env.bazaar.time_dependent import TimeDependent
+from env.bazaar.types import Deal, Instance
 from env.core import Task
 
 SELLER_LIMIT = (0.40, 0.80)  # reservation price as a share of the list price

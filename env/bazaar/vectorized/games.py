@@ -12,11 +12,11 @@ import numpy as np
 
 from env.bazaar.classic.seller import terms
 from env.bazaar.classic.tasks import CLASSIC, Classic
-from env.bazaar.env import Instance
 from env.bazaar.listings import CATALOGUE
 from env.bazaar.market.sellers import CLAIMS, RIVAL_HURRY, TALK, TYPES, SellerType, Stance
 from env.bazaar.market.tasks import BUYER_LIMIT, CAREER_PURSE, MARKETS, PURSE, SELLER_LIMIT, Market
 from env.bazaar.multi_buyer_env import BUYERS, Crowd
+from env.bazaar.types import Instance
 from env.bazaar.vectorized.buyers import batch_form
 from env.bazaar.vectorized.rounding import power, rounded
 from env.bazaar.vectorized.sellers import ClassicSellers, MarketSellers

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from env import TimeDependent, begin, get_task, rollout
-from env.bazaar.env import Instance
 from env.bazaar.listings import Item
 from env.bazaar.market.sellers import LOW_BID, SellerType, Stance, ask_at, hazard_at, threshold_at
+from env.bazaar.types import Instance
 from sauda.evaluation.market.oracle import (
     BOUNDED,
     GRID,
