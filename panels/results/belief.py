@@ -15,7 +15,7 @@ from env import rupees
 from panels.ui.look import heading, line_style, styled, table, whiskers
 from panels.ui.offers import nice_ticks
 from panels.ui.provenance import load_or_say, provenance
-from sauda.policies.posterior import Belief
+from sauda.policies.belief.posterior import Belief
 from sauda.records.store import Artifact
 
 # The picture -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 from env import Accept, Observation, Offer, WalkAway
 from sauda.llm.batched_rollout import Asked
 from sauda.llm.games.bazaar import Action, shown
-from sauda.policies.belief_buyer import belief_buyer
+from sauda.policies.belief.buyer import belief_buyer
 
 CONDUCT = (  # of one game
     "retreats",  # bids below an earlier one of its own

@@ -27,7 +27,7 @@ from sauda.llm.batched_rollout import new_game, play_in_step
 from sauda.llm.games import bazaar as llm
 from sauda.llm.games.bazaar import LLMPolicy
 from sauda.llm.registry import Contestant, contestant, is_model, loaded
-from sauda.policies.best_response import informed_policy
+from sauda.policies.best_response.informed import informed_policy
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
 from sauda.records.store import write

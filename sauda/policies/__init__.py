@@ -7,7 +7,7 @@ from types import MappingProxyType
 from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_based, smart
 from sauda.llm.registry import is_model, lab_policy, model_policy
 from sauda.policies import arena_scripted, bazaar_scripted
-from sauda.policies.belief_buyer import belief_buyer, belief_prices
+from sauda.policies.belief.buyer import belief_buyer, belief_prices
 from sauda.policies.expert import expert
 from sauda.policies.planner import planner
 

@@ -8,8 +8,8 @@ import pytest
 
 from env import TYPES, get_task, rollout, rupees
 from panels.results import belief as belief_view
-from sauda.policies.belief_buyer import belief_buyer
-from sauda.policies.posterior import Belief, believe
+from sauda.policies.belief.buyer import belief_buyer
+from sauda.policies.belief.posterior import Belief, believe
 from sauda.records.store import Artifact, load
 
 

@@ -19,8 +19,8 @@ from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.market.oracle import grades
 from sauda.evaluation.statistics import mean_interval, paired_difference, wilson_interval
 from sauda.policies import BUYERS
-from sauda.policies.belief_buyer import belief_buyer, belief_prices
-from sauda.policies.posterior import believe
+from sauda.policies.belief.buyer import belief_buyer, belief_prices
+from sauda.policies.belief.posterior import believe
 from sauda.records.progress import progress
 
 EVIDENCE: Mapping[str, Mapping[str, bool]] = {

@@ -39,8 +39,8 @@ from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.statistics import mean_interval
 from sauda.policies import BUYERS
 from sauda.policies.bazaar_scripted import Wait, bid
-from sauda.policies.belief_buyer import belief_buyer
-from sauda.policies.best_response import GRID, informed_policy, informed_value, rivals_in
+from sauda.policies.belief.buyer import belief_buyer
+from sauda.policies.best_response.informed import GRID, informed_policy, informed_value, rivals_in
 from sauda.policies.vectorized import batch_form, bids, otherwise
 from sauda.records.progress import progress
 

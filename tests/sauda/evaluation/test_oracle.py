@@ -1,18 +1,10 @@
-"""The bounds on the open market: small sellers by hand, then values against play and each other."""
+"""The oracle's bounds on the open market, against play, and what its artifact holds."""
 
-from dataclasses import replace
-from math import inf
-
-import numpy as np
 import pytest
 
-from env import TimeDependent, begin, get_task, rollout
-from env.bazaar.listings import Item
-from env.bazaar.market.sellers import LOW_BID, SellerType, Stance, ask_at, hazard_at, threshold_at
-from env.bazaar.types import Instance
+from env import get_task, rollout
 from sauda.evaluation.market.oracle import (
     BOUNDED,
-    GRID,
     MEMORYLESS,
     Config,
     candidates,
@@ -21,114 +13,10 @@ from sauda.evaluation.market.oracle import (
     no_zopa,
     oracle,
 )
-from sauda.policies.belief_buyer import belief_buyer
-from sauda.policies.best_response import (
-    WALK,
-    informed,
-    informed_policy,
-    informed_value,
-    known_seller,
-    rivals_in,
-)
 from sauda.records.schemas import check
 
 SOLVED = (*MEMORYLESS, "bazaar/crowd")
 SEEDS = range(120)
-deaf = SellerType("deaf", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)  # its ask falls evenly to its floor
-
-
-def deal(
-    kind: SellerType, floor: int = 600, limit: int = 900, discount: float = 0.9, **own
-) -> Instance:
-    """A thing listed at 1,000 rupees, opened at that, four rounds; nobody's draw makes it walk."""
-    stance = Stance(kind, floor, 1000, 4, rival=False)
-    return Instance(
-        Item("lamp", "Lamps", "new", 1000),
-        buyer={"reservation": limit, "discount": discount, "purse": 1500, "deadline": None} | own,
-        seller={"reservation": floor, "stance": stance, "chance": ((1.0,) * 5 + (0.0,) * 7,) * 4},
-        rounds=4,
-    )
-
-
-def deals(name: str, seeds: range = SEEDS) -> list[Instance]:
-    return [begin(get_task(name), seed).state.private["nature"][0] for seed in seeds]
-
-
-# By hand
-
-
-def test_against_a_seller_who_only_waits_the_best_is_to_take_the_ask_at_the_best_time():
-    """Asks after rounds 1 to 4: 900, 800, 700, 600; a bid at the next ask is taken at once."""
-    asks = ((1, 900), (2, 800), (3, 700), (4, 600))
-    gains = [0.9 ** (t - 1) * (900 - ask) / 300 for t, ask in asks]
-    assert informed_value(deal(deaf)) == pytest.approx(max(gains)) == pytest.approx(0.9**3)
-
-
-def test_haste_moves_the_deal_forward():
-    hurried = deal(deaf, discount=0.5)  # 0, 0.5 / 3, 0.25 * 2 / 3, 0.125
-    assert informed_value(hurried) == pytest.approx(1 / 6)
-
-
-def test_a_deal_past_the_deadline_is_worth_nothing():
-    assert informed_value(deal(deaf, deadline=2)) == pytest.approx(0.9 / 3)
-
-
-def test_a_purse_below_every_price_leaves_nothing_to_win():
-    assert informed_value(deal(deaf, purse=500)) == 0
-
-
-def test_where_there_is_no_zopa_the_buyer_leaves_at_once():
-    crossed = deal(deaf, floor=700, limit=650)
-    values, moves = informed(crossed).values, informed(crossed).moves
-    assert values[0, -1] == 1
-    assert moves[0, -1] == WALK
-
-
-def test_the_least_bid_taken_meets_the_ask_that_it_brings_down_itself():
-    """A seller that only echoes: a bid of 760 is 0.6 of the way, and its ask falls 0.6 of 400."""
-    echo = replace(deaf, reciprocity=1.0)
-    assert informed_value(deal(echo)) == pytest.approx((900 - 760) / 300)
-
-
-# The solver against the rules
-
-
-@pytest.mark.parametrize("name", MEMORYLESS)
-def test_the_solver_knows_the_sellers_as_the_game_plays_them(name: str):
-    for instance in deals(name, range(10)):
-        stance = instance.seller["stance"]
-        sellers = known_seller(instance)
-        for t in range(1, stance.rounds + 1):
-            for best in (1.0, 0.5 * stance.opening, 0.9 * stance.opening):
-                at = np.array([[best]])
-                ask = ask_at(stance, t, best)
-                threshold = threshold_at(stance, t, ask)
-                assert sellers.ask(t, at)[0, 0] == ask
-                assert sellers.threshold(t, at)[0, 0] == pytest.approx(threshold)
-                walks = sellers.walks(at, 0.8 * at, np.array([[threshold]]))
-                assert walks[0, 0] == pytest.approx(hazard_at(stance, best, 0.8 * best, threshold))
-
-
-@pytest.mark.parametrize("name", SOLVED)
-def test_the_informed_value_is_what_its_play_wins_on_average(name: str):
-    """Exactly: one game where it never walks, times the chance of that by the game's own hazard."""
-    task = get_task(name)
-    for seed, instance in enumerate(deals(name, range(60))):
-        calm = tuple((1.0, *draws[1:]) for draws in instance.seller["chance"])
-        still = replace(instance, seller={**instance.seller, "chance": calm})
-        steady = replace(task, env=replace(task.env, draw=lambda rng, still=still: (still,)))
-        end = rollout(steady, informed_policy(steady, seed), seed).final
-        stance, stays = instance.seller["stance"], 1.0
-        bids = end.private["seller"].get("bids", end.table.bids)
-        best = LOW_BID * stance.opening
-        left = end.private["buyer"].get("left")
-        for t, bid in enumerate(bids[: left and left - 1], 1):
-            threshold = threshold_at(stance, t, ask_at(stance, t, max(bids[:t])))
-            stays *= 1 - hazard_at(stance, bid, best, threshold)
-            best = max(bids[:t])
-        expected = stays * task.grade(end)
-        close = 1e-5 if name in MEMORYLESS else 0.01  # between two of the grid it is interpolated
-        assert informed_value(instance, rivals_in(task)) == pytest.approx(expected, abs=close)
 
 
 @pytest.mark.parametrize("name", SOLVED)
@@ -141,61 +29,6 @@ def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str
 def test_in_a_career_play_stays_under_the_bound():
     bound = grades("bazaar/career", None, range(6))
     assert informed_grades("bazaar/career", range(6)).mean() < bound.mean()
-
-
-RIVAL = {"reservation": 900, "purse": 1500, "discount": 0.9, "deadline": None}
-
-
-def test_a_rival_who_takes_the_ask_first_leaves_nothing_to_win():
-    """The seller stays at 1,000 till the end; the rival bids 300, then all of its 1,000."""
-    late = deal(replace(deaf, exponent=1e-3))
-    assert informed_value(late) == pytest.approx(0.9**3)
-    contested = replace(late, rivals=({**RIVAL, "reservation": 1000},))
-    assert informed_value(contested, (TimeDependent(exponent=1e6),)) == 0
-
-
-def test_a_rival_is_outbid_by_a_rupee_where_that_pays():
-    """The seller takes 600 at once; the rival opens at 675, three quarters of its limit."""
-    early = deal(replace(deaf, exponent=1e12))
-    assert informed_value(early) == pytest.approx(1)
-    rival = TimeDependent(exponent=1e6, opening=0.75)
-    contested = replace(early, rivals=(RIVAL,))
-    assert informed_value(contested, (rival,)) == pytest.approx((900 - 676) / 300)
-
-
-@pytest.mark.parametrize("name", MEMORYLESS)
-def test_a_finer_grid_adds_little_and_takes_nothing_of_note(name: str):
-    sizes = (2 * GRID - 1, GRID)
-    finer, usual = (
-        np.array([informed_value(d, rivals_in(get_task(name)), k) for d in deals(name, range(40))])
-        for k in sizes
-    )
-    added = finer - usual
-    assert np.mean(added) < 0.002
-    assert -1e-3 < min(added) <= max(added) < 0.03, added
-
-
-# The belief
-
-
-def test_the_belief_grows_in_a_seller_like_the_one_it_meets():
-    final = rollout(get_task("bazaar/open"), belief_buyer, 1)
-    first, *_, last = final.trajectory("buyer")
-    spread = [
-        np.ptp(belief_buyer.belief(t.observation).quantile([0.1, 0.9])) for t in (first, last)
-    ]
-    assert spread[1] < spread[0] / 2
-
-
-def test_the_belief_buyer_depends_on_what_it_sees_alone():
-    obs = rollout(get_task("bazaar/bluff"), belief_buyer, 3).trajectory("buyer")[1].observation
-    moves = {repr(belief_buyer(obs, np.random.default_rng(seed))) for seed in range(3)}
-    assert len(moves) == 1
-
-
-def test_the_belief_buyer_plays_games_it_was_not_made_for():
-    for name in ("classic/single_deal", "bazaar/career", "bazaar/crowd"):
-        assert rollout(get_task(name), belief_buyer, 0).end != "forfeit"
 
 
 # The artifact's data
@@ -229,9 +62,8 @@ def test_leaving_at_once_wins_the_share_of_deals_without_a_zopa(data: dict):
         assert next(p for p in row["policies"] if p["policy"] == "leave")["mean"] == row["no_zopa"]
 
 
-def test_the_bound_of_a_career_counts_no_purse():
+def test_a_career_counts_its_deals_without_a_zopa():
     assert no_zopa("bazaar/career", range(3)) >= 0
-    assert informed_value(deal(deaf, purse=inf)) == informed_value(deal(deaf))
 
 
 @pytest.mark.parametrize("name", BOUNDED)

@@ -17,8 +17,8 @@ from sauda.llm.backends.worker import Ready, Resident
 from sauda.llm.registry import contestant, row_name
 from sauda.llm.seller.policy import PERSONAS, brief, check
 from sauda.llm.types import Reply
-from sauda.policies.belief_buyer import BeliefBuyer
-from sauda.policies.posterior import believe
+from sauda.policies.belief.buyer import BeliefBuyer
+from sauda.policies.belief.posterior import believe
 from sauda.records.code_hash import code_hash
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
