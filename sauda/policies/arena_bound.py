@@ -1,31 +1,34 @@
-"""What lab_0 could gain at most in a world of the GPU arena: an integer program, solved exactly.
+"""An upper bound on what one lab can gain in a world of the GPU arena, by integer programming.
 
-Trades move credits from lab to lab, so all utilities together are the job value less the energy. If
-no other lab ends below its BATNA, which a lab that agrees only to what helps it does not bring on
-itself, lab_0 gets at most what the best joint plan is worth less the others' BATNAs.
+Trades move credits from lab to lab, so all utilities add up to the job value less the energy. As
+long as no other lab ends below its BATNA (a lab that agrees only to trades that help it never
+does), a lab gets at most the value of the best joint plan less the others' BATNAs.
 
-The program knows the shocks beforehand only as far as they help (jobs that a surge brings);
-failures and dearer energy it leaves out. So it bounds every such play of that world from above.
+Of the shocks the program knows those that help (the jobs of a demand surge) and ignores those that
+hurt (failures, dearer energy), so the bound holds for every such play of that world.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from env import arena
 
+if TYPE_CHECKING:
+    from scipy.optimize import LinearConstraint
+
 
 class Bound(NamedTuple):
-    """Credits of utility, and whether the program was solved to the end."""
+    """An upper bound on utility."""
 
-    utility: float
-    solved: bool
+    utility: float  # credits
+    solved: bool  # whether the program was solved to optimality
 
 
 def upper_bound(state: arena.State, lab: str = "lab_0", seconds: float = 20.0) -> Bound:
-    """The most that `lab` can make of the world of `state`, the first of an episode.
+    """The highest utility that `lab` can reach from `state`, the first state of an episode.
 
-    Holds for every play in which no other lab ends below its BATNA.
+    Holds for every play in which no other lab ends below its BATNA. `seconds` limits the solver.
     """
     labs = list(state.market.labs)
     best = joint_optimum(state, labs, seconds)
@@ -36,63 +39,105 @@ def upper_bound(state: arena.State, lab: str = "lab_0", seconds: float = 20.0) -
 def joint_optimum(state: arena.State, labs: list[str], seconds: float = 20.0) -> Bound:
     """The most that `labs` can make together of their jobs with all blocks of the market.
 
-    A zero-one variable says that a block serves a job, another that the job is done; hours on time
-    and late are filled up to what the job requires. Where the solver runs out of time its own bound
-    is given, which holds all the same.
+    A mixed-integer program: a zero-one variable says that a block serves a job, another that the
+    job is done; hours on time and late are filled up to what the job requires. If the solver runs
+    out of `seconds`, the bound that it has proved so far is returned, which holds all the same.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import, and rarely needed
+    from scipy.optimize import Bounds, milp  # slow to import, and rarely needed
 
-    jobs = [job for lab in labs for job in state.private[lab].jobs]
+    jobs, arrivals = _jobs(state, labs)
+    blocks = list(state.market.blocks.values())
+    pairs = _pairs(blocks, jobs, arrivals, state.market.max_rounds)
+    count, size = len(pairs), len(jobs)
+    hours = np.array([float(job.gpu_hours_required) for job in jobs])
+    solution = milp(
+        _cost(blocks, jobs, pairs),
+        constraints=_constraints(blocks, jobs, pairs),
+        integrality=np.concatenate([np.ones(count + size), np.zeros(2 * size)]),
+        bounds=Bounds(
+            np.zeros(count + 3 * size), np.concatenate([np.ones(count + size), hours, hours])
+        ),
+        options={"time_limit": seconds},
+    )
+    if solution.status == 0:
+        return Bound(-solution.fun, True)
+    return Bound(-solution.mip_dual_bound, False)
+
+
+class _Pair(NamedTuple):
+    """A block that can serve a job, both by index, and the GPU-hours that it adds."""
+
+    block: int
+    job: int
+    on_time: int
+    late: int
+
+
+def _jobs(state: arena.State, labs: list[str]) -> tuple[list[arena.Job], dict[str, int]]:
+    """The jobs of `labs`, those of a demand surge last, and the round in which each of these comes.
+
+    The others are there from the start.
+    """
     nature = state.private["nature"]
     rounds = [r for r, kind in nature.shocks.items() if kind == "demand_surge"]
     surges = [nature.surge[lab] for lab in labs if rounds]
-    arrivals = {job.job_id: rounds[0] for job in surges}
-    jobs += surges
-    blocks = list(state.market.blocks.values())
-    horizon = state.market.max_rounds
-    pairs = []  # (block, job, hours on time, hours late)
+    jobs = [job for lab in labs for job in state.private[lab].jobs]
+    return [*jobs, *surges], {job.job_id: rounds[0] for job in surges}
+
+
+def _pairs(
+    blocks: list[arena.Block], jobs: list[arena.Job], arrivals: dict[str, int], horizon: int
+) -> list[_Pair]:
+    """Every block with every job that it is reliable enough for and has hours for."""
+    pairs = []
     for b, block in enumerate(blocks):
         for j, job in enumerate(jobs):
             on_time, late = arena.hours(block, job, arrivals.get(job.job_id, 0), horizon)
             if block.reliability >= job.min_reliability - 1e-9 and on_time + late:
-                pairs.append((b, j, on_time, late))
-    count, size = len(pairs), len(jobs)
-    width = count + 3 * size  # serves, then for each job: done, hours on time, hours late
-    cost = np.zeros(width)
+                pairs.append(_Pair(b, j, on_time, late))
+    return pairs
+
+
+def _columns(pairs: list[_Pair], size: int, job: int) -> tuple[int, int, int]:
+    """The columns of a job's variables: done, hours on time, hours late. The pairs come first."""
+    return tuple(len(pairs) + part * size + job for part in range(3))
+
+
+def _cost(blocks: list[arena.Block], jobs: list[arena.Job], pairs: list[_Pair]) -> np.ndarray:
+    """Energy of the blocks less the value of the hours, shape (variables,); to be minimised."""
+    cost = np.zeros(len(pairs) + 3 * len(jobs))
+    for index, pair in enumerate(pairs):
+        cost[index] = blocks[pair.block].energy_cost
+    for j, job in enumerate(jobs):
+        _, on_time, late = _columns(pairs, len(jobs), j)
+        rate = job.full_value / job.gpu_hours_required
+        cost[on_time], cost[late] = -rate, -arena.LATE * rate
+    return cost
+
+
+def _constraints(
+    blocks: list[arena.Block], jobs: list[arena.Job], pairs: list[_Pair]
+) -> "LinearConstraint":
+    """A block serves one job; hours come from its blocks; a job without partial credit is whole."""
+    from scipy.optimize import LinearConstraint
+
     rows, lows, highs = [], [], []
 
     def limit(entries: dict[int, float], low: float, high: float) -> None:
-        row = np.zeros(width)
+        row = np.zeros(len(pairs) + 3 * len(jobs))
         for index, weight in entries.items():
             row[index] = weight
         rows.append(row)
         lows.append(low)
         highs.append(high)
 
-    for index, (b, _, _, _) in enumerate(pairs):
-        cost[index] = blocks[b].energy_cost
     for b in range(len(blocks)):
-        limit({i: 1.0 for i, pair in enumerate(pairs) if pair[0] == b}, 0, 1)
+        limit({i: 1.0 for i, pair in enumerate(pairs) if pair.block == b}, 0, 1)
     for j, job in enumerate(jobs):
-        done, on_time, late = (count + part * size + j for part in range(3))
-        needed = job.gpu_hours_required
-        rate = job.full_value / needed
-        cost[on_time], cost[late] = -rate, -arena.LATE * rate
-        mine = [(i, pair) for i, pair in enumerate(pairs) if pair[1] == j]
-        limit({on_time: 1.0, **{i: -float(pair[2]) for i, pair in mine}}, -np.inf, 0)
-        limit({late: 1.0, **{i: -float(pair[3]) for i, pair in mine}}, -np.inf, 0)
+        done, on_time, late = _columns(pairs, len(jobs), j)
+        serving = [(i, pair) for i, pair in enumerate(pairs) if pair.job == j]
+        limit({on_time: 1.0, **{i: -float(pair.on_time) for i, pair in serving}}, -np.inf, 0)
+        limit({late: 1.0, **{i: -float(pair.late) for i, pair in serving}}, -np.inf, 0)
         low = -np.inf if job.partial_credit_allowed else 0.0
-        limit({on_time: 1.0, late: 1.0, done: -float(needed)}, low, 0)
-    whole = np.concatenate([np.ones(count + size), np.zeros(2 * size)])
-    needs = np.array([float(job.gpu_hours_required) for job in jobs])
-    top = np.concatenate([np.ones(count + size), needs, needs])
-    found = milp(
-        cost,
-        constraints=LinearConstraint(np.array(rows), lows, highs),
-        integrality=whole,
-        bounds=Bounds(np.zeros(width), top),
-        options={"time_limit": seconds},
-    )
-    if found.status == 0:
-        return Bound(-found.fun, True)
-    return Bound(-found.mip_dual_bound, False)
+        limit({on_time: 1.0, late: 1.0, done: -float(job.gpu_hours_required)}, low, 0)
+    return LinearConstraint(np.array(rows), lows, highs)

@@ -54,9 +54,7 @@ def table(
 
 def test_before_any_price_it_is_the_prior_of_the_market():
     belief = believe(table([]))
-    assert belief.quantile(0.5) == pytest.approx(
-        600, abs=10
-    )  # uniform from 400 to 800
+    assert belief.quantile(0.5) == pytest.approx(600, abs=10)  # uniform from 400 to 800
     assert belief.quantile([0.25, 0.75]) == pytest.approx([500, 700], abs=15)
     assert belief.types() == pytest.approx(dict.fromkeys(TYPES, 0.25), abs=0.01)
 
