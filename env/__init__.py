@@ -14,17 +14,17 @@ from env.bazaar.listings import (
     Item,
 )
 from env.bazaar.market.sellers import (
+    CLAIM_RATE,
     CLAIMS,
     LOW_BID,
-    RIVAL_HURRY,
-    TALK,
-    TYPES,
+    RIVAL_HAZARD_FACTOR,
+    SELLER_TYPES,
     SellerType,
     claim_at,
     draw_type,
     market_seller,
 )
-from env.bazaar.market.tasks import MARKETS, SELLER_LIMIT, facing
+from env.bazaar.market.tasks import MARKETS, SELLER_RESERVATION, with_seller_type
 from env.bazaar.selling_task import bonus
 from env.bazaar.tells import Tells
 from env.bazaar.time_dependent import TimeDependent
@@ -32,7 +32,7 @@ from env.bazaar.types import Accept, Deal, Instance, Move, Observation, Offer, T
 from env.bazaar.vectorized.buyers import batch_form
 from env.bazaar.vectorized.games import BATCH_TASKS, draw_games, games_of
 from env.bazaar.vectorized.rollout import play_batch
-from env.bazaar.vectorized.rounding import conceded_of, rounded
+from env.bazaar.vectorized.rounding import batch_conceded, rounded
 from env.bazaar.vectorized.sellers import ACCEPT, OFFER, WALK, asks_at, hazards_at
 from env.bazaar.vectorized.types import SELLER, BatchView, Buyers, Games, Moves, Results
 from env.concession import conceded
@@ -49,6 +49,7 @@ __all__ = [
     "BAZAAR_TASKS",
     "CATALOGUE",
     "CLAIMS",
+    "CLAIM_RATE",
     "CLASSIC",
     "CONDITIONS",
     "HIGHEST_PRICE",
@@ -57,12 +58,11 @@ __all__ = [
     "LOW_BID",
     "MARKETS",
     "OFFER",
-    "RIVAL_HURRY",
+    "RIVAL_HAZARD_FACTOR",
     "SELLER",
-    "SELLER_LIMIT",
-    "TALK",
+    "SELLER_RESERVATION",
+    "SELLER_TYPES",
     "TASKS",
-    "TYPES",
     "WALK",
     "Accept",
     "BatchView",
@@ -95,17 +95,16 @@ __all__ = [
     "aggressive",
     "arena",
     "asks_at",
+    "batch_conceded",
     "batch_form",
     "begin",
     "bonus",
     "claim_at",
     "classic_seller",
     "conceded",
-    "conceded_of",
     "draw_games",
     "draw_type",
     "episode",
-    "facing",
     "frontier_distance",
     "games_of",
     "get_task",
@@ -123,5 +122,6 @@ __all__ = [
     "shares",
     "smart",
     "surplus_share",
+    "with_seller_type",
     "zopa_width",
 ]

@@ -7,48 +7,48 @@ from env.arena.actions import (
     Action,
     Kind,
     Malformed,
+    action_fault,
     action_from,
-    fault,
 )
 from env.arena.env import ACTIONS_PER_ROUND, GpuBudgetNegotiationEnv
 from env.arena.generator import ARCHETYPES, Size
 from env.arena.opponents import CHARACTERS, Character, accepts, margin, pressure, scripted_lab
 from env.arena.pitch.claim_types import DIMENSIONS
-from env.arena.pitch.judge import JUDGE_MEMORY, Decision, Finding, Verdict, awarded, decide, judge
+from env.arena.pitch.judge import JUDGE_MEMORY, Decision, Finding, Verdict, award, decide, judge
 from env.arena.pitch.parser import claim_holds
-from env.arena.pitch.strategies import HONEST, STRATEGIES, habit, pitch_of
+from env.arena.pitch.strategies import HONEST, STRATEGIES, pitch_of, usual_strategy
 from env.arena.planning import (
     BREACH_FINE,
     LATE,
     Part,
     Plan,
     best_plan,
-    change,
-    gain,
+    booked_value,
+    booking_gain,
     hours,
-    left_out,
     loss_by_delay,
+    offer_gain,
     own_plan,
     pooled_part,
     spare_blocks,
-    terms,
-    worth,
+    trade_gain,
+    unplanned_jobs,
 )
 from env.arena.reward import (
     COMPONENTS,
-    PROMISE,
+    PLAN_WEIGHT,
     TOTAL,
     Breakdown,
     Change,
     Component,
     episode_rewards,
-    promise,
+    plan_potential,
     reward,
     total,
 )
 from env.arena.rules.legal_actions import legal_actions, usable_blocks
 from env.arena.rules.messages import signal_of
-from env.arena.rules.transaction import askable
+from env.arena.rules.transaction import is_requestable
 from env.arena.tasks import SIZES
 from env.arena.types import (
     FREE,
@@ -83,7 +83,7 @@ __all__ = [
     "LATE",
     "LIVE",
     "LONGEST_MESSAGE",
-    "PROMISE",
+    "PLAN_WEIGHT",
     "SIZES",
     "STRATEGIES",
     "TOTAL",
@@ -114,35 +114,35 @@ __all__ = [
     "State",
     "Verdict",
     "accepts",
+    "action_fault",
     "action_from",
-    "askable",
-    "awarded",
+    "award",
     "best_plan",
-    "change",
+    "booked_value",
+    "booking_gain",
     "claim_holds",
     "decide",
     "episode_rewards",
-    "fault",
-    "gain",
-    "habit",
     "hours",
+    "is_requestable",
     "judge",
-    "left_out",
     "legal_actions",
     "live_hours",
     "loss_by_delay",
     "margin",
+    "offer_gain",
     "own_plan",
     "pitch_of",
+    "plan_potential",
     "pooled_part",
     "pressure",
-    "promise",
     "reward",
     "scripted_lab",
     "signal_of",
     "spare_blocks",
-    "terms",
     "total",
+    "trade_gain",
+    "unplanned_jobs",
     "usable_blocks",
-    "worth",
+    "usual_strategy",
 ]

@@ -222,11 +222,11 @@ def action_from(row: Any) -> Action | Malformed:
     if isinstance(fields.get("conditions"), Mapping):
         fields["conditions"] = tuple(fields["conditions"].items())
     action = Action(**fields)
-    reason = fault(action)
+    reason = action_fault(action)
     return Malformed(reason) if reason else action
 
 
-def fault(action: Action) -> str:
+def action_fault(action: Action) -> str:
     """Why `action` is malformed, in one sentence; empty where it is well formed."""
     if not (isinstance(action.action_type, str) and action.action_type in KINDS):
         return f"there is no action_type {_short(action.action_type)}; see the fourteen types"

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from env.arena.actions import Action, Malformed, fault
+from env.arena.actions import Action, Malformed, action_fault
 from env.arena.generator import Size, draw_world
 from env.arena.rules import capacity, messages, offers
-from env.arena.rules.round_end import next_round, settled
+from env.arena.rules.round_end import next_round, settlement
 from env.arena.rules.transaction import Draft, Refused
 from env.arena.types import Observation, Own, Result, State
 from env.core import EndReason, IllegalAction
@@ -107,7 +107,7 @@ def act(state: State, action: Action | Malformed) -> State:
     if not isinstance(action, Action | Malformed):
         raise IllegalAction(f"expected an Action or Malformed, got {type(action).__name__}")
     agent, rest = queue[0], queue[1:]
-    reason = action.reason if isinstance(action, Malformed) else fault(action)
+    reason = action.reason if isinstance(action, Malformed) else action_fault(action)
     if reason:
         return _refused(state, agent, rest, "malformed_action", reason)
     draft = Draft(state)
@@ -120,7 +120,7 @@ def act(state: State, action: Action | Malformed) -> State:
     own = draft.private[agent]
     results = (Result(True, code, words),)
     if code == "finished":
-        results += (settled(own),)
+        results += (settlement(own),)
     draft.private[agent] = Own(*own[:-2], results, (*own.recent[-2:], action))
     return draft.state(queue=rest)
 

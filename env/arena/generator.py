@@ -80,7 +80,7 @@ def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Gener
         labs[lab] = Lab(lab, NAMES[index], reputation if index else 0.65, "", "")
     private["nature"] = _nature(fate, size, present, blocks)
     market = Market(name, 0, size.max_rounds, size.coalitions, (), labs, blocks, {}, {}, {})
-    return State(posted(market, private), private)
+    return State(with_public_bands(market, private), private)
 
 
 def _block(draws: Draws, block_id: str, lab: str, size: Size) -> Block:
@@ -122,7 +122,7 @@ def _nature(draws: Draws, size: Size, present: Sequence[str], blocks: dict) -> N
     return Nature(shocks, tuple(draws.shuffled(list(blocks))), surge)
 
 
-def posted(market: Market, private: Any) -> Market:
+def with_public_bands(market: Market, private: Any) -> Market:
     """The market with every lab's bands and the pressure as they stand now."""
     owned = dict.fromkeys(market.labs, 0)
     now, horizon = market.round_index, market.max_rounds

@@ -1,6 +1,6 @@
 """The scripted labs: five archetypes, one policy, a function of what a lab sees.
 
-Every lab knows what a trade truly does to its own prospects (`plan.change`) and takes one that
+Every lab knows what a trade truly does to its own prospects (`trade_gain`) and takes one that
 brings at least its margin; so an offer that is better for it is never less likely to be taken. What
 differs between archetypes is the margin, how boldly they bid and ask, and how they treat others.
 
@@ -18,17 +18,17 @@ from env.arena.actions import Action
 from env.arena.planning import (
     Part,
     Plan,
-    change,
-    gain,
-    left_out,
+    booking_gain,
     loss_by_delay,
+    offer_gain,
     own_plan,
     pooled_part,
     spare_blocks,
-    terms,
+    trade_gain,
+    unplanned_jobs,
 )
-from env.arena.rules.messages import signal_heard
-from env.arena.rules.transaction import askable
+from env.arena.rules.messages import last_signal
+from env.arena.rules.transaction import is_requestable
 from env.arena.types import Block, Job, Market, Observation, Offer, live_hours
 
 
@@ -111,7 +111,7 @@ def margin(obs: Observation, other: str) -> float:
     wanted = CHARACTERS[kind].margin + JITTER * own.chance[obs.market.round_index]
     wanted += REPUTATION_WEIGHT * (FAIR_REPUTATION - obs.market.labs[other].reputation)
     if obs.market.messages:
-        wanted += SWAY[kind].get(signal_heard(obs.market, other, obs.agent), 0.0)
+        wanted += SWAY[kind].get(last_signal(obs.market, other, obs.agent), 0.0)
     if kind == "deadline_panicked":
         wanted -= PANIC * pressure(obs)
     return max(0.5, wanted)
@@ -131,7 +131,9 @@ def has_breached(market: Market, lab: str) -> bool:
 
 def accepts(obs: Observation, offer: Offer) -> bool:
     """Whether the observing lab would take an offer addressed to it."""
-    return offer.ask <= max(0.0, purse(obs)) and terms(obs, offer) >= margin(obs, offer.from_lab_id)
+    return offer.ask <= max(0.0, purse(obs)) and offer_gain(obs, offer) >= margin(
+        obs, offer.from_lab_id
+    )
 
 
 def _pressing(obs: Observation, plan: Plan) -> Action | None:
@@ -163,7 +165,7 @@ def _answer(obs: Observation) -> Action | None:
         wanted = margin(obs, offer.from_lab_id)
         if wanted == inf:
             continue
-        brings = terms(obs, offer)
+        brings = offer_gain(obs, offer)
         if offer.ask <= max(0.0, purse(obs)) and brings >= wanted and brings - wanted >= best:
             best, taken = brings - wanted, offer
         elif offer.linked_offer_id is None and _is_bid(obs, offer, wanted - brings):
@@ -177,7 +179,7 @@ def _is_bid(obs: Observation, offer: Offer, lack: float) -> bool:
     """Whether an offer for own blocks brings `LEAST_BID` of what it would have to bring."""
     if not offer.requested_blocks:
         return False
-    brings = change(obs, (), offer.offered_blocks, offer.payment - offer.ask)
+    brings = trade_gain(obs, (), offer.offered_blocks, offer.payment - offer.ask)
     return brings >= LEAST_BID * (brings + lack)
 
 
@@ -192,7 +194,7 @@ def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
     """The same trade for as many more credits as make it acceptable."""
     greed = CHARACTERS[obs.own.archetype or "cooperative"].greed
     ask = ceil(offer.payment - offer.ask + lack * greed)
-    held = not all(askable(obs.market.blocks[block_id]) for block_id in offer.offered_blocks)
+    held = not all(is_requestable(obs.market.blocks[block_id]) for block_id in offer.offered_blocks)
     if held or not 0 < ask <= HIGHEST_COUNTER:
         return None
     return Action(
@@ -237,7 +239,7 @@ def _open_trade(obs: Observation, plan: Plan, spare: list[Block]) -> Action | No
     last_turn = obs.market.queue.count(obs.agent) == 1
     if last_turn or obs.own.chance[obs.market.round_index] > CHARACTERS[kind].eagerness:
         return None
-    undone = left_out(obs, plan)
+    undone = unplanned_jobs(obs, plan)
     return (
         (_bid(obs, undone[0], spare) if undone else None)
         or (_propose(obs) if undone and CHARACTERS[kind].proposes else None)
@@ -253,12 +255,12 @@ def _bid(obs: Observation, job: Job, spare: list[Block]) -> Action | None:
         return None
     best, wanted = 1.0, None
     for block in market.blocks.values():
-        if block.owner_lab_id == obs.agent or not askable(block):
+        if block.owner_lab_id == obs.agent or not is_requestable(block):
             continue
         if block.reliability < job.min_reliability or market.labs[block.owner_lab_id].finished:
             continue
         for helped in ((block,), (block, *spare)):
-            adds = gain(job, helped, now, horizon)
+            adds = booking_gain(job, helped, now, horizon)
             if adds is not None and adds > best:
                 best, wanted = adds, block
     if wanted is None:

@@ -1,7 +1,7 @@
-"""What a lab can do with a set of blocks: the best assignment to its jobs, found exactly.
+"""The best assignment of a lab's blocks to its jobs, found exactly, and what trades change in it.
 
-Gains are credits of job value less energy. A block serves one job, and a job without partial credit
-takes all its hours at once or none.
+Gains are credits: job value less energy. A block serves one job. A job without partial credit must
+get all its hours in one booking.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from env.arena.types import COMMITTED, FREE, Block, Job, Observation, Offer, live_hours
 
-BREACH_FINE = 5.0  # credits to the partner of a pool that is broken, as far as the money reaches
-LATE = 0.35  # what an hour after the deadline is worth, as a share of one before it
+BREACH_FINE = 5.0  # credits, at most the budget, to the partner of a coalition that a lab breaks
+LATE = 0.35  # value of an hour after the deadline, as a share of one before it
 
 
 class Part(NamedTuple):
-    """One job of a plan with the blocks it takes."""
+    """One job of a plan, the blocks booked for it, and its gain in credits."""
 
     job_id: str
     block_ids: tuple[str, ...]
@@ -23,14 +23,17 @@ class Part(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The best disjoint parts and what they are worth together."""
+    """The best set of parts that share no block, and their gain together in credits."""
 
     gain: float
     parts: tuple[Part, ...]
 
 
 def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
-    """GPU-hours of `block` before and after the job's deadline, if it is booked in round `now`."""
+    """GPU-hours of `block` before and after the job's deadline, if booked in round `now`.
+
+    `horizon` is the last round of the market, after which a block gives no hours.
+    """
     _, start, duration, gpus, *_ = block
     end = min(start + duration, horizon)
     first = max(start, now)
@@ -38,8 +41,8 @@ def hours(block: Block, job: Job, now: int, horizon: int) -> tuple[int, int]:
     return on_time * gpus, max(0, end - first - on_time) * gpus
 
 
-def worth(job: Job, on_time: int, late: int) -> float:
-    """Credits that the job pays for so many hours before and after its deadline."""
+def booked_value(job: Job, on_time: int, late: int) -> float:
+    """Credits that the job pays for `on_time` hours before and `late` hours after its deadline."""
     needed = job.gpu_hours_required
     on_time = min(on_time, needed)
     credit = on_time + LATE * min(late, needed - on_time)
@@ -47,7 +50,7 @@ def worth(job: Job, on_time: int, late: int) -> float:
 
 
 def booked(job: Job, blocks: Iterable[Block], now: int, horizon: int) -> tuple[int, int]:
-    """The job's hours on time and late with those of `blocks` added."""
+    """The job's booked hours (on time, late) with those of `blocks` added."""
     on_time, late = job.on_time, job.late
     for block in blocks:
         more, over = hours(block, job, now, horizon)
@@ -56,15 +59,15 @@ def booked(job: Job, blocks: Iterable[Block], now: int, horizon: int) -> tuple[i
     return on_time, late
 
 
-def gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> float | None:
-    """What booking `blocks` for `job` adds, net of energy; None where the rules forbid it."""
+def booking_gain(job: Job, blocks: Sequence[Block], now: int, horizon: int) -> float | None:
+    """Credits that booking `blocks` for `job` adds, net of energy; None if the rules forbid it."""
     for block in blocks:
         if block.reliability < job.min_reliability:
             return None
     on_time, late = booked(job, blocks, now, horizon)
     if on_time + late < job.gpu_hours_required and not job.partial_credit_allowed:
         return None
-    added = worth(job, on_time, late) - worth(job, job.on_time, job.late)
+    added = booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late)
     return added - sum([block.energy_cost for block in blocks])
 
 
@@ -80,19 +83,19 @@ class Span(NamedTuple):
 
 
 def best_plan(blocks: Iterable[Block], jobs: Iterable[Job], now: int, horizon: int) -> Plan:
-    """The best assignment of `blocks` to the unfinished of `jobs` from round `now` on."""
+    """The best assignment of `blocks` to the unfinished jobs of `jobs`, from round `now` on."""
     return _search(_spans(blocks, now, horizon), tuple(jobs))
 
 
 def own_plan(obs: Observation) -> Plan:
-    """The best the observing lab can do with the blocks it holds and has promised to nobody."""
+    """The best plan of the observing lab with the free blocks that it owns."""
     market, agent = obs.market, obs.agent
-    mine = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
-    return _search(_spans(mine, market.round_index, market.max_rounds), obs.own.jobs)
+    free = [b for b in market.blocks.values() if b[6] == agent and b[7] in FREE]
+    return _search(_spans(free, market.round_index, market.max_rounds), obs.own.jobs)
 
 
 def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
-    """What is left of the blocks, those that are over left out."""
+    """The usable rest of each block; blocks without any are left out."""
     spans = []
     for block_id, start, duration, gpus, reliability, energy, *_ in blocks:
         first = start if start > now else now
@@ -104,17 +107,17 @@ def _spans(blocks: Iterable[Block], now: int, horizon: int) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=1 << 15)
 def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
-    """Depth first over jobs, each with its worthwhile sets, cut where the rest cannot help."""
+    """Branch and bound: depth first over jobs, each with its gainful sets of blocks."""
     choices = []
     for job in jobs:
         if not job.completed:
-            found = sorted(_sets(spans, job), reverse=True)
-            if found:
-                choices.append((job.job_id, found))
+            sets = sorted(_sets(spans, job), reverse=True)
+            if sets:
+                choices.append((job.job_id, sets))
     choices.sort(key=lambda choice: -choice[1][0][0])
-    rest = [0.0]  # the best that the jobs from here on could add
-    for _, found in reversed(choices):
-        rest.append(rest[-1] + found[0][0])
+    rest = [0.0]  # upper bound on what the jobs from each one on could add
+    for _, sets in reversed(choices):
+        rest.append(rest[-1] + sets[0][0])
     rest.reverse()
     best, chosen = 0.0, ()
 
@@ -124,8 +127,8 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
             best, chosen = total, picked
         if index == len(choices) or total + rest[index] <= best + 1e-9:
             return
-        job_id, found = choices[index]
-        for added, mask in found:
+        job_id, sets = choices[index]
+        for added, mask in sets:
             if total + added + rest[index + 1] <= best + 1e-9:
                 break
             if not mask & taken:
@@ -141,13 +144,16 @@ def _search(spans: tuple[Span, ...], jobs: tuple[Job, ...]) -> Plan:
 
 
 def _sets(spans: tuple[Span, ...], job: Job) -> Iterator[tuple[float, int]]:
-    """Each set of blocks that pays for `job` as (gain, mask); none grows once all is on time."""
-    _, needed, deadline, base, urgency, floor, partial, _, had, had_late, _ = job
+    """Each set of blocks with a gain for `job` as (gain, bit mask of spans).
+
+    A set is not extended once all its hours are on time.
+    """
+    _, needed, deadline, base, urgency, least_reliability, partial, _, had, had_late, _ = job
     rate = base * urgency / needed
-    before = worth(job, had, had_late) if had or had_late else 0.0
+    before = booked_value(job, had, had_late) if had or had_late else 0.0
     usable = []
     for index, (_, first, end, gpus, reliability, energy) in enumerate(spans):
-        if reliability >= floor:
+        if reliability >= least_reliability:
             on_time = (
                 end - first if end <= deadline else deadline - first if first < deadline else 0
             )
@@ -168,7 +174,7 @@ def _sets(spans: tuple[Span, ...], job: Job) -> Iterator[tuple[float, int]]:
 
 
 def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
-    """Own blocks with hours left that are promised to nobody and that `plan` has no use for."""
+    """The observing lab's free blocks that have hours left and that `plan` does not use."""
     market = obs.market
     taken = {block_id for part in plan.parts for block_id in part.block_ids}
     return [
@@ -181,11 +187,13 @@ def spare_blocks(obs: Observation, plan: Plan) -> list[Block]:
     ]
 
 
-def change(obs: Observation, given: Iterable[str], received: Iterable[str], money: float) -> float:
-    """The true change of the observing lab's prospects by a trade, in credits.
+def trade_gain(
+    obs: Observation, given: Iterable[str], received: Iterable[str], money: float
+) -> float:
+    """What a trade of block ids and `money` is worth to the observing lab, in credits.
 
-    What its best plan gains or loses by the blocks, plus `money`, less the fine for each pool that
-    it would break.
+    The change of its best plan by the blocks, plus `money`, less the fine if giving a committed
+    block away breaks a coalition.
     """
     market, agent = obs.market, obs.agent
     blocks, away = market.blocks, set(given)
@@ -200,31 +208,31 @@ def change(obs: Observation, given: Iterable[str], received: Iterable[str], mone
     return after.gain - own_plan(obs).gain + money - fines
 
 
-def terms(obs: Observation, offer: Offer) -> float:
-    """The true change that taking `offer`, which is addressed to the observing lab, would bring."""
-    return change(obs, offer.requested_blocks, offer.offered_blocks, offer.payment - offer.ask)
+def offer_gain(obs: Observation, offer: Offer) -> float:
+    """The `trade_gain` of accepting `offer`, which is addressed to the observing lab."""
+    return trade_gain(obs, offer.requested_blocks, offer.offered_blocks, offer.payment - offer.ask)
 
 
 def loss_by_delay(obs: Observation, part: Part) -> float:
-    """Credits that `part` loses if it is booked a round later."""
+    """Credits that `part` loses if it is booked one round later."""
     market = obs.market
     blocks = [market.blocks[block_id] for block_id in part.block_ids]
     if all(block.start_round > market.round_index for block in blocks):
         return 0.0
     job = next(job for job in obs.own.jobs if job.job_id == part.job_id)
-    later = gain(job, blocks, market.round_index + 1, market.max_rounds)
+    later = booking_gain(job, blocks, market.round_index + 1, market.max_rounds)
     return part.gain - max(0.0, later or 0.0)
 
 
 def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | None:
     """The best use of a partner's pooled blocks for a job that `plan` leaves out.
 
-    Own `spare` blocks may help. Its gain is what is left after the partner's share; None where
+    The lab's own `spare` blocks may be added. The gain is net of the partner's share; None if
     nothing can be gained.
     """
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
-    jobs = left_out(obs, plan)
+    jobs = unplanned_jobs(obs, plan)
     best = None
     for coalition in obs.coalitions if jobs else ():
         pooled = [market.blocks[b] for b in coalition.commitments]
@@ -240,8 +248,8 @@ def pooled_part(obs: Observation, plan: Plan, spare: Iterable[Block]) -> Part | 
     return best
 
 
-def left_out(obs: Observation, plan: Plan) -> list[Job]:
-    """Unfinished jobs that `plan` does nothing for, the dearest first."""
+def unplanned_jobs(obs: Observation, plan: Plan) -> list[Job]:
+    """Unfinished jobs that `plan` leaves out, the most valuable first."""
     planned = {part.job_id for part in plan.parts}
     jobs = [job for job in obs.own.jobs if not job.completed and job.job_id not in planned]
     return sorted(jobs, key=lambda job: -job.full_value)

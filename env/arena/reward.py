@@ -1,13 +1,13 @@
-"""The reward of a lab: ten named components and their exact sum.
+"""The reward of a lab: ten named components and their exact sum, in shares of the lab's stake.
 
-The reward follows the true utility (job value less energy and payments, plus money received). So
-that a good trade pays when it is made, and not only when the job is done, half of what a lab's best
-plan promises counts at once: the potential is utility + PROMISE x plan, and a step is rewarded by
-its change over the stake (what all the first jobs are worth in full). Over an episode these changes
-add up to (utility - PROMISE x BATNA) / stake, whatever the lab does in between, since no plan is
-left at the end (Ng, Harada and Russell, 1999). Only the three penalties come on top.
+The reward shapes the true utility (job value less energy and payments, plus money received) by a
+potential, so that a good trade is rewarded when it is made and not only when the job is done (Ng,
+Harada and Russell, 1999). The potential is utility + PLAN_WEIGHT x the value of the best plan, and
+a step earns its change divided by the stake, which is the full value of all the first jobs. Over an
+episode the changes add up to (utility - PLAN_WEIGHT x BATNA) / stake, whatever the lab does in
+between, because no plan is left at the end. Only the three penalties come on top.
 
-A reward is no part of the state: it is a pure function of a state and an action.
+The reward is a pure function of a state and an action; the state holds none of it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,35 +16,35 @@ from typing import NamedTuple
 from env.arena.actions import Action, Malformed
 from env.arena.env import act, close
 from env.arena.planning import own_plan
-from env.arena.rules.round_end import passed, struck
+from env.arena.rules.round_end import advance_round, apply_shock
 from env.arena.types import Observation, State
 from env.core import Turn
 
-PROMISE = 0.5  # how much of a plan counts before it is carried out
+PLAN_WEIGHT = 0.5  # weight of the best plan's value in the potential
 REFUSED, MALFORMED, SPAM, BREACH = -0.10, -0.15, -0.05, -0.20
 
 
 class Change(NamedTuple):
-    """What one action of anybody, and the close of the round where it follows, did to one lab."""
+    """The effect on one lab of one action by any lab, with the close of the round if it follows."""
 
-    code: str = ""  # of the lab's own action; "" where another lab acted
-    job_value: float = 0.0  # all as shares of the stake
+    code: str = ""  # result code of the lab's own action; "" where another lab acted
+    job_value: float = 0.0  # this and the next eight: shares of the stake
     energy: float = 0.0
     deals: float = 0.0
     pool: float = 0.0
-    plan_by_job: float = 0.0  # PROMISE x change of the plan, by its cause
+    plan_by_job: float = 0.0  # PLAN_WEIGHT x change of the plan's value, by its cause
     plan_by_deal: float = 0.0
     plan_by_pool: float = 0.0
     plan_by_time: float = 0.0
     plan_by_shock: float = 0.0
     breaches: int = 0
     refused: bool = False
-    repeated: bool = False  # the third equal action in a row, waiting left aside
-    judged: float = 0.0  # the bonus of a judge, where one sits
+    repeated: bool = False  # the third equal action in a row, other than waiting or finishing
+    judged: float = 0.0  # the bonus of a judge, if there is one
 
 
 class Component(NamedTuple):
-    """One part of the reward: what it is in words, and the function that the words describe."""
+    """One part of the reward: its formula in words, and the function that computes it."""
 
     name: str
     formula: str
@@ -143,7 +143,7 @@ TOTAL = Component("normalized_reward", "the sum of the ten components", sum)
 
 
 class Breakdown(NamedTuple):
-    """The eleven fields of a reward; the last is the sum of the others, to the last bit."""
+    """The ten components of a reward and, last, their sum, exact to the last bit."""
 
     job_utility_score: float = 0.0
     deal_quality_score: float = 0.0
@@ -159,12 +159,12 @@ class Breakdown(NamedTuple):
 
 
 def breakdown(change: Change) -> Breakdown:
-    """The components of one change."""
+    """The components of one change and their sum."""
     return _summed([component.of(change) for component in COMPONENTS])
 
 
 def total(parts: Iterable[Breakdown]) -> Breakdown:
-    """Several breakdowns as one, component by component."""
+    """The sum of several breakdowns, component by component; zeros for none."""
     columns = zip(*[part[:-1] for part in parts], strict=True)
     return _summed([sum(column) for column in columns] or [0.0] * len(COMPONENTS))
 
@@ -174,26 +174,29 @@ def _summed(components: Sequence[float]) -> Breakdown:
 
 
 def reward(state: State, action: Action | Malformed, lab: str, judged: float = 0.0) -> Breakdown:
-    """What the next lab's `action` in `state` is worth to `lab`, the close of the round included.
+    """The reward of `lab` for the next lab's `action` in `state`, the close of the round included.
 
-    `judged` is a bonus that a judge gives on top.
+    `judged` is a judge's bonus, added as a component. Raises IllegalAction if the market is over.
     """
     return breakdown(observed_change(state, action, lab)._replace(judged=judged))
 
 
 def observed_change(state: State, action: Action | Malformed, lab: str) -> Change:
-    """What the next lab's `action` in `state` does to `lab`."""
+    """The effect on `lab` of the next lab's `action` in `state`."""
     acted = act(state, action)
     before, after = state.private[lab], acted.private[lab]
     scale, own_turn = before.stake, state.market.queue[0] == lab
     code = after.results[0].code if own_turn else ""
-    promised, now_promised = promise(state, lab), promise(acted, lab)
+    potential, after_action = plan_potential(state, lab), plan_potential(acted, lab)
     by_time = by_shock = 0.0
     if not acted.market.queue:
-        later = passed(acted)
-        then_promised, at_last = promise(later, lab), promise(struck(later), lab)
-        by_time, by_shock = then_promised - now_promised, at_last - then_promised
-    by_action = now_promised - promised
+        later = advance_round(acted)
+        after_time, after_shock = (
+            plan_potential(later, lab),
+            plan_potential(apply_shock(later), lab),
+        )
+        by_time, by_shock = after_time - after_action, after_shock - after_time
+    by_action = after_action - potential
     booked, left = code == "job_allocated", code == "finished"
     traded = _traded(state, acted, lab)
     return Change(
@@ -213,12 +216,12 @@ def observed_change(state: State, action: Action | Malformed, lab: str) -> Chang
     )
 
 
-def promise(state: State, lab: str) -> float:
-    """PROMISE x what the lab's best plan is still worth; 0 once it has left or all is over."""
+def plan_potential(state: State, lab: str) -> float:
+    """PLAN_WEIGHT x the value of the lab's best plan; 0 once it has left or the market is over."""
     market = state.market
     if market.round_index >= market.max_rounds or market.labs[lab].finished:
         return 0.0
-    return PROMISE * own_plan(Observation(lab, market, state.private[lab])).gain
+    return PLAN_WEIGHT * own_plan(Observation(lab, market, state.private[lab])).gain
 
 
 def _traded(before: State, after: State, lab: str) -> bool:
@@ -234,9 +237,9 @@ def _is_repeated(recent: tuple[Action, ...]) -> bool:
 
 
 def episode_rewards(start: State, turns: Sequence[Turn], lab: str) -> tuple[Breakdown, ...]:
-    """The reward of each turn of `lab`, up to its next turn or the end, in the game from `start`.
+    """One reward for each turn of `lab`: the sum over all actions until its next turn or the end.
 
-    Raises IllegalAction where the turns are not of that game.
+    `turns` are those of all labs in the game from `start`. Raises IllegalAction if they do not fit.
     """
     steps: list[list[Breakdown]] = []
     state = start

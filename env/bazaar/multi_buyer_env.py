@@ -39,7 +39,7 @@ BUYERS = ("buyer", "rival_1", "rival_2")
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdState:
+class MultiBuyerState:
     """A round in play. Each buyer's bids, and all bids as the seller sees them, are private.
 
     A buyer's "left" is the round in which it walked: what it then gave up waits for no rival.
@@ -54,7 +54,7 @@ class CrowdState:
 
 
 @dataclass(frozen=True)
-class Crowd:
+class MultiBuyerBazaar:
     """The rules of a sealed-bid market over one deal; the settings mean what they do in Bazaar."""
 
     draw: Callable[[np.random.Generator], tuple[Instance, ...]]
@@ -65,7 +65,7 @@ class Crowd:
 
     agents = ("seller", *BUYERS)
 
-    def reset(self, rng: np.random.Generator) -> CrowdState:
+    def reset(self, rng: np.random.Generator) -> MultiBuyerState:
         (instance,) = self.draw(rng)
         liking = tuple(BUYERS[i] for i in rng.permutation(len(BUYERS)))  # settles equal bids
         owns = (instance.buyer, *(instance.rivals or (instance.buyer, instance.buyer)))
@@ -78,9 +78,9 @@ class Crowd:
         rounds = instance.rounds or self.rounds
         table = Table(instance.item, rounds, 1, self.decimals, self.seller_type)
         count = dict.fromkeys(BUYERS, 0)
-        return CrowdState(table, dict.fromkeys(BUYERS, True), count, "seller", private)
+        return MultiBuyerState(table, dict.fromkeys(BUYERS, True), count, "seller", private)
 
-    def observe(self, state: CrowdState, agent: str) -> Observation:
+    def observe(self, state: MultiBuyerState, agent: str) -> Observation:
         own = state.private[agent]
         if agent == "seller":
             return Observation(agent, state.table._replace(bids=own["bids"]), own)
@@ -96,7 +96,7 @@ class Crowd:
             )  # a loser never learns the price
         return Observation(agent, table, own)
 
-    def payoffs(self, state: CrowdState) -> dict[str, float]:
+    def payoffs(self, state: MultiBuyerState) -> dict[str, float]:
         """The winner's and the seller's surplus in rupees; 0 for everyone else."""
         payoffs = dict.fromkeys(self.agents, 0.0)
         for deal in state.table.past:
@@ -105,13 +105,13 @@ class Crowd:
                 payoffs["seller"] = deal.price - state.private["seller"]["reservation"]
         return payoffs
 
-    def to_act(self, state: CrowdState) -> str | None:
+    def to_act(self, state: MultiBuyerState) -> str | None:
         return state.turn
 
-    def end(self, state: CrowdState) -> EndReason | None:
+    def end(self, state: MultiBuyerState) -> EndReason | None:
         return state.end
 
-    def step(self, state: CrowdState, action: Action) -> CrowdState:
+    def step(self, state: MultiBuyerState, action: Action) -> MultiBuyerState:
         if state.turn is None:
             raise IllegalAction("this game is over; no move is left to make")
         check_message(action)
@@ -120,7 +120,7 @@ class Crowd:
             return self._sell_to_best(state, action)
         return self._seal(state, state.turn, action)
 
-    def _seal(self, state: CrowdState, agent: str, action: Action) -> CrowdState:
+    def _seal(self, state: MultiBuyerState, agent: str, action: Action) -> MultiBuyerState:
         own, ask = state.private[agent], state.table.asks[-1]
         if isinstance(action, Offer):
             check_bid(action.price, own, self.decimals)
@@ -139,7 +139,7 @@ class Crowd:
         waiting = [b for b in BUYERS[BUYERS.index(agent) + 1 :] if state.active[b]]
         return replace(after, turn=waiting[0]) if waiting else self._open_bids(after)
 
-    def _open_bids(self, state: CrowdState) -> CrowdState:
+    def _open_bids(self, state: MultiBuyerState) -> MultiBuyerState:
         """Close the round: who left is public now, each bidder learns whether it was outbid."""
         private = dict(state.private)
         pending = {b: private[b]["pending"] for b in BUYERS if state.active[b]}
@@ -156,9 +156,9 @@ class Crowd:
             return self._finish(after, table, EndReason.WALKAWAY, last)
         seller = private["seller"]
         private["seller"] = {**seller, "bids": (*seller["bids"], best)}
-        return CrowdState(table, active, closed, "seller", private)
+        return MultiBuyerState(table, active, closed, "seller", private)
 
-    def _sell_to_best(self, state: CrowdState, action: Action) -> CrowdState:
+    def _sell_to_best(self, state: MultiBuyerState, action: Action) -> MultiBuyerState:
         table, own = state.table, state.private["seller"]
         told = table._replace(bids=own["bids"])
         tells = self.manner(told, own) if self.manner and own["bids"] else None
@@ -183,13 +183,13 @@ class Crowd:
 
     def _finish(
         self,
-        state: CrowdState,
+        state: MultiBuyerState,
         table: Table,
         end: EndReason,
         by: str,
         price: float | None = None,
         winner: str = "",
-    ) -> CrowdState:
+    ) -> MultiBuyerState:
         opening_ask = table.asks[0] if table.asks else 0.0
         deal = Deal(end, by, price, table.round, opening_ask, winner)
         return replace(state, table=table._replace(past=(deal,)), turn=None, end=end)

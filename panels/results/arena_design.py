@@ -161,9 +161,10 @@ def reward_design(evaluation: Artifact) -> None:
         heading(
             "Reward design",
             f"{len(arena.COMPONENTS)} named components add up to the reward of a step. They follow"
-            f" the true utility: {arena.PROMISE:.0%} of what a lab’s best plan promises counts at"
-            " once, the rest when it is earned; so over an episode they add up to the utility less"
-            f" {arena.PROMISE:.0%} of the BATNA, as a share of the stake, and the penalties.",
+            f" the true utility: {arena.PLAN_WEIGHT:.0%} of what a lab’s best plan promises"
+            " counts at once, the rest when it is earned; so over an episode they add up to the"
+            " utility less"
+            f" {arena.PLAN_WEIGHT:.0%} of the BATNA, as a share of the stake, and the penalties.",
         )
     )
     tasks, policies = list(evaluation.config["tasks"]), list(evaluation.config["policies"])

@@ -226,7 +226,7 @@ def bound_row(task_name: str, worlds: Mapping[str, Any]) -> dict[str, Any]:
         "solved": worlds["solved"],
         "grade": interval(np.clip((bound - batna) / stake, -1, 1)),
         "utility": interval(bound),
-        "reward": interval((bound - arena.PROMISE * batna) / stake),
+        "reward": interval((bound - arena.PLAN_WEIGHT * batna) / stake),
     }
 
 

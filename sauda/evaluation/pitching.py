@@ -147,13 +147,13 @@ def opponents_pitches(state: arena.State, seed: int) -> dict[str, str]:
     for index, lab in enumerate(state.market.labs):
         if lab != LEARNER:
             rng, obs = _stream(seed, state.market.round_index, index), MARKET.observe(state, lab)
-            pitches[lab] = arena.pitch_of(obs, arena.habit(obs, rng), rng)
+            pitches[lab] = arena.pitch_of(obs, arena.usual_strategy(obs, rng), rng)
     return pitches
 
 
 def next_round(state: arena.State, decision: arena.Decision) -> arena.State:
     """The state as the next round opens: the judge's award paid, a round of the market played."""
-    now, state = state.market.round_index, arena.awarded(state, decision)
+    now, state = state.market.round_index, arena.award(state, decision)
     while state.market.queue and state.market.round_index == now:
         obs = MARKET.observe(state, state.market.queue[0])
         state = MARKET.step(state, unhurried(obs))

@@ -21,7 +21,7 @@ from env import Bazaar, Instance, Task, get_task, rollout
 from sauda.evaluation.columns import ENDS, episode_columns
 from sauda.evaluation.statistics import standard_error
 from sauda.policies import BUYERS
-from sauda.policies.reference_buyers import PROBES
+from sauda.policies.reference_buyers import REFERENCE_BUYERS
 from sauda.records.store import ROOT, Artifact, load
 
 Draw = Callable[[np.random.Generator], Sequence[Instance]]
@@ -29,7 +29,7 @@ MEASURED = "evaluation/classic-train.json"
 SEEDS = range(1_000)  # those of the published side
 CROWD = "marketplace_arena"
 GYM_WALK = 0.05  # walk probability of the seller in the published gym task of that name
-NAMED = {**BUYERS, **PROBES}
+NAMED = {**BUYERS, **REFERENCE_BUYERS}
 
 # Where our classic family differs from the published game on purpose: name, what the published
 # game does, what ours does and why.

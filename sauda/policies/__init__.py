@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from env import Policy, Task, aggressive, classic_seller, facing, naive, rule_based, smart
+from env import Policy, Task, aggressive, classic_seller, naive, rule_based, smart, with_seller_type
 from sauda.llm.registry import is_model, lab_policy, model_policy
 from sauda.policies import arena_scripted, bazaar_scripted
 from sauda.policies.belief.buyer import belief_buyer, belief_prices
@@ -110,7 +110,7 @@ def against(task: Task, name: str) -> Task:
 
         return seated(task, model_seller(name))
     if task.learner != "seller":
-        return facing(task, name)
+        return with_seller_type(task, name)
     if name not in BUYERS:
         raise ValueError(f"no buyer {name!r} to sell to; buyers are {', '.join(BUYERS)}")
     return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})

@@ -1,8 +1,8 @@
-"""Our rule expert for the GPU arena: it plans its jobs exactly and trades by marginal value.
+"""The planner of the GPU arena: it plans its jobs exactly and trades by marginal value.
 
-What a trade, a bid or a pool is worth to it is the change of its best plan (`arena.change`), so it
-never pays more than a block brings. How much to bid it weighs as a first-price buyer does who does
-not know the seller's limit (Chatterjee and Samuelson, 1983): gain against the chance of a refusal.
+It values a trade, a bid or a coalition by the change of its best plan (`arena.trade_gain`), so it
+never pays more than a block brings. It chooses a bid as a first-price buyer who does not know the
+seller's reservation price (Chatterjee and Samuelson, 1983): gain against the chance of a refusal.
 """
 
 from collections.abc import Iterator
@@ -67,11 +67,11 @@ class Planner:
         )
 
     def _brings(self, obs: arena.Observation, offer: arena.Offer) -> float:
-        brings, asked = arena.terms(obs, offer), _asked(obs)
+        brings, asked = arena.offer_gain(obs, offer), _asked(obs)
         if not asked or not offer.offered_blocks:
             return brings
-        both = arena.change(obs, offer.requested_blocks, (*asked, *offer.offered_blocks), 0.0)
-        return min(brings, both - arena.change(obs, (), asked, 0.0) + offer.payment - offer.ask)
+        both = arena.trade_gain(obs, offer.requested_blocks, (*asked, *offer.offered_blocks), 0.0)
+        return min(brings, both - arena.trade_gain(obs, (), asked, 0.0) + offer.payment - offer.ask)
 
     def _draw_from_pool(
         self, obs: arena.Observation, plan: arena.Plan, spare: list[arena.Block]
@@ -83,13 +83,13 @@ class Planner:
     def _bid(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
         """Bid for the blocks of another lab whose gain, less the bid, is worth most."""
         asked = _asked(obs)  # bids that are out may succeed: only what comes on top of them counts
-        hoped = arena.change(obs, (), asked, 0.0) if asked else 0.0
+        hoped = arena.trade_gain(obs, (), asked, 0.0) if asked else 0.0
         best, chosen = self.least_gain, None
         for blocks in wanted_sets(obs):
             ids = tuple(block.block_id for block in blocks)
             if not set(asked).isdisjoint(ids):
                 continue
-            adds = arena.change(obs, (), (*asked, *ids), 0.0) - hoped
+            adds = arena.trade_gain(obs, (), (*asked, *ids), 0.0) - hoped
             if adds <= self.least_gain:
                 continue
             bid = self._bid_for(adds, max(_tries(obs, b, "requested_blocks") for b in ids))
@@ -121,7 +121,7 @@ class Planner:
     def _propose(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
         """A pool with the best reputed lab that has more capacity than it needs."""
         market = obs.market
-        if not (market.coalitions_allowed and arena.left_out(obs, plan)):
+        if not (market.coalitions_allowed and arena.unplanned_jobs(obs, plan)):
             return None
         pools = market.coalitions.values()
         met = {lab for c in pools if obs.agent in c.members for lab in c.members}

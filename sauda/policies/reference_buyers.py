@@ -94,7 +94,7 @@ EVERY_ROUND: Mapping[str, Policy] = MappingProxyType(
         "random_climb_accept": AcceptLast(random_climb),
     }
 )
-PROBES: Mapping[str, Policy] = MappingProxyType(
+REFERENCE_BUYERS: Mapping[str, Policy] = MappingProxyType(
     {
         **EVERY_ROUND,
         "overbid": overbid,

@@ -10,7 +10,7 @@ MALFORMED = "malformed_action"
 
 def move_row(action: arena.Action | arena.Malformed) -> dict[str, Any]:
     """The action as a recorded move, without its lab."""
-    reason = action.reason if isinstance(action, arena.Malformed) else arena.fault(action)
+    reason = action.reason if isinstance(action, arena.Malformed) else arena.action_fault(action)
     if reason:
         return {"action": MALFORMED, "reason": reason}
     fields = action.as_json()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import TYPES, get_task, rollout, rupees
+from env import SELLER_TYPES, get_task, rollout, rupees
 from panels.results import belief as belief_view
 from sauda.policies.belief.buyer import belief_buyer
 from sauda.policies.belief.posterior import Belief, believe
@@ -30,8 +30,11 @@ def test_a_picture_has_a_hill_for_each_belief_and_a_bar_for_each_type(beliefs):
     )
     assert first.count("<polygon") == 1
     assert change.count("<polygon") == 2
-    assert [shown.count("<rect") for shown in (first, change)] == [len(TYPES), 2 * len(TYPES)]
-    assert all(name in change for name in TYPES)
+    assert [shown.count("<rect") for shown in (first, change)] == [
+        len(SELLER_TYPES),
+        2 * len(SELLER_TYPES),
+    ]
+    assert all(name in change for name in SELLER_TYPES)
     assert "dashed" in change
     assert "dashed" not in first
 

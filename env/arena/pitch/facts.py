@@ -140,7 +140,7 @@ def unbroken(obs: Observation, claim: Claim) -> float | None:
     return 0.2 + 0.4 * len(pools)
 
 
-def settled(market: Market, lab_id: str) -> list[Offer]:
+def accepted_offers(market: Market, lab_id: str) -> list[Offer]:
     """The accepted offers that a lab made or took."""
     return [
         offer
@@ -153,12 +153,12 @@ def given_blocks(market: Market, lab_id: str) -> int:
     """Blocks that a lab parted with in trades."""
     return sum(
         len(o.offered_blocks if o.from_lab_id == lab_id else o.requested_blocks)
-        for o in settled(market, lab_id)
+        for o in accepted_offers(market, lab_id)
     )
 
 
 def deals(obs: Observation, claim: Claim) -> float | None:
-    return claim.figure / 4 if claim.figure <= len(settled(obs.market, obs.agent)) else None
+    return claim.figure / 4 if claim.figure <= len(accepted_offers(obs.market, obs.agent)) else None
 
 
 def jobs_done(obs: Observation, claim: Claim) -> float | None:
@@ -191,7 +191,7 @@ def below_share(obs: Observation, claim: Claim) -> float | None:
 
 def paid(obs: Observation, claim: Claim) -> float | None:
     """Money that it offers now or has paid in a trade."""
-    offers = (*obs.market.offers.values(), *settled(obs.market, obs.agent))
+    offers = (*obs.market.offers.values(), *accepted_offers(obs.market, obs.agent))
     bids = [o.payment if o.from_lab_id == obs.agent else o.ask for o in offers]
     own = [bid for bid in bids if bid]
     return claim.figure / 10 if any(_same_credits(claim.figure, bid) for bid in own) else None

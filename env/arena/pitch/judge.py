@@ -189,7 +189,7 @@ def _rank(verdict: Verdict, lab: Lab) -> tuple[float, float]:
     return verdict.total, lab.reputation
 
 
-def awarded(state: State, decision: Decision) -> State:
+def award(state: State, decision: Decision) -> State:
     """The state after a judged round: pitches on the floor, the pot paid, lies held against labs.
 
     Every lab that pitched stakes a credit, if it has one, and the winner takes them all: no money

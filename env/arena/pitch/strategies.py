@@ -12,11 +12,11 @@ import numpy as np
 from env.arena.pitch.claim_types import DIMENSIONS
 from env.arena.pitch.facts import (
     URGENT_WITHIN,
+    accepted_offers,
     committed_blocks,
     given_blocks,
     held_hours,
     live_blocks,
-    settled,
     shortfall,
 )
 from env.arena.planning import own_plan, spare_blocks
@@ -53,7 +53,7 @@ def pitch_of(obs: Observation, strategy: str, rng: Rng, discreet: bool = True) -
     return STRATEGIES[strategy](obs, rng, discreet)
 
 
-def habit(obs: Observation, rng: Rng) -> str:
+def usual_strategy(obs: Observation, rng: Rng) -> str:
     """The strategy of a scripted lab in this round: half the time that of its archetype."""
     favourite = FAVOURITES.get(obs.own.archetype, "evidence_first")
     if rng.random() < HABIT:
@@ -126,7 +126,7 @@ def _needs(obs: Observation) -> list[Wordings]:
 
 def _reliability(obs: Observation) -> list[Wordings]:
     market, known = obs.market, obs.market.labs[obs.agent]
-    deals = len(settled(market, obs.agent))
+    deals = len(accepted_offers(market, obs.agent))
     facts = [
         (
             f"our reputation is {known.reputation:.2f}",
@@ -189,7 +189,7 @@ def _bluff(obs: Observation, rng: Rng, discreet: bool) -> str:
     market, known = obs.market, obs.market.labs[obs.agent]
     boast = [
         f"Our reputation is {min(1.0, known.reputation + 0.15):.2f}.",
-        f"We settled {_count(len(settled(market, obs.agent)) + 2, 'trade')}.",
+        f"We settled {_count(len(accepted_offers(market, obs.agent)) + 2, 'trade')}.",
         f"We committed {_count(committed_blocks(obs) + 2, 'block')}.",
         f"We gave {_count(given_blocks(market, obs.agent) + 2, 'block')} in trades.",
     ]

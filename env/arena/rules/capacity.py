@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from env.arena.actions import Action
-from env.arena.planning import booked, hours, worth
+from env.arena.planning import booked, booked_value, hours
 from env.arena.rules.offers import Outcome, checked_ids
 from env.arena.rules.transaction import Draft, Refused
 from env.arena.types import (
@@ -127,7 +127,7 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
     )
     if not (after.completed or job.partial_credit_allowed):
         raise Refused("insufficient_capacity", f"{job.job_id} wants more hours at once")
-    value = round(worth(job, on_time, late) - worth(job, job.on_time, job.late), 2)
+    value = round(booked_value(job, on_time, late) - booked_value(job, job.on_time, job.late), 2)
     energy = round(sum([block.energy_cost for block in blocks]), 2)
     for block in blocks:
         if block.owner_lab_id == agent:

@@ -6,8 +6,8 @@ Prices and sets of blocks have no end, so of each kind a few sensible ones are l
 from collections.abc import Iterator
 
 from env.arena.actions import Action
-from env.arena.planning import best_plan, gain, own_plan
-from env.arena.rules.transaction import askable
+from env.arena.planning import best_plan, booking_gain, own_plan
+from env.arena.rules.transaction import is_requestable
 from env.arena.types import (
     AVAILABLE,
     COMMITTED,
@@ -58,7 +58,7 @@ def _offers(obs: Observation) -> Iterator[Action]:
     mine = [b for b in _own(obs, FREE) if live_hours(b, market.round_index, market.max_rounds)]
     for block in market.blocks.values():
         owner = block.owner_lab_id
-        if owner not in present or not askable(block):
+        if owner not in present or not is_requestable(block):
             continue
         if not live_hours(block, market.round_index, market.max_rounds):
             continue
@@ -89,7 +89,7 @@ def _answers(obs: Observation) -> Iterator[Action]:
                 block_ids=offer.requested_blocks,
                 conditions=(("ask", offer.payment + ask),),
             )
-        wanted = [b for b in offer.offered_blocks if askable(obs.market.blocks[b])]
+        wanted = [b for b in offer.offered_blocks if is_requestable(obs.market.blocks[b])]
         for part in (0.25, 0.5, 0.75) if wanted and offer.ask else ():
             payment = round(part * offer.ask, 2)
             if 0 < payment <= money:
@@ -163,7 +163,10 @@ def usable_blocks(obs: Observation) -> list[Block]:
 
 
 def _serves(job: Job, block: Block, now: int, horizon: int) -> bool:
-    return bool(live_hours(block, now, horizon)) and gain(job, (block,), now, horizon) is not None
+    return (
+        bool(live_hours(block, now, horizon))
+        and booking_gain(job, (block,), now, horizon) is not None
+    )
 
 
 def _payable(obs: Observation, job: Job, block_ids: tuple[str, ...]) -> bool:

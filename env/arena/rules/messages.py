@@ -11,7 +11,7 @@ SIGNALS = (  # the first group with a word in the text decides
     ("coalition", ("coalition", "partner", "commit")),
     ("threat", ("punish", "never", "retaliate")),
 )
-HEARD_ROUNDS = 1  # rounds after its own in which a message still counts
+SIGNAL_ROUNDS = 1  # rounds after its own in which a message still counts
 
 
 def signal_of(text: str) -> str:
@@ -23,10 +23,10 @@ def signal_of(text: str) -> str:
     return "neutral"
 
 
-def signal_heard(market: Market, sender: str, listener: str) -> str:
+def last_signal(market: Market, sender: str, listener: str) -> str:
     """The signal of the last thing `sender` said to `listener` or to all; "" where it is stale."""
     for message in reversed(market.messages):
-        if message.round_index < market.round_index - HEARD_ROUNDS:
+        if message.round_index < market.round_index - SIGNAL_ROUNDS:
             return ""
         if message.from_lab_id == sender and message.to_lab_id in (listener, None):
             return message.signal

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from env.arena.actions import Action
 from env.arena.rules.messages import signal_of
-from env.arena.rules.transaction import Draft, Refused, askable
+from env.arena.rules.transaction import Draft, Refused, is_requestable
 from env.arena.types import AVAILABLE, LIVE, Message, Offer
 
 DEAL_REPUTATION = 0.02  # what both gain by a settled trade
@@ -125,7 +125,7 @@ def _check_request(draft: Draft, target: str, block_ids: tuple[str, ...]) -> Non
         block = draft.blocks[block_id]
         if block.owner_lab_id != target:
             raise Refused("target_does_not_own_block", f"{target} does not own {block_id}")
-        if not askable(block):
+        if not is_requestable(block):
             raise Refused("unavailable_block", f"{block_id} is {block.status}")
 
 

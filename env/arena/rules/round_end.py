@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from env.arena.generator import posted
+from env.arena.generator import with_public_bands
 from env.arena.rules.transaction import Draft
 from env.arena.types import AVAILABLE, COMMITTED, FAILED, LIVE, RESERVED, Own, Result, Shock, State
 
@@ -12,10 +12,10 @@ DEGRADATION, LEAST_RELIABILITY = 0.12, 0.5
 
 def next_round(state: State) -> State:
     """The state as the next round opens, bands posted; settled once the rounds are out."""
-    return struck(passed(state))
+    return apply_shock(advance_round(state))
 
 
-def passed(state: State) -> State:
+def advance_round(state: State) -> State:
     """The round index moved on, and what was promised for the past gone."""
     draft = Draft(state)
     now = state.market.round_index + 1
@@ -39,10 +39,10 @@ def _settle_all(draft: Draft) -> None:
     for lab_id, lab in draft.labs.items():
         own = draft.private[lab_id]
         if not lab.finished:
-            draft.private[lab_id] = own._replace(results=(*own.results, settled(own)))
+            draft.private[lab_id] = own._replace(results=(*own.results, settlement(own)))
 
 
-def settled(own: Own) -> Result:
+def settlement(own: Own) -> Result:
     """The settlement of one lab: what it has made of its market."""
     done = sum([job.completed for job in own.jobs])
     return Result(
@@ -54,16 +54,16 @@ def settled(own: Own) -> Result:
     )
 
 
-def struck(state: State) -> State:
+def apply_shock(state: State) -> State:
     """The state after the shock of its round, if there is one, with the bands posted."""
     market = state.market
     kind = state.private["nature"].shocks.get(market.round_index)
     if kind is not None and market.round_index < market.max_rounds:
         state = SHOCKS[kind](state)
-    return State(posted(state.market, state.private), state.private)
+    return State(with_public_bands(state.market, state.private), state.private)
 
 
-def _told(draft: Draft, kind: str, message: str, block_id: str | None = None) -> State:
+def _with_shock(draft: Draft, kind: str, message: str, block_id: str | None = None) -> State:
     draft.void_offers()
     shock = Shock(draft.market.round_index, kind, message, block_id)
     after = draft.state()
@@ -77,12 +77,12 @@ def capacity_failure(state: State) -> State:
     frail = state.private["nature"].frail
     living = [b for b in map(draft.blocks.__getitem__, frail) if b.status in LIVE]
     if not living:
-        return _told(draft, "capacity_failure", "a failure found nothing left to strike")
+        return _with_shock(draft, "capacity_failure", "a failure found nothing left to strike")
     block = next((b for b in living if b.status != RESERVED), living[0])
     if block.status == COMMITTED:
         draft.drop_commitment(block.block_id, "excused")
     draft.put_block(block._replace(status=FAILED, held_until=None))
-    return _told(draft, "capacity_failure", f"{block.block_id} failed", block.block_id)
+    return _with_shock(draft, "capacity_failure", f"{block.block_id} failed", block.block_id)
 
 
 def energy_spike(state: State) -> State:
@@ -92,7 +92,7 @@ def energy_spike(state: State) -> State:
         if block.status in LIVE:
             dearer = round(block.energy_cost * SPIKE, 2)
             draft.put_block(block._replace(energy_cost=dearer))
-    return _told(draft, "energy_spike", "energy costs increased by 25%")
+    return _with_shock(draft, "energy_spike", "energy costs increased by 25%")
 
 
 def reliability_degradation(state: State) -> State:
@@ -102,7 +102,7 @@ def reliability_degradation(state: State) -> State:
         if block.status in LIVE:
             weaker = max(LEAST_RELIABILITY, round(block.reliability - DEGRADATION, 2))
             draft.put_block(block._replace(reliability=weaker))
-    return _told(draft, "reliability_degradation", f"reliability fell by {DEGRADATION}")
+    return _with_shock(draft, "reliability_degradation", f"reliability fell by {DEGRADATION}")
 
 
 def demand_surge(state: State) -> State:
@@ -113,7 +113,7 @@ def demand_surge(state: State) -> State:
         if not lab.finished:
             own = draft.private[lab_id]
             draft.private[lab_id] = own._replace(jobs=(*own.jobs, surge[lab_id]))
-    return _told(draft, "demand_surge", "every lab has one more urgent job")
+    return _with_shock(draft, "demand_surge", "every lab has one more urgent job")
 
 
 SHOCKS: Mapping[str, Callable[[State], State]] = {

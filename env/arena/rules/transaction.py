@@ -157,11 +157,11 @@ class Draft:
                 return False
         for block_id in offer.requested_blocks:
             block = blocks[block_id]
-            if block.owner_lab_id != offer.to_lab_id or not askable(block):
+            if block.owner_lab_id != offer.to_lab_id or not is_requestable(block):
                 return False
         return True
 
 
-def askable(block: Block) -> bool:
+def is_requestable(block: Block) -> bool:
     """Whether another lab may ask for it: live, and not reserved by its owner."""
     return block.status in LIVE and block.status != RESERVED

@@ -21,7 +21,7 @@ from env.bazaar.classic.buyers import aggressive, smart
 from env.bazaar.classic.seller import classic_seller, draw_chance, terms
 from env.bazaar.env import Bazaar, shares
 from env.bazaar.listings import CATALOGUE, Item
-from env.bazaar.multi_buyer_env import Crowd
+from env.bazaar.multi_buyer_env import MultiBuyerBazaar
 from env.bazaar.tells import classic_tells
 from env.bazaar.types import Instance, State
 from env.core import State as AnyState
@@ -179,7 +179,7 @@ def _task(name: str) -> Task:
     task = CLASSIC[name]
     crowd = name == "marketplace_arena"
     rivals = {"rival_1": smart, "rival_2": aggressive} if crowd else {}
-    env = (Crowd if crowd else Bazaar)(
+    env = (MultiBuyerBazaar if crowd else Bazaar)(
         draw=partial(draw, name),
         rounds=task.rounds,
         decimals=2,

@@ -19,10 +19,12 @@ from env.concession import conceded
 from env.money import rupees
 
 LOW_BID = 0.4  # of the opening ask: movement is counted from here
-STRIDE = 0.05  # of the opening ask: a rise of the bid by this much is full progress
-INSULT = 0.3  # of the opening ask: a bid this far under the threshold risks the whole hazard
-TALK = 0.5  # share of rounds in which a seller has a claim on its tongue
-RIVAL_HURRY = 2.0  # factor on the hazard while another buyer really waits
+FULL_PROGRESS = 0.05  # of the opening ask: a rise of the bid by this much is full progress
+FULL_HAZARD_GAP = (
+    0.3  # of the opening ask: a bid this far under the threshold risks the whole hazard
+)
+CLAIM_RATE = 0.5  # share of rounds in which a seller has a claim on its tongue
+RIVAL_HAZARD_FACTOR = 2.0  # factor on the hazard while another buyer really waits
 CLAIMS = ("rival", "final", "urgent")
 
 # The draws of one round, in order: five uniform, then seven standard normal for the tells.
@@ -49,7 +51,7 @@ class SellerType:
 # such that a stalled deal of ten rounds breaks down with a chance between 0.1 and 0.75, markups as
 # bazaar guides advise buyers to expect, margins and leniency wide enough that neither the resting
 # price nor the threshold gives the floor away.
-TYPES: Mapping[str, Mapping[str, tuple[float, float]]] = {
+SELLER_TYPES: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "firm": {
         "exponent": (0.2, 0.5), "reciprocity": (0.3, 0.5), "impatience": (0.01, 0.04),
         "bluff_rate": (0.0, 0.3), "markup": (1.10, 1.35), "margin": (0.10, 0.25),
@@ -91,7 +93,7 @@ class Stance:
 
 def draw_type(rng: np.random.Generator, name: str) -> SellerType:
     """A seller of the type called `name`."""
-    ranges = TYPES[name]
+    ranges = SELLER_TYPES[name]
     draws = rng.random(len(ranges)).tolist()
     values = (low + (high - low) * u for (low, high), u in zip(ranges.values(), draws, strict=True))
     return SellerType(name, *values)
@@ -122,9 +124,9 @@ def threshold_at(stance: Stance, t: int, ask: float) -> float:
 
 def hazard_at(stance: Stance, bid: float, best_before: float, threshold: float) -> float:
     """Chance that it walks from `bid`: none after a stride of progress or near its threshold."""
-    progress = max(0.0, bid - best_before) / (STRIDE * stance.opening)
-    distance = (threshold - bid) / (INSULT * stance.opening)
-    hurry = RIVAL_HURRY if stance.rival else 1.0
+    progress = max(0.0, bid - best_before) / (FULL_PROGRESS * stance.opening)
+    distance = (threshold - bid) / (FULL_HAZARD_GAP * stance.opening)
+    hurry = RIVAL_HAZARD_FACTOR if stance.rival else 1.0
     stalled = 1 - min(1.0, progress)
     return hurry * stance.type.impatience * stalled * min(1.0, max(0.0, distance))
 
@@ -155,10 +157,10 @@ def claim_at(own: Mapping[str, Any], t: int) -> tuple[str, bool]:
     """
     stance, chance = own["stance"], own["chance"]
     _, speaks, kind, bluff, *_ = chance[t - 1]
-    if speaks >= TALK:
+    if speaks >= CLAIM_RATE:
         return "", True
     claim = CLAIMS[int(kind * len(CLAIMS))]
-    hurry = RIVAL_HURRY if stance.rival else 1.0
+    hurry = RIVAL_HAZARD_FACTOR if stance.rival else 1.0
     next_walk = chance[t][0] if t < len(chance) else 1.0
     true = {
         "rival": stance.rival,
@@ -183,7 +185,7 @@ def market_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
     bluffing = bool(claim) and not true
     ask = min(table.asks[-1], ask_at(stance, t, max(table.bids)))
     near = 1 - (ask - stance.reservation) / max(1, stance.opening - stance.reservation)
-    hurry = RIVAL_HURRY if stance.rival else 1.0
+    hurry = RIVAL_HAZARD_FACTOR if stance.rival else 1.0
     urgency = min(1.0, hurry * stance.type.impatience / 0.15) * (0.5 + 0.5 * t / stance.rounds)
     asks = table.asks
     flat = len(asks) > 1 and asks[-2] - asks[-1] < 0.01 * asks[0]

@@ -15,7 +15,7 @@ import numpy as np
 from env.bazaar.env import Bazaar, discounted
 from env.bazaar.listings import CATALOGUE
 from env.bazaar.market.sellers import (
-    TYPES,
+    SELLER_TYPES,
     SellerType,
     Stance,
     draw_chance,
@@ -23,16 +23,18 @@ from env.bazaar.market.sellers import (
     market_seller,
     market_tells,
 )
-from env.bazaar.multi_buyer_env import Crowd
+from env.bazaar.multi_buyer_env import MultiBuyerBazaar
 from env.bazaar.time_dependent import TimeDependent
 from env.bazaar.types import Deal, Instance
 from env.core import Task
 
-SELLER_LIMIT = (0.40, 0.80)  # reservation price as a share of the list price
-BUYER_LIMIT = (0.60, 1.10)  # likewise; with the seller's it crosses in one episode of ten
+SELLER_RESERVATION = (0.40, 0.80)  # reservation price as a share of the list price
+BUYER_RESERVATION = (0.60, 1.10)  # likewise; with the seller's it crosses in one episode of ten
 PURSE = 1.5  # of the list price: what a buyer can pay, even at a loss
 CAREER_PURSE = 0.75  # of the ten list prices together: it may not last for ten soft deals
-FIRMEST = 0.9  # margin that a seller comes to whatever it remembers, so that it still concedes
+LARGEST_MARGIN = (
+    0.9  # margin that a seller comes to whatever it remembers, so that it still concedes
+)
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ MARKETS = {
 def draw(name: str, rng: np.random.Generator, seller_type: str = "") -> tuple[Instance, ...]:
     """The deals of one episode of `bazaar/<name>`; a `seller_type` takes the drawn one's place."""
     market = MARKETS[name]
-    drawn = tuple(TYPES)[rng.integers(len(TYPES))]
+    drawn = tuple(SELLER_TYPES)[rng.integers(len(SELLER_TYPES))]
     kind = draw_type(rng, seller_type or drawn)
     kind = replace(kind, bluff_rate=max(kind.bluff_rate, market.bluffing))
     discount = rng.uniform(*market.discount)
@@ -89,8 +91,8 @@ def _draw_deal(
 ) -> Instance:
     item = CATALOGUE[rng.integers(len(CATALOGUE))]
     rounds = int(rng.integers(*market.rounds, endpoint=True))
-    seller_limit = round(item.list_price * rng.uniform(*SELLER_LIMIT))
-    limits = [round(item.list_price * rng.uniform(*BUYER_LIMIT)) for _ in range(3)]
+    seller_limit = round(item.list_price * rng.uniform(*SELLER_RESERVATION))
+    limits = [round(item.list_price * rng.uniform(*BUYER_RESERVATION)) for _ in range(3)]
     own: dict[str, Any] = {"discount": discount, "purse": round(PURSE * item.list_price)}
     deadline = rng.integers(*market.deadline, endpoint=True) if market.deadline else None
     rival = bool(rng.random() < market.rival)
@@ -123,7 +125,7 @@ def softness(past: tuple[Deal, ...]) -> float:
 def remember(instance: Instance, past: tuple[Deal, ...]) -> Instance:
     """The seller of the next deal, who keeps a margin by what the buyer paid before; the purse."""
     stance = instance.seller["stance"]
-    margin = min(FIRMEST, stance.type.margin + softness(past))
+    margin = min(LARGEST_MARGIN, stance.type.margin + softness(past))
     firmer = replace(stance, type=replace(stance.type, margin=margin))
     spent = sum(deal.price for deal in past if deal.price is not None)
     return replace(
@@ -164,7 +166,7 @@ def _task(name: str) -> Task:
     rivals: Mapping[str, Any] = (
         {"rival_1": TimeDependent(1.0), "rival_2": TimeDependent(0.5)} if crowd else {}
     )
-    env = (Crowd if crowd else Bazaar)(
+    env = (MultiBuyerBazaar if crowd else Bazaar)(
         draw=partial(draw, name), rounds=market.rounds[1], manner=market_tells
     )
     if market.deals > 1:
@@ -180,16 +182,16 @@ def _task(name: str) -> Task:
     )
 
 
-def facing(task: Task, seller_type: str) -> Task:
-    """An open-market `task` whose sellers are all of that type of TYPES, all else as it was drawn.
+def with_seller_type(task: Task, seller_type: str) -> Task:
+    """The open-market `task` with every seller of that type; all other draws stay the same.
 
-    Raises ValueError on another type, or a task whose sellers have none.
+    Raises ValueError if the type is not in SELLER_TYPES or the task is not of the open market.
     """
     market = task.name.removeprefix("bazaar/")
-    if market not in MARKETS or seller_type not in TYPES:
+    if market not in MARKETS or seller_type not in SELLER_TYPES:
         raise ValueError(
             f"no seller type {seller_type!r} in {task.name}; the tasks "
-            f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(TYPES)}"
+            f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(SELLER_TYPES)}"
         )
     chosen = partial(draw, market, seller_type=seller_type)
     return replace(task, env=replace(task.env, draw=chosen))

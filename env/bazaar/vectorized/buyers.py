@@ -6,7 +6,7 @@ import numpy as np
 
 from env.bazaar.classic.buyers import aggressive, naive, rule_based, smart
 from env.bazaar.time_dependent import TimeDependent
-from env.bazaar.vectorized.rounding import conceded_of, rounded
+from env.bazaar.vectorized.rounding import batch_conceded, rounded
 from env.bazaar.vectorized.sellers import ACCEPT, OFFER, WALK
 from env.bazaar.vectorized.types import BatchView, Buyers, Moves
 from env.core import Policy
@@ -83,7 +83,7 @@ class BatchTimeDependent:
         ask, budget, left = view.ask, view.budget, view.rounds_left
         limit, step = np.minimum(budget, view.opening_ask), 10**-view.decimals
         best = self.opening * limit
-        share = conceded_of(view.round, view.rounds, self.exponent)
+        share = batch_conceded(view.round, view.rounds, self.exponent)
         price = rounded(np.minimum(best + share * (limit - best), limit), view.decimals)
         price = np.maximum(view.bid if view.round else step, price)
         accepts = (ask <= np.minimum(price, budget)) | ((left <= 1) & (ask <= limit))

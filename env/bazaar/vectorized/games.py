@@ -13,9 +13,23 @@ import numpy as np
 from env.bazaar.classic.seller import terms
 from env.bazaar.classic.tasks import CLASSIC, Classic
 from env.bazaar.listings import CATALOGUE
-from env.bazaar.market.sellers import CLAIMS, RIVAL_HURRY, TALK, TYPES, SellerType, Stance
-from env.bazaar.market.tasks import BUYER_LIMIT, CAREER_PURSE, MARKETS, PURSE, SELLER_LIMIT, Market
-from env.bazaar.multi_buyer_env import BUYERS, Crowd
+from env.bazaar.market.sellers import (
+    CLAIM_RATE,
+    CLAIMS,
+    RIVAL_HAZARD_FACTOR,
+    SELLER_TYPES,
+    SellerType,
+    Stance,
+)
+from env.bazaar.market.tasks import (
+    BUYER_RESERVATION,
+    CAREER_PURSE,
+    MARKETS,
+    PURSE,
+    SELLER_RESERVATION,
+    Market,
+)
+from env.bazaar.multi_buyer_env import BUYERS, MultiBuyerBazaar
 from env.bazaar.types import Instance
 from env.bazaar.vectorized.buyers import batch_form
 from env.bazaar.vectorized.rounding import power, rounded
@@ -55,7 +69,7 @@ def games_of(name: str, seeds: Sequence[int]) -> Games:
         return np.array(drawn).reshape(-1, 2).T
 
     liking = None
-    if isinstance(task.env, Crowd):
+    if isinstance(task.env, MultiBuyerBazaar):
         orders = [state.private["seller"]["liking"] for state in states]
         liking = np.array([[order.index(buyer) for order in orders] for buyer in BUYERS])
     return _games(task, deals, chance, liking)
@@ -74,7 +88,7 @@ def _stacked_deals(name: str, instances: Sequence[Instance]) -> Deals:
     else:
         stance = _stacked([deal.seller["stance"] for deal in instances])
         sellers = _market_sellers(stance, draws[[*MARKET_DRAWS]])
-    crowd = len(BUYERS) if isinstance(TASKS[name].env, Crowd) else 1
+    crowd = len(BUYERS) if isinstance(TASKS[name].env, MultiBuyerBazaar) else 1
     owns = [(deal.buyer, *(deal.rivals or [deal.buyer] * 2))[:crowd] for deal in instances]
     own = tuple(map(_stacked_own, zip(*owns, strict=True)))
     return _deals(rounds, list_price, cost, own, sellers)
@@ -107,7 +121,7 @@ def draw_games(name: str, n: int, rng: np.random.Generator) -> Games:
     turns = sum(len(deal.sellers.walk) for deal in draw)
     draws = rng.random((2, turns, n))
     liking = None
-    if isinstance(task.env, Crowd):
+    if isinstance(task.env, MultiBuyerBazaar):
         liking = rng.permuted(np.tile(np.arange(len(BUYERS))[:, None], n), axis=0)
     return _games(task, draw, lambda turns, which: draws[:, turns, which], liking)
 
@@ -134,10 +148,12 @@ def _draw_classic(short: str, n: int, rng: np.random.Generator) -> tuple[Deals, 
 
 def _draw_market(short: str, n: int, rng: np.random.Generator) -> tuple[Deals, ...]:
     market = MARKETS[short]
-    which = rng.integers(len(TYPES), size=n)
-    spans = np.array([list(ranges.values()) for ranges in TYPES.values()])  # (types, 7, 2)
+    which = rng.integers(len(SELLER_TYPES), size=n)
+    spans = np.array([list(ranges.values()) for ranges in SELLER_TYPES.values()])  # (types, 7, 2)
     low, high = np.moveaxis(spans[which], 0, 2).swapaxes(0, 1)
-    kind = SellerType(np.array(list(TYPES))[which], *(low + (high - low) * rng.random((7, n))))
+    kind = SellerType(
+        np.array(list(SELLER_TYPES))[which], *(low + (high - low) * rng.random((7, n)))
+    )
     kind = replace(kind, bluff_rate=np.maximum(kind.bluff_rate, market.bluffing))
     discount = rng.uniform(*market.discount, n)
     deals = tuple(_draw_deal(market, kind, discount, rng) for _ in range(market.deals))
@@ -153,12 +169,12 @@ def _draw_deal(
     n = len(discount)
     list_price = PRICES[rng.integers(len(PRICES), size=n)]
     rounds = rng.integers(*market.rounds, size=n, endpoint=True)
-    cost = np.rint(list_price * rng.uniform(*SELLER_LIMIT, n))
+    cost = np.rint(list_price * rng.uniform(*SELLER_RESERVATION, n))
     deadline = np.full(n, ABSENT["deadline"])
     if market.deadline:
         deadline = rng.integers(*market.deadline, size=n, endpoint=True).astype(float)
     crowd = len(BUYERS) if market is MARKETS["crowd"] else 1
-    limits = np.rint(list_price * rng.uniform(*BUYER_LIMIT, (crowd, n)))
+    limits = np.rint(list_price * rng.uniform(*BUYER_RESERVATION, (crowd, n)))
     own = tuple(Own(limit, np.rint(PURSE * list_price), discount, deadline) for limit in limits)
     stance = Stance(
         kind, cost, np.rint(kind.markup * list_price), rounds, rng.random(n) < market.rival
@@ -214,7 +230,7 @@ def _market_sellers(stance: Stance, draws: Sequence[np.ndarray]) -> MarketSeller
     walk, speaks, claim, bluff, cue, eye = draws
     kind, t = stance.type, np.arange(1, len(walk) + 1)[:, None]
     in_time = power(np.minimum(1.0, t / stance.rounds), 1 / kind.exponent).astype(float)
-    hurry = np.where(stance.rival, RIVAL_HURRY, 1.0)
+    hurry = np.where(stance.rival, RIVAL_HAZARD_FACTOR, 1.0)
     next_walk = np.vstack([walk[1:], np.ones((1, walk.shape[1]))])
     true = {  # as in `claim_at`
         "rival": np.broadcast_to(stance.rival, walk.shape),
@@ -222,7 +238,7 @@ def _market_sellers(stance: Stance, draws: Sequence[np.ndarray]) -> MarketSeller
         "urgent": (kind.impatience > 0.06) | (t > 0.7 * stance.rounds),
     }
     meant = np.choose((claim * len(CLAIMS)).astype(int) % len(CLAIMS), [true[c] for c in CLAIMS])
-    bluffs = (speaks < TALK) & ~meant & (bluff < kind.bluff_rate)
+    bluffs = (speaks < CLAIM_RATE) & ~meant & (bluff < kind.bluff_rate)
     return MarketSellers(stance, walk, cue, eye, bluffs, in_time)
 
 

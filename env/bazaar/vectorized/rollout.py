@@ -88,7 +88,7 @@ def _bargain(
 def _compete(
     games: Games, deal: Deals, buyers: Buyers, past: Sequence[Outcome], running: np.ndarray
 ) -> Outcome:
-    """One deal of a crowd under sealed bids, as `Crowd` has it."""
+    """One deal of a crowd under sealed bids, as `MultiBuyerBazaar` has it."""
     running, blank = running.copy(), _blank(deal, running)
     asks, bids, end, by, buyer, price, rounds, left = blank
     seats = (buyers, *games.rivals)

@@ -30,6 +30,6 @@ def rounded(prices: np.ndarray, decimals: int) -> np.ndarray:
     return nearest / per_rupee
 
 
-def conceded_of(move: int, moves: np.ndarray, exponent: float) -> np.ndarray:
+def batch_conceded(move: int, moves: np.ndarray, exponent: float) -> np.ndarray:
     """`conceded` at one `move` of many numbers of moves, shape (n,), int."""
     return np.array([conceded(move, m, exponent) for m in range(int(moves.max()) + 1)])[moves]

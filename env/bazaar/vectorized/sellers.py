@@ -11,8 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from env.bazaar.classic.seller import Terms
-from env.bazaar.market.sellers import INSULT, LOW_BID, RIVAL_HURRY, STRIDE, Stance, threshold_at
-from env.bazaar.market.tasks import FIRMEST
+from env.bazaar.market.sellers import (
+    FULL_HAZARD_GAP,
+    FULL_PROGRESS,
+    LOW_BID,
+    RIVAL_HAZARD_FACTOR,
+    Stance,
+    threshold_at,
+)
+from env.bazaar.market.tasks import LARGEST_MARGIN
 from env.bazaar.vectorized.rounding import rounded
 
 OFFER, ACCEPT, WALK = range(3)  # kinds of a move
@@ -100,7 +107,7 @@ class MarketSellers:
         ask = asks_at(stance.opening, stance.resting, kind.reciprocity, self.in_time[t - 1], best)
         ask = np.minimum(asks[-1], np.ceil(ask - 1e-9))
         threshold = threshold_at(stance, t, ask)
-        impatience = np.where(stance.rival, RIVAL_HURRY, 1.0) * kind.impatience
+        impatience = np.where(stance.rival, RIVAL_HAZARD_FACTOR, 1.0) * kind.impatience
         hazard = hazards_at(stance.opening, impatience, bid, before, threshold)
         return np.where(bid >= threshold, ACCEPT, (self.walk[t - 1] < hazard) * WALK), ask
 
@@ -113,7 +120,7 @@ class MarketSellers:
     def remembering(self, paid: Paid) -> "MarketSellers":
         """The same after these deals, as `remember` has it: it keeps more of its margin."""
         kind = self.stance.type
-        margin = np.minimum(FIRMEST, kind.margin + softness(paid))
+        margin = np.minimum(LARGEST_MARGIN, kind.margin + softness(paid))
         return replace(self, stance=replace(self.stance, type=replace(kind, margin=margin)))
 
 
@@ -138,8 +145,8 @@ def hazards_at(
     threshold: np.ndarray,
 ) -> np.ndarray:
     """`hazard_at`; `impatience` has the hurry in it that a rival brings."""
-    progress = np.maximum(0.0, bid - best_before) / (STRIDE * opening)
-    distance = (threshold - bid) / (INSULT * opening)
+    progress = np.maximum(0.0, bid - best_before) / (FULL_PROGRESS * opening)
+    distance = (threshold - bid) / (FULL_HAZARD_GAP * opening)
     stalled = 1 - np.minimum(1.0, progress)
     return impatience * stalled * np.minimum(1.0, np.maximum(0.0, distance))
 

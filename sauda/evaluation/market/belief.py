@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from env import TYPES, get_task, rollout
+from env import SELLER_TYPES, get_task, rollout
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.market.oracle import grades
 from sauda.evaluation.statistics import mean_interval, paired_difference, wilson_interval
@@ -62,7 +62,9 @@ def report(config: Config, workers: int = 2) -> dict[str, Any]:
         won = progress(won, len(pairs), "playing both buyers", "cell")
         won = dict(zip(pairs, won, strict=True))
     return {
-        "uninformed": _types_scored(np.full((1, len(TYPES)), 1 / len(TYPES)), np.array([0])),
+        "uninformed": _types_scored(
+            np.full((1, len(SELLER_TYPES)), 1 / len(SELLER_TYPES)), np.array([0])
+        ),
         "calibration": rows,
         "inputs": inputs,
         "outcomes": [
@@ -79,7 +81,7 @@ def calibration(
     task_name: str, seeds: Sequence[int], rounds: Sequence[int], buyer: str
 ) -> list[dict[str, Any]]:
     """One row a number of rounds and evidence: coverage of the floor, scores of the types."""
-    task, names = get_task(task_name), list(TYPES)
+    task, names = get_task(task_name), list(SELLER_TYPES)
     cells: dict[tuple[int, str], list] = {}
     tails = [(1 + sign * level) / 2 for level in LEVELS for sign in (-1, 1)]
     for seed in seeds:

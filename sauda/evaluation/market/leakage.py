@@ -16,7 +16,7 @@ import numpy as np
 
 from env import (
     CLAIMS,
-    RIVAL_HURRY,
+    RIVAL_HAZARD_FACTOR,
     Accept,
     EndReason,
     Episode,
@@ -136,7 +136,7 @@ def counter_offers(played: Episode, game: int) -> list[dict[str, Any]]:
                 "game": game,
                 "public": shown + [float(claim == kind) for kind in CLAIMS],
                 "bluffing": float(bool(claim) and not true),
-                "urgency": (RIVAL_HURRY if stance.rival else 1.0) * stance.type.impatience,
+                "urgency": (RIVAL_HAZARD_FACTOR if stance.rival else 1.0) * stance.type.impatience,
                 "nearness": 1 - (ask - stance.reservation) / (opening - stance.reservation),
                 "tells": reply.tells,
             }

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from env import (
-    TYPES,
+    SELLER_TYPES,
     WALK,
     Accept,
     BatchView,
@@ -27,9 +27,9 @@ from env import (
     Offer,
     Policy,
     WalkAway,
+    batch_conceded,
     begin,
     conceded,
-    conceded_of,
     get_task,
     play_batch,
     rollout,
@@ -90,7 +90,7 @@ class Schedule:
         """The same over arrays."""
         unit = view.budget if self.of_limit else np.minimum(view.opening_ask, view.budget)
         useful = np.minimum(view.rounds, view.own.deadline).astype(int)
-        done = conceded_of(view.round, useful, self.exponent)
+        done = batch_conceded(view.round, useful, self.exponent)
         price = unit * (self.opening + done * (self.final - self.opening))
         price = np.minimum(view.budget, price)
         takes_any = (view.round >= useful - 1) | (not self.patient)
@@ -231,7 +231,7 @@ def by_type(
                 for p, values in played.items()
             ],
         }
-        for name in TYPES
+        for name in SELLER_TYPES
     ]
 
 

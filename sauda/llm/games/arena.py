@@ -75,13 +75,13 @@ def _standing(obs: arena.Observation) -> Iterator[str]:
 
 def _job(obs: arena.Observation, job: arena.Job) -> str:
     """A job: what it lacks, what is still to be earned, and the blocks that serve it."""
-    left = job.full_value - arena.worth(job, job.on_time, job.late)
+    left = job.full_value - arena.booked_value(job, job.on_time, job.late)
     whole = "" if job.partial_credit_allowed else ", all or nothing"
     usable, present = arena.usable_blocks(obs), {lab.lab_id for lab in obs.others}
     yours = [block for block in usable if block.owner_lab_id == obs.agent]
     pooled = [block for block in usable if block not in yours]
     others = [b for b in obs.market.blocks.values() if b.owner_lab_id in present]
-    to_buy = [block for block in others if arena.askable(block) and block not in pooled]
+    to_buy = [block for block in others if arena.is_requestable(block) and block not in pooled]
     told = (
         f"{job.job_id} lacks {_lacking(job)}h by round {job.deadline_round}, worth "
         f"{left:.0f}{whole}. Yours: {_list(obs, job, yours)}."

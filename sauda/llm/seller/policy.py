@@ -75,7 +75,7 @@ class Persona:
         return next(word for most, word in TONES if self.warmth <= most)
 
 
-# Exponent, reciprocity, impatience, bluff rate, markup, margin, leniency: within env's TYPES, but
+# Exponent, reciprocity, impatience, bluff rate, markup, margin, leniency: within SELLER_TYPES, but
 # for the friendly one, who is a fair seller at the soft end.
 FAIR = SellerType("fair", 1.0, 0.65, 0.05, 0.05, 1.12, 0.12, 0.55)
 FIRM = SellerType("firm", 0.3, 0.40, 0.02, 0.10, 1.25, 0.18, 0.35)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from env import CLAIMS, RIVAL_HURRY, TALK, Tells, hazards_at
+from env import CLAIM_RATE, CLAIMS, RIVAL_HAZARD_FACTOR, Tells, hazards_at
 from sauda.policies.belief.sample import SMALLEST, Sample
 from sauda.policies.best_response.sellers import Sellers
 
@@ -39,13 +39,13 @@ class ClaimChances(NamedTuple):
 def claim_chances(sample: Sample, t: int) -> ClaimChances:
     """The probabilities of `claim_at` in round `t`; a walk that follows a claim is left out."""
     sellers, rounds = sample.sellers, sample.sellers.rounds
-    impatience = sellers.hazard / np.where(sample.rival, RIVAL_HURRY, 1.0)
+    impatience = sellers.hazard / np.where(sample.rival, RIVAL_HAZARD_FACTOR, 1.0)
     is_true = np.array([
         sample.rival,
         sellers.hazard * (t < rounds),
         (impatience > 0.06) | (t > 0.7 * rounds),
     ], float)  # fmt: skip
-    share = TALK / len(CLAIMS)
+    share = CLAIM_RATE / len(CLAIMS)
     true, false = share * is_true, share * (1 - is_true) * sample.bluff_rate
     return ClaimChances(true, false, 1 - (true + false).sum(0))
 

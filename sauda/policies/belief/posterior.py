@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from env import LOW_BID, TYPES, Table
+from env import LOW_BID, SELLER_TYPES, Table
 from sauda.language import tells as language
 from sauda.policies.belief.likelihood import (
     PERSON_WEIGHT,
@@ -40,7 +40,7 @@ class Belief:
 
     opening: float  # opening ask in rupees
     sellers: Sellers  # prices in units of the opening ask
-    kinds: np.ndarray  # (n,), index into TYPES
+    kinds: np.ndarray  # (n,), index into SELLER_TYPES
     weights: np.ndarray  # (n,), sum 1
 
     @property
@@ -49,8 +49,10 @@ class Belief:
         return self.opening * self.sellers.reservation
 
     def types(self) -> dict[str, float]:
-        """The probability of each type of TYPES; they sum to 1."""
-        return {name: float(self.weights[self.kinds == i].sum()) for i, name in enumerate(TYPES)}
+        """The probability of each type of SELLER_TYPES; they sum to 1."""
+        return {
+            name: float(self.weights[self.kinds == i].sum()) for i, name in enumerate(SELLER_TYPES)
+        }
 
     def quantile(self, share: float | np.ndarray) -> np.ndarray:
         """The quantile of the reservation price at `share`, in [0, 1]; rupees, shape of `share`."""

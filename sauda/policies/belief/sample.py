@@ -14,7 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from env import LOW_BID, MARKETS, RIVAL_HURRY, SELLER_LIMIT, TYPES, Table, asks_at
+from env import (
+    LOW_BID,
+    MARKETS,
+    RIVAL_HAZARD_FACTOR,
+    SELLER_RESERVATION,
+    SELLER_TYPES,
+    Table,
+    asks_at,
+)
 from sauda.policies.best_response.sellers import Sellers
 
 POOL_SIZE, SAMPLE_SIZE = 1 << 14, 2_000  # seller shapes that are weighed; sellers in a belief
@@ -30,7 +38,7 @@ SINGLE_DEAL = ("open", "rushed", "bluff")  # markets that a table does not tell 
 class Pool(NamedTuple):
     """What shapes a path of asks; arrays of shape (POOL_SIZE,), the types in equal parts."""
 
-    kinds: np.ndarray  # index into TYPES
+    kinds: np.ndarray  # index into SELLER_TYPES
     outlier: np.ndarray  # bool
     exponent: np.ndarray
     reciprocity: np.ndarray
@@ -41,7 +49,7 @@ class Sample(NamedTuple):
     """Sellers resampled by the asks of a table; arrays of shape (SAMPLE_SIZE,)."""
 
     sellers: Sellers
-    kinds: np.ndarray  # index into TYPES
+    kinds: np.ndarray  # index into SELLER_TYPES
     outlier: np.ndarray  # bool
     rival: np.ndarray  # bool: another buyer really waits
     bluff_rate: np.ndarray
@@ -94,7 +102,7 @@ def draw_sample(table: Table, person: bool) -> Sample:
     anywhere = lowest * (LOW_BID + (1 - LOW_BID) * reservation)
     places = [MARKETS[SINGLE_DEAL[i]] for i in (place * len(SINGLE_DEAL)).astype(int)]
     rival = waits < np.array([market.rival for market in places])
-    hurry = np.where(rival, RIVAL_HURRY, 1.0)
+    hurry = np.where(rival, RIVAL_HAZARD_FACTOR, 1.0)
     sellers = Sellers(
         np.ones(SAMPLE_SIZE),
         np.where(pool.outlier, anywhere, 1 - fall.quantile(reservation) / (1 - pool.margin)),
@@ -127,7 +135,7 @@ def _fall(table: Table, noise: float) -> tuple[TruncatedNormal, np.ndarray]:
     misfit = ((fallen - mean * shape) ** 2).sum(0) / noise**2
     low, high = (
         (1 - pool.margin) * (1 - min(1.0, limit * table.item.list_price / opening))
-        for limit in reversed(SELLER_LIMIT)
+        for limit in reversed(SELLER_RESERVATION)
     )
     return TruncatedNormal(mean, np.sqrt(precision), low, high), misfit
 
@@ -141,9 +149,9 @@ def _path_likelihood(
     log = np.log(np.where(pool.outlier, OUTLIER_PRIOR * OUTLIER_EVERY, usual))
     if table.asks:
         markup, slack = table.asks[0] / list_price, unit / list_price
-        spans = np.array([ranges["markup"] for ranges in TYPES.values()])
+        spans = np.array([ranges["markup"] for ranges in SELLER_TYPES.values()])
         if person:  # a person may open anywhere above the lowest reservation price
-            spans = np.tile([SELLER_LIMIT[0], OUTLIER_MARKUP], (len(TYPES), 1))
+            spans = np.tile([SELLER_RESERVATION[0], OUTLIER_MARKUP], (len(SELLER_TYPES), 1))
         fits = (spans[:, 0] - slack <= markup) & (markup <= spans[:, 1] + slack)
         density = np.where(fits, 1 / (spans[:, 1] - spans[:, 0]), SMALLEST)
         log += np.log(np.where(pool.outlier, 1 / OUTLIER_MARKUP, density[pool.kinds]))
@@ -169,7 +177,7 @@ def _ask_noise(table: Table, misfit: float) -> float:
 
 @lru_cache(maxsize=1)
 def _pool() -> Pool:
-    kinds = np.repeat(np.arange(len(TYPES)), POOL_SIZE // len(TYPES))
+    kinds = np.repeat(np.arange(len(SELLER_TYPES)), POOL_SIZE // len(SELLER_TYPES))
     shares = _low_discrepancy_points(POOL_SIZE, 3).T
     fields = ("exponent", "reciprocity", "margin")
     drawn = [_ranged(field, kinds, share) for field, share in zip(fields, shares, strict=True)]
@@ -184,7 +192,7 @@ def _in_time(rounds: int) -> np.ndarray:
 
 def _ranged(field: str, kinds: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The value at `share`, in [0, 1], of the range of `field` for each type of `kinds`."""
-    low, high = np.array([ranges[field] for ranges in TYPES.values()])[kinds].T
+    low, high = np.array([ranges[field] for ranges in SELLER_TYPES.values()])[kinds].T
     return low + share * (high - low)
 
 

@@ -11,7 +11,7 @@ from math import inf
 import numpy as np
 
 from env import (
-    RIVAL_HURRY,
+    RIVAL_HAZARD_FACTOR,
     Accept,
     Instance,
     Observation,
@@ -59,7 +59,7 @@ def known_seller(instance: Instance) -> Sellers:
     """The seller of a deal as arrays of shape (1,), in whole rupees."""
     stance = instance.seller["stance"]
     kind = stance.type
-    hazard = kind.impatience * (RIVAL_HURRY if stance.rival else 1.0)
+    hazard = kind.impatience * (RIVAL_HAZARD_FACTOR if stance.rival else 1.0)
     numbers = (stance.opening, stance.reservation, kind.exponent, kind.reciprocity, hazard)
     fields = [np.array([float(x)]) for x in (*numbers, kind.margin, kind.leniency)]
     return Sellers(*fields, rounds=stance.rounds, whole=True)

@@ -19,7 +19,7 @@ class Sellers:
     reservation: np.ndarray
     exponent: np.ndarray
     reciprocity: np.ndarray
-    hazard: np.ndarray  # impatience, times RIVAL_HURRY where a rival waits
+    hazard: np.ndarray  # impatience, times RIVAL_HAZARD_FACTOR where a rival waits
     margin: np.ndarray
     leniency: np.ndarray
     rounds: int

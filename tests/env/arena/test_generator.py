@@ -142,7 +142,7 @@ def by_hand(blocks, jobs, now: int, horizon: int) -> float:
         total = 0.0
         for index, work in enumerate(jobs):
             mine = [b for b, to in zip(blocks, serves, strict=True) if to == index]
-            added = arena.gain(work, mine, now, horizon) if mine else 0.0
+            added = arena.booking_gain(work, mine, now, horizon) if mine else 0.0
             total += -1e9 if added is None else added
         best = max(best, total)
     return best

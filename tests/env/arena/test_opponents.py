@@ -59,7 +59,7 @@ def test_a_block_that_can_be_spared_goes_for_the_margin_and_a_needed_one_for_its
         offer = next(iter(state.market.offers.values()))
         assert arena.accepts(seen(state, 1), offer) is taken
     state = bid(world(kind), 58 + margin, ("c", "d"))  # the job earns 60 for 2 of energy
-    assert arena.terms(seen(state, 1), state.market.offers["o_1"]) == pytest.approx(margin)
+    assert arena.offer_gain(seen(state, 1), state.market.offers["o_1"]) == pytest.approx(margin)
 
 
 def variants(obs: arena.Observation, dice: np.random.Generator) -> Iterator[tuple]:
@@ -92,7 +92,7 @@ def test_a_better_offer_is_never_less_likely_taken():
                 for base, better in variants(obs, dice):
                     taken, taken_too = arena.accepts(obs, base), arena.accepts(obs, better)
                     assert taken_too or not taken, (obs.own.archetype, base, better)
-                    gained = arena.terms(obs, better) - arena.terms(obs, base)
+                    gained = arena.offer_gain(obs, better) - arena.offer_gain(obs, base)
                     assert gained >= -1e-9
                     counted[obs.own.archetype, taken, taken_too] += 1
     for kind in arena.ARCHETYPES:  # the test can fail: each archetype took some and not others
@@ -186,7 +186,7 @@ def spammer(payment: float) -> Policy:
         asked = {b for offer in obs.outgoing for b in offer.requested_blocks}
         owners = {lab.lab_id for lab in obs.others}
         able = [b for b in obs.market.blocks.values() if b.owner_lab_id in owners]
-        able = [b for b in able if arena.askable(b) and b.block_id not in asked]
+        able = [b for b in able if arena.is_requestable(b) and b.block_id not in asked]
         if not able:
             return arena.Action("wait")
         block = able[obs.market.round_index % len(able)]

@@ -406,7 +406,7 @@ def test_nobody_wins_where_nobody_says_anything_true():
 
 def test_the_winner_takes_the_pot_and_no_money_is_made():
     state = table()
-    after = arena.awarded(state, arena.decide(state, PITCHES))
+    after = arena.award(state, arena.decide(state, PITCHES))
     budgets = [after.private[lab].budget for lab in state.market.labs]
     assert budgets == [102.0, 99.0, 99.0]
     for lab in state.market.labs:
@@ -417,7 +417,7 @@ def test_the_winner_takes_the_pot_and_no_money_is_made():
 
 def test_a_lie_costs_reputation_and_without_a_winner_nobody_pays():
     state = table()
-    after = arena.awarded(state, arena.decide(state, {"lab_1": "We settled 9 trades."}))
+    after = arena.award(state, arena.decide(state, {"lab_1": "We settled 9 trades."}))
     assert after.market.labs["lab_1"].reputation == 0.63
     assert [after.private[lab].budget for lab in state.market.labs] == [100.0] * 3
 

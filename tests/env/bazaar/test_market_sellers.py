@@ -25,7 +25,7 @@ from env import (
     rollout,
 )
 from env.bazaar.market.sellers import (
-    TYPES,
+    SELLER_TYPES,
     SellerType,
     Stance,
     claim_at,
@@ -40,12 +40,12 @@ from sauda.policies.bazaar_scripted import boulware, linear, random, tit_for_tat
 OPEN, BLUFF = get_task("bazaar/open"), get_task("bazaar/bluff")
 CALM = ((1.0, 1.0, 0.0, 1.0, 0.0, *(0.0,) * 7),) * 10  # it neither walks nor claims anything
 
-every_type = pytest.mark.parametrize("name", TYPES)
+every_type = pytest.mark.parametrize("name", SELLER_TYPES)
 
 
 def middle(name: str) -> SellerType:
     """The seller in the middle of every range of its type."""
-    return SellerType(name, *(mean(ends) for ends in TYPES[name].values()))
+    return SellerType(name, *(mean(ends) for ends in SELLER_TYPES[name].values()))
 
 
 def stance(name: str = "fair", rival: bool = False, **traits: Any) -> Stance:
@@ -100,14 +100,14 @@ def test_the_more_a_seller_reciprocates_the_less_it_gives_a_buyer_who_stands_sti
 
 
 def test_firm_sellers_concede_late_and_hasty_ones_early():
-    midway = {name: asks(stance(name), bidding(400))[5] for name in TYPES}
+    midway = {name: asks(stance(name), bidding(400))[5] for name in SELLER_TYPES}
     assert midway["firm"] > midway["fair"] > midway["hasty"]
     firm, hasty = (asks(stance(name), bidding(400)) for name in ("firm", "hasty"))
     assert firm[0] - firm[5] < firm[5] - firm[10]
     assert hasty[0] - hasty[5] > hasty[5] - hasty[10]
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.parametrize("name", SELLER_TYPES)
 def test_a_soft_history_makes_every_ask_at_least_as_high_as_a_firm_one(name: str):
     def deals(price: float | None) -> tuple[Deal, ...]:
         end = EndReason.WALKAWAY if price is None else EndReason.AGREEMENT

@@ -21,7 +21,7 @@ from env import (
     get_task,
     rollout,
 )
-from env.bazaar.multi_buyer_env import BUYERS, CrowdState
+from env.bazaar.multi_buyer_env import BUYERS, MultiBuyerState
 from sauda.policies import BUYERS as CONTESTANTS
 
 ARENA = get_task("classic/marketplace_arena")
@@ -29,7 +29,7 @@ RULES = ARENA.env
 GONE = None  # a buyer that left has no move
 
 
-def after(*moves: Any, seed: int = 0) -> CrowdState:
+def after(*moves: Any, seed: int = 0) -> MultiBuyerState:
     """The state after the seller asks 60 and these moves; a number is an ask or a bid."""
     state = RULES.step(begin(ARENA, seed).state, Offer(60))
     for move in moves:
@@ -38,7 +38,7 @@ def after(*moves: Any, seed: int = 0) -> CrowdState:
     return state
 
 
-def sold(state: CrowdState) -> tuple[str, float | None]:
+def sold(state: MultiBuyerState) -> tuple[str, float | None]:
     (deal,) = state.table.past
     return deal.buyer, deal.price
 
@@ -138,7 +138,7 @@ def test_a_buyer_that_left_is_not_asked_again():
 
 
 def test_that_a_rival_left_shows_when_the_round_closes_and_not_before():
-    def rival(state: CrowdState) -> bool:
+    def rival(state: MultiBuyerState) -> bool:
         return RULES.observe(state, "rival_2").table.rivals[0].active
 
     assert rival(after(WalkAway()))
@@ -199,7 +199,7 @@ def test_the_seller_sees_the_best_bid_of_each_round_alone():
 
 
 def test_a_buyer_learns_whether_it_was_outbid_once_the_round_closes():
-    def outbid(state: CrowdState) -> list[bool]:
+    def outbid(state: MultiBuyerState) -> list[bool]:
         return [RULES.observe(state, buyer).table.outbid for buyer in BUYERS]
 
     assert outbid(after(20, 50)) == [False, False, False]

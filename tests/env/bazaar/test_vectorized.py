@@ -10,7 +10,7 @@ from env import (
     ACCEPT,
     BATCH_TASKS,
     OFFER,
-    TYPES,
+    SELLER_TYPES,
     Accept,
     EndReason,
     Episode,
@@ -201,7 +201,7 @@ def test_all_tasks_in_which_the_learner_buys_are_covered_with_every_type_of_sell
     for name in BATCH_TASKS:
         if name.startswith("bazaar/"):
             (*_, last) = games_of(name, range(60)).deals
-            assert set(last.sellers.stance.type.name.tolist()) == set(TYPES)
+            assert set(last.sellers.stance.type.name.tolist()) == set(SELLER_TYPES)
     sellers = [seeded(n, range(1)).deals[0].sellers for n in BATCH_TASKS if "classic" in n]
     personas = {seller.terms.persona for seller in sellers}
     assert personas == {"default", "deceptive", "impatient", "collaborative"}

@@ -62,7 +62,7 @@ def test_every_company_task_and_policy_has_a_row_and_a_column_of_each_episode(ar
 
 def test_a_reward_is_the_utility_less_the_promised_batna_and_the_penalties(arena_evaluation):
     for _, worlds, columns in cells(arena_evaluation):
-        earned = np.array(columns["utility"]) - arena.PROMISE * np.array(worlds["batna"])
+        earned = np.array(columns["utility"]) - arena.PLAN_WEIGHT * np.array(worlds["batna"])
         fines = sum(np.array(columns["components"][name]) for name in PENALTIES)
         rewards = earned / np.array(worlds["stake"]) + fines
         assert columns["reward"] == pytest.approx(rewards, abs=1e-4)

@@ -7,7 +7,7 @@ import pytest
 
 from env import Offer, get_task, rollout
 from sauda.evaluation.reproduction import CROWD, DIFFERENCES, comparison, table, without_rivals
-from sauda.policies.reference_buyers import PROBES, hold
+from sauda.policies.reference_buyers import REFERENCE_BUYERS, hold
 from sauda.records.store import load
 
 PUBLISHED = load("published.json")
@@ -66,7 +66,7 @@ def test_every_difference_is_explained_and_measured_on_both_sides():
 
 
 def test_a_career_is_lost_by_one_bid_above_the_budget():
-    played = rollout(get_task("classic/career_10"), PROBES["overbid"], 0)
+    played = rollout(get_task("classic/career_10"), REFERENCE_BUYERS["overbid"], 0)
     assert played.end == "forfeit"
     assert played.final.table.past == ()
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from env import TYPES, Item, Move, Offer, Table, Tells, WalkAway, get_task, rollout
+from env import SELLER_TYPES, Item, Move, Offer, Table, Tells, WalkAway, get_task, rollout
 from env.bazaar.market.sellers import (
     LINES,
     SellerType,
@@ -56,7 +56,7 @@ def test_before_any_price_it_is_the_prior_of_the_market():
     belief = believe(table([]))
     assert belief.quantile(0.5) == pytest.approx(600, abs=10)  # uniform from 400 to 800
     assert belief.quantile([0.25, 0.75]) == pytest.approx([500, 700], abs=15)
-    assert belief.types() == pytest.approx(dict.fromkeys(TYPES, 0.25), abs=0.01)
+    assert belief.types() == pytest.approx(dict.fromkeys(SELLER_TYPES, 0.25), abs=0.01)
 
 
 def test_its_probabilities_sum_to_one():
