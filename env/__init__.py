@@ -1,4 +1,10 @@
-"""The games: rules, tasks and scripted opponents. Knows no player, page or model."""
+"""The games: rules, tasks and scripted opponents. Needs numpy and nothing else.
+
+`core.py` holds the types that every game shares, `rollout.py` plays episodes, `tasks.py` lists the
+tasks by name. `bazaar/` is bargaining over one item, `arena/` the market of GPU time.
+`concession.py`, `money.py` and `welfare.py` hold formulas that both use. `__all__` is the whole
+public interface; the arena's names stand under `env.arena`.
+"""
 
 from env import arena
 from env.bazaar.classic.buyers import aggressive, naive, rule_based, smart

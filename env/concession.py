@@ -1,14 +1,14 @@
-"""Time-dependent concession: how far a negotiator has moved from its best price to its limit.
+"""Time-dependent concession: how far a negotiator has moved toward its reservation price.
 
 Faratin, Sierra and Jennings (1998), "Negotiation decision functions for autonomous agents".
 """
 
 
 def conceded(move: int, moves: int, exponent: float) -> float:
-    """Share of the way conceded at `move` of `moves` (counted from 0), in [0, 1].
+    """Share of the way from the best price to the reservation price at `move`, in [0, 1].
 
-    `exponent` is Faratin's beta: below 1 boulware (late), 1 linear, above 1 conceder (early). The
-    last move concedes everything.
+    Moves are counted from 0 to `moves` - 1; the last one concedes everything. `exponent` is
+    Faratin's beta: below 1 boulware (late), 1 linear, above 1 conceder (early).
     """
     if moves <= 1:
         return 1.0

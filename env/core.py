@@ -1,4 +1,4 @@
-"""The words every game shares: how an episode ends, what a policy is, what a task promises.
+"""The types that every game shares: environments, policies, tasks, episodes.
 
 Payoffs are surpluses over each agent's BATNA, in rupees (bazaar) or credits (arena).
 """
@@ -16,7 +16,7 @@ Action = Any
 
 
 class EndReason(StrEnum):
-    """How an episode, or one deal of it, came to its end."""
+    """How an episode, or one deal of it, ended."""
 
     AGREEMENT = "agreement"
     WALKAWAY = "walkaway"  # a party left for its BATNA
@@ -25,46 +25,46 @@ class EndReason(StrEnum):
 
 
 class IllegalAction(ValueError):
-    """The rules forbid this action here, or a completion holds no action at all."""
+    """The rules forbid this action in this state, or a completion holds no action at all."""
 
 
 class Env(Protocol):
     """The rules of a game. Holds settings only: the state of play is passed in and out.
 
-    Every state has a field `private: Mapping[str, ...]`: what one agent alone knows, and under
-    "nature" what nobody knows yet.
+    Every state has a field `private: Mapping[str, ...]`: what each agent alone knows, by agent, and
+    under "nature" what nobody knows yet. `agents` are the seats.
     """
 
     agents: tuple[str, ...]
 
     def reset(self, rng: np.random.Generator) -> State:
-        """Draw all the chance of an episode."""
+        """The first state of an episode, with all its random numbers drawn from `rng`."""
 
     def to_act(self, state: State) -> str | None:
-        """The agent whose move it is; None once the episode is over."""
+        """The agent to move next; None once the episode is over."""
 
     def observe(self, state: State, agent: str) -> Observation:
-        """What `agent` may see now."""
+        """What `agent` may see in `state`."""
 
     def step(self, state: State, action: Action) -> State:
-        """The state after the acting agent's `action`; pure; raises IllegalAction."""
+        """The state after the next agent's `action`. Pure; raises IllegalAction."""
 
     def end(self, state: State) -> EndReason | None:
-        """How the episode ended; None while it runs."""
+        """How the episode ended; None while it is running."""
 
     def payoffs(self, state: State) -> dict[str, float]:
         """Each agent's surplus over its BATNA so far."""
 
 
 class Policy(Protocol):
-    """A function of what an agent sees. `rng` belongs to this agent at this turn alone."""
+    """A function from observation to action. `rng` is a stream of this agent's turn alone."""
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Action: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One move as the agent met it; `action` is None where the agent forfeits."""
+    """One move: what the agent saw and did. `action` is None if it forfeited, for `error`."""
 
     agent: str
     observation: Observation
@@ -74,7 +74,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One complete game. `final` is the last state: what the graders read."""
+    """One complete game. `final` is the last state, which the graders read."""
 
     task: str
     seed: int
@@ -84,18 +84,18 @@ class Episode:
     final: State
 
     def trajectory(self, agent: str) -> tuple[Turn, ...]:
-        """One agent's part of the episode."""
+        """The turns of one agent, in order."""
         return tuple(turn for turn in self.turns if turn.agent == agent)
 
 
 @dataclass(frozen=True)
 class Task:
-    """Rules, the learner's seat, the policies in the other seats, and how the learner is graded."""
+    """Rules, the learner's seat, the policies in the other seats, and the learner's grader."""
 
     name: str
     env: Env
     learner: str
     opponents: Mapping[str, Policy]
     grade: Callable[[State], float]  # of a final state, in [-1, 1]
-    success: float  # the grade from which an episode counts as a success
-    about: str  # one sentence for people
+    success: float  # least grade of a success
+    about: str  # one sentence for the page

@@ -1,11 +1,11 @@
-"""Rupees as people in India write them."""
+"""Amounts of rupees in Indian notation."""
 
 import math
 import re
 
 
 def rupees(amount: float) -> str:
-    """`amount` as India writes it: ₹1,20,000, ₹31.50, −₹500. Raises ValueError on NaN and inf."""
+    """`amount` in Indian notation: ₹1,20,000, ₹31.50, −₹500. Raises ValueError on NaN and inf."""
     if not math.isfinite(amount):
         raise ValueError(f"expected a finite amount of rupees, got {amount}")
     whole, paise = f"{abs(amount):.2f}".split(".")
@@ -14,7 +14,7 @@ def rupees(amount: float) -> str:
 
 
 def grouped(digits: str) -> str:
-    """Whole digits in Indian groups: 1,20,000."""
+    """`digits` of a whole number in Indian groups: 1,20,000."""
     if len(digits) <= 3:
         return digits
     return re.sub(r"(?<=\d)(?=(?:\d\d)*\d{3}$)", ",", digits)

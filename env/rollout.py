@@ -1,7 +1,8 @@
-"""Play episodes. Every draw is a function of (seed, agent, turn), so any state can be played on.
+"""Plays episodes. Every random number is a function of (seed, agent, turn).
 
-The instance has a stream of its own and each agent a fresh one at each of its turns: two policies
-at one seed meet the same instance, whatever they do with their own chance.
+The instance has a random stream of its own, and each agent has a fresh one at each of its turns. So
+two policies at one seed meet the same instance and opponents' draws, and a game can be resumed from
+any state.
 """
 
 from collections import Counter
@@ -17,7 +18,7 @@ from env.core import Action, EndReason, Episode, IllegalAction, Policy, State, T
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """A game in progress, as a value. `forfeit` is set where a policy gave no legal action."""
+    """A game in progress. `forfeit` says that a policy gave no legal action."""
 
     seed: int
     state: State
@@ -26,18 +27,18 @@ class Play:
 
 
 def begin(task: Task, seed: int) -> Play:
-    """The game of `seed` before its first move; `seed` is a whole number from 0."""
+    """The game of `seed` before its first move. Raises ValueError for a negative seed."""
     if seed < 0:
         raise ValueError(f"a seed is a whole number from 0, not {seed}")
     return Play(seed, task.env.reset(_stream(task, seed, INSTANCE, 0)))
 
 
 def agent_stream(task: Task, seed: int, agent: str, turn: int) -> np.random.Generator:
-    """The chance of one agent at its `turn`, counted from 0, in the game of `seed`."""
+    """The random stream of one agent at its `turn`, counted from 0, in the game of `seed`."""
     return _stream(task, seed, 1 + task.env.agents.index(agent), turn)
 
 
-INSTANCE = 0  # the stream of the instance; the agents follow
+INSTANCE = 0  # stream of the instance; those of the agents follow
 BLOCK = 8  # turns seeded at once: making a SeedSequence costs more than a turn of play
 
 
@@ -49,13 +50,13 @@ def _stream(task: Task, seed: int, party: int, turn: int) -> np.random.Generator
 
 @lru_cache(maxsize=256)
 def _words(seed: int, block: int, parties: int) -> np.ndarray:
-    """The seeds of every party's turns in one block, shape (parties, BLOCK, 4)."""
+    """Seed words for every party's turns in one block, shape (parties, BLOCK, 4)."""
     words = np.random.SeedSequence([seed, block]).generate_state(parties * BLOCK * 4, np.uint64)
     return words.reshape(parties, BLOCK, 4)
 
 
 class _Row(ISeedSequence):
-    """A seed sequence that has already been expanded to the four words PCG64 asks for."""
+    """A seed sequence that is already expanded to the four words that PCG64 needs."""
 
     def __init__(self, words: np.ndarray) -> None:
         self.words = words
@@ -66,7 +67,10 @@ class _Row(ISeedSequence):
 
 
 def advance(task: Task, seats: Mapping[str, Policy], play: Play) -> Play:
-    """Let the policies in `seats` move until the game ends or a seat without one is to act."""
+    """The game after the policies in `seats` moved, until it ends or a seat without policy is next.
+
+    An IllegalAction of a policy ends the game as a forfeit; its message is kept in the last turn.
+    """
     env, state, turns = task.env, play.state, list(play.turns)
     taken = Counter(turn.agent for turn in turns)
     while not play.forfeit and (agent := env.to_act(state)) in seats:
@@ -83,7 +87,7 @@ def advance(task: Task, seats: Mapping[str, Policy], play: Play) -> Play:
 
 
 def move(task: Task, play: Play, action: Action) -> Play:
-    """The game after the acting agent's own `action`; raises IllegalAction and loses nothing."""
+    """The game after the next agent's `action`. Raises IllegalAction; `play` then stays valid."""
     agent = None if play.forfeit else task.env.to_act(play.state)
     if agent is None:
         raise IllegalAction("this game is over; start a new one to play on")
@@ -93,7 +97,7 @@ def move(task: Task, play: Play, action: Action) -> Play:
 
 
 def episode(task: Task, play: Play) -> Episode:
-    """The finished `play` as an episode; raises ValueError while it still runs."""
+    """The finished `play` as an episode. Raises ValueError if the game is still running."""
     end = EndReason.FORFEIT if play.forfeit else task.env.end(play.state)
     if end is None:
         raise ValueError("the game still runs; only a finished one is an episode")
@@ -102,6 +106,6 @@ def episode(task: Task, play: Play) -> Episode:
 
 
 def rollout(task: Task, policy: Policy, seed: int) -> Episode:
-    """One episode of `task` with `policy` in the learner's seat."""
+    """Plays one episode of `task` with `policy` in the learner's seat."""
     seats = {**task.opponents, task.learner: policy}
     return episode(task, advance(task, seats, begin(task, seed)))

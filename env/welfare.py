@@ -1,18 +1,18 @@
-"""Who got how much of what there was to share. Amounts in the game's own unit."""
+"""Measures of how a deal divides the surplus. Amounts are in the game's own unit."""
 
 from collections.abc import Iterable, Mapping
 from math import hypot, prod
 
 
 def zopa_width(buyer_reservation: float, seller_reservation: float) -> float:
-    """The span of prices both sides prefer to no deal; 0 where they cross."""
+    """The width of the zone of possible agreement; 0 if the reservation prices cross."""
     return max(0.0, buyer_reservation - seller_reservation)
 
 
 def surplus_share(payoff: float, width: float) -> float:
-    """A payoff as a share of the ZOPA's `width`; below 0 for a deal at a loss.
+    """`payoff` as a share of the ZOPA's `width`; below 0 for a deal at a loss.
 
-    Raises ValueError where there is no ZOPA, because nothing can be shared.
+    Raises ValueError if `width` is not above 0, because there is nothing to share.
     """
     if width <= 0:
         raise ValueError("there is no ZOPA in this episode, so there is no share of it")
@@ -20,7 +20,7 @@ def surplus_share(payoff: float, width: float) -> float:
 
 
 def nash_product(payoffs: Mapping[str, float]) -> float:
-    """The product of the surpluses (Nash 1950); 0 as soon as one party gains nothing."""
+    """The product of the surpluses (Nash 1950); 0 if one party gains nothing."""
     return prod(max(0.0, payoff) for payoff in payoffs.values())
 
 
@@ -29,6 +29,7 @@ def frontier_distance(
 ) -> float:
     """Euclidean distance of a pair of payoffs from the nearest point of a Pareto frontier.
 
-    Between two prices of one item every deal is on the frontier; no deal is width / sqrt(2) away.
+    With one item and two parties every deal within the ZOPA is on the frontier, and no deal is
+    width / sqrt(2) away from it.
     """
     return min(hypot(payoffs[0] - x, payoffs[1] - y) for x, y in frontier)

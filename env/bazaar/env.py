@@ -28,8 +28,8 @@ from env.money import rupees
 from env.welfare import surplus_share, zopa_width
 
 LONGEST_MESSAGE = 2_000  # characters
-HIGHEST_PRICE = 1_00_00_00_000  # rupees; beyond it there is nothing to sell
-HIGHEST_ASK = 10  # times the list price; beyond it an ask is a slip of the finger
+HIGHEST_PRICE = 1_00_00_00_000  # rupees; no item is worth more
+HIGHEST_ASK = 10  # times the list price; a higher ask is a typing error
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ class Bazaar:
     """Two-party bargaining: deals of at most `rounds` rounds each, one after the other.
 
     `draw` returns one Instance per deal. `manner` returns the seller's tells from the table before
-    its move and its private values; None where sellers show none.
+    its move and its private values; without it sellers show none. `remember` changes the instance
+    of a deal by the outcomes of the deals before it.
     """
 
     draw: Callable[[np.random.Generator], tuple[Instance, ...]]
@@ -45,7 +46,7 @@ class Bazaar:
     decimals: int = 0
     seller_type: str = ""
     manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
-    remember: Callable[[Instance, tuple[Deal, ...]], Instance] | None = None  # what past deals do
+    remember: Callable[[Instance, tuple[Deal, ...]], Instance] | None = None
 
     agents = ("seller", "buyer")
 
@@ -60,11 +61,11 @@ class Bazaar:
         return Observation(agent, state.table, state.private[agent])
 
     def end(self, state: State) -> EndReason | None:
-        """How the last deal ended, once all are done."""
+        """How the last deal ended; None while a deal is running."""
         return state.end
 
     def payoffs(self, state: State) -> dict[str, float]:
-        """Each side's surplus in rupees, summed over the deals made so far."""
+        """Each side's surplus in rupees, summed over the deals so far."""
         closed = [
             (deal, instance)
             for deal, instance in zip(state.table.past, state.private["nature"], strict=False)
@@ -84,17 +85,17 @@ class Bazaar:
 
     def _buy(self, state: State, action: Action) -> State:
         table = state.table
-        asked = {"moves": (*table.moves, Move("buyer", action)), "round": table.round + 1}
+        public = {"moves": (*table.moves, Move("buyer", action)), "round": table.round + 1}
         if isinstance(action, Offer):
             check_bid(action.price, state.private["buyer"], table.decimals)
-            table = table._replace(bids=(*table.bids, action.price), **asked)
+            table = table._replace(bids=(*table.bids, action.price), **public)
             return State(table, "seller", state.private)
         if isinstance(action, Accept):
             price = table.asks[-1]
             check_budget(price, state.private["buyer"])
-            return self._close(state, table._replace(**asked), EndReason.AGREEMENT, "buyer", price)
+            return self._close(state, table._replace(**public), EndReason.AGREEMENT, "buyer", price)
         if isinstance(action, WalkAway):
-            return self._close(state, table._replace(**asked), EndReason.WALKAWAY, "buyer")
+            return self._close(state, table._replace(**public), EndReason.WALKAWAY, "buyer")
         raise unknown_action(action)
 
     def _sell(self, state: State, action: Action) -> State:
@@ -131,25 +132,27 @@ class Bazaar:
         return self._deal(instances, past)
 
     def _deal(self, instances: tuple[Instance, ...], past: tuple[Deal, ...]) -> State:
-        here = instances[len(past)]
+        instance = instances[len(past)]
         if self.remember is not None:
-            here = self.remember(here, past)
-        rounds = here.rounds or self.rounds
-        table = Table(here.item, rounds, len(instances), self.decimals, self.seller_type, past=past)
-        private = {"buyer": here.buyer, "seller": here.seller, "nature": instances}
+            instance = self.remember(instance, past)
+        rounds = instance.rounds or self.rounds
+        table = Table(
+            instance.item, rounds, len(instances), self.decimals, self.seller_type, past=past
+        )
+        private = {"buyer": instance.buyer, "seller": instance.seller, "nature": instances}
         return State(table, "seller", private)
 
 
 def buyer_payoff(own: Mapping[str, Any], deal: Deal) -> float:
-    """A buyer's surplus from a deal it made, in rupees; delay eats a gain but spares no loss."""
+    """A buyer's surplus from a deal it made, in rupees. Delay discounts a gain, not a loss."""
     gain = own["reservation"] - deal.price
     return gain * discounted(own, deal) if gain > 0 else gain
 
 
 def discounted(own: Mapping[str, Any], deal: Deal) -> float:
-    """What a deal keeps of its worth after its rounds, in [0, 1]; nothing past the deadline.
+    """The discount factor of a deal by its rounds, in [0, 1]; 0 past the buyer's deadline.
 
-    Without a "discount" a deal keeps all, whatever the deadline: the classic game's grader halves.
+    1 if the buyer has no "discount", whatever its deadline: there the classic grader halves.
     """
     if "discount" not in own:
         return 1.0
@@ -159,20 +162,20 @@ def discounted(own: Mapping[str, Any], deal: Deal) -> float:
 
 
 def check_bid(price: float, own: Mapping[str, Any], decimals: int) -> None:
-    """Raise IllegalAction unless `price` is one a buyer may bid."""
+    """Raises IllegalAction unless a buyer with private values `own` may bid `price`."""
     check_price(price, decimals)
     check_budget(price, own)
 
 
 def check_budget(price: float, own: Mapping[str, Any]) -> None:
-    """Raise IllegalAction where a buyer cannot pay `price`: from its purse, or else its limit."""
+    """Raises IllegalAction if `price` exceeds the purse, or without one the reservation price."""
     budget = own.get("purse", own["reservation"])
     if price > budget:
         raise IllegalAction(f"the budget is {rupees(budget)}, and {rupees(price)} is more")
 
 
 def check_ask(price: float, table: Table) -> None:
-    """Raise IllegalAction unless `price` is one a seller may ask now."""
+    """Raises IllegalAction unless a seller may ask `price` at `table`."""
     check_price(price, table.decimals)
     highest = HIGHEST_ASK * table.item.list_price
     if price > highest:
@@ -186,21 +189,21 @@ def check_ask(price: float, table: Table) -> None:
 
 
 def check_message(action: Action) -> None:
-    """Raise IllegalAction unless what is said with `action` is a text of bearable length."""
-    said = getattr(action, "message", "")
-    if not isinstance(said, str) or len(said) > LONGEST_MESSAGE:
+    """Raises IllegalAction unless the message is a text of at most LONGEST_MESSAGE characters."""
+    message = getattr(action, "message", "")
+    if not isinstance(message, str) or len(message) > LONGEST_MESSAGE:
         raise IllegalAction(f"a message is a text of at most {LONGEST_MESSAGE:,} characters")
 
 
 def plain(action: Action) -> Action:
-    """`action` with a numpy price as Python's number, whose rounding the sellers rely on."""
+    """`action` with a numpy price as a Python number, on whose rounding the sellers rely."""
     if isinstance(action, Offer) and isinstance(action.price, np.generic):
         return replace(action, price=action.price.item())
     return action
 
 
 def check_price(price: float, decimals: int) -> None:
-    """Raise IllegalAction unless `price` is a positive finite number of so many decimals."""
+    """Raises IllegalAction unless `price` is a positive finite number with `decimals` decimals."""
     number = isinstance(price, int | float) and not isinstance(price, bool)
     if number and abs(price) > HIGHEST_PRICE:
         raise IllegalAction(f"a price is at most {rupees(HIGHEST_PRICE)}, and this one is not")
@@ -212,14 +215,14 @@ def check_price(price: float, decimals: int) -> None:
 
 
 def unknown_action(action: object) -> IllegalAction:
-    """The error for a thing that is no move of this game."""
+    """The error for an object that is no action of this game."""
     return IllegalAction(f"expected an Offer, Accept or WalkAway, got {action!r:.80}")
 
 
 def shares(state: Any, agent: str) -> list[float]:
-    """The agent's share of the ZOPA in every deal of the episode; 0 where it made none.
+    """The agent's share of the ZOPA in each deal of the episode; 0 for a deal that it did not make.
 
-    A deal at a loss counts below 0; where there was no ZOPA, by its share of the list price.
+    Negative for a deal at a loss. Without a ZOPA the list price takes the place of its width.
     """
     past = state.table.past
     return [

@@ -1,7 +1,7 @@
-"""The catalogue of goods a seller may offer, with list prices in whole rupees.
+"""The catalogue of items that sellers offer, with list prices in whole rupees.
 
-It was written for this project from general knowledge of Indian markets in the mid 2020s; it copies
-no data set. The items stand in `listings.csv` beside this module and are read once, at import.
+It was written for this project from general knowledge of Indian markets in the mid 2020s and copies
+no data set. The items are in `listings.csv` beside this module, which is read once, at import.
 """
 
 import csv
@@ -17,7 +17,7 @@ HEADER = ["name", "category", "condition", "list_price"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing for sale; its name reads well in "for this {name}"."""
+    """An item for sale; its name fits into "for this {name}"."""
 
     name: str
     category: str
@@ -26,7 +26,7 @@ class Item:
 
 
 def items_from_csv(lines: Iterable[str]) -> tuple[Item, ...]:
-    """The items in csv text, header first; a ValueError names the first bad line and its fault."""
+    """The items in CSV text with a header. Raises ValueError that names the first bad line."""
     rows = csv.reader(lines, quoting=csv.QUOTE_NONE)
     header = next(rows, None)
     if header != HEADER:

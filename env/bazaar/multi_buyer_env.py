@@ -1,8 +1,8 @@
-"""Several buyers, one seller, one item: sealed bids each round.
+"""One seller, one item, several buyers: sealed bids each round.
 
-In a round every buyer still in the game moves without seeing the others; then the seller sells to
-the best bid of that round, asks anew, or leaves. A bid holds for its round only. An acceptance is a
-bid at the ask. A buyer learns how many bid and whether it was outbid, never a price.
+In a round every active buyer moves without seeing the others' moves; then the seller sells to the
+best bid of that round, asks again, or leaves. A bid holds for its round only. An acceptance is a
+bid at the ask. A buyer learns how many buyers bid and whether it was outbid, never a price.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,13 +40,15 @@ BUYERS = ("buyer", "rival_1", "rival_2")
 
 @dataclass(frozen=True, slots=True)
 class MultiBuyerState:
-    """A round in play. Each buyer's bids, and all bids as the seller sees them, are private.
+    """The state of play. Bids are private: each buyer knows its own, the seller the best
+    of each round.
 
-    A buyer's "left" is the round in which it walked: what it then gave up waits for no rival.
+    A buyer's "left" is the round in which it walked away; its grade discounts to that round, not to
+    the round in which the rivals finished.
     """
 
-    table: Table  # asks, rounds and deals: what all buyers see alike
-    active: Mapping[str, bool]  # of the rounds closed so far
+    table: Table  # what all buyers see alike: asks, rounds, deals
+    active: Mapping[str, bool]  # by buyer, after the last closed round
     closed_bids: Mapping[str, int]  # rounds in which each buyer bid
     turn: str | None
     private: Mapping[str, Any]
@@ -55,7 +57,7 @@ class MultiBuyerState:
 
 @dataclass(frozen=True)
 class MultiBuyerBazaar:
-    """The rules of a sealed-bid market over one deal; the settings mean what they do in Bazaar."""
+    """Rules of a sealed-bid market over one deal; the settings mean the same as in `Bazaar`."""
 
     draw: Callable[[np.random.Generator], tuple[Instance, ...]]
     rounds: int
@@ -67,7 +69,7 @@ class MultiBuyerBazaar:
 
     def reset(self, rng: np.random.Generator) -> MultiBuyerState:
         (instance,) = self.draw(rng)
-        liking = tuple(BUYERS[i] for i in rng.permutation(len(BUYERS)))  # settles equal bids
+        liking = tuple(BUYERS[i] for i in rng.permutation(len(BUYERS)))  # order that breaks ties
         owns = (instance.buyer, *(instance.rivals or (instance.buyer, instance.buyer)))
         fresh = {"bids": (), "pending": None, "outbid": False, "left": None}
         private = {
@@ -91,13 +93,12 @@ class MultiBuyerBazaar:
         )
         table = state.table._replace(bids=own["bids"], rivals=rivals, outbid=own["outbid"])
         if any(deal.price is not None and deal.buyer != agent for deal in table.past):
-            table = table._replace(
-                past=(), moves=table.moves[:-1]
-            )  # a loser never learns the price
+            # A loser never learns the price.
+            table = table._replace(past=(), moves=table.moves[:-1])
         return Observation(agent, table, own)
 
     def payoffs(self, state: MultiBuyerState) -> dict[str, float]:
-        """The winner's and the seller's surplus in rupees; 0 for everyone else."""
+        """The surplus of the winner and of the seller in rupees; 0 for everyone else."""
         payoffs = dict.fromkeys(self.agents, 0.0)
         for deal in state.table.past:
             if deal.price is not None:
@@ -140,7 +141,7 @@ class MultiBuyerBazaar:
         return replace(after, turn=waiting[0]) if waiting else self._open_bids(after)
 
     def _open_bids(self, state: MultiBuyerState) -> MultiBuyerState:
-        """Close the round: who left is public now, each bidder learns whether it was outbid."""
+        """Closes the round: who left becomes public, and each bidder learns if it was outbid."""
         private = dict(state.private)
         pending = {b: private[b]["pending"] for b in BUYERS if state.active[b]}
         bids = {b: price for b, price in pending.items() if price is not None}
@@ -160,25 +161,25 @@ class MultiBuyerBazaar:
 
     def _sell_to_best(self, state: MultiBuyerState, action: Action) -> MultiBuyerState:
         table, own = state.table, state.private["seller"]
-        told = table._replace(bids=own["bids"])
-        tells = self.manner(told, own) if self.manner and own["bids"] else None
-        seen = table._replace(moves=(*table.moves, Move("seller", action, tells)))
+        seen_by_seller = table._replace(bids=own["bids"])
+        tells = self.manner(seen_by_seller, own) if self.manner and own["bids"] else None
+        after = table._replace(moves=(*table.moves, Move("seller", action, tells)))
         if isinstance(action, Offer):
-            check_ask(action.price, told)
-            seen = seen._replace(asks=(*table.asks, action.price))
+            check_ask(action.price, seen_by_seller)
+            after = after._replace(asks=(*table.asks, action.price))
             if own["bids"] and table.round >= table.rounds:
-                return self._finish(state, seen, EndReason.DEADLINE, "seller")
+                return self._finish(state, after, EndReason.DEADLINE, "seller")
             first = next(b for b in BUYERS if state.active[b])
-            return replace(state, table=seen, turn=first)
+            return replace(state, table=after, turn=first)
         if isinstance(action, Accept):
             if not own["bids"]:
                 raise IllegalAction("there is no bid to accept yet; open with an asking price")
             price = own["bids"][-1]
             tied = [b for b in BUYERS if state.active[b] and state.private[b]["pending"] == price]
             winner = next(b for b in own["liking"] if b in tied)
-            return self._finish(state, seen, EndReason.AGREEMENT, "seller", price, winner)
+            return self._finish(state, after, EndReason.AGREEMENT, "seller", price, winner)
         if isinstance(action, WalkAway):
-            return self._finish(state, seen, EndReason.WALKAWAY, "seller")
+            return self._finish(state, after, EndReason.WALKAWAY, "seller")
         raise unknown_action(action)
 
     def _finish(

@@ -1,8 +1,8 @@
-"""The visitor's other seat: sell an item of the catalogue to a buyer whose limit is hidden.
+"""The task in which the learner sells an item to a buyer whose reservation price is hidden.
 
 The brief follows the published Sell page (reservation price at 0.78 of the asking price, a bonus
-for what is won above it), but the buyer's reservation price is drawn on its own: there it was 1.05
-of whatever the seller asked (W46). Whole rupees.
+for what is won above it), but the buyer's reservation price is drawn independently: there it was
+1.05 of whatever the seller asked, so asking more always paid. Prices are whole rupees.
 """
 
 import numpy as np
@@ -19,12 +19,12 @@ RESERVATION_SHARE = 0.78  # of the asking price
 
 
 def draw(rng: np.random.Generator) -> tuple[Instance, ...]:
-    """One sale: the item, the seller's brief, the buyer's own limit."""
+    """One sale: the item, the seller's brief, the buyer's reservation price."""
     item = CATALOGUE[rng.integers(len(CATALOGUE))]
     reservation = round(RESERVATION_SHARE * item.list_price)
     limit = round(item.list_price * rng.uniform(0.85, 1.15))
-    # A scripted seller in the learner's seat plays the published schedule, which takes 0.98 of an
-    # ask that rests at 1.05 of the cost: together its reservation price, and no less.
+    # A scripted seller in the learner's seat plays the published schedule. Its asks come to rest at
+    # 1.05 of the cost and it accepts 0.98 of an ask; this cost makes that its reservation price.
     cost = reservation / (1.05 * 0.98)
     schedule = terms("default", cost, item.list_price, ROUNDS, 0.08, 0.05, 1)
     seller = {
@@ -36,10 +36,10 @@ def draw(rng: np.random.Generator) -> tuple[Instance, ...]:
 
 
 def bonus(price: float | None, asking_price: float, reservation: float) -> int:
-    """Rupees earned by the brief: 1 for each full 10 above the reservation price.
+    """The bonus that the brief promises, in rupees: 1 for each full 10 above the reservation price.
 
-    At most a tenth of asking price minus reservation price, rounded down so that a sale at the
-    asking price always earns it in full; nothing without a deal or below the reservation price.
+    At most a tenth of asking price minus reservation price, rounded down, which a sale at the
+    asking price earns. 0 without a deal (`price` is None) or below the reservation price.
     """
     if price is None:
         return 0

@@ -1,7 +1,8 @@
-"""What a seller's manner gives away: twelve published signals and three on the item's condition.
+"""Tells: observable signals in a seller's manner that depend on its hidden values.
 
-Scores lie in [0, 1]. The classic sellers' manner follows the published formulas, in which most of
-the variance is the round number (a fault that stays, because buyers' moves depend on it).
+Twelve signals are published, three more concern the item's condition; levels lie in [0, 1]. The
+classic sellers' manner follows the published formulas, in which most of the variance comes from the
+round number. That fault stays, because the published buyers' moves depend on it.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Tells:
-    """One reading of the seller; the defaults are those of a seller who shows nothing."""
+    """The signals of one move; the defaults are those of a seller who shows nothing."""
 
     verbal_urgency: float = 0.0
     verbal_confidence: float = 0.5
@@ -25,16 +26,16 @@ class Tells:
     repeat_phrases: int = 0
     topic_changes: int = 0
     emotional_escalation: float = 0.0
-    condition_score: float | None = None  # None where nothing was said of the condition
+    condition_score: float | None = None  # None if nothing was said about the condition
     depreciation_score: float | None = None
     condition_label: str = "unknown"
 
 
 def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
-    """The published manner of a classic seller, before it answers the bid of this round.
+    """The published manner of a classic seller as it replies to the bid of this round.
 
     `seller` holds its "terms" and its "chance": for each round, draws in the order of
-    `classic_seller.DRAWS`, of which the last six are standard normal. Noise has a standard
+    `classic.seller.DRAWS`, of which the last six are standard normal. The noise has a standard
     deviation of 0.1.
     """
     terms, t, asks = seller["terms"], table.round, table.asks
@@ -45,8 +46,8 @@ def classic_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
     return _MANNERS[terms.persona](u, t, stalling, *seller["chance"][t - 1][-6:])
 
 
-# Each manner takes the true urgency u, the round t, whether the ask stalls, and six normal draws:
-# of urgency, confidence, deception, fidget, emotion and topics.
+# Each function takes the true urgency u, the round t, whether the ask stalls, and six standard
+# normal draws: for urgency, confidence, deception, fidget, emotion and topics.
 
 
 def _default(u, t, stalling, urgency, confidence, deception, fidget, emotion, topics) -> Tells:

@@ -1,6 +1,6 @@
-"""The field's own negotiator, for either seat: it concedes with time and takes a good enough price.
+"""The time-dependent negotiator, a standard baseline, for the buyer's or the seller's seat.
 
-It is an opponent in env and, at three exponents, a contestant.
+It is an opponent in some tasks and, with three exponents, a contestant.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from env.concession import conceded
 class TimeDependent:
     """Moves from its opening price to its reservation price along a concession curve.
 
-    Accepts a price at least as good as its own next one (AC_next; Baarslag et al. 2014). A buyer
-    opens at `opening` of the first ask, or of its reservation price where that is lower; a seller
-    opens at the list price. On its last move it takes any price within its reservation price;
-    failing that a buyer leaves and a seller asks its reservation price. A buyer whose budget is
-    under one step of money leaves at once. Faratin et al. (1998).
+    Faratin et al. (1998). Accepts a price at least as good as its own next one (AC_next; Baarslag
+    et al. 2014). A buyer opens at the share `opening` of the first ask or of its reservation price,
+    whichever is lower; a seller opens at the list price. On its last move it takes any price within
+    its reservation price; otherwise a buyer leaves and a seller asks its reservation price. A buyer
+    with less than the smallest unit of money leaves at once.
     """
 
     exponent: float

@@ -14,7 +14,7 @@ from env.core import EndReason
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A price: an ask from the seller, a bid from a buyer. The message is what is said with it."""
+    """An ask by the seller or a bid by a buyer, in rupees, with a message in words."""
 
     price: float
     message: str = ""
@@ -22,14 +22,14 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """Take the other side's last price."""
+    """Agrees to the other side's last price."""
 
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WalkAway:
-    """Leave without a deal."""
+    """Leaves without a deal."""
 
     message: str = ""
 
@@ -39,7 +39,7 @@ Action = Offer | Accept | WalkAway
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What the table saw of one move; `tells` is the seller's manner, where it shows one."""
+    """One public move; `tells` is the seller's manner, if it shows one."""
 
     agent: str
     action: Action
@@ -48,19 +48,19 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """How one deal of an episode came out, as everyone may know it."""
+    """The public outcome of one deal of an episode."""
 
     end: EndReason
     by: str  # the agent whose move ended it
     price: float | None  # rupees; None without an agreement
     rounds: int
     opening_ask: float
-    buyer: str = "buyer"  # who bought, where several compete
+    buyer: str = "buyer"  # the winner, where several compete
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """What a buyer sees of another one: never a price."""
+    """What a buyer sees of another buyer: never a price."""
 
     name: str
     active: bool
@@ -68,16 +68,16 @@ class Rival:
 
 
 class Table(NamedTuple):
-    """Everything public about the deal in play, and the deals before it.
+    """Everything public about the deal in play and the deals before it.
 
-    A named tuple because a new one is made at every move, four times as fast as a dataclass.
+    A named tuple, because a new one is made at every move, four times as fast as a dataclass.
     """
 
     item: Item
     rounds: int  # limit of rounds for a deal
     deals: int  # deals in the episode
     decimals: int  # of a price
-    seller_type: str = ""  # disclosed in the classic family only
+    seller_type: str = ""  # disclosed in the classic game only
     round: int = 0  # buyer moves made
     asks: tuple[float, ...] = ()
     bids: tuple[float, ...] = ()
@@ -89,7 +89,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one agent may see: the table, and what it alone knows."""
+    """What one agent may see: the table and its private values `own`."""
 
     agent: str
     table: Table
@@ -102,7 +102,7 @@ class Observation:
 
     @property
     def budget(self) -> float:
-        """The most a buyer can pay without loss: its reservation price, or less in its purse."""
+        """The most a buyer can pay without a loss: the lower of reservation price and purse."""
         return min(self.own["reservation"], self.own.get("purse", self.own["reservation"]))
 
     @property
@@ -111,7 +111,7 @@ class Observation:
 
     @property
     def rounds_left(self) -> int:
-        """Moves the buyer still has, this one included."""
+        """Moves that the buyer has left, this one included."""
         return self.table.rounds - self.table.round
 
     @property
@@ -129,7 +129,7 @@ class Observation:
 
     @property
     def drop(self) -> float | None:
-        """How far the ask fell with the seller's last move; None before it countered once."""
+        """How far the ask fell with the seller's last move; None before its first counter-offer."""
         asks = self.table.asks
         return round(asks[-2] - asks[-1], 2) if len(asks) > 1 else None
 
@@ -139,29 +139,29 @@ class Observation:
         return self.table.moves[-1].tells if self.table.moves else None
 
     def priced(self, price: float) -> float:
-        """`price` rounded as this table counts money."""
+        """`price` rounded to the table's `decimals`."""
         decimals = self.table.decimals
         return round(price, decimals) if decimals else round(price)
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One deal's item and what each side alone knows, its "reservation" price at least.
+    """One deal's item and the private values of each side, at least a "reservation" price.
 
-    A buyer may also have a "purse" that binds it instead of its reservation price, a "discount"
-    that a round costs, and a "deadline".
+    A buyer may also have a "purse", which then limits its bids instead of the reservation price, a
+    "discount" (the factor on a gain for each round after the first), and a "deadline" (a round).
     """
 
     item: Item
     buyer: Mapping[str, Any]
     seller: Mapping[str, Any]
-    rivals: tuple[Mapping[str, Any], ...] = ()  # the other buyers' own, where they compete
-    rounds: int | None = None  # limit of this deal, where it is drawn
+    rivals: tuple[Mapping[str, Any], ...] = ()  # private values of the other buyers
+    rounds: int | None = None  # limit of rounds of this deal; None: that of the environment
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A game in play. `private["nature"]` holds the instances of all its deals."""
+    """The state of play. `private["nature"]` holds the instances of all deals."""
 
     table: Table
     turn: str | None

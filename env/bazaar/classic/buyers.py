@@ -1,7 +1,7 @@
-"""The published game's scripted buyers: contestants, and rivals where several buyers compete.
+"""The scripted buyers of the published game: contestants, and rivals where several buyers compete.
 
-They play as their rules say, faults included: `rule_based` bargains against the opening ask
-throughout, and all take the seller's schedule as given.
+They play by the published rules, faults included: `rule_based` bargains against the opening ask to
+the end, and none tries to influence the seller's schedule.
 """
 
 from math import floor
@@ -27,7 +27,7 @@ def rule_based(obs: Observation, rng: np.random.Generator) -> Action:
 
 
 def smart(obs: Observation, rng: np.random.Generator) -> Action:
-    """The published heuristic: small steps after a big drop, closes at 0.55 of the budget."""
+    """The published heuristic: small steps after a big drop, accepts at 0.55 of the budget."""
     ask, budget, deadline = obs.ask, obs.reservation, obs.own.get("deadline")
     if obs.bid is None:
         return _careful(obs, 0.4 * obs.opening_ask)
@@ -52,7 +52,7 @@ def _careful(obs: Observation, price: float) -> Action:
 
 
 def aggressive(obs: Observation, rng: np.random.Generator) -> Action:
-    """The published hard-liner: aims at 0.35 of the budget and walks rather than pay much more."""
+    """The published hard-liner: aims at 0.35 of the budget and leaves rather than pay much more."""
     target = 0.35 * obs.reservation
     if obs.bid is None:
         return _offer(obs, 0.7 * target)
@@ -64,9 +64,9 @@ def aggressive(obs: Observation, rng: np.random.Generator) -> Action:
 
 
 def naive(obs: Observation, rng: np.random.Generator) -> Action:
-    """The published soft touch: bids 0.80, then 0.85 of the opening ask, then accepts.
+    """The published soft buyer: bids 0.80, then 0.85 of the opening ask, then accepts.
 
-    In the published tasks it can always pay; elsewhere it leaves where it cannot.
+    In the published tasks it can always pay; in other tasks it leaves if it cannot.
     """
     if obs.round >= 2:
         return Accept() if obs.ask <= obs.reservation else WalkAway()
@@ -74,9 +74,9 @@ def naive(obs: Observation, rng: np.random.Generator) -> Action:
 
 
 def _offer(obs: Observation, price: float) -> Offer:
-    """A bid the rules allow, from one step of money to the budget.
+    """The legal bid next to `price`, from the smallest unit of money to the budget.
 
-    Rounded down: `naive` bids exactly 0.85 of the ask, and a hair more would be capitulation.
+    Rounded down: `naive` bids exactly 0.85 of the ask, and any more would count as capitulation.
     """
     per_rupee = 10**obs.table.decimals
     steps = max(1, floor(min(price, obs.reservation) * per_rupee + 1e-6))

@@ -1,6 +1,6 @@
-"""What the classic sellers say: our own lines, by personality and kind, with no hidden value.
+"""What the classic sellers say, by personality and kind of line; our own wording.
 
-A line is worded from the price of the move it goes with, so the two never differ.
+A line is filled in with the price of the move that it goes with and tells nothing hidden.
 """
 
 from env.bazaar.types import Observation
@@ -47,9 +47,9 @@ LINES = {
 def line(
     persona: str, kind: str, obs: Observation, price: float, draw: float, pushy: bool = False
 ) -> str:
-    """One line of `kind` at `price`, picked by `draw` in [0, 1); `pushy` adds a pressure line.
+    """One line of `kind` at `price`, picked by `draw` in [0, 1).
 
-    A seller that is not deceptive presses at most in the first two rounds it could.
+    `pushy` adds a line that presses the buyer; only a deceptive seller does so more than twice.
     """
     options = LINES[persona][kind]
     text = options[int(draw * len(options))].format(price=rupees(price), item=obs.table.item.name)
@@ -61,5 +61,5 @@ def line(
 
 def _pressed(obs: Observation, persona: str) -> int:
     lines = LINES[persona]["pressure"]
-    said = [move.action.message for move in obs.table.moves if move.agent == "seller"]
-    return sum(text.endswith(lines) for text in said)
+    messages = [move.action.message for move in obs.table.moves if move.agent == "seller"]
+    return sum(text.endswith(lines) for text in messages)

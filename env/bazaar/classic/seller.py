@@ -1,9 +1,10 @@
-"""The seller of the published game: a fixed schedule of asks, four personalities.
+"""The seller of the published game: a fixed schedule of asks and four personalities.
 
 Its known faults stay, because the published numbers depend on them: the schedule ignores the buyer
-unless the bid is high (W14), it never walks from a bid of 0.9 of its floor or more, and its
-inventory never changes (W22). It was a stateful object; here the draws of every round are its
-private values, so what it remembers (bluffs outstanding, pressure lines said) follows from them.
+unless the bid is high, the seller never walks from a bid of 0.9 of its reserve or more, and its
+inventory never changes. The published seller was a stateful object; here the draws of every round
+are its private values, and what it remembers (fake concessions, lines that press) follows from
+them.
 """
 
 from dataclasses import dataclass
@@ -19,11 +20,11 @@ DRAWS = ("walk", "bluff", "late", "pull_back", "line", "pressure") + ("noise",) 
 
 @dataclass(frozen=True, slots=True)
 class Persona:
-    """Factors on the task's parameters."""
+    """A personality: factors on the task's parameters."""
 
     anchor: float
-    reserve: float  # on the cost
-    accept_at: float  # share of the ask that is good enough
+    reserve: float  # factor on the cost
+    accept_at: float  # least bid that is accepted, as a share of the ask
     concession: float
     walk: float
     late: float
@@ -39,13 +40,13 @@ PERSONAS = {
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """One seller's numbers for one deal; prices in rupees."""
+    """One seller's parameters for one deal; prices in rupees."""
 
     persona: str
     cost: float
     anchor: float
     reserve: float
-    rounds: int  # of a deal; scales its walking and its late acceptances
+    rounds: int  # limit of the deal; scales the chances to walk and to accept late
     accept_at: float
     rate: float  # concession a round as a share of the anchor, before the cap of 0.25
     walk_probability: float
@@ -62,7 +63,7 @@ def terms(
     walk_probability: float,
     inventory: int,
 ) -> Terms:
-    """A personality's terms under a task's parameters."""
+    """The terms of a personality under a task's parameters. Prices may be arrays."""
     factors = PERSONAS[persona]
     pressure = 0.5 if inventory <= 1 else 1.0
     return Terms(
@@ -80,14 +81,14 @@ def terms(
 
 
 def draw_chance(rng: np.random.Generator, rounds: int) -> tuple[tuple[float, ...], ...]:
-    """One tuple of DRAWS a round."""
+    """One tuple of draws for each round, in the order of DRAWS."""
     uniform = rng.random((rounds, 6)).tolist()
     normal = rng.standard_normal((rounds, 6)).tolist()
     return tuple((*u, *n) for u, n in zip(uniform, normal, strict=True))
 
 
 def capitulation_rate(past: tuple[Deal, ...]) -> float:
-    """Share of the last ten deals that closed above 0.85 of the opening ask; failures count."""
+    """Share of the last ten deals, failed ones included, made above 0.85 of the opening ask."""
     recent = past[-10:]
     if not recent:
         return 0.0
@@ -96,7 +97,7 @@ def capitulation_rate(past: tuple[Deal, ...]) -> float:
 
 
 def bluffs_outstanding(chance: tuple[tuple[float, ...], ...], rounds: int) -> int:
-    """Fake concessions a deceptive seller has not taken back after `rounds` counters."""
+    """Fake concessions that a deceptive seller has not taken back after `rounds` counter-offers."""
     count = 0
     for t, (_, bluff, _, pull_back, *_) in enumerate(chance[:rounds], start=1):
         if bluff < 0.3 and count < 2:
@@ -107,7 +108,7 @@ def bluffs_outstanding(chance: tuple[tuple[float, ...], ...], rounds: int) -> in
 
 
 def classic_seller(obs: Observation, rng: np.random.Generator) -> Action:
-    """The published seller's answer; all its chance is in its private draws, none from `rng`."""
+    """The published seller's move. Its draws are private values; `rng` is not used."""
     own: Terms = obs.own["terms"]
     table = obs.table
     if not table.asks:
@@ -145,9 +146,10 @@ def _accepts_late(own: Terms, offer: float, t: int, draw: float) -> bool:
 def scheduled_ask(
     own: Terms, asks: tuple[float, ...], t: int, capitulated: float, bluffing: bool, bluffs: int
 ) -> float:
-    """The published schedule at round `t`, rounded to 2 decimals, before the bid is looked at.
+    """The ask of the published schedule at round `t`, 2 decimals, before the bid is considered.
 
-    `bluffs` counts the fake concessions outstanding; a third is never made.
+    `bluffing` says that the seller would fake a concession now, `bluffs` counts those that it has
+    not taken back; it makes at most two. `capitulated` is the buyer's `capitulation_rate`.
     """
     rate = min(0.25, own.rate * (1 - 0.3 * capitulated))
     ask = own.anchor * (1 - rate * t)
@@ -156,6 +158,6 @@ def scheduled_ask(
     elif own.persona == "impatient" and t <= 2:
         ask *= 1 - 0.08 * t
     elif own.persona == "collaborative" and len(asks) > 1:
-        # Documented as the buyer's last offer, but the list held the seller's own counters.
+        # The published text says the buyer's last offer; the code used the seller's own last ask.
         ask = 0.7 * ask + 0.3 * (1.1 * own.cost + asks[-1]) / 2
     return round(max(ask, own.reserve), 2)

@@ -1,14 +1,15 @@
-"""The published bazaar game, number for number: nine tasks, their instances and graders.
+"""The nine tasks of the published bazaar game with their instances and graders.
 
-Faults that shape the numbers stay: two rounds a deal in `read_the_tells`, a hidden state that never
-changes under a disclosed personality, a deadline that only halves a grade, a step reward that
-disagrees with the grade (the grade stands here), memory that hardly acts, a collaborative seller
-who sells a little below its own cost. Faults that hang, crash or let bad prices through are mended:
-accepting the opening ask is a deal, penalties do not count twice, prices are checked, and in the
-arena bids hold for their round, budgets bind and a buyer who left is gone.
+Faults that shape the published numbers stay: two rounds a deal in `read_the_tells`, a hidden state
+that never changes under a disclosed personality, a deadline that only halves a grade, a step reward
+that disagrees with the grade (only the grade is kept), a memory with hardly any effect, a
+collaborative seller who sells a little below its own cost. Faults that hang, crash or allow bad
+prices are fixed: accepting the opening ask is a deal, penalties do not count twice, prices are
+checked, and with several buyers bids hold for their round, budgets bind and a buyer who left stays
+away.
 
-Where this family differs from the published game on purpose stands in
-`sauda.evaluation.reproduction.DIFFERENCES`, what that changes in `evaluation/reproduction.json`.
+`sauda.evaluation.reproduction.DIFFERENCES` lists the intended differences from the published game;
+`evaluation/reproduction.json` measures them.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from env.bazaar.types import Instance, State
 from env.core import State as AnyState
 from env.core import Task
 
-# The goods of the fixed-price tasks, one a deal in turn; the sources name only the first.
+# The items of the fixed-price tasks, one for each deal; the published game names only the first.
 GOODS = (
     ("handwoven silk scarf", "Textiles and clothing"),
     ("brass oil lamp", "Handicrafts and decor"),
@@ -47,10 +48,10 @@ class Classic:
     """One row of the published task table; prices in rupees."""
 
     about: str
-    rounds: int  # a deal
+    rounds: int  # limit of a deal
     concession: float
     walk_probability: float
-    success: float  # grade that counts as a success
+    success: float  # least grade of a success
     persona: str = "default"
     deals: int = 1
     anchor: float = 2.0  # opening ask as a multiple of the cost, before the persona's factor
@@ -97,14 +98,13 @@ CLASSIC = {
 
 
 def draw(name: str, rng: np.random.Generator) -> tuple[Instance, ...]:
-    """The deals of one episode of `classic/<name>`; the same prices for all but the listings."""
+    """The deals of one episode of `classic/<name>`; only `amazon_realistic` draws its prices."""
     task = CLASSIC[name]
     chance = draw_chance(rng, task.rounds * task.deals)
     if name == "amazon_realistic":
         item = CATALOGUE[rng.integers(len(CATALOGUE))]
-        street_price = item.list_price * rng.uniform(
-            0.35, 0.90
-        )  # the discounted price of a listing
+        # The published listings have a discounted price beside the list price.
+        street_price = item.list_price * rng.uniform(0.35, 0.90)
         return (_instance(task, item, item.list_price, 0.7 * street_price, chance),)
     opening = round(task.cost * task.anchor)
     return tuple(
@@ -139,19 +139,19 @@ def _instance(
 
 
 def mean_share(state: State) -> float:
-    """Mean share of the ZOPA over the deals, no deal below 0; clipped to [0, 1]."""
+    """Mean share of the ZOPA over the deals, each at least 0; in [0, 1]."""
     return _mean([max(0.0, share) for share in shares(state, "buyer")])
 
 
 def deadline_grade(state: State) -> float:
-    """The share, halved where the deal came after the buyer's own deadline."""
+    """`mean_share`, halved if the deal came after the buyer's own deadline; in [0, 1]."""
     deadline = state.private["buyer"]["deadline"]
     late = any(deal.rounds > deadline for deal in state.table.past)
     return mean_share(state) * (0.5 if late else 1.0)
 
 
 def career_grade(state: State) -> float:
-    """Mean share times 1 - 0.3 rounds / limit: a deal that takes long is worth less."""
+    """Mean of share x (1 - 0.3 x rounds / limit) over the deals; in [0, 1]."""
     past, limit = state.table.past, state.table.rounds
     prompt = [1 - 0.3 * deal.rounds / limit for deal in past] + [0.0] * state.table.deals
     won = zip(shares(state, "buyer"), prompt, strict=False)
@@ -159,7 +159,7 @@ def career_grade(state: State) -> float:
 
 
 def tells_grade(state: State) -> float:
-    """Mean share plus up to 0.15 for a price below the middle of the ZOPA, each deal at most 1."""
+    """Mean share plus up to 0.15 for a price below the middle of the ZOPA; in [0, 1]."""
     won = [max(0.0, share) for share in shares(state, "buyer")]
     return _mean([min(1.0, share + 0.15 * max(0.0, 2 * share - 1)) for share in won])
 

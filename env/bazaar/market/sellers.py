@@ -1,9 +1,9 @@
-"""The sellers of the open market: hidden types with numeric parameters, who answer the buyer.
+"""The sellers of the open market: hidden types with numeric parameters that react to the buyer.
 
-A seller concedes with time and with the buyer's movement, takes a bid above a threshold that falls
-with time and stays above its floor, and may walk from a buyer who does not move. Its ask never
-rises, and rests above its reservation price, so no price announces the floor. What it may do by
-chance is drawn at reset and is its private value.
+A seller concedes with time and with the buyer's concessions. It accepts a bid above a threshold
+that falls with time and stays above its reservation price, and it may walk away from a buyer who
+does not move. Its asks never rise and come to rest above its reservation price, so that no ask
+reveals that price. All its random numbers are drawn at reset and are its private values.
 """
 
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ from env.bazaar.types import Accept, Action, Observation, Offer, WalkAway
 from env.concession import conceded
 from env.money import rupees
 
-LOW_BID = 0.4  # of the opening ask: movement is counted from here
-FULL_PROGRESS = 0.05  # of the opening ask: a rise of the bid by this much is full progress
+LOW_BID = 0.4  # share of the opening ask from which the buyer's movement is counted
+FULL_PROGRESS = 0.05  # share of the opening ask: a rise of the bid by so much rules out a walk
 FULL_HAZARD_GAP = (
     0.3  # of the opening ask: a bid this far under the threshold risks the whole hazard
 )
-CLAIM_RATE = 0.5  # share of rounds in which a seller has a claim on its tongue
+CLAIM_RATE = 0.5  # share of rounds in which a seller considers a claim
 RIVAL_HAZARD_FACTOR = 2.0  # factor on the hazard while another buyer really waits
 CLAIMS = ("rival", "final", "urgent")
 
@@ -33,24 +33,24 @@ DRAWS = ("walk", "claim", "kind", "bluff", "line") + ("noise",) * 7
 
 @dataclass(frozen=True, slots=True)
 class SellerType:
-    """One seller's character. Shares and rates in [0, 1] unless said otherwise."""
+    """The parameters of one seller; shares and rates in [0, 1] unless stated otherwise."""
 
     name: str
-    exponent: float  # of its concession in time: below 1 late, above 1 early
-    reciprocity: float  # share of its concession that answers the buyer's movement
-    impatience: float  # hazard of walking, a round, from a buyer far off who does not move
-    bluff_rate: float  # how often it makes a claim that is not true
+    exponent: float  # of the concession in time: below 1 late, above 1 early
+    reciprocity: float  # share of the concession that depends on the buyer's movement
+    impatience: float  # chance a round to walk from a buyer far off who does not move
+    bluff_rate: float  # how often it makes a claim that is false
     markup: float  # opening ask as a multiple of the list price
     margin: float  # of opening ask minus reservation price, kept at the resting price
-    leniency: float  # how far below its ask, toward its floor, it accepts at the end
+    leniency: float  # how far below its ask, toward its reservation price, it accepts at the end
 
 
-# Ranges each parameter is drawn from, uniformly. Exponents: Faratin et al. (1998) call 0.2 to 0.5
-# boulware and 1.5 to 3 conceder. Reciprocity: tit-for-tat is common and rarely whole (Axelrod 1984;
-# Baarslag et al. 2013 find 0.3 to 0.7 in agents that do well). The other ranges are ours: hazards
-# such that a stalled deal of ten rounds breaks down with a chance between 0.1 and 0.75, markups as
-# bazaar guides advise buyers to expect, margins and leniency wide enough that neither the resting
-# price nor the threshold gives the floor away.
+# The ranges that each parameter is drawn from, uniformly. Exponents: Faratin et al. (1998) call 0.2
+# to 0.5 boulware and 1.5 to 3 conceder. Reciprocity: tit-for-tat is common, rarely whole (Axelrod
+# 1984; Baarslag et al. 2013 find 0.3 to 0.7 in agents that do well). The other ranges are ours:
+# chances to walk such that a stalled deal of ten rounds breaks down with a probability between 0.1
+# and 0.75, markups as bazaar guides advise buyers to expect, margins and leniency wide enough that
+# neither the resting price nor the threshold reveals the reservation price.
 SELLER_TYPES: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "firm": {
         "exponent": (0.2, 0.5), "reciprocity": (0.3, 0.5), "impatience": (0.01, 0.04),
@@ -77,7 +77,7 @@ SELLER_TYPES: Mapping[str, Mapping[str, tuple[float, float]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """A seller in one deal: its type, its floor and its opening ask, in whole rupees."""
+    """A seller in one deal: its type, reservation price and opening ask, in whole rupees."""
 
     type: SellerType
     reservation: int
@@ -87,12 +87,12 @@ class Stance:
 
     @property
     def resting(self) -> float:
-        """The price its asks come down to, above the floor."""
+        """The price at which its asks come to rest, above the reservation price."""
         return self.reservation + self.type.margin * (self.opening - self.reservation)
 
 
 def draw_type(rng: np.random.Generator, name: str) -> SellerType:
-    """A seller of the type called `name`."""
+    """A seller of the type called `name`, with parameters drawn from its ranges."""
     ranges = SELLER_TYPES[name]
     draws = rng.random(len(ranges)).tolist()
     values = (low + (high - low) * u for (low, high), u in zip(ranges.values(), draws, strict=True))
@@ -100,14 +100,14 @@ def draw_type(rng: np.random.Generator, name: str) -> SellerType:
 
 
 def draw_chance(rng: np.random.Generator, rounds: int) -> tuple[tuple[float, ...], ...]:
-    """One tuple of DRAWS a round."""
+    """One tuple of draws for each round, in the order of DRAWS."""
     uniform = rng.random((rounds, 5)).tolist()
     normal = rng.standard_normal((rounds, 7)).tolist()
     return tuple((*u, *n) for u, n in zip(uniform, normal, strict=True))
 
 
 def ask_at(stance: Stance, t: int, best_bid: float) -> int:
-    """The ask after round `t`, whole rupees, given the best bid so far: falls in both."""
+    """The ask after round `t` given the best bid so far, whole rupees; it falls in both."""
     kind, opening, resting = stance.type, stance.opening, stance.resting
     low = LOW_BID * opening
     moved = min(1.0, max(0.0, (best_bid - low) / (opening - low)))
@@ -117,13 +117,13 @@ def ask_at(stance: Stance, t: int, best_bid: float) -> int:
 
 
 def threshold_at(stance: Stance, t: int, ask: float) -> float:
-    """The least bid it takes at round `t`: under its ask, over its floor, falling with time."""
+    """The least bid accepted at round `t`: between reservation price and ask, falling with time."""
     share = 1 - stance.type.leniency * t / stance.rounds
     return stance.reservation + share * (ask - stance.reservation)
 
 
 def hazard_at(stance: Stance, bid: float, best_before: float, threshold: float) -> float:
-    """Chance that it walks from `bid`: none after a stride of progress or near its threshold."""
+    """The chance of walking away from `bid`; 0 after full progress or above the threshold."""
     progress = max(0.0, bid - best_before) / (FULL_PROGRESS * stance.opening)
     distance = (threshold - bid) / (FULL_HAZARD_GAP * stance.opening)
     hurry = RIVAL_HAZARD_FACTOR if stance.rival else 1.0
@@ -132,7 +132,7 @@ def hazard_at(stance: Stance, bid: float, best_before: float, threshold: float) 
 
 
 def market_seller(obs: Observation, rng: np.random.Generator) -> Action:
-    """The open market's answer; all its chance is in its private draws, none from `rng`."""
+    """The seller's move in the open market. Its draws are private values; `rng` is not used."""
     stance, table = obs.own["stance"], obs.table
     if not table.asks:
         return Offer(stance.opening, _say(obs, "opening", stance.opening, 0.0))
@@ -150,10 +150,10 @@ def market_seller(obs: Observation, rng: np.random.Generator) -> Action:
 
 
 def claim_at(own: Mapping[str, Any], t: int) -> tuple[str, bool]:
-    """What the seller claims in round `t`, "" for nothing, and whether it is true.
+    """The seller's claim in round `t`, "" for none, and whether it is true.
 
-    Truths are about its patience and its other buyers, never about its floor: a rival waits; it
-    will walk next round if nobody moves; it is short of time.
+    Claims are about its patience and other buyers, never about its reservation price: a rival is
+    waiting; it will walk next round if the bid does not move; it is short of time.
     """
     stance, chance = own["stance"], own["chance"]
     _, speaks, kind, bluff, *_ = chance[t - 1]
@@ -171,11 +171,12 @@ def claim_at(own: Mapping[str, Any], t: int) -> tuple[str, bool]:
 
 
 def market_tells(table: Any, seller: Mapping[str, Any]) -> Tells:
-    """The seller's manner as it answers the bid of this round, drawn from three hidden causes.
+    """The seller's manner as it replies to the bid of this round, from three hidden causes.
 
-    True urgency (its hazard and the time gone), bluffing now, and nearness to its floor; every
-    signal is a cause with noise of standard deviation 0.15, or a noisy threshold of one. Fidgeting
-    weighs nearness heavily, because the asks alone leave little of it open.
+    The causes are urgency (its chance to walk and the time passed), a bluff in this round, and the
+    nearness of its ask to its reservation price. Each signal is a cause plus noise of standard
+    deviation 0.15, or a threshold on such a sum. Fidgeting weighs nearness most, because the asks
+    alone reveal nearly all of it.
     """
     stance, t = seller["stance"], table.round
     urgency_noise, confidence_noise, cue_noise, fidget_noise, eye, body, heat = seller["chance"][
@@ -221,7 +222,7 @@ LINES = {
 
 
 def _say(obs: Observation, kind: str, price: float, draw: float) -> str:
-    """One line of `kind`: its words depend on the claim and the price, on nothing hidden."""
+    """One line of `kind`; its words depend on the claim and the price, on nothing hidden."""
     options = LINES[kind]
     chosen = options[int(draw * len(options))]
     return chosen.format(price=rupees(price), item=obs.table.item.name)

@@ -1,8 +1,9 @@
-"""The open market, the benchmark we stand behind: every episode draws its own prices and seller.
+"""The tasks of the open market: settings, the draw of an episode, the grader.
 
-An item of the catalogue; the seller's and the buyer's reservation price, drawn apart from each
-other and from the ask, so that one episode in ten has no ZOPA; the number of rounds; what a round
-costs the buyer; a hidden seller type. Whole rupees. Time costs the same in payoff and grade.
+An episode draws an item of the catalogue, the reservation prices of seller and buyer (independent
+of each other and of the ask, so that one episode in ten has no ZOPA), the number of rounds, the
+buyer's discount for each round, and a hidden seller type. Prices are whole rupees. Time costs the
+same in payoff and grade.
 """
 
 from collections.abc import Mapping
@@ -28,10 +29,10 @@ from env.bazaar.time_dependent import TimeDependent
 from env.bazaar.types import Deal, Instance
 from env.core import Task
 
-SELLER_RESERVATION = (0.40, 0.80)  # reservation price as a share of the list price
-BUYER_RESERVATION = (0.60, 1.10)  # likewise; with the seller's it crosses in one episode of ten
-PURSE = 1.5  # of the list price: what a buyer can pay, even at a loss
-CAREER_PURSE = 0.75  # of the ten list prices together: it may not last for ten soft deals
+SELLER_RESERVATION = (0.40, 0.80)  # range of the reservation price, as a share of the list price
+BUYER_RESERVATION = (0.60, 1.10)  # the same; below the seller's in one episode of ten
+PURSE = 1.5  # most that a buyer can pay, even at a loss, as a share of the list price
+CAREER_PURSE = 0.75  # the same of ten list prices together; too little for ten expensive deals
 LARGEST_MARGIN = (
     0.9  # margin that a seller comes to whatever it remembers, so that it still concedes
 )
@@ -39,12 +40,14 @@ LARGEST_MARGIN = (
 
 @dataclass(frozen=True)
 class Market:
-    """One task's settings; ranges are uniform, ends included for whole numbers."""
+    """The settings of one task; ranges are uniform, with both ends for whole numbers."""
 
     about: str
     rounds: tuple[int, int] = (8, 12)
-    discount: tuple[float, float] = (0.94, 0.98)  # what a deal keeps of its worth, a round
-    deadline: tuple[int, int] | None = None  # the buyer's own; a later deal is worth nothing
+    discount: tuple[float, float] = (0.94, 0.98)  # factor on a gain, for each round after the first
+    deadline: tuple[int, int] | None = (
+        None  # round after which a deal is worth nothing to the buyer
+    )
     bluffing: float = 0.0  # least bluff rate of every type
     rival: float = 0.2  # chance that another buyer really waits
     deals: int = 1
@@ -73,7 +76,7 @@ MARKETS = {
 
 
 def draw(name: str, rng: np.random.Generator, seller_type: str = "") -> tuple[Instance, ...]:
-    """The deals of one episode of `bazaar/<name>`; a `seller_type` takes the drawn one's place."""
+    """The deals of one episode of `bazaar/<name>`; a `seller_type` replaces the drawn one."""
     market = MARKETS[name]
     drawn = tuple(SELLER_TYPES)[rng.integers(len(SELLER_TYPES))]
     kind = draw_type(rng, seller_type or drawn)
@@ -112,9 +115,9 @@ def _draw_deal(
 
 
 def softness(past: tuple[Deal, ...]) -> float:
-    """How dear a buyer paid on average, in [0, 1]: half the opening ask is 0, all of it 1.
+    """How much of the opening ask a buyer paid on average, in [0, 1]: half of it is 0, all is 1.
 
-    Failed deals count 0: a buyer who leaves is not soft.
+    A failed deal counts 0.
     """
     if not past:
         return 0.0
@@ -123,7 +126,7 @@ def softness(past: tuple[Deal, ...]) -> float:
 
 
 def remember(instance: Instance, past: tuple[Deal, ...]) -> Instance:
-    """The seller of the next deal, who keeps a margin by what the buyer paid before; the purse."""
+    """The next deal after `past` ones: the seller is firmer with a soft buyer."""
     stance = instance.seller["stance"]
     margin = min(LARGEST_MARGIN, stance.type.margin + softness(past))
     firmer = replace(stance, type=replace(stance.type, margin=margin))
@@ -136,10 +139,11 @@ def remember(instance: Instance, past: tuple[Deal, ...]) -> Instance:
 
 
 def market_grade(state: Any) -> float:
-    """Mean over the deals of what the buyer won, in [-1, 1]; the objective of the open market.
+    """The objective of the open market: the mean grade of the deals, in [-1, 1].
 
-    With a ZOPA: the share of it won, discounted, 0 without a deal or past the deadline. Without
-    one: 1, discounted, for no deal. A deal at a loss counts below 0, by the list price.
+    With a ZOPA a deal earns the buyer's share of it, discounted; no deal, or one past the deadline,
+    earns 0. Without a ZOPA no deal earns 1, discounted. A deal at a loss earns the loss as a share
+    of the list price, at most -1.
     """
     past, left = state.table.past, state.private["buyer"].get("left")
     grades = [

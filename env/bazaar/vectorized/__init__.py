@@ -1,5 +1,6 @@
-"""The bazaar over numpy arrays, thousands of episodes at once, equal to the scalar rules.
+"""The bazaar over numpy arrays: thousands of episodes at once, equal to the scalar rules.
 
-`types.py` holds the arrays, `games.py` draws them, `rollout.py` plays them; `buyers.py`,
-`sellers.py` and `grades.py` mirror the scalar policies and graders, `rounding.py` the arithmetic.
+`types.py` holds the arrays, `games.py` makes games, `rollout.py` plays them. `buyers.py`,
+`sellers.py` and `grades.py` mirror the scalar policies and graders, `rounding.py` Python's
+arithmetic.
 """

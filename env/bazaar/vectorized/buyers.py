@@ -1,4 +1,4 @@
-"""The scripted buyers of `buyers` and `time_dependent` over arrays, move for move the same."""
+"""The scripted buyers of `classic.buyers` and `time_dependent` over arrays; the same moves."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from env.core import Policy
 
 
 def batch_rule_based(view: BatchView) -> Moves:
-    """`rule_based`."""
+    """`rule_based` over arrays."""
     ask, budget, (draw, _) = view.opening_ask, view.reservation, view.chance()
     if view.round:
         price = view.bid + (ask - view.bid) * _uniform(0.20, 0.35, draw)
@@ -28,7 +28,7 @@ def _uniform(low: float, high: float, draw: np.ndarray) -> np.ndarray:
 
 
 def batch_smart(view: BatchView) -> Moves:
-    """`smart`."""
+    """`smart` over arrays."""
     ask, budget, deadline = view.ask, view.reservation, view.own.deadline
     if not view.round:
         return OFFER, _careful(view, 0.4 * view.opening_ask)
@@ -51,7 +51,7 @@ def _careful(view: BatchView, price: np.ndarray) -> np.ndarray:
 
 
 def batch_aggressive(view: BatchView) -> Moves:
-    """`aggressive`."""
+    """`aggressive` over arrays."""
     target = 0.35 * view.reservation
     if not view.round:
         return OFFER, _offer(view, 0.7 * target)
@@ -60,7 +60,7 @@ def batch_aggressive(view: BatchView) -> Moves:
 
 
 def batch_naive(view: BatchView) -> Moves:
-    """`naive`."""
+    """`naive` over arrays."""
     if view.round >= 2:
         return np.where(view.ask <= view.reservation, ACCEPT, WALK), view.ask
     return OFFER, _offer(view, (0.80, 0.85)[view.round] * view.opening_ask)
@@ -74,7 +74,7 @@ def _offer(view: BatchView, price: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BatchTimeDependent:
-    """`TimeDependent.buy` with the same settings."""
+    """`TimeDependent.buy` over arrays, with the same settings."""
 
     exponent: float
     opening: float = 0.3
@@ -100,7 +100,7 @@ _FORMS = {
 
 
 def batch_form(policy: Policy) -> Buyers | None:
-    """The same buyer over arrays; None where it has no such form."""
+    """`policy` over arrays; None if it has no such form."""
     if isinstance(policy, TimeDependent):
         return BatchTimeDependent(policy.exponent, policy.opening)
     return _FORMS.get(policy)

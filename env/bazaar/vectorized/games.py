@@ -1,7 +1,8 @@
-"""Batches of games: those of given seeds, or drawn all at once.
+"""Makes batches of games: those of given seeds, or a sample drawn at once.
 
-`games_of` holds the very instances and draws that `rollout` meets; `draw_games` draws from the same
-distribution, fast. `BATCH_TASKS` names the tasks there are: all in which the learner buys.
+`games_of` holds exactly the instances and draws that `rollout` meets; `draw_games` samples the same
+distribution much faster. `BATCH_TASKS` names the tasks that have batches: all in which the learner
+buys.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,10 +42,10 @@ from env.tasks import TASKS
 
 BATCH_TASKS = tuple(name for name, task in TASKS.items() if task.learner == "buyer")
 PRICES = np.array([item.list_price for item in CATALOGUE], float)
-# The places in a round's draws of those that are read here: uniform ones, then noise.
+# Indices of the draws of a round that are used here: uniform ones, then noise.
 CLASSIC_DRAWS = (0, 1, 2, 3, 8)  # walk, bluff, late, pull_back; of the deception
 MARKET_DRAWS = (0, 1, 2, 3, 7, 9)  # walk, claim, kind, bluff; of the deception, of the eyes
-# What a buyer's own values are where it has none.
+# Values that stand for what a buyer does not have.
 ABSENT: Mapping[str, float] = {
     "reservation": np.nan,
     "purse": np.inf,
@@ -57,7 +58,10 @@ ABSENT: Mapping[str, float] = {
 
 
 def games_of(name: str, seeds: Sequence[int]) -> Games:
-    """The games that `rollout` plays at `seeds`, one or more."""
+    """The games that `rollout` plays at `seeds`, one or more, of the task called `name`.
+
+    Raises ValueError if the task has no batches.
+    """
     task = _covered(name)
     states = [begin(task, seed).state for seed in seeds]
     in_turn = zip(*(state.private["nature"] for state in states), strict=True)
@@ -77,7 +81,7 @@ def games_of(name: str, seeds: Sequence[int]) -> Games:
 
 def _stacked_deals(name: str, instances: Sequence[Instance]) -> Deals:
     rounds = np.array([deal.rounds or TASKS[name].env.rounds for deal in instances])
-    chance = np.ones((len(instances), int(rounds.max()), 12))  # 1 beyond the rounds: not read
+    chance = np.ones((len(instances), int(rounds.max()), 12))  # 1 after the last round, never used
     for row, deal in zip(chance, instances, strict=True):
         row[: len(deal.seller["chance"])] = deal.seller["chance"]
     draws = np.ascontiguousarray(chance.T)
@@ -103,7 +107,7 @@ def _stacked_own(owns: Sequence[Mapping[str, Any]]) -> Own:
 
 
 def _stacked(records: Sequence[Any]) -> Any:
-    """One record of arrays from several dataclass instances of a kind."""
+    """One dataclass instance of arrays from several instances of the class."""
     columns = [[getattr(record, field.name) for record in records] for field in fields(records[0])]
     return type(records[0])(
         *(_stacked(c) if isinstance(c[0], SellerType) else np.array(c) for c in columns)
@@ -114,7 +118,10 @@ def _stacked(records: Sequence[Any]) -> Any:
 
 
 def draw_games(name: str, n: int, rng: np.random.Generator) -> Games:
-    """`n` games of the task called `name`, one or more, from `rng`, distributed as `begin`'s."""
+    """`n` games of the task called `name`, drawn from `rng`; distributed as those of `begin`.
+
+    Raises ValueError if the task has no batches.
+    """
     task = _covered(name)
     family, short = name.split("/")
     draw = _draw_classic(short, n, rng) if family == "classic" else _draw_market(short, n, rng)
@@ -184,7 +191,7 @@ def _draw_deal(
     return _deals(rounds, list_price, cost, own, _market_sellers(stance, draws))
 
 
-# What both have in common
+# Shared by both
 
 
 def _games(

@@ -1,4 +1,4 @@
-"""The graders of both families over arrays: one share a deal, one grade a game."""
+"""The graders of both families over arrays: a share for each deal, a grade for each game."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -10,18 +10,16 @@ from env.bazaar.vectorized.rounding import power
 from env.bazaar.vectorized.types import FORFEIT, Deals, Games, Outcome
 from env.tasks import TASKS
 
-Parts = tuple[Deals, Outcome, np.ndarray]  # of one deal: as it stood, how it came out, the share
-
 
 def shares_of(deal: Deals, outcome: Outcome) -> np.ndarray:
-    """The learner's `shares` of one deal."""
+    """The learner's share of the ZOPA in one deal, as `shares`; shape (n,)."""
     limit, width = deal.own[0].reservation, deal.own[0].reservation - deal.seller_reservation
     to_share = np.where(width > 0, width, deal.list_price)
     return np.where(outcome.buyer == 0, (limit - outcome.price) / to_share, 0.0)
 
 
 def graded(games: Games, outcomes: Sequence[Outcome], share: np.ndarray) -> np.ndarray:
-    """What the task's own grader says of each game; `share` has shape (deals, n)."""
+    """The task's grade of each game, shape (n,); `share` has shape (deals, n)."""
     grade = _GRADES[TASKS[games.task].grade]
     parts = [grade(*part) for part in zip(games.deals, outcomes, share, strict=True)]
     mean = sum(parts) / len(parts)
@@ -42,7 +40,7 @@ def _tells_part(deal: Deals, outcome: Outcome, share: np.ndarray) -> np.ndarray:
 
 
 def _deadline_part(deal: Deals, outcome: Outcome, share: np.ndarray) -> np.ndarray:
-    """Of a task of one deal, so that the mean may be clipped after it is halved."""
+    """For a task of one deal, where clipping the mean after halving makes no difference."""
     late = outcome.rounds > deal.own[0].deadline
     return np.minimum(1.0, np.maximum(0.0, share)) * np.where(late, 0.5, 1.0)
 

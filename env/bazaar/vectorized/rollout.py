@@ -1,7 +1,7 @@
-"""Play a batch of games to their end: bargaining of two, one deal after the other, and the crowd.
+"""Plays a batch of games to their end: two-party deals one after the other, or several buyers.
 
-An illegal move of a buyer forfeits its game alone. In the rounds after a game is over its numbers
-are NaN and stay so.
+An illegal move of a buyer forfeits only its own game. In the rounds after a game is over its prices
+are NaN.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,11 +30,11 @@ from env.bazaar.vectorized.types import (
     Results,
 )
 
-CLOSED_BY = np.array([RUNNING, AGREEMENT, WALKAWAY])  # what a legal move of each kind makes of it
+CLOSED_BY = np.array([RUNNING, AGREEMENT, WALKAWAY])  # how a legal move of each kind ends a deal
 
 
 def play_batch(games: Games, buyers: Buyers) -> Results:
-    """Play all `games` with `buyers` in the learner's seat; the tasks' sellers keep the rules."""
+    """Plays all `games` with `buyers` in the learner's seat; sellers and rivals are the task's."""
     past: list[Outcome] = []
     running = np.ones(len(games.deals[0].rounds), bool)
     play = _compete if games.rivals else _bargain
@@ -49,7 +49,7 @@ def play_batch(games: Games, buyers: Buyers) -> Results:
 def legal(
     kind: np.ndarray, bid: np.ndarray, ask: np.ndarray, payable: np.ndarray, decimals: int
 ) -> np.ndarray:
-    """Whether the rules allow these moves of buyers who can pay so much."""
+    """Whether the rules allow these moves of buyers who can pay `payable`; arrays of shape (n,)."""
     fits = (bid > 0) & (bid <= payable) & (rounded(bid, decimals) == bid)
     return np.where(kind == OFFER, fits, (kind == WALK) | (ask <= payable))
 
@@ -57,7 +57,7 @@ def legal(
 def _bargain(
     games: Games, deal: Deals, buyers: Buyers, past: Sequence[Outcome], running: np.ndarray
 ) -> Outcome:
-    """One deal of two, as `Bazaar` has it."""
+    """One deal between two, by the rules of `Bazaar`."""
     (own,), sellers = deal.own, deal.sellers
     running, payable, blank = running.copy(), own.payable, _blank(deal, running)
     asks, bids, end, by, buyer, price, rounds, _ = blank
@@ -70,13 +70,13 @@ def _bargain(
         np.copyto(by, BUYER, where=running & (closed != RUNNING))
         rounds += running & lawful
 
-        asked = running & (closed == RUNNING)
-        np.copyto(bids[t - 1], bid, where=asked)
+        open_bids = running & (closed == RUNNING)
+        np.copyto(bids[t - 1], bid, where=open_bids)
         answer, ask = sellers.answer(t, asks[:t], bids[:t])
-        np.copyto(price, bid, where=asked & (answer == ACCEPT))
-        np.copyto(asks[t], ask, where=asked & (answer == OFFER))
+        np.copyto(price, bid, where=open_bids & (answer == ACCEPT))
+        np.copyto(asks[t], ask, where=open_bids & (answer == OFFER))
         late = (answer == OFFER) & (t >= deal.rounds)
-        np.copyto(closed, np.where(late, DEADLINE, CLOSED_BY[answer]), where=asked)
+        np.copyto(closed, np.where(late, DEADLINE, CLOSED_BY[answer]), where=open_bids)
         np.copyto(end, closed, where=running)
         running &= closed == RUNNING
         if not running.any():
@@ -88,7 +88,7 @@ def _bargain(
 def _compete(
     games: Games, deal: Deals, buyers: Buyers, past: Sequence[Outcome], running: np.ndarray
 ) -> Outcome:
-    """One deal of a crowd under sealed bids, as `MultiBuyerBazaar` has it."""
+    """One deal under sealed bids, by the rules of `MultiBuyerBazaar`."""
     running, blank = running.copy(), _blank(deal, running)
     asks, bids, end, by, buyer, price, rounds, left = blank
     seats = (buyers, *games.rivals)
@@ -133,7 +133,7 @@ def _compete(
 
 
 def _blank(deal: Deals, running: np.ndarray) -> Outcome:
-    """An outcome to write into: the opening asks stand, games that are over are forfeits."""
+    """An outcome to write into: opening asks filled in, games that are over marked as forfeits."""
     n, most = len(running), int(deal.rounds.max())
     asks, bids = np.full((most + 1, n), np.nan), np.full((most, n), np.nan)
     np.copyto(asks[0], deal.opening, where=running)
@@ -147,7 +147,7 @@ def _blank(deal: Deals, running: np.ndarray) -> Outcome:
 def _sight(
     games: Games, deal: Deals, own: Own, past: Sequence[Outcome], running: np.ndarray
 ) -> Callable[..., BatchView]:
-    """What one buyer sees at round `t`; `running` is watched as it changes."""
+    """A function that returns what one buyer sees at a round. It reads `running` at each call."""
     turns = sum(before.rounds for before in past) + np.zeros(len(running), int)
     rate = capitulation([(before.price, before.asks[0]) for before in past])
 

@@ -1,17 +1,17 @@
-"""Python's arithmetic over arrays, to the last bit, so that a batch equals its games."""
+"""Python's arithmetic over arrays, equal to the last bit, so that a batch equals scalar games."""
 
 import numpy as np
 
 from env.concession import conceded
 
-power = np.frompyfunc(pow, 2, 1)  # Python's: that of numpy may differ in the last bit
+power = np.frompyfunc(pow, 2, 1)  # Python's pow: numpy's may differ in the last bit
 
 
 def rounded(prices: np.ndarray, decimals: int) -> np.ndarray:
-    """`prices` as Python's `round` has them, at up to 6 decimals.
+    """`prices` rounded as by Python's `round`, for up to 6 decimals; same shape.
 
-    `np.round` multiplies and errs where the product falls on a tie; here the remainder of the
-    product decides, which is exact (Dekker 1971).
+    `np.round` multiplies first and errs where the product falls on a tie; here the exact remainder
+    of the product decides (Dekker 1971).
     """
     if decimals == 0:
         return np.rint(prices)
@@ -31,5 +31,5 @@ def rounded(prices: np.ndarray, decimals: int) -> np.ndarray:
 
 
 def batch_conceded(move: int, moves: np.ndarray, exponent: float) -> np.ndarray:
-    """`conceded` at one `move` of many numbers of moves, shape (n,), int."""
+    """`conceded` at one `move` for integer numbers of `moves`; both arrays of shape (n,)."""
     return np.array([conceded(move, m, exponent) for m in range(int(moves.max()) + 1)])[moves]

@@ -1,7 +1,7 @@
-"""The sellers of both families over arrays: `classic_seller` and `market_seller` n times.
+"""The sellers of both families over arrays: n times `classic_seller` or `market_seller`.
 
 `asks_at` and `hazards_at` are the open market's formulas for arrays of any shapes that broadcast;
-the oracle solves its games with them. Rounds are counted from 1.
+the best response is computed with them. Rounds are counted from 1.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from env.bazaar.market.tasks import LARGEST_MARGIN
 from env.bazaar.vectorized.rounding import rounded
 
 OFFER, ACCEPT, WALK = range(3)  # kinds of a move
-Paid = Sequence[tuple[np.ndarray, np.ndarray]]  # prices, NaN without a deal, and opening asks
+Paid = Sequence[tuple[np.ndarray, np.ndarray]]  # per deal: price, NaN without one; opening ask
 
 
 class BatchTells(NamedTuple):
-    """Those of the tells that a scripted buyer reads."""
+    """The tells that a scripted buyer reads; shape (n,)."""
 
     verbal_deception_cue: np.ndarray
     looks_away: np.ndarray  # bool: eye_contact is "avoidant"
@@ -35,17 +35,20 @@ class BatchTells(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClassicSellers:
-    """The published seller n times; `terms` holds arrays where the instances differ."""
+    """n published sellers; `terms` holds arrays where they differ."""
 
     terms: Terms
-    walk: np.ndarray  # draws, (rounds, n), like the next two
+    walk: np.ndarray  # draws, (rounds, n), as the next two
     late: np.ndarray
     deception: np.ndarray
     fakes: np.ndarray  # (rounds, n) bool: makes a fake concession
     takes_back: np.ndarray  # (rounds, n) bool: takes its fake concessions back
 
     def answer(self, t: int, asks: np.ndarray, bids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Kinds and asks of `classic_seller` at round `t`."""
+        """The moves of `classic_seller` at round `t`: kinds and asks, (n,) each.
+
+        `asks` and `bids` have shape (t, n).
+        """
         own, offer, last_ask = self.terms, bids[-1], asks[-1]
         walks = (self.walk[t - 1] < own.walk_probability * t / own.rounds) & (
             offer < 0.9 * own.reserve
@@ -72,7 +75,7 @@ class ClassicSellers:
         return np.where(walks, WALK, accepts * ACCEPT), ask
 
     def tells(self, t: int, asks: np.ndarray) -> BatchTells:
-        """Of `classic_tells` with the answer of round `t`; `asks` are those before it."""
+        """`classic_tells` with the reply of round `t`; `asks` are those before it, (t, n)."""
         own, cue = self.terms, np.zeros(asks.shape[1])
         pressed = 1 - (asks[-1] - own.reserve) / (own.anchor - own.reserve)
         urgency = np.minimum(1.0, own.inventory_pressure * t / own.rounds + 0.3 * pressed)
@@ -82,7 +85,7 @@ class ClassicSellers:
         return BatchTells(cue, looks_away.get(own.persona, np.zeros(cue.shape, bool)))
 
     def remembering(self, paid: Paid) -> "ClassicSellers":
-        """The same after these deals: it concedes less to a buyer that pays too much."""
+        """The sellers after the deals `paid`: they concede less to a buyer that paid too much."""
         return replace(
             self, terms=replace(self.terms, rate=self.terms.rate * (1 - 0.3 * capitulation(paid)))
         )
@@ -90,17 +93,20 @@ class ClassicSellers:
 
 @dataclass(frozen=True, slots=True)
 class MarketSellers:
-    """The open market's seller n times; `stance` and its type hold arrays."""
+    """n sellers of the open market; `stance` and its type hold arrays."""
 
     stance: Stance
-    walk: np.ndarray  # draws, (rounds, n), like `cue` and `eye`
+    walk: np.ndarray  # draws, (rounds, n), as `cue` and `eye`
     cue: np.ndarray
     eye: np.ndarray
-    bluffs: np.ndarray  # (rounds, n) bool: makes a claim that is not true
+    bluffs: np.ndarray  # (rounds, n) bool: makes a false claim
     in_time: np.ndarray  # share conceded with time after each round, (rounds, n)
 
     def answer(self, t: int, asks: np.ndarray, bids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Kinds and asks of `market_seller` at round `t`."""
+        """The moves of `market_seller` at round `t`: kinds and asks, (n,) each.
+
+        `asks` and `bids` have shape (t, n).
+        """
         stance, kind, bid = self.stance, self.stance.type, bids[-1]
         before = bids[:-1].max(axis=0) if t > 1 else LOW_BID * stance.opening
         best = np.maximum(before, bid) if t > 1 else bid
@@ -112,13 +118,13 @@ class MarketSellers:
         return np.where(bid >= threshold, ACCEPT, (self.walk[t - 1] < hazard) * WALK), ask
 
     def tells(self, t: int, asks: np.ndarray) -> BatchTells:
-        """Of `market_tells` with the answer of round `t`."""
+        """`market_tells` with the reply of round `t`; `asks` is not used."""
         bluffing = self.bluffs[t - 1]
         cue = _clip(0.2 + 0.5 * bluffing + 0.15 * self.cue[t - 1])
         return BatchTells(cue, bluffing + 0.4 * self.eye[t - 1] > 0.6)
 
     def remembering(self, paid: Paid) -> "MarketSellers":
-        """The same after these deals, as `remember` has it: it keeps more of its margin."""
+        """The sellers after the deals `paid`, as `remember`: they keep more of their margin."""
         kind = self.stance.type
         margin = np.minimum(LARGEST_MARGIN, kind.margin + softness(paid))
         return replace(self, stance=replace(self.stance, type=replace(kind, margin=margin)))
@@ -131,7 +137,7 @@ def asks_at(
     in_time: np.ndarray,
     best_bid: np.ndarray,
 ) -> np.ndarray:
-    """`ask_at` before it is rounded up; `in_time` is the share conceded with time."""
+    """`ask_at` without rounding up; `in_time` is the share conceded with time."""
     low = LOW_BID * opening
     moved = np.minimum(1.0, np.maximum(0.0, (best_bid - low) / (opening - low)))
     return opening - (opening - resting) * ((1 - reciprocity) * in_time + reciprocity * moved)
@@ -144,7 +150,7 @@ def hazards_at(
     best_before: np.ndarray,
     threshold: np.ndarray,
 ) -> np.ndarray:
-    """`hazard_at`; `impatience` has the hurry in it that a rival brings."""
+    """`hazard_at`; `impatience` includes the factor for a rival."""
     progress = np.maximum(0.0, bid - best_before) / (FULL_PROGRESS * opening)
     distance = (threshold - bid) / (FULL_HAZARD_GAP * opening)
     stalled = 1 - np.minimum(1.0, progress)
@@ -152,13 +158,13 @@ def hazards_at(
 
 
 def capitulation(paid: Paid) -> np.ndarray | float:
-    """`capitulation_rate` of these deals."""
+    """`capitulation_rate` of the deals `paid`; shape (n,), or 0.0 without deals."""
     recent = paid[-10:]
     return sum(price > 0.85 * ask for price, ask in recent) / len(recent) if recent else 0.0
 
 
 def softness(paid: Paid) -> np.ndarray | float:
-    """`softness` of `market` for these deals."""
+    """`softness` of the deals `paid`; shape (n,), or 0.0 without deals."""
     if not paid:
         return 0.0
     soft = sum(np.where(np.isnan(price), 0.0, 2 * price / ask - 1) for price, ask in paid)

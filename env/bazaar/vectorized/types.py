@@ -1,9 +1,9 @@
 """Games over numpy arrays, thousands at once: their values, and what the buyers may see.
 
-`batch_play.play_batch` plays them move for move as `rollout` does: every formula keeps the order of
-the scalar one, so prices agree to the last bit. Arrays have shape (n,), or (rounds, n) with the
-earliest round first; prices are rupees, NaN where there is none. Nothing is said. The games come
-from `batch_games`.
+`rollout.play_batch` plays them move for move as `env.rollout` does: every formula keeps the order
+of operations of the scalar one, so prices agree to the last bit. Arrays have shape (n,), or
+(rounds, n) with the earliest round first; prices are rupees, NaN where there is none. There are no
+messages.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,42 +16,42 @@ from env.bazaar.vectorized.rounding import rounded
 from env.bazaar.vectorized.sellers import BatchTells, ClassicSellers, MarketSellers
 from env.core import EndReason
 
-ENDS = tuple(EndReason)  # an end is its place here
+ENDS = tuple(EndReason)  # an end is stored as its index here
 AGREEMENT, WALKAWAY, DEADLINE, FORFEIT = map(ENDS.index, EndReason)
 RUNNING = -1
-NOBODY = -1  # bought it
-SELLER, BUYER = range(2)  # who ended a deal; the rivals follow
+NOBODY = -1  # buyer of an item that was not sold
+SELLER, BUYER = range(2)  # who ended a deal; the rivals have the next numbers
 
 Moves = tuple[np.ndarray, np.ndarray]  # kinds and prices, (n,) each; a price counts with an OFFER
 
 
 class Own(NamedTuple):
-    """What a buyer alone knows, n times."""
+    """The private values of n buyers; every array has shape (n,)."""
 
     reservation: np.ndarray
-    purse: np.ndarray  # infinite where there is none, like `deadline`
-    discount: np.ndarray  # what a deal keeps of its worth, a round; 1 in the classic game
+    purse: np.ndarray  # infinite if there is none, as `deadline`
+    discount: np.ndarray  # factor on a gain for each round after the first; 1 in the classic game
     deadline: np.ndarray  # a round
 
     @property
     def payable(self) -> np.ndarray:
-        """What the rules let it pay: its purse binds it instead of its reservation price."""
+        """The most that the rules let it pay: its purse, or without one its reservation price."""
         return np.where(np.isfinite(self.purse), self.purse, self.reservation)
 
 
 @dataclass(frozen=True, slots=True)
 class Deals:
-    """One deal of each of n games before its first move, with the sellers' chance."""
+    """One deal of each of n games before its first move, with the sellers' draws."""
 
-    rounds: np.ndarray  # limit of each, int
-    opening: np.ndarray  # first ask
+    rounds: np.ndarray  # limit of rounds, int
+    opening: np.ndarray  # opening ask
     list_price: np.ndarray
     seller_reservation: np.ndarray
-    own: tuple[Own, ...]  # the learner's, then each rival's
+    own: tuple[Own, ...]  # the learner's private values, then each rival's
     sellers: ClassicSellers | MarketSellers
 
     def remembering(self, past: Sequence["Outcome"]) -> "Deals":
-        """The same after `past` deals: the sellers remember them, the learner has spent."""
+        """The deals after `past` ones: the sellers remember them, the learner has spent."""
         spent = sum(np.nan_to_num(deal.price) for deal in past)
         learner, *rivals = self.own
         own = (learner._replace(purse=learner.purse - spent), *rivals)
@@ -61,17 +61,17 @@ class Deals:
 
 @dataclass(frozen=True, slots=True)
 class Games:
-    """n games of one task before their first move, with all their chance."""
+    """n games of one task before their first move, with all their draws."""
 
     task: str
     decimals: int  # of a price
-    seller_type: str  # disclosed in the classic family only
+    seller_type: str  # disclosed in the classic game only
     deals: tuple[Deals, ...]
-    # The first two uniform draws of the learner at its turns, (2, k): the turns in their games,
-    # counted from 0 over all deals, and the places of the games, (k,) each.
+    # Takes the turns in their games, counted from 0 over all deals, and the indices of the games,
+    # (k,) each; returns the first two uniform draws of the learner at those turns, (2, k).
     chance: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    rivals: tuple["Buyers", ...] = ()  # in a crowd; they draw nothing
-    liking: np.ndarray | None = None  # in a crowd, (buyers, n): of equal bids the lowest wins
+    rivals: tuple["Buyers", ...] = ()  # the other buyers; they draw nothing
+    liking: np.ndarray | None = None  # with rivals, (buyers, n): of equal bids the lowest rank wins
 
 
 class BatchView(NamedTuple):
@@ -82,13 +82,13 @@ class BatchView(NamedTuple):
     deals: int
     rounds: np.ndarray
     own: Own
-    capitulation: np.ndarray | float  # `capitulation_rate` of the deals before
-    round: int  # moves made
+    capitulation: np.ndarray | float  # `capitulation_rate` of the earlier deals
+    round: int  # moves that the buyer has made
     asks: np.ndarray  # (round + 1, n)
     bids: np.ndarray  # (round, n)
     contested: np.ndarray | bool  # a rival is still active
-    tells: Callable[[], BatchTells]  # with the seller's last move, from round 1
-    chance: Callable[[], np.ndarray]  # of this turn, (2, n)
+    tells: Callable[[], BatchTells]  # of the seller's last move, from round 1
+    chance: Callable[[], np.ndarray]  # the uniform draws of this turn, (2, n)
 
     @property
     def reservation(self) -> np.ndarray:
@@ -112,7 +112,7 @@ class BatchView(NamedTuple):
 
     @property
     def bid(self) -> np.ndarray:
-        """From round 1, like `drop`."""
+        """The buyer's last bid; from round 1, as `drop`."""
         return self.bids[-1]
 
     @property
@@ -124,22 +124,22 @@ Buyers = Callable[[BatchView], Moves]
 
 
 class Outcome(NamedTuple):
-    """How one deal of each game came out; one that a forfeit kept from beginning has no asks."""
+    """The outcome of one deal of each game; after a forfeit the later deals have no asks."""
 
     asks: np.ndarray  # (rounds + 1, n)
     bids: np.ndarray  # (rounds, n): the learner's, legal ones
-    end: np.ndarray  # places in ENDS
-    by: np.ndarray  # who ended it: SELLER, BUYER or a rival
+    end: np.ndarray  # index into ENDS
+    by: np.ndarray  # who ended it: SELLER, BUYER or a rival's number
     buyer: np.ndarray  # who bought: 0 the learner, then its rivals, or NOBODY
     price: np.ndarray
-    rounds: np.ndarray  # int: those of the table
-    left: np.ndarray  # the round in which the learner walked from a crowd, NaN
+    rounds: np.ndarray  # int: rounds played
+    left: np.ndarray  # with rivals, the round in which the learner walked away; else NaN
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """How n games came out: an outcome a deal; the learner's shares, (deals, n), and grades."""
+    """The outcomes of n games: one Outcome for each deal, the learner's shares and grades."""
 
     deals: tuple[Outcome, ...]
-    share: np.ndarray  # of the ZOPA, as `shares` has it
-    grade: np.ndarray  # (n,): the task's
+    share: np.ndarray  # (deals, n): share of the ZOPA, as `shares`
+    grade: np.ndarray  # (n,): the task's grade
