@@ -1,4 +1,10 @@
-"""The GPU arena: labs trade GPU time under budgets, deadlines and shocks. Its public names."""
+"""The GPU arena: labs trade GPU time under budgets, deadlines and shocks.
+
+`types.py` holds the values of a market, `actions.py` the fourteen actions, `generator.py` draws a
+world, `env.py` runs a round by the rules in `rules/`. `planning.py` finds a lab's best plan,
+`opponents.py` plays the scripted labs, `reward.py` computes rewards, `tasks.py` lists the tasks.
+`pitch/` holds public pitches and the rule judge. `__all__` is the public interface.
+"""
 
 from env.arena.actions import (
     CONDITIONS,

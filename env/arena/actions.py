@@ -1,7 +1,7 @@
-"""The fourteen actions, how to read one from any JSON, and a description of each for forms.
+"""The fourteen actions: parsing from JSON, validation, and a description of each for forms.
 
-An action is one flat record. What cannot be read as one becomes `Malformed`, which the rules answer
-with the code `malformed_action`; it never raises.
+An action is one flat record. Anything that cannot be parsed as one becomes `Malformed`, to which
+the rules reply with the code `malformed_action`; nothing here raises.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ LONGEST_ID = 40
 MOST_IDS = 24  # block ids in one list
 MOST_CONDITIONS = 4
 LONGEST_CONDITION = 80  # characters of a key or a text
-LARGEST_NUMBER = 1e9  # in size: far above any purse, and a sum of such stays exact to the cent
+LARGEST_NUMBER = 1e9  # absolute value; far above any budget, and sums stay exact to the cent
 BETWEEN = f"from -{LARGEST_NUMBER:,.0f} to {LARGEST_NUMBER:,.0f}"
 
 
@@ -31,11 +31,11 @@ class Action(NamedTuple):
     conditions: tuple[tuple[str, Any], ...] = ()
 
     def condition(self, name: str, default: float) -> float:
-        """The number agreed under `name`; `default` where there is none."""
+        """The value of the condition `name`; `default` if there is none."""
         return dict(self.conditions).get(name, default) if self.conditions else default
 
     def as_json(self) -> dict[str, Any]:
-        """The action as plain data, empty fields left out."""
+        """The action as a JSON object without its empty fields."""
         row = {name: field for name, field in self._asdict().items() if field not in EMPTY}
         for name in ("block_ids", "requested_block_ids"):
             if name in row:
@@ -47,7 +47,7 @@ EMPTY = (None, (), "", 0.0)
 
 
 class Malformed(NamedTuple):
-    """Something that is no action; `reason` is one plain sentence."""
+    """An input that is no action; `reason` says why, in one sentence."""
 
     reason: str
 
@@ -55,7 +55,7 @@ class Malformed(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What one type of action is for, the fields it reads, and how it may come out."""
+    """A type of action: its purpose, the fields that it uses, and its possible result codes."""
 
     purpose: str
     required: tuple[str, ...]
@@ -210,7 +210,7 @@ CONDITIONS = {
 
 
 def action_from(row: Any) -> Action | Malformed:
-    """The action that `row` (any JSON value) holds; unknown fields are left aside."""
+    """The action in `row`, any JSON value. Unknown fields are ignored."""
     if not isinstance(row, Mapping):
         return Malformed(f"an action is an object with an action_type, not {_short(row)}")
     fields = {name: row[name] for name in Action._fields if row.get(name) is not None}
@@ -227,7 +227,7 @@ def action_from(row: Any) -> Action | Malformed:
 
 
 def action_fault(action: Action) -> str:
-    """Why `action` is malformed, in one sentence; empty where it is well formed."""
+    """Why `action` is malformed, in one sentence; empty if it is well formed."""
     if not (isinstance(action.action_type, str) and action.action_type in KINDS):
         return f"there is no action_type {_short(action.action_type)}; see the fourteen types"
     _, target, offer, coalition, block_ids, requested, job, payment, message, conditions = action
@@ -268,7 +268,7 @@ def _condition_fault(conditions: Any) -> str:
 
 
 def _is_text(value: Any, longest: int) -> bool:
-    """Text that is short enough and can be written to a file."""
+    """Whether `value` is a text that is short enough and can be encoded as UTF-8."""
     if not isinstance(value, str) or len(value) > longest:
         return False
     return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
@@ -281,7 +281,7 @@ def _is_ids(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """A plain number that a lab can reckon with; NaN fails the comparison."""
+    """Whether `value` is a number up to LARGEST_NUMBER; NaN fails the comparison."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) <= LARGEST_NUMBER

@@ -1,12 +1,10 @@
-"""The rules of the GPU arena: whose turn it is, what an action does, how a round closes.
+"""The environment of the GPU arena: the order of turns, applying an action, closing a round.
 
-In a round every lab acts twice at most: all of them once in the order of their seats, then all of
-them again. A lab that waits is done for the round, one that finishes is done for good. When nobody
-is left to act the round closes: the hours of that round are gone, offers and holds lapse, a shock
-may strike.
+In a round every lab acts at most twice: all labs once in the order of their seats, then all again.
+A lab that waits is done for the round; a lab that finishes is done for good. When nobody is left to
+act, the round closes: its GPU-hours expire, offers and holds may lapse, a shock may strike.
 
-An action that the rules refuse is answered with a code and uses up the action; nothing else
-changes.
+An action that the rules refuse returns a code and uses up the turn; nothing else changes.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +29,7 @@ def wait(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
 
 
 def finish(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
-    """Offers are withdrawn, pools dissolved without blame, and the lab settles."""
+    """Leaves the market: closes the lab's offers and, without a breach, its coalitions."""
     draft.labs = {**draft.labs, agent: draft.labs[agent]._replace(finished=True)}
     for coalition in tuple(draft.coalitions.values()):
         if agent in coalition.members and not coalition.ended:
@@ -60,14 +58,14 @@ RULES: Mapping[str, Callable[[Draft, str, Action], tuple[str, str]]] = {
 
 @dataclass(frozen=True)
 class GpuBudgetNegotiationEnv:
-    """A market of one size. Holds settings only."""
+    """The rules of a market of one `size`. Holds settings only."""
 
     name: str
     size: Size
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """The seats; those that a smaller market leaves empty never act."""
+        """The seats; in a smaller market the last ones stay empty and never act."""
         return SEATS[: max(self.size.labs)]
 
     def reset(self, rng: np.random.Generator) -> State:
@@ -82,12 +80,15 @@ class GpuBudgetNegotiationEnv:
         return Observation(agent, state.market, state.private[agent])
 
     def step(self, state: State, action: Action | Malformed) -> State:
-        """The state after the acting lab's action; IllegalAction after the end or without one."""
+        """The state after the next lab's action.
+
+        Raises IllegalAction after the end, or if `action` is no Action or Malformed.
+        """
         after = act(state, action)
         return after if after.market.queue else close(after)
 
     def end(self, state: State) -> EndReason | None:
-        """A market that all labs have left ends by WALKAWAY, any other by its DEADLINE."""
+        """WALKAWAY if all labs have left, DEADLINE if the rounds are over, None before."""
         if state.market.queue:
             return None
         left = all(lab.finished for lab in state.market.labs.values())
@@ -100,7 +101,10 @@ class GpuBudgetNegotiationEnv:
 
 
 def act(state: State, action: Action | Malformed) -> State:
-    """The state after the next lab's action, the round still open."""
+    """The state after the next lab's action, without closing the round.
+
+    Raises IllegalAction after the end, or if `action` is no Action or Malformed.
+    """
     queue = state.market.queue
     if not queue:
         raise IllegalAction("this market is over; no action is left to take")
@@ -135,17 +139,17 @@ def _refused(
 ) -> State:
     own = state.private[agent]
     recent = own.recent if action is None else (*own.recent[-2:], action)
-    told = own._replace(results=(Result(False, code, message),), recent=recent)
-    return State(state.market._replace(queue=rest), {**state.private, agent: told})
+    with_result = own._replace(results=(Result(False, code, message),), recent=recent)
+    return State(state.market._replace(queue=rest), {**state.private, agent: with_result})
 
 
 def close(state: State) -> State:
-    """The state at the opening of the next round, or settled after the last."""
+    """The state as the next round opens, or the settled state after the last round."""
     return open_round(next_round(state))
 
 
 def open_round(state: State) -> State:
-    """The same state with the turns of its round laid out; none once the rounds are out."""
+    """The state with the queue of its round's turns; an empty queue once the rounds are over."""
     market = state.market
     present = tuple([lab.lab_id for lab in market.labs.values() if not lab.finished])
     over = market.round_index >= market.max_rounds

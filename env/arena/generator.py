@@ -1,7 +1,7 @@
-"""The world of an episode, drawn whole at its start: labs, blocks, jobs, shocks.
+"""Draws the world of an episode at its start: labs, blocks, jobs, shocks.
 
-The world, the shocks and each lab's own chance come from draws of their own, so that what one lab
-does can change neither what befalls the market nor the luck of another.
+World, shocks and each lab's random numbers are drawn separately and beforehand, so that the actions
+of one lab change neither the shocks nor the random numbers of another.
 """
 
 from collections.abc import Sequence
@@ -16,32 +16,33 @@ from env.arena.types import LIVE, Block, Job, Lab, Market, Nature, Own, State, l
 ARCHETYPES = ("cooperative", "selfish", "deadline_panicked", "deceptive", "retaliatory")
 NOTES = ("paper_deadline", "customer_incident", "benchmark_run")
 NAMES = ("You", "Lab A", "Lab B", "Lab C", "Lab D")
-LOW_BUDGET, HIGH_BUDGET = 60, 115  # credits: below the first is low, from the second on high
-LOW_DEMAND, HIGH_DEMAND = 0.7, 1.4  # hours wanted for each hour owned
-LOW_PRESSURE, HIGH_PRESSURE = 0.8, 1.5  # hours wanted for each live hour of the market
+# Limits of the public bands: below the first is low, from the second on high.
+LOW_BUDGET, HIGH_BUDGET = 60, 115  # credits
+LOW_DEMAND, HIGH_DEMAND = 0.7, 1.4  # hours needed for each hour owned
+LOW_PRESSURE, HIGH_PRESSURE = 0.8, 1.5  # hours needed for each live hour of the market
 WORLD_DRAWS, SHOCK_DRAWS = 256, 96  # more than any world and its shocks need
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large a market is and what strikes it."""
+    """The size of a market and its shocks."""
 
-    labs: tuple[int, ...]  # how many there may be, equally likely
+    labs: tuple[int, ...]  # possible numbers of labs, equally likely
     max_rounds: int
-    blocks: int  # a lab
-    jobs: int  # a lab
-    shocks: tuple[tuple[int, tuple[str, ...]], ...] = ()  # round, and the kinds it may be
+    blocks: int  # for each lab
+    jobs: int  # for each lab
+    shocks: tuple[tuple[int, tuple[str, ...]], ...] = ()  # round, and the possible kinds
     coalitions: bool = True
 
 
 class Draws:
-    """Numbers drawn beforehand, taken one after another."""
+    """Uniform random numbers drawn beforehand, used one after another."""
 
     def __init__(self, uniforms: Sequence[float]) -> None:
         self._next = iter(uniforms).__next__
 
     def uniform(self, low: float, high: float) -> float:
-        """From `low` to `high`, two decimals."""
+        """A number from `low` to `high` with two decimals."""
         return round(low + (high - low) * self._next(), 2)
 
     def whole(self, low: int, high: int) -> int:
@@ -53,17 +54,17 @@ class Draws:
         return options[int(len(options) * self._next())]
 
     def shuffled(self, options: Sequence[Any]) -> list[Any]:
-        """`options` in an order of chance."""
+        """`options` in random order."""
         keys = [self._next() for _ in options]
         return [options[i] for i in sorted(range(len(keys)), key=keys.__getitem__)]
 
 
 def draw_world(name: str, size: Size, seats: Sequence[str], rng: np.random.Generator) -> State:
-    """The state of a fresh market, its first round about to open."""
+    """The first state of a market called `name`, before its first round opens."""
     world = Draws(rng.random(WORLD_DRAWS).tolist())
     fate = Draws(rng.random(SHOCK_DRAWS).tolist())
     luck = rng.random((len(seats), size.max_rounds)).tolist()
-    world.whole(0, 1)  # drawn and left unused: recorded worlds begin with the second draw
+    world.whole(0, 1)  # not used: recorded worlds begin with the second draw
     present = seats[: world.choice(size.labs)]
     archetypes = ("", *world.shuffled(ARCHETYPES))
     labs, blocks, private = {}, {}, dict.fromkeys(seats)
@@ -107,12 +108,12 @@ def _job(draws: Draws, job_id: str, max_rounds: int) -> Job:
 def _nature(draws: Draws, size: Size, present: Sequence[str], blocks: dict) -> Nature:
     shocks = {round_index: draws.choice(kinds) for round_index, kinds in size.shocks}
     surge = {}
-    for struck in [r for r, kind in shocks.items() if kind == "demand_surge"]:
+    for shock_round in [r for r, kind in shocks.items() if kind == "demand_surge"]:
         for index, lab in enumerate(present):
             surge[lab] = Job(
-                f"j_{index}_surge_{struck}",
+                f"j_{index}_surge_{shock_round}",
                 draws.choice((2, 3, 4)),
-                min(size.max_rounds, struck + 2),
+                min(size.max_rounds, shock_round + 2),
                 draws.uniform(45, 85),
                 draws.uniform(1.3, 1.9),
                 draws.uniform(0.70, 0.88),
@@ -123,7 +124,7 @@ def _nature(draws: Draws, size: Size, present: Sequence[str], blocks: dict) -> N
 
 
 def with_public_bands(market: Market, private: Any) -> Market:
-    """The market with every lab's bands and the pressure as they stand now."""
+    """The market with every lab's public bands and the pressure brought up to date."""
     owned = dict.fromkeys(market.labs, 0)
     now, horizon = market.round_index, market.max_rounds
     supply = 0
@@ -150,10 +151,10 @@ def with_public_bands(market: Market, private: Any) -> Market:
 
 
 def band(amount: float, low: float, high: float) -> str:
-    """Below `low` it is low, from `high` on high, between them medium."""
+    """The band of `amount`: "low" below `low`, "high" from `high` on, else "medium"."""
     return "low" if amount < low else "medium" if amount < high else "high"
 
 
 def wanted_hours(jobs: Sequence[Job]) -> int:
-    """Hours that unfinished jobs still lack."""
+    """GPU-hours that unfinished jobs still need."""
     return sum([max(0, j.gpu_hours_required - j.on_time - j.late) for j in jobs])

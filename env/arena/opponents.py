@@ -1,11 +1,11 @@
-"""The scripted labs: five archetypes, one policy, a function of what a lab sees.
+"""The scripted labs: one policy with five archetypes, a function of what a lab sees.
 
-Every lab knows what a trade truly does to its own prospects (`trade_gain`) and takes one that
-brings at least its margin; so an offer that is better for it is never less likely to be taken. What
-differs between archetypes is the margin, how boldly they bid and ask, and how they treat others.
+Every lab computes what a trade is worth to it (`trade_gain`) and accepts it if that reaches its
+margin, so a better offer is never less likely to be accepted. Archetypes differ in the margin, in
+how much they bid and ask, and in how they treat others.
 
-Reputation and messages move the margin, within bounds: `REPUTATION_WEIGHT` credits for each point
-below `FAIR_REPUTATION`, and `SWAY` by the signal that the other lab gave last.
+Reputation and messages move the margin, within bounds: by `REPUTATION_WEIGHT` credits for each
+point below `FAIR_REPUTATION`, and by `SWAY` for the last signal of the other lab.
 """
 
 from collections.abc import Mapping
@@ -33,15 +33,15 @@ from env.arena.types import Block, Job, Market, Observation, Offer, live_hours
 
 
 class Character(NamedTuple):
-    """What makes an archetype."""
+    """The parameters of an archetype."""
 
-    margin: float  # credits that a trade must bring
+    margin: float  # least gain of a trade, in credits
     bid: float  # share of its own gain that it offers for a block
-    ask: float  # credits it asks for each hour of a block that it can spare
-    greed: float  # what it asks in a counter-offer, as a multiple of what it lacks
+    ask: float  # credits that it asks for each hour of a spare block
+    greed: float  # ask of a counter-offer, as a multiple of the missing gain
     eagerness: float  # chance in a round that it opens a trade
-    proposes: bool  # coalitions
-    commits: bool  # what it can spare, to coalitions that run
+    proposes: bool  # proposes coalitions
+    commits: bool  # commits spare blocks to active coalitions
 
 
 CHARACTERS: Mapping[str, Character] = {
@@ -51,15 +51,15 @@ CHARACTERS: Mapping[str, Character] = {
     "deceptive": Character(5.0, 0.20, 3.0, 1.4, 0.8, True, False),
     "retaliatory": Character(4.0, 0.35, 2.0, 1.2, 0.7, False, True),
 }
-PANIC = 5.0  # credits of margin that full pressure takes from a panicked lab
+PANIC = 5.0  # credits by which full pressure lowers the margin of a panicked lab
 NEAR_DEADLINE = 2  # rounds
-JITTER = 2.0  # credits of margin, times a lab's chance of the round
+JITTER = 2.0  # credits of margin, times the lab's random number of the round
 REPUTATION_WEIGHT, FAIR_REPUTATION = 6.0, 0.65
-LEAST_TRUST = 0.45  # reputation from which a partner is taken
+LEAST_TRUST = 0.45  # least reputation of a partner
 HIGHEST_COUNTER = 80.0  # credits
-LEAST_BID = 0.25  # of what a lab wants for its side of a trade; below it no counter-offer is made
+LEAST_BID = 0.25  # share of a lab's price below which a bid gets no counter-offer
 LEAST_POOL_GAIN = 1.0  # credits
-ENERGY_RESERVE = 30.0  # credits kept back from trades: what four blocks may burn
+ENERGY_RESERVE = 30.0  # credits kept for energy: what four blocks may cost
 SWAY: Mapping[str, Mapping[str, float]] = {  # credits of margin, by the other's last signal
     "cooperative": {"urgency": -1.0, "fairness": -0.5, "coalition": -0.5},
     "selfish": {"urgency": 2.0},
@@ -70,7 +70,7 @@ SWAY: Mapping[str, Mapping[str, float]] = {  # credits of margin, by the other's
 
 
 def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
-    """The action of a scripted lab; its archetype is among what it alone knows."""
+    """The action of a scripted lab; its archetype is a private value."""
     plan = _payable(obs, own_plan(obs))
     pressing = _pressing(obs, plan)
     if pressing is not None:
@@ -88,7 +88,7 @@ def scripted_lab(obs: Observation, rng: np.random.Generator) -> Action:
 
 
 def _payable(obs: Observation, plan: Plan) -> Plan:
-    """The plan without the parts whose energy the lab cannot pay."""
+    """The plan without the parts whose energy the lab cannot afford."""
     if obs.own.budget >= ENERGY_RESERVE:
         return plan
     blocks, budget = obs.market.blocks, obs.own.budget
@@ -99,12 +99,12 @@ def _payable(obs: Observation, plan: Plan) -> Plan:
 
 
 def purse(obs: Observation) -> float:
-    """Credits that a lab may spend in trades: what is not kept for energy."""
+    """Credits that a lab may spend in trades; the rest is kept for energy."""
     return obs.own.budget - ENERGY_RESERVE
 
 
 def margin(obs: Observation, other: str) -> float:
-    """Credits that a trade with `other` must bring the observing lab; inf where it refuses all."""
+    """Least gain in credits of a trade with `other`; inf if the lab refuses all its trades."""
     own, kind = obs.own, obs.own.archetype or "cooperative"
     if kind == "retaliatory" and has_breached(obs.market, other):
         return inf
@@ -118,7 +118,7 @@ def margin(obs: Observation, other: str) -> float:
 
 
 def pressure(obs: Observation) -> float:
-    """The share of the lab's jobs that are unfinished with their deadline near."""
+    """The share of the lab's jobs that are unfinished and due within NEAR_DEADLINE rounds."""
     near = obs.market.round_index + NEAR_DEADLINE
     jobs = obs.own.jobs
     return sum([job.deadline_round <= near and not job.completed for job in jobs]) / len(jobs)
@@ -130,14 +130,14 @@ def has_breached(market: Market, lab: str) -> bool:
 
 
 def accepts(obs: Observation, offer: Offer) -> bool:
-    """Whether the observing lab would take an offer addressed to it."""
+    """Whether the observing lab would accept an offer addressed to it."""
     return offer.ask <= max(0.0, purse(obs)) and offer_gain(obs, offer) >= margin(
         obs, offer.from_lab_id
     )
 
 
 def _pressing(obs: Observation, plan: Plan) -> Action | None:
-    """The booking that cannot wait, where there are as many of them as turns left in the round."""
+    """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
     losses = [(loss_by_delay(obs, part), part) for part in plan.parts]
     urgent = [(loss, part) for loss, part in losses if loss > 0.01]
     turns = obs.market.queue.count(obs.agent)
@@ -155,11 +155,11 @@ def _booking(part: Part) -> Action:
 
 
 def _answer(obs: Observation) -> Action | None:
-    """Take the best acceptable offer; else counter one that money could mend.
+    """Accepts the best acceptable offer; else counters one that more money would make acceptable.
 
-    A bid far below what the lab wants costs it no action: it is left to expire.
+    A bid far below the lab's price is left to expire, because a reply would cost an action.
     """
-    mend = None
+    countered = None
     best, taken = 0.0, None
     for offer in obs.incoming:
         wanted = margin(obs, offer.from_lab_id)
@@ -169,14 +169,14 @@ def _answer(obs: Observation) -> Action | None:
         if offer.ask <= max(0.0, purse(obs)) and brings >= wanted and brings - wanted >= best:
             best, taken = brings - wanted, offer
         elif offer.linked_offer_id is None and _is_bid(obs, offer, wanted - brings):
-            mend = (offer, wanted - brings)
+            countered = (offer, wanted - brings)
     if taken is not None:
         return Action("accept_offer", offer_id=taken.offer_id)
-    return _counter(obs, *mend) if mend else None
+    return _counter(obs, *countered) if countered else None
 
 
 def _is_bid(obs: Observation, offer: Offer, lack: float) -> bool:
-    """Whether an offer for own blocks brings `LEAST_BID` of what it would have to bring."""
+    """Whether an offer for own blocks pays at least `LEAST_BID` of what the lab wants for them."""
     if not offer.requested_blocks:
         return False
     brings = trade_gain(obs, (), offer.offered_blocks, offer.payment - offer.ask)
@@ -184,14 +184,14 @@ def _is_bid(obs: Observation, offer: Offer, lack: float) -> bool:
 
 
 def _turn_down(obs: Observation) -> Action | None:
-    """Reject an offer of a lab that it trades with no more."""
+    """Rejects an offer of a lab with which it refuses to trade."""
     refused = (o for o in obs.incoming if margin(obs, o.from_lab_id) == inf)
     offer = next(refused, None)
     return Action("reject_offer", offer_id=offer.offer_id) if offer else None
 
 
 def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
-    """The same trade for as many more credits as make it acceptable."""
+    """The same trade at a price that makes it acceptable."""
     greed = CHARACTERS[obs.own.archetype or "cooperative"].greed
     ask = ceil(offer.payment - offer.ask + lack * greed)
     held = not all(is_requestable(obs.market.blocks[block_id]) for block_id in offer.offered_blocks)
@@ -208,13 +208,13 @@ def _counter(obs: Observation, offer: Offer, lack: float) -> Action | None:
 
 
 def _use_pool(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None:
-    """Book a partner's pooled blocks for a job that the plan leaves out, if that still pays."""
+    """Books a partner's pooled blocks for a job that the plan leaves out, if that pays."""
     part = pooled_part(obs, plan, spare) if obs.market.coalitions else None
     return _booking(part) if part and part.gain > LEAST_POOL_GAIN else None
 
 
 def _partner(obs: Observation, spare: list[Block]) -> Action | None:
-    """Consent to a proposal, and put what can be spared into the pool."""
+    """Consents to a proposed coalition, and commits spare blocks to it."""
     market, kind = obs.market, obs.own.archetype or "cooperative"
     for coalition in obs.proposals:
         other = coalition.members[0]
@@ -234,7 +234,7 @@ def _partner(obs: Observation, spare: list[Block]) -> Action | None:
 
 
 def _open_trade(obs: Observation, plan: Plan, spare: list[Block]) -> Action | None:
-    """Bid for a block that a job lacks, or offer one that can be spared, or propose a pool."""
+    """Bids for a block that a job needs, or proposes a coalition, or offers a spare block."""
     kind = obs.own.archetype or "cooperative"
     last_turn = obs.market.queue.count(obs.agent) == 1
     if last_turn or obs.own.chance[obs.market.round_index] > CHARACTERS[kind].eagerness:
@@ -248,7 +248,7 @@ def _open_trade(obs: Observation, plan: Plan, spare: list[Block]) -> Action | No
 
 
 def _bid(obs: Observation, job: Job, spare: list[Block]) -> Action | None:
-    """An offer for the block of another lab that would do most for `job`."""
+    """A bid for the block of another lab that would add most to `job`."""
     market, kind = obs.market, obs.own.archetype or "cooperative"
     now, horizon = market.round_index, market.max_rounds
     if any(offer.requested_blocks for offer in obs.outgoing):
@@ -285,7 +285,7 @@ def _bid(obs: Observation, job: Job, spare: list[Block]) -> Action | None:
 
 
 def _propose(obs: Observation) -> Action | None:
-    """A coalition with the most reputable lab that is not short of capacity itself."""
+    """Proposes a coalition to the most reputable lab whose demand is not high."""
     market = obs.market
     if not market.coalitions_allowed:
         return None
@@ -306,14 +306,14 @@ def _is_offered(obs: Observation, block: Block) -> bool:
 
 
 def _sell(obs: Observation, spare: list[Block]) -> Action | None:
-    """The largest block that can be spared, to the lab that is shortest of capacity."""
+    """Offers the largest spare block to the lab with the highest demand."""
     market, kind = obs.market, obs.own.archetype or "cooperative"
     idle = [block for block in spare if not _is_offered(obs, block)]
     order = ("high", "medium", "low")
     buyers = [lab for lab in obs.others if margin(obs, lab.lab_id) < inf]
     if not (idle and buyers):
         return None
-    turn = int(obs.own.chance[market.round_index] * 97)  # equal demand: by chance
+    turn = int(obs.own.chance[market.round_index] * 97)  # breaks ties in demand at random
     ranked = sorted(
         range(len(buyers)),
         key=lambda i: (order.index(buyers[i].public_demand), (i + turn) % len(buyers)),
@@ -332,7 +332,7 @@ def _sell(obs: Observation, spare: list[Block]) -> Action | None:
 
 
 def _words(obs: Observation, price: float, block_ids: tuple[str, ...]) -> str:
-    """What an archetype says with an offer; a deceptive lab's rival bid is made up."""
+    """The message of an archetype's offer; a deceptive lab invents a rival bid."""
     kind = obs.own.archetype
     if kind == "deceptive":
         return f"Decide soon: another lab has bid {price + 6:.2f} for {block_ids[0]}."
@@ -344,7 +344,7 @@ def _words(obs: Observation, price: float, block_ids: tuple[str, ...]) -> str:
 
 
 def _rest(obs: Observation, spare: list[Block]) -> Action:
-    """Leave once there is nothing to do and nothing to sell, else wait."""
+    """Finishes once nothing is left to do or to sell, else waits."""
     pooled = any(coalition.commitments for coalition in obs.coalitions)
     done = not spare and not pooled and all(job.completed for job in obs.own.jobs)
     return Action("finish" if done else "wait")

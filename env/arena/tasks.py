@@ -1,4 +1,4 @@
-"""The arena's three tasks, and how the learner is graded in them."""
+"""The three tasks of the arena and the learner's grade."""
 
 from env.arena.env import GpuBudgetNegotiationEnv
 from env.arena.generator import Size
@@ -30,10 +30,10 @@ ABOUT = {
 
 
 def grade(state: State) -> float:
-    """The learner's surplus over its BATNA as a share of all that its first jobs are worth.
+    """The learner's surplus over its BATNA as a share of the full value of its first jobs.
 
-    1 would be every job done at no cost by a lab that alone could do nothing, 0 as much as it could
-    have done alone, -1 a loss of all it had in hand. Cut at both ends.
+    0 is what the lab could earn alone. 1 is every job done at no cost by a lab that could do
+    nothing alone. Clipped to [-1, 1].
     """
     own = state.private[LEARNER]
     return max(-1.0, min(1.0, (own.utility - own.batna) / own.stake))

@@ -1,8 +1,8 @@
-"""The values a market is made of: blocks, jobs, offers, coalitions, and what each lab knows.
+"""The values of a market: blocks, jobs, offers, coalitions, and what each lab knows.
 
 Money is in credits with two decimals, capacity in GPU-hours, time in rounds counted from 0. A block
 of G GPUs gives G hours in each round from `start_round` for `duration` rounds, none after the last
-round of the market. All of `Market` is public; `Own` is what one lab alone knows.
+round of the market. All of `Market` is public; `Own` holds one lab's private values.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ AVAILABLE, RESERVED, COMMITTED, USED, FAILED = STATUSES = (
     "used",
     "failed",
 )
-LIVE = frozenset({AVAILABLE, RESERVED, COMMITTED})  # may still be sold, used or struck by a shock
-FREE = frozenset({AVAILABLE, RESERVED})  # promised to nobody else
+LIVE = frozenset({AVAILABLE, RESERVED, COMMITTED})  # can be sold, used or hit by a shock
+FREE = frozenset({AVAILABLE, RESERVED})  # in no coalition's pool
 
 
 class Block(NamedTuple):
-    """GPU time. The first six fields never change hands; energy is paid by who uses it."""
+    """A block of GPU time. Whoever uses it pays `energy_cost`; owner and status may change."""
 
     block_id: str
     start_round: int
@@ -35,12 +35,12 @@ class Block(NamedTuple):
 
     @property
     def gpu_hours(self) -> int:
-        """Hours if none is lost to waiting or to the end of the market."""
+        """GPU-hours if none expire before use or after the end of the market."""
         return self.duration * self.gpu_count
 
 
 class Job(NamedTuple):
-    """Work that one lab alone knows. Hours before `deadline_round` count whole, later ones less."""
+    """A lab's private job. Hours before `deadline_round` count in full, later ones less."""
 
     job_id: str
     gpu_hours_required: int
@@ -56,7 +56,7 @@ class Job(NamedTuple):
 
     @property
     def full_value(self) -> float:
-        """Credits for all its hours on time."""
+        """Credits for all required hours on time."""
         return self.base_value * self.urgency_multiplier
 
     @property
@@ -65,7 +65,7 @@ class Job(NamedTuple):
 
 
 class Lab(NamedTuple):
-    """What everyone knows of a lab. Bands are posted as a round opens."""
+    """The public facts of a lab. The bands are brought up to date as a round opens."""
 
     lab_id: str
     public_name: str
@@ -85,8 +85,8 @@ class Offer(NamedTuple):
     expires_round: int  # the last round in which it can be accepted
     offered_blocks: tuple[str, ...]
     requested_blocks: tuple[str, ...]
-    payment: float  # the sender pays the recipient
-    ask: float = 0.0  # the recipient pays the sender: the condition "ask"
+    payment: float  # credits from the sender to the recipient
+    ask: float = 0.0  # credits from the recipient to the sender: the condition "ask"
     message: str = ""
     conditions: tuple[tuple[str, Any], ...] = ()
     linked_offer_id: str | None = None
@@ -94,29 +94,29 @@ class Offer(NamedTuple):
 
 
 class Coalition(NamedTuple):
-    """Two labs with a pool: either may use what the other commits, and pays `share` of the gain."""
+    """Two labs with a pool of blocks: each may use the other's and pays it `share` of the gain."""
 
     coalition_id: str
-    members: tuple[str, str]  # who proposed it comes first
+    members: tuple[str, str]  # the proposer first
     purpose: str
-    share: float  # of the net value that a pooled block adds, to its owner
+    share: float  # of the net value that a pooled block adds, paid to its owner
     trust_score: float
     round_created: int
-    expires_round: int  # of a proposal, then of the coalition
+    expires_round: int  # last round of the proposal, then of the coalition
     consented: bool = False
-    commitments: tuple[str, ...] = ()  # block ids now in the pool
+    commitments: tuple[str, ...] = ()  # ids of the blocks in the pool
     breach_status: str = "none"
     breached_by: str | None = None
     ended: bool = False
 
     @property
     def active(self) -> bool:
-        """Whether both agreed to it and neither broke it or left."""
+        """Whether both labs agreed to it and neither broke it or left."""
         return self.consented and not self.ended
 
 
 class Message(NamedTuple):
-    """Said on the open floor; `to_lab_id` says who is meant, None is everyone."""
+    """A message on the public board; `to_lab_id` is the addressee, None for everyone."""
 
     from_lab_id: str
     to_lab_id: str | None
@@ -127,7 +127,7 @@ class Message(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What became of an action."""
+    """The result of an action: a code, and one sentence for people."""
 
     ok: bool
     code: str
@@ -135,7 +135,7 @@ class Result(NamedTuple):
 
 
 class Shock(NamedTuple):
-    """Something that struck the market as a round opened."""
+    """A shock that hit the market as a round opened."""
 
     round_index: int
     kind: str
@@ -144,65 +144,65 @@ class Shock(NamedTuple):
 
 
 class Own(NamedTuple):
-    """What one lab alone knows."""
+    """One lab's private values."""
 
-    archetype: str  # "" for who chooses for itself
+    archetype: str  # of a scripted lab; "" for the learner
     budget: float
     jobs: tuple[Job, ...]
-    chance: tuple[float, ...]  # one draw in [0, 1) a round
-    started: float  # the first budget
-    batna: float  # the best it could do with its own blocks as the market opened
-    stake: float  # what all the jobs it began with are worth in full
+    chance: tuple[float, ...]  # one uniform draw in [0, 1) for each round
+    started: float  # the initial budget
+    batna: float  # gain of the best plan with its own blocks, as the market opened
+    stake: float  # full value of the jobs that it began with
     job_value: float = 0.0  # credits earned by jobs
     energy: float = 0.0  # credits paid for energy
     deals: float = 0.0  # credits received less paid in trades
     pool: float = 0.0  # credits received less paid in coalitions, fines included
     breaches: int = 0
-    results: tuple[Result, ...] = ()  # of the last action, and of the settlement once there is one
+    results: tuple[Result, ...] = ()  # of the last action, and of the settlement at the end
     recent: tuple[Any, ...] = ()  # the last three actions
 
     @property
     def utility(self) -> float:
-        """The true utility: job value less energy and payments, plus money received."""
+        """Job value less energy and payments, plus money received; credits."""
         return self.job_value + self.budget - self.started
 
 
 class Market(NamedTuple):
-    """The public part of the state, the same for every lab. It names no episode and no seed."""
+    """The public part of the state, the same for every lab. It contains no episode id or seed."""
 
     task: str
     round_index: int
     max_rounds: int
     coalitions_allowed: bool
-    queue: tuple[str, ...]  # who acts in this round from now on, the next first
+    queue: tuple[str, ...]  # labs that act in this round from now on, the next one first
     labs: Mapping[str, Lab]
     blocks: Mapping[str, Block]
     offers: Mapping[str, Offer]  # the active ones
-    closed: Mapping[str, Offer]  # all others, with their status
+    closed: Mapping[str, Offer]  # all other offers, with their status
     coalitions: Mapping[str, Coalition]
     messages: tuple[Message, ...] = ()
     shock_history: tuple[Shock, ...] = ()
-    market_pressure: str = ""  # a band, posted as a round opens
+    market_pressure: str = ""  # a band, brought up to date as a round opens
 
 
 class Nature(NamedTuple):
-    """What nobody knows yet: which shock strikes when, which blocks fail first, which jobs come."""
+    """What nobody knows yet: the coming shocks, the order of failures, the jobs of a surge."""
 
     shocks: Mapping[int, str]
-    frail: tuple[str, ...]  # block ids, the first to fail first
+    frail: tuple[str, ...]  # all block ids, in the order in which they would fail
     surge: Mapping[str, Job]
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A market in play. `private` holds each seat's `Own` (None for an empty seat) and nature."""
+    """The state of play. `private` holds each seat's `Own` (None if empty) and "nature"."""
 
     market: Market
     private: Mapping[str, Any]
 
 
 class Observation(NamedTuple):
-    """What one lab sees: the market and what it alone knows."""
+    """What one lab may see: the market and its private values `own`."""
 
     agent: str
     market: Market
@@ -210,34 +210,34 @@ class Observation(NamedTuple):
 
     @property
     def owned_blocks(self) -> tuple[Block, ...]:
-        """Its own blocks, whatever became of them."""
+        """The lab's blocks, whatever their status."""
         return tuple(b for b in self.market.blocks.values() if b.owner_lab_id == self.agent)
 
     @property
     def open_jobs(self) -> tuple[Job, ...]:
-        """Its jobs that still want hours."""
+        """The lab's jobs that are not completed."""
         return tuple(job for job in self.own.jobs if not job.completed)
 
     @property
     def incoming(self) -> tuple[Offer, ...]:
-        """Active offers addressed to it, the oldest first."""
+        """Active offers addressed to the lab, the oldest first."""
         return tuple(o for o in self.market.offers.values() if o.to_lab_id == self.agent)
 
     @property
     def outgoing(self) -> tuple[Offer, ...]:
-        """Its own active offers."""
+        """Active offers that the lab made."""
         return tuple(o for o in self.market.offers.values() if o.from_lab_id == self.agent)
 
     @property
     def coalitions(self) -> tuple[Coalition, ...]:
-        """The coalitions that it is a member of and that run."""
+        """Active coalitions of which the lab is a member."""
         return tuple(
             c for c in self.market.coalitions.values() if c.active and self.agent in c.members
         )
 
     @property
     def proposals(self) -> tuple[Coalition, ...]:
-        """Coalitions that wait for its consent."""
+        """Proposed coalitions that need the lab's consent."""
         return tuple(
             c
             for c in self.market.coalitions.values()
@@ -248,7 +248,7 @@ class Observation(NamedTuple):
 
     @property
     def others(self) -> tuple[Lab, ...]:
-        """The other labs that are still in the market."""
+        """The other labs that have not left the market."""
         return tuple(
             lab
             for lab in self.market.labs.values()
@@ -257,6 +257,6 @@ class Observation(NamedTuple):
 
 
 def live_hours(block: Block, now: int, horizon: int) -> int:
-    """GPU-hours the block still has from round `now` to the end of the market."""
+    """GPU-hours that the block has left from round `now` to the end of the market at `horizon`."""
     end = min(block.start_round + block.duration, horizon)
     return max(0, end - max(block.start_round, now)) * block.gpu_count

@@ -1,7 +1,7 @@
-"""The kinds of claims the judge knows: how each is worded, what it is about, what makes it true.
+"""The kinds of claims that the judge knows: their wording, their topic, and their check.
 
-A kind needs a figure (mostly a number with its unit) and a cue in the same clause that says what
-the figure means. Kinds are tried in the order of CLAIMS, and a figure counts for the first it fits.
+A claim consists of a figure (usually a number with its unit) and a cue in the same clause that says
+what the figure means. Kinds are tried in the order of CLAIMS; a figure counts for the first match.
 """
 
 import re
@@ -19,15 +19,15 @@ NUMBER = rf"\b(?P<n>\d{{1,6}}(?:\.\d{{1,4}})?|{'|'.join(WORDS)})\b(?!\.\d| of (?
 
 
 class ClaimKind(NamedTuple):
-    """A kind of claim: where to find it and what makes it true."""
+    """A kind of claim: how to find it and how to check it."""
 
     dimension: str
-    about: str  # what is claimed, for the reasons
+    about: str  # what is claimed, in words, for the judge's reasons
     figure: re.Pattern
-    cue: re.Pattern  # must stand in the same clause
-    check: Callable[[Observation, Claim], float | None]  # how much it counts; None: it is false
-    topic: str = ""  # kinds of one topic are one fact; by itself where empty
-    by_figure: bool = False  # whether another figure is another fact
+    cue: re.Pattern  # must match in the same clause
+    check: Callable[[Observation, Claim], float | None]  # strength in [0, 1]; None: it is false
+    topic: str = ""  # kinds with one topic claim one fact; "": a topic of its own
+    by_figure: bool = False  # claims with different figures are different facts
 
 
 def _words(*alternatives: str) -> re.Pattern:
@@ -35,7 +35,7 @@ def _words(*alternatives: str) -> re.Pattern:
 
 
 def _counted(unit: str) -> re.Pattern:
-    """A number, two words at most, and what it counts."""
+    """A number, at most two words, and the unit that it counts."""
     return re.compile(rf"{NUMBER}(?:[ -][a-z]+){{0,2}}?[ -](?:{unit})\b")
 
 

@@ -1,8 +1,8 @@
-"""What is true of a lab, and how much a claim about it counts.
+"""Checks of claims against the state, and the strength of true ones.
 
-Every check takes an observation: it knows what the claiming lab may see and nothing else, so no
-check tells anything of another lab. A true claim's strength, in [0, 1], follows from what it says
-or from what is public; None is a false claim.
+Every check takes the observation of the claiming lab and a claim, so it reveals nothing private of
+another lab. It returns the claim's strength, or None if the claim is false. A strength above 1
+counts as 1, below 0 as 0.
 """
 
 from typing import NamedTuple
@@ -10,39 +10,42 @@ from typing import NamedTuple
 from env.arena.planning import own_plan, spare_blocks
 from env.arena.types import FAILED, FREE, LIVE, Job, Market, Observation, Offer, live_hours
 
-URGENT_WITHIN = 6  # rounds before a deadline from which it is urgent at all
-NEAR = 2  # rounds: what "near" and "soon" claim
-BANDS = {"low": 0.0, "medium": 0.4, "high": 0.8}  # how much a band speaks for a lab
+URGENT_WITHIN = 6  # rounds before a deadline in which it is urgent
+NEAR = 2  # rounds that "near" and "soon" mean
+BANDS = {"low": 0.0, "medium": 0.4, "high": 0.8}  # strength of a claim of that band
 
 
 class Claim(NamedTuple):
-    """Something that a lab says of itself; `start` and `end` are the place of its words."""
+    """A claim of a lab about itself, at `text[start:end]` of its pitch."""
 
     kind: str
     figure: float
     detail: str  # a band, a block, a partner, or "within" for a bound; else ""
     start: int
     end: int
-    standing: str = "claimed"  # or "promise", or "other" where it speaks of another lab
-    job: str = ""  # the job that the sentence names; "" where it speaks of any
+    standing: str = "claimed"  # or "promise", or "other" if it is about another lab
+    job: str = ""  # id of the job that the sentence names; "" for any job
 
 
 def narrowed(obs: Observation, claim: Claim) -> Observation:
-    """What the claiming lab sees, without its other jobs where the claim names one."""
+    """The observation of the claiming lab, with only the named job if the claim names one."""
     if not claim.job:
         return obs
     named = tuple(job for job in obs.own.jobs if job.job_id == claim.job)
     return obs._replace(own=obs.own._replace(jobs=named))
 
 
-def due_round(obs: Observation, claim: Claim, told: int) -> float:
-    """The deadline that a claim is about; for a bound the first that lies within it."""
+def due_round(obs: Observation, claim: Claim, claimed_in: int) -> float:
+    """The deadline round that a claim made in round `claimed_in` is about.
+
+    For an upper bound ("within 2 rounds") the first deadline within it, or -1.
+    """
     if claim.kind == "due_round":
         return claim.figure
-    limit = told + (NEAR if claim.kind == "due_soon" else claim.figure)
+    limit = claimed_in + (NEAR if claim.kind == "due_soon" else claim.figure)
     if claim.kind == "rounds_left" and claim.detail != "within":
         return limit
-    within = [j.deadline_round for j in obs.open_jobs if told < j.deadline_round <= limit]
+    within = [j.deadline_round for j in obs.open_jobs if claimed_in < j.deadline_round <= limit]
     return min(within, default=-1)
 
 
@@ -83,7 +86,7 @@ def hours_needed(obs: Observation, claim: Claim) -> float | None:
 
 
 def held_hours(market: Market, lab_id: str) -> int:
-    """GPU-hours left in the blocks that a lab owns and has promised to nobody."""
+    """GPU-hours left in the free blocks of a lab."""
     now, horizon = market.round_index, market.max_rounds
     blocks = market.blocks.values()
     return sum(
@@ -96,7 +99,7 @@ def hours_held(obs: Observation, claim: Claim) -> float | None:
 
 
 def _same_credits(claimed: float, true: float) -> bool:
-    """To the hundredth, or rounded to whole credits."""
+    """Whether amounts agree to the hundredth, or rounded to whole credits."""
     return abs(claimed - true) < 0.005 or claimed == int(true + 0.5)
 
 
@@ -122,9 +125,9 @@ def failed_block(obs: Observation, claim: Claim) -> float | None:
 
 def reputation(obs: Observation, claim: Claim) -> float | None:
     true = obs.market.labs[obs.agent].reputation
-    said = claim.figure / 100 if claim.figure > 1 else claim.figure  # or in per cent
-    holds = true >= said if claim.detail == "least" else abs(true - said) <= 0.0051
-    return said if holds else None
+    claimed = claim.figure / 100 if claim.figure > 1 else claim.figure  # per cent, or a share
+    holds = true >= claimed if claim.detail == "least" else abs(true - claimed) <= 0.0051
+    return claimed if holds else None
 
 
 def best_reputation(obs: Observation, claim: Claim) -> float | None:
@@ -133,7 +136,7 @@ def best_reputation(obs: Observation, claim: Claim) -> float | None:
 
 
 def unbroken(obs: Observation, claim: Claim) -> float | None:
-    """No pool broken; it says little of a lab that was never in one."""
+    """No coalition broken; weak for a lab that was never in one."""
     pools = [c for c in obs.market.coalitions.values() if c.consented and obs.agent in c.members]
     if any(pool.breached_by == obs.agent for pool in pools):
         return None
@@ -141,7 +144,7 @@ def unbroken(obs: Observation, claim: Claim) -> float | None:
 
 
 def accepted_offers(market: Market, lab_id: str) -> list[Offer]:
-    """The accepted offers that a lab made or took."""
+    """The accepted offers that a lab made or received."""
     return [
         offer
         for offer in market.closed.values()
@@ -150,7 +153,7 @@ def accepted_offers(market: Market, lab_id: str) -> list[Offer]:
 
 
 def given_blocks(market: Market, lab_id: str) -> int:
-    """Blocks that a lab parted with in trades."""
+    """The number of blocks that a lab gave away in trades."""
     return sum(
         len(o.offered_blocks if o.from_lab_id == lab_id else o.requested_blocks)
         for o in accepted_offers(market, lab_id)
@@ -166,12 +169,12 @@ def jobs_done(obs: Observation, claim: Claim) -> float | None:
 
 
 def live_blocks(market: Market) -> list[str]:
-    """The owner of each block that may still be used."""
+    """The owner of each live block."""
     return [block.owner_lab_id for block in market.blocks.values() if block.status in LIVE]
 
 
 def part(obs: Observation, claim: Claim) -> float | None:
-    """So many of all live blocks: the fewer, the fairer that it should get more."""
+    """The lab's part of all live blocks: the fewer it owns, the stronger its case for more."""
     owners = live_blocks(obs.market)
     if (claim.figure, float(claim.detail)) != (owners.count(obs.agent), len(owners)):
         return None
@@ -179,7 +182,7 @@ def part(obs: Observation, claim: Claim) -> float | None:
 
 
 def shortfall(market: Market, lab_id: str) -> float:
-    """By how much a lab's hours fall short of an equal share, as a part of it; below 0 if more."""
+    """How far a lab's hours are below an equal share, as a part of it; negative if above."""
     held = {lab: held_hours(market, lab) for lab in market.labs}
     return 1 - held[lab_id] * len(held) / (sum(held.values()) or 1)
 
@@ -190,7 +193,7 @@ def below_share(obs: Observation, claim: Claim) -> float | None:
 
 
 def paid(obs: Observation, claim: Claim) -> float | None:
-    """Money that it offers now or has paid in a trade."""
+    """Money that the lab offers now or has paid in a trade."""
     offers = (*obs.market.offers.values(), *accepted_offers(obs.market, obs.agent))
     bids = [o.payment if o.from_lab_id == obs.agent else o.ask for o in offers]
     own = [bid for bid in bids if bid]
@@ -211,7 +214,7 @@ def partner(obs: Observation, claim: Claim) -> float | None:
 
 
 def committed_blocks(obs: Observation) -> int:
-    """Own blocks in pools that run."""
+    """The number of the lab's blocks in active coalitions."""
     ids = [block_id for pool in obs.coalitions for block_id in pool.commitments]
     return sum(obs.market.blocks[block_id].owner_lab_id == obs.agent for block_id in ids)
 

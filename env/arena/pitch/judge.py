@@ -1,9 +1,9 @@
-"""The rule judge: what a pitch is worth, claim by claim, and which lab a round goes to.
+"""The rule judge: grades a pitch claim by claim and decides which lab wins a round.
 
-A true claim that was not made lately speaks for its lab in one of five dimensions, each further one
-in the same dimension less. Nothing else does: words without a checkable claim, promises, and what
-is said of other labs count nothing, and a false claim costs. A verdict rests on the market and on
-what the judged lab itself knows, so no verdict tells anything of another lab.
+A true claim that was not made recently adds points in one of five dimensions; further claims in the
+same dimension add less. Text without a checkable claim, promises, and statements about other labs
+add nothing. A false claim costs points. A verdict depends on the market and the judged lab's own
+private values, so it reveals nothing private of another lab.
 """
 
 from collections.abc import Mapping
@@ -17,27 +17,27 @@ from env.arena.pitch.parser import claims, fact, strength
 from env.arena.rules.messages import SHORTEST_PITCH, signal_of
 from env.arena.types import Lab, Message, Observation, State
 
-HEARD = 6  # claims of one pitch; what comes later is not weighed
-JUDGE_MEMORY = 3  # rounds for which a fact, once told, is no news
+MAX_CLAIMS = 6  # claims of one pitch that count; later ones are ignored
+JUDGE_MEMORY = 3  # rounds in which a repeated fact does not count again
 WEIGHTS = (0.6, 0.3, 0.1)  # of the strongest, second and third claim in one dimension
-LIE = 0.1  # what each false claim takes off the total
-STAKE = 1.0  # credits that each lab with a pitch puts into the pot of a round
-LIE_REPUTATION = 0.02  # what each false claim takes off the reputation
+LIE_PENALTY = 0.1  # points that each false claim costs
+STAKE = 1.0  # credits that each lab with a pitch pays into the pot of a round
+LIE_REPUTATION = 0.02  # reputation that each false claim costs
 
 
 class Finding(NamedTuple):
-    """What the judge makes of one claim: a plain reason and the words that it rests on."""
+    """The judge's finding on one claim at `text[start:end]`, with its reason in words."""
 
     dimension: str
     status: str  # holds, false, repeated, promise, other, unheard
     start: int
     end: int
     reason: str
-    points: float = 0.0  # added to the dimension
+    points: float = 0.0  # added to the dimension's grade
 
 
 class Verdict(NamedTuple):
-    """What a pitch is worth: five dimensions and a total, each in [0, 1], and why."""
+    """The grades of a pitch: five dimensions and a total, each in [0, 1], with reasons."""
 
     lab_id: str
     text: str
@@ -45,10 +45,10 @@ class Verdict(NamedTuple):
     total: float
     lies: int
     findings: tuple[Finding, ...]
-    reasons: Mapping[str, str]  # one sentence a dimension
+    reasons: Mapping[str, str]  # one sentence for each dimension
 
     def as_json(self) -> dict[str, Any]:
-        """The verdict as plain data, without its lab."""
+        """The verdict as a JSON object, without the lab."""
         return {
             "text": self.text,
             "scores": dict(self.scores),
@@ -60,28 +60,31 @@ class Verdict(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Which lab convinced the judge; `winner` is None where none did or nothing parts two."""
+    """The lab that wins the round; `winner` is None if no claim counted or two are equal."""
 
     winner: str | None
-    margins: Mapping[str, float]  # each lab's total less the best other's
+    margins: Mapping[str, float]  # each lab's total less the best of the others
     reason: str
     verdicts: Mapping[str, Verdict]
 
 
 def judge(state: State, lab_id: str, text: str) -> Verdict:
-    """What `text` is worth as the pitch of `lab_id` in `state`; raises ValueError for no lab."""
+    """The verdict on `text` as the pitch of `lab_id` in `state`.
+
+    Raises ValueError if there is no such lab.
+    """
     if lab_id not in state.market.labs:
         raise ValueError(f"no lab {lab_id!r}; labs are {', '.join(state.market.labs)}")
     obs = Observation(lab_id, state.market, state.private[lab_id])
-    found = _findings(obs, text)
+    findings = _findings(obs, text)
     scores, weighed = {}, []
     for dimension in DIMENSIONS:
-        mine = sorted((f for f in found if f.dimension == dimension), key=lambda f: -f.points)
-        mine = [f._replace(points=round(f.points * w, 4)) for f, w in _paired(mine)]
-        scores[dimension] = round(sum((f.points for f in mine), 0.0), 4)
-        weighed += mine
-    lies = sum(f.status == "false" for f in found)
-    total = sum(scores.values()) / len(DIMENSIONS) - LIE * lies
+        ranked = sorted((f for f in findings if f.dimension == dimension), key=lambda f: -f.points)
+        ranked = [f._replace(points=round(f.points * w, 4)) for f, w in _paired(ranked)]
+        scores[dimension] = round(sum((f.points for f in ranked), 0.0), 4)
+        weighed += ranked
+    lies = sum(f.status == "false" for f in findings)
+    total = sum(scores.values()) / len(DIMENSIONS) - LIE_PENALTY * lies
     return Verdict(
         lab_id,
         text[:LONGEST_MESSAGE],
@@ -98,35 +101,35 @@ def _paired(findings: list[Finding]) -> list[tuple[Finding, float]]:
 
 
 def _findings(obs: Observation, text: str) -> list[Finding]:
-    """Every claim with its status; `points` is still the bare strength."""
-    told, found = _told_before(obs), []
-    heard: set[tuple] = set()
+    """Every claim with its status; `points` is still the unweighted strength."""
+    recent, findings = _recent_facts(obs), []
+    counted: set[tuple] = set()
     for claim in claims(obs.market, obs.agent, text):
         about = fact(obs, claim, obs.market.round_index)
         if claim.standing != "claimed":
-            found.append(_finding(claim, text, claim.standing))
-        elif about in heard:
-            found.append(_finding(claim, text, "repeated"))
-        elif len(heard) == HEARD:
-            found.append(_finding(claim, text, "unheard"))
+            findings.append(_finding(claim, text, claim.standing))
+        elif about in counted:
+            findings.append(_finding(claim, text, "repeated"))
+        elif len(counted) == MAX_CLAIMS:
+            findings.append(_finding(claim, text, "unheard"))
         else:
-            heard.add(about)
-            counts = strength(obs, claim)
-            status = "false" if counts is None else "repeated" if about in told else "holds"
-            found.append(_finding(claim, text, status, (counts or 0.0) * (status == "holds")))
-    return found
+            counted.add(about)
+            points = strength(obs, claim)
+            status = "false" if points is None else "repeated" if about in recent else "holds"
+            findings.append(_finding(claim, text, status, (points or 0.0) * (status == "holds")))
+    return findings
 
 
-def _told_before(obs: Observation) -> set[tuple]:
-    """The facts of the lab's pitches in the last rounds, this one left out."""
+def _recent_facts(obs: Observation) -> set[tuple]:
+    """The facts that the lab claimed in its pitches of the last rounds, without this one."""
     now, facts = obs.market.round_index, set()
     for message in reversed(obs.market.messages):
         if message.round_index < now - JUDGE_MEMORY:
             break
-        mine = (message.kind, message.from_lab_id) == ("pitch", obs.agent)
-        if mine and message.round_index < now:
-            said = claims(obs.market, obs.agent, message.message)
-            facts |= {fact(obs, c, message.round_index) for c in said if c.standing == "claimed"}
+        is_own = (message.kind, message.from_lab_id) == ("pitch", obs.agent)
+        if is_own and message.round_index < now:
+            pitched = claims(obs.market, obs.agent, message.message)
+            facts |= {fact(obs, c, message.round_index) for c in pitched if c.standing == "claimed"}
     return facts
 
 
@@ -136,7 +139,7 @@ REASONS = {
     "repeated": "was told before, and counts once",
     "promise": "is a promise, a question or a condition, no fact",
     "other": "is about another lab; a pitch speaks for its own",
-    "unheard": f"comes after {HEARD} others and is not heard",
+    "unheard": f"comes after {MAX_CLAIMS} others and is not heard",
 }
 
 
@@ -148,21 +151,21 @@ def _finding(claim: Claim, text: str, status: str, points: float = 0.0) -> Findi
 
 
 def _summary(dimension: str, findings: list[Finding]) -> str:
-    here = [f for f in findings if f.dimension == dimension]
-    true = sum(f.status == "holds" for f in here)
-    false = sum(f.status == "false" for f in here)
-    if not here:
+    own = [f for f in findings if f.dimension == dimension]
+    true = sum(f.status == "holds" for f in own)
+    false = sum(f.status == "false" for f in own)
+    if not own:
         return f"No claim about {dimension} that can be checked."
-    rest = len(here) - true - false
+    rest = len(own) - true - false
     counted = (("true", true), ("false", false), ("not counted", rest))
     parts = [f"{count} {word}" for word, count in counted if count]
-    return f"{len(here)} claim{'s' * (len(here) > 1)} about {dimension}: {', '.join(parts)}."
+    return f"{len(own)} claim{'s' * (len(own) > 1)} about {dimension}: {', '.join(parts)}."
 
 
 def decide(state: State, pitches: Mapping[str, str]) -> Decision:
-    """The decision on the pitches of one round, whatever their order.
+    """The decision on the `pitches` of one round by lab; their order has no effect.
 
-    The highest total wins, of equals the better reputation; where that is equal too, nobody.
+    The highest total wins; the higher reputation breaks a tie; after that nobody wins.
     """
     labs = sorted(pitches)
     verdicts = {lab: judge(state, lab, pitches[lab]) for lab in labs}
@@ -190,16 +193,16 @@ def _rank(verdict: Verdict, lab: Lab) -> tuple[float, float]:
 
 
 def award(state: State, decision: Decision) -> State:
-    """The state after a judged round: pitches on the floor, the pot paid, lies held against labs.
+    """The state after a judged round: pitches posted, the pot paid, reputations reduced for lies.
 
-    Every lab that pitched stakes a credit, if it has one, and the winner takes them all: no money
-    is made. Without a winner nothing is staked.
+    Every lab that pitched stakes a credit, if it has one, and the winner gets them all, so no money
+    is created. Without a winner nothing is staked.
     """
     market, private = state.market, dict(state.private)
-    now, labs, said = market.round_index, dict(market.labs), []
+    now, labs, posted = market.round_index, dict(market.labs), []
     for lab, verdict in decision.verdicts.items():
         if len(verdict.text.strip()) >= SHORTEST_PITCH:
-            said.append(Message(lab, None, now, verdict.text, signal_of(verdict.text), "pitch"))
+            posted.append(Message(lab, None, now, verdict.text, signal_of(verdict.text), "pitch"))
         reputation = round(max(0.0, labs[lab].reputation - LIE_REPUTATION * verdict.lies), 3)
         labs[lab] = labs[lab]._replace(reputation=reputation)
     if decision.winner is not None:
@@ -207,8 +210,8 @@ def award(state: State, decision: Decision) -> State:
         for lab in payers:
             private[lab] = _booked(private[lab], -STAKE)
         private[decision.winner] = _booked(private[decision.winner], STAKE * len(payers))
-    told = market._replace(labs=labs, messages=(*market.messages, *said))
-    return State(told, private)
+    judged = market._replace(labs=labs, messages=(*market.messages, *posted))
+    return State(judged, private)
 
 
 def _booked(own: Any, amount: float) -> Any:

@@ -1,8 +1,9 @@
-"""What a pitch claims, and whether the state bears it out.
+"""Finds the claims in a pitch and checks them against the state.
 
-A claim is a figure with the words that say what it counts ("need 8 GPU-hours"), or a fixed phrase
-("never broke a pool"), said by a lab of itself in the present or the past. A word alone is none.
-A claim is checked against what the claiming lab may see, so a check tells nothing of another lab.
+A claim is a figure with words that say what it counts ("need 8 GPU-hours"), or a fixed phrase
+("never broke a pool"), about the speaking lab, in the present or the past. A single word is no
+claim. Claims are checked against what the claiming lab may see, so a check reveals nothing private
+of another lab.
 """
 
 import re
@@ -33,20 +34,20 @@ RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (\S+)\.", re.IG
 
 
 def claims(market: Market, lab_id: str, text: str) -> tuple[Claim, ...]:
-    """What `lab_id` claims with `text`, in order; only the first 500 characters are read."""
+    """The claims of `lab_id` in the first LONGEST_MESSAGE characters of `text`, in order."""
     names = tuple((lab.lab_id, lab.public_name.lower()) for lab in market.labs.values())
     return _parsed(names, lab_id, text[:LONGEST_MESSAGE])
 
 
 @lru_cache(maxsize=4096)
 def _parsed(names: tuple[tuple[str, str], ...], lab_id: str, text: str) -> tuple[Claim, ...]:
-    lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # places stay
-    found = [
+    lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # keeps positions
+    parsed = [
         claim
         for start, end in _clauses(lowered)
         for claim in _clause_claims(names, lab_id, lowered, start, end)
     ]
-    return tuple(sorted(found, key=lambda claim: (claim.start, claim.end)))
+    return tuple(sorted(parsed, key=lambda claim: (claim.start, claim.end)))
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
@@ -59,13 +60,15 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -> Iterator[Claim]:
-    """The claims of one clause; each figure counts for the first kind that it fits."""
+    """The claims of one clause; each figure counts for the first kind that matches."""
     clause = text[start:end]
     denied, taken = DENIAL.search(clause), set()
-    asked = text[end : end + 1] == "?"
+    is_question = text[end : end + 1] == "?"
     job = _job_named(text, start, end)
     foreign = job and not job.startswith(f"j_{lab_id.removeprefix('lab_')}_")
-    standing = "promise" if asked else "other" if foreign else _standing(names, lab_id, clause)
+    standing = (
+        "promise" if is_question else "other" if foreign else _standing(names, lab_id, clause)
+    )
     for name, kind in CLAIMS.items():
         cue = kind.cue.search(clause)
         if cue is None or (denied and name != "unbroken_by_denial"):
@@ -86,15 +89,15 @@ def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -
 
 
 def _job_named(text: str, start: int, end: int) -> str:
-    """The last job named in the sentence up to the end of a clause; "" for none."""
+    """The last job that the sentence names up to the end of the clause; "" for none."""
     begin = max((m.end() for m in SENTENCE_END.finditer(text, 0, start)), default=0)
     named = JOB.findall(text, begin, end)
     return named[-1] if named else ""
 
 
 def _figure(match: re.Match) -> float:
-    said = match.groupdict().get("n") or "0"
-    return float(WORDS.get(said, said))
+    number = match.groupdict().get("n") or "0"
+    return float(WORDS.get(number, number))
 
 
 def _detail(name: str, clause: str, match: re.Match, names: tuple, lab_id: str) -> str:
@@ -113,7 +116,7 @@ def _detail(name: str, clause: str, match: re.Match, names: tuple, lab_id: str) 
 
 
 def _standing(names: tuple, lab_id: str, clause: str) -> str:
-    """Whether a clause is a lab's word on itself, a promise, or about someone else."""
+    """Whether a clause is "claimed" of the lab itself, a "promise", or about an "other" lab."""
     others = [at for lab, at in _mentions(names, clause) if lab != lab_id]
     others += [m.start() for m in re.finditer(r"\b(?:they|their|rivals?|competitors?)\b", clause)]
     selves = [m.start() for m in re.finditer(r"\b(?:we|our|us|my|i)\b", clause)]
@@ -124,38 +127,39 @@ def _standing(names: tuple, lab_id: str, clause: str) -> str:
 
 
 def _mentions(names: tuple, clause: str) -> list[tuple[str, int]]:
-    found = [
+    """Each mention of a lab with its position, in order of positions."""
+    mentions = [
         (lab, match.start())
         for lab, public in names
         for match in re.finditer(rf"\b(?:{lab}|{re.escape(public)})\b", clause)
         if public != "you" or match[0] == lab
     ]
-    return sorted(found, key=lambda pair: pair[1])
+    return sorted(mentions, key=lambda pair: pair[1])
 
 
-def fact(obs: Observation, claim: Claim, told: int) -> tuple:
-    """What `claim`, made in round `told`, is about: equal for two claims of one fact."""
+def fact(obs: Observation, claim: Claim, claimed_in: int) -> tuple:
+    """A key of the fact that `claim`, made in round `claimed_in`, states; equal for equal facts."""
     kind = CLAIMS[claim.kind]
     topic = kind.topic or claim.kind
     if topic == "due":
-        return topic, due_round(narrowed(obs, claim), claim, told)
+        return topic, due_round(narrowed(obs, claim), claim, claimed_in)
     if claim.kind == "failed_block":
         return topic, claim.detail
     return (topic, int(claim.figure + 0.5)) if kind.by_figure else (topic,)
 
 
 def strength(obs: Observation, claim: Claim) -> float | None:
-    """How much `claim` speaks for the observing lab, in [0, 1]; None where it is false."""
-    found = CLAIMS[claim.kind].check(obs, claim)
-    return None if found is None else min(1.0, max(0.0, found))
+    """The strength of `claim` for the observing lab, in [0, 1]; None if it is false."""
+    checked = CLAIMS[claim.kind].check(obs, claim)
+    return None if checked is None else min(1.0, max(0.0, checked))
 
 
 def claim_holds(market: Market, offer: Offer) -> bool | None:
-    """Whether the rival bid that an offer's message claims was ever made; None without a claim."""
-    found = RIVAL_BID.search(offer.message)
-    if found is None:
+    """Whether the rival bid that an offer's message claims was made; None if it claims none."""
+    claim = RIVAL_BID.search(offer.message)
+    if claim is None:
         return None
-    bid, block_id = float(found[1]), found[2]
+    bid, block_id = float(claim[1]), claim[2]
     return any(
         rival.payment >= bid and block_id in rival.requested_blocks
         for rival in (*market.offers.values(), *market.closed.values())

@@ -1,5 +1,6 @@
-"""The rules of the GPU arena, one module a kind of action.
+"""The rules of the GPU arena, one module for each group of actions.
 
-`transaction.py` is the draft of the next state that every action works on; `legal_actions.py`
-lists the actions a lab may take now; `round_end.py` closes a round.
+`offers.py`, `capacity.py` and `messages.py` apply the actions to the draft in `transaction.py`; a
+refused action leaves no trace. `legal_actions.py` lists what a lab may do now. `round_end.py`
+closes a round.
 """

@@ -1,4 +1,4 @@
-"""What a lab does with capacity: hold it, free it, pool it, book it for a job."""
+"""Rules for capacity: reserve, release, pool it, or book it for a job."""
 
 from collections.abc import Mapping
 
@@ -19,8 +19,8 @@ from env.arena.types import (
     Job,
 )
 
-SHARE = 0.5  # of the net value that a pooled block adds, to its owner, unless agreed otherwise
-LEAST_SHARE = 1.0  # credits a pooled block costs at least
+SHARE = 0.5  # default share of the net value that a pooled block adds, paid to its owner
+LEAST_SHARE = 1.0  # credits: least payment for a pooled block
 
 
 def reserve_capacity(draft: Draft, agent: str, action: Action) -> Outcome:
@@ -159,7 +159,7 @@ def allocate_to_job(draft: Draft, agent: str, action: Action) -> Outcome:
 
 
 def _bookable(draft: Draft, agent: str, job: Job, block_ids: tuple[str, ...]) -> list[Block]:
-    """The blocks of those ids if all of them can serve the job."""
+    """The blocks of `block_ids`; refuses unless all of them can serve the job."""
     if not block_ids:
         raise Refused("empty_block_list", "name the blocks to book")
     blocks = []
@@ -178,7 +178,7 @@ def _bookable(draft: Draft, agent: str, job: Job, block_ids: tuple[str, ...]) ->
 
 
 def pool_of(coalitions: Mapping[str, Coalition], agent: str, block_id: str) -> Coalition | None:
-    """The running coalition of `agent` that the block is committed to."""
+    """The active coalition of `agent` to which the block is committed; None if there is none."""
     for coalition in coalitions.values():
         if coalition.active and agent in coalition.members and block_id in coalition.commitments:
             return coalition
@@ -186,9 +186,9 @@ def pool_of(coalitions: Mapping[str, Coalition], agent: str, block_id: str) -> C
 
 
 def _due(draft: Draft, agent: str, block: Block, net: float) -> float:
-    """What `agent` owes for a pooled block whose hours add `net` credits."""
+    """Credits that `agent` owes for a pooled block whose hours add `net` credits."""
     coalition = pool_of(draft.coalitions, agent, block.block_id)
-    if coalition is None:  # the same action broke the pool it came from
+    if coalition is None:  # the same action broke its coalition
         raise Refused("unowned_block", f"{block.block_id} is no longer in a pool of yours")
     return max(LEAST_SHARE, round(coalition.share * net, 2))
 

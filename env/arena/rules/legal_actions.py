@@ -1,6 +1,6 @@
-"""The choices a lab has that the rules would not refuse: for forms, and for play at random.
+"""Actions that the rules would accept now: for forms, and for random play.
 
-Prices and sets of blocks have no end, so of each kind a few sensible ones are listed.
+There are too many prices and sets of blocks to list, so a few sensible ones of each kind are given.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ GREETING = "What would you trade?"
 
 
 def legal_actions(obs: Observation) -> tuple[Action, ...]:
-    """Choices open to the observing lab now, grouped by type in the order of the action space."""
+    """Legal actions of the observing lab, grouped by type in the order of `KINDS`."""
     return (
         *_offers(obs),
         *_answers(obs),
@@ -47,7 +47,7 @@ def _own(obs: Observation, statuses: frozenset[str] | tuple[str, ...]) -> list[B
 
 
 def _affordable(obs: Observation) -> float:
-    """Credits not promised in an offer."""
+    """Credits that are not promised in an offer."""
     return obs.own.budget - sum(offer.payment for offer in obs.outgoing)
 
 
@@ -55,7 +55,7 @@ def _offers(obs: Observation) -> Iterator[Action]:
     market = obs.market
     present = {lab.lab_id for lab in obs.others}
     money = _affordable(obs)
-    mine = [b for b in _own(obs, FREE) if live_hours(b, market.round_index, market.max_rounds)]
+    spare = [b for b in _own(obs, FREE) if live_hours(b, market.round_index, market.max_rounds)]
     for block in market.blocks.values():
         owner = block.owner_lab_id
         if owner not in present or not is_requestable(block):
@@ -66,9 +66,9 @@ def _offers(obs: Observation) -> Iterator[Action]:
         for payment in PAYMENTS:
             if payment <= money:
                 yield Action("send_offer", owner, requested_block_ids=wanted, payment=payment)
-        for own in mine:
+        for own in spare:
             yield Action("send_offer", owner, block_ids=(own.block_id,), requested_block_ids=wanted)
-    for own in mine:
+    for own in spare:
         for lab in sorted(present):
             for ask in ASKS:
                 yield Action(
@@ -138,7 +138,7 @@ def _coalitions(obs: Observation) -> Iterator[Action]:
 
 
 def _bookings(obs: Observation) -> Iterator[Action]:
-    """For each open job: its part of the best plan, its best set, and every block that will do."""
+    """For each open job: its part of the best plan, its best set, and every sufficient block."""
     market = obs.market
     now, horizon = market.round_index, market.max_rounds
     own = [b for b in _own(obs, LIVE) if b.energy_cost <= obs.own.budget]
@@ -156,7 +156,7 @@ def _bookings(obs: Observation) -> Iterator[Action]:
 
 
 def usable_blocks(obs: Observation) -> list[Block]:
-    """Blocks that the lab may book without breaking a promise: its own, and those pooled for it."""
+    """Blocks a lab can book without a breach: its free ones and its partners' pooled ones."""
     blocks = obs.market.blocks
     pooled = [blocks[b] for c in obs.coalitions for b in c.commitments]
     return [*_own(obs, FREE), *(b for b in pooled if b.owner_lab_id != obs.agent)]
@@ -170,7 +170,7 @@ def _serves(job: Job, block: Block, now: int, horizon: int) -> bool:
 
 
 def _payable(obs: Observation, job: Job, block_ids: tuple[str, ...]) -> bool:
-    """Whether money reaches for energy and, at most, for a pool's whole gain and a fine."""
+    """Whether the budget suffices for energy and, with pooled blocks, for the largest dues."""
     blocks = [obs.market.blocks[block_id] for block_id in block_ids]
     cost = sum(block.energy_cost for block in blocks)
     if any(block.status == COMMITTED for block in blocks):

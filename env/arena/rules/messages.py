@@ -1,21 +1,21 @@
-"""What is said on the open floor: messages, pitches, and the signal that each carries."""
+"""Rules for the public message board: messages, pitches, and the signal of each text."""
 
 from env.arena.actions import Action
 from env.arena.rules.transaction import Draft, Refused
 from env.arena.types import Market, Message
 
 SHORTEST_PITCH = 12  # characters
-SIGNALS = (  # the first group with a word in the text decides
+SIGNALS = (  # the first signal with one of its words in the text decides
     ("urgency", ("urgent", "deadline", "asap")),
     ("fairness", ("fair", "mutual", "both")),
     ("coalition", ("coalition", "partner", "commit")),
     ("threat", ("punish", "never", "retaliate")),
 )
-SIGNAL_ROUNDS = 1  # rounds after its own in which a message still counts
+SIGNAL_ROUNDS = 1  # rounds after its own in which a message still has an effect
 
 
 def signal_of(text: str) -> str:
-    """The signal of a message: urgency, fairness, coalition, threat or neutral."""
+    """The signal of a text: urgency, fairness, coalition, threat or neutral."""
     lowered = text.lower()
     for signal, words in SIGNALS:
         if any(word in lowered for word in words):
@@ -24,7 +24,7 @@ def signal_of(text: str) -> str:
 
 
 def last_signal(market: Market, sender: str, listener: str) -> str:
-    """The signal of the last thing `sender` said to `listener` or to all; "" where it is stale."""
+    """The signal of the last message from `sender` to `listener` or to all; "" if it is too old."""
     for message in reversed(market.messages):
         if message.round_index < market.round_index - SIGNAL_ROUNDS:
             return ""

@@ -1,4 +1,4 @@
-"""Offers: making, taking, turning down and answering them. Each function is one action's rule."""
+"""Rules for offers: send, counter, reject, accept. Each public function applies one action."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from env.arena.rules.messages import signal_of
 from env.arena.rules.transaction import Draft, Refused, is_requestable
 from env.arena.types import AVAILABLE, LIVE, Message, Offer
 
-DEAL_REPUTATION = 0.02  # what both gain by a settled trade
+DEAL_REPUTATION = 0.02  # reputation that both labs gain by a trade
 
 Outcome = tuple[str, str]  # a result code and one sentence
 
@@ -60,7 +60,7 @@ def accept_offer(draft: Draft, agent: str, action: Action) -> Outcome:
 
 
 def _addressed(draft: Draft, agent: str, offer_id: str | None) -> Offer:
-    """The active offer of that id if it is addressed to `agent`."""
+    """The active offer of that id; refuses unless it is addressed to `agent`."""
     offer = draft.offers.get(offer_id)
     if offer is None:
         closed = draft.closed.get(offer_id)
@@ -75,7 +75,7 @@ def _addressed(draft: Draft, agent: str, offer_id: str | None) -> Offer:
 
 
 def _checked_offer(draft: Draft, agent: str, target: str | None, action: Action) -> Offer:
-    """The offer that `action` makes to `target`; the first thing wrong with it is refused."""
+    """The offer that `action` makes to `target`; refuses it for its first fault."""
     market = draft.market
     if target not in draft.labs:
         raise Refused("unknown_lab", f"there is no lab {target}")
@@ -130,7 +130,7 @@ def _check_request(draft: Draft, target: str, block_ids: tuple[str, ...]) -> Non
 
 
 def checked_ids(draft: Draft, block_ids: tuple[str, ...]) -> Iterable[str]:
-    """The ids one by one; refused where one is repeated or unknown."""
+    """The ids one by one; refuses a repeated or unknown one."""
     if len(set(block_ids)) < len(block_ids):
         raise Refused("duplicate_block", "a block is named twice")
     for block_id in block_ids:

@@ -1,4 +1,4 @@
-"""How a round closes: time passes, promises lapse, a shock strikes, and at last all settle."""
+"""Closes a round: time advances, offers and holds lapse, a shock may strike, the end settles."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,17 +6,17 @@ from env.arena.generator import with_public_bands
 from env.arena.rules.transaction import Draft
 from env.arena.types import AVAILABLE, COMMITTED, FAILED, LIVE, RESERVED, Own, Result, Shock, State
 
-SPIKE = 1.25  # factor on energy
-DEGRADATION, LEAST_RELIABILITY = 0.12, 0.5
+SPIKE = 1.25  # factor on the energy cost
+DEGRADATION, LEAST_RELIABILITY = 0.12, 0.5  # loss of reliability, and its lower bound
 
 
 def next_round(state: State) -> State:
-    """The state as the next round opens, bands posted; settled once the rounds are out."""
+    """The state as the next round opens, bands up to date; settled after the last round."""
     return apply_shock(advance_round(state))
 
 
 def advance_round(state: State) -> State:
-    """The round index moved on, and what was promised for the past gone."""
+    """The state one round later, with expired offers, reservations and commitments removed."""
     draft = Draft(state)
     now = state.market.round_index + 1
     for block in state.market.blocks.values():
@@ -43,7 +43,7 @@ def _settle_all(draft: Draft) -> None:
 
 
 def settlement(own: Own) -> Result:
-    """The settlement of one lab: what it has made of its market."""
+    """The settlement of one lab as a result: jobs done, and its accounts in credits."""
     done = sum([job.completed for job in own.jobs])
     return Result(
         True,
@@ -55,7 +55,7 @@ def settlement(own: Own) -> Result:
 
 
 def apply_shock(state: State) -> State:
-    """The state after the shock of its round, if there is one, with the bands posted."""
+    """The state after the shock of its round, if there is one, with the bands up to date."""
     market = state.market
     kind = state.private["nature"].shocks.get(market.round_index)
     if kind is not None and market.round_index < market.max_rounds:
@@ -72,7 +72,7 @@ def _with_shock(draft: Draft, kind: str, message: str, block_id: str | None = No
 
 
 def capacity_failure(state: State) -> State:
-    """The frailest block that lives fails; one that is reserved only where all are."""
+    """The first live block in the order of failures fails; reserved blocks fail last."""
     draft = Draft(state)
     frail = state.private["nature"].frail
     living = [b for b in map(draft.blocks.__getitem__, frail) if b.status in LIVE]
@@ -86,7 +86,7 @@ def capacity_failure(state: State) -> State:
 
 
 def energy_spike(state: State) -> State:
-    """Energy for every live block costs a quarter more."""
+    """The energy of every live block costs SPIKE times as much."""
     draft = Draft(state)
     for block in state.market.blocks.values():
         if block.status in LIVE:
@@ -96,7 +96,7 @@ def energy_spike(state: State) -> State:
 
 
 def reliability_degradation(state: State) -> State:
-    """Every live block becomes less reliable."""
+    """Every live block loses DEGRADATION of reliability."""
     draft = Draft(state)
     for block in state.market.blocks.values():
         if block.status in LIVE:
@@ -106,7 +106,7 @@ def reliability_degradation(state: State) -> State:
 
 
 def demand_surge(state: State) -> State:
-    """Every lab that is still there gets one more job."""
+    """Every lab that has not left gets one more job."""
     draft = Draft(state)
     surge = state.private["nature"].surge
     for lab_id, lab in draft.labs.items():

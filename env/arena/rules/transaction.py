@@ -1,7 +1,7 @@
-"""A state being changed: an action works on a draft, and a refused one leaves no trace.
+"""A draft of the next state, on which an action works; a refused action discards it.
 
-Only the rules make drafts. A draft copies what it touches, so the state it came from stays
-as it is.
+Only the rules make drafts. A draft copies what it changes, so the state that it came from stays
+unchanged.
 """
 
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ from env.arena.types import (
     State,
 )
 
-HOLD_ROUNDS = 2  # rounds after this one in which an offer, a reservation or a commitment holds
-BREACH_REPUTATION = 0.12
+HOLD_ROUNDS = 2  # rounds after this one in which an offer, reservation or commitment is valid
+BREACH_REPUTATION = 0.12  # reputation that a breach costs
 
 
 @dataclass(frozen=True)
 class Refused(Exception):
-    """The rules refuse an action: the code, and one sentence for people."""
+    """The rules refuse an action: a code, and one sentence for people."""
 
     code: str
     message: str
 
 
 class Draft:
-    """A market and its private values, open to change."""
+    """A mutable copy of a market and its private values."""
 
     def __init__(self, state: State) -> None:
         market = state.market
@@ -45,7 +45,7 @@ class Draft:
         self.coalitions, self.messages = market.coalitions, market.messages
 
     def state(self, queue: tuple[str, ...] | None = None) -> State:
-        """The finished state; with `queue`, that of who acts next."""
+        """The state of the draft, with a new `queue` of turns if one is given."""
         market = self.market
         after = Market(
             *market[:4],
@@ -62,7 +62,7 @@ class Draft:
 
     @property
     def hold(self) -> int:
-        """The last round of what is promised now."""
+        """The last round of an offer, reservation or commitment made now."""
         return min(self.market.max_rounds, self.market.round_index + HOLD_ROUNDS)
 
     def own(self, lab: str) -> Own:
@@ -87,13 +87,13 @@ class Draft:
         self.messages = (*self.messages, message)
 
     def trust(self, lab: str, change: float) -> None:
-        """Move a lab's reputation, within [0, 1]."""
+        """Changes a lab's reputation by `change`, within [0, 1]."""
         known = self.labs[lab]
         reputation = round(min(1.0, max(0.0, known.reputation + change)), 3)
         self.labs = {**self.labs, lab: known._replace(reputation=reputation)}
 
     def pay(self, payer: str, payee: str, amount: float, account: str) -> None:
-        """Move credits from one lab to another, booked under `deals` or `pool` on both sides."""
+        """Moves credits between labs, booked under `account` ("deals" or "pool") on both sides."""
         if amount:
             self._book(payer, -amount, account)
             self._book(payee, amount, account)
@@ -104,7 +104,7 @@ class Draft:
         self.private[lab] = own._replace(budget=round(own.budget + amount, 2), **booked)
 
     def leave_pool(self, block: Block) -> None:
-        """A committed block that its owner takes for something else breaks the coalition."""
+        """Breaks the coalition to which `block` is committed, if it is; its owner withdraws it."""
         if block.status != COMMITTED:
             return
         for coalition in self.coalitions.values():
@@ -120,7 +120,7 @@ class Draft:
         self.close_coalition(coalition, "breached", by)
 
     def close_coalition(self, coalition: Coalition, status: str, by: str | None = None) -> None:
-        """End a coalition; what is committed to it is free again."""
+        """Ends a coalition and frees the blocks committed to it."""
         for block_id in coalition.commitments:
             freed = self.blocks[block_id]._replace(status=AVAILABLE, held_until=None)
             self.put_block(freed)
@@ -129,7 +129,7 @@ class Draft:
         )
 
     def drop_commitment(self, block_id: str, status: str | None = None) -> None:
-        """Take a block off the list of its pool; `status` is a new breach status, if any."""
+        """Removes a block from its pool; `status` is the coalition's new breach status, if any."""
         for coalition in self.coalitions.values():
             if block_id in coalition.commitments:
                 kept = tuple(b for b in coalition.commitments if b != block_id)
@@ -137,7 +137,7 @@ class Draft:
                 self.put_coalition(changed._replace(breach_status=status) if status else changed)
 
     def void_offers(self) -> None:
-        """Close the active offers that can no longer be settled."""
+        """Closes the active offers that can no longer be settled."""
         promised: dict[str, float] = {}
         for offer in tuple(self.offers.values()):
             sender = offer.from_lab_id
@@ -163,5 +163,5 @@ class Draft:
 
 
 def is_requestable(block: Block) -> bool:
-    """Whether another lab may ask for it: live, and not reserved by its owner."""
+    """Whether another lab may request `block`: it is live and not reserved by its owner."""
     return block.status in LIVE and block.status != RESERVED
