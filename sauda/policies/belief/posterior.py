@@ -44,7 +44,7 @@ class Belief:
     weights: np.ndarray  # (n,), sum 1
 
     @property
-    def reservations(self) -> np.ndarray:
+    def floors(self) -> np.ndarray:
         """The reservation price of each seller in rupees, shape (n,)."""
         return self.opening * self.sellers.reservation
 
@@ -56,23 +56,23 @@ class Belief:
 
     def quantile(self, share: float | np.ndarray) -> np.ndarray:
         """The quantile of the reservation price at `share`, in [0, 1]; rupees, shape of `share`."""
-        order = np.argsort(self.reservations)
+        order = np.argsort(self.floors)
         middle = np.cumsum(self.weights[order]) - self.weights[order] / 2
-        return np.interp(share, middle, self.reservations[order])
+        return np.interp(share, middle, self.floors[order])
 
     def histogram(self, edges: np.ndarray) -> np.ndarray:
         """The probability of a reservation price in each bin of `edges` (rupees, rising).
 
         Shape (len(edges) - 1,).
         """
-        return np.histogram(self.reservations, edges, weights=self.weights)[0]
+        return np.histogram(self.floors, edges, weights=self.weights)[0]
 
     def drawn(self, count: int) -> "Belief":
         """At most `count` sellers at even steps through the belief, by reservation price.
 
         Systematic resampling, so nothing is drawn.
         """
-        order = np.argsort(self.reservations, kind="stable")
+        order = np.argsort(self.floors, kind="stable")
         steps = systematic_indices(self.weights[order], count)
         kept, times = np.unique(order[steps], return_counts=True)
         return Belief(self.opening, _subset(self.sellers, kept), self.kinds[kept], times / count)
@@ -94,16 +94,17 @@ def believe(table: Table, tells: bool = True, words: bool = True, person: bool =
     ):
         bid, ask = bid / opening, ask / opening
         refused = refusal_log_likelihood(sellers, t, bid, best, ask)
-        log += np.where(sample.outlier, 0.0, (PERSON_WEIGHT if person else 1.0) * refused)
+        log += np.where(sample.strange, 0.0, (PERSON_WEIGHT if person else 1.0) * refused)
         best = max(best, bid)
         # A classic seller has a disclosed type and a manner of its own, which is not modelled.
         manner = None if table.seller_type or person else reply.tells
         claim = claim_in(reply.action.message) if words else None
         chances = claim_chances(sample, t)
         if tells and manner is not None:
-            claims = claim_likelihoods(chances, claim)
-            shown = manner_log_likelihood(manner, sellers, t, ask, claims)
-            log += np.logaddexp(shown, UNSEEN_MANNER)
+            log += np.logaddexp(
+                manner_log_likelihood(manner, sellers, t, ask, claim_likelihoods(chances, claim)),
+                UNSEEN_MANNER,
+            )
         elif claim is not None:
             log += claim_log_likelihood(chances, claim, person=manner is None)
     if words and first is not None and (claim := claim_in(first.action.message)):

@@ -4,8 +4,8 @@ A pool of seller shapes (type, concession exponent, reciprocity, margin) covers 
 The shapes are resampled by how well they fit the asks seen so far, and each is completed to a whole
 seller. Prices are shares of the opening ask.
 
-A share `OUTLIER_PRIOR` of the prior follows no rule of asking. These outliers keep the belief well
-defined where someone opens or asks as no type of the market does.
+A share `OUTLIER_PRIOR` of the prior follows no rule of asking. These outliers (`strange`) keep the
+belief well defined where someone opens or asks as no type of the market does.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Pool(NamedTuple):
     """What shapes a path of asks; arrays of shape (POOL_SIZE,), the types in equal parts."""
 
     kinds: np.ndarray  # index into SELLER_TYPES
-    outlier: np.ndarray  # bool
+    strange: np.ndarray  # bool: an outlier
     exponent: np.ndarray
     reciprocity: np.ndarray
     margin: np.ndarray
@@ -50,7 +50,7 @@ class Sample(NamedTuple):
 
     sellers: Sellers
     kinds: np.ndarray  # index into SELLER_TYPES
-    outlier: np.ndarray  # bool
+    strange: np.ndarray  # bool: an outlier
     rival: np.ndarray  # bool: another buyer really waits
     bluff_rate: np.ndarray
 
@@ -63,23 +63,23 @@ class TruncatedNormal:
     path's shape the asks determine it up to rounding, so it is integrated instead of sampled.
     """
 
-    mean: np.ndarray
-    root_precision: np.ndarray  # 1 / standard deviation
+    middle: np.ndarray  # mean before truncation
+    root: np.ndarray  # of the precision: 1 / standard deviation before truncation
     low: np.ndarray
     high: np.ndarray
 
-    def cdf_at_ends(self) -> tuple[np.ndarray, np.ndarray]:
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
         """The untruncated distribution function at `low` and at `high`."""
         from scipy.special import ndtr  # takes 0.2 s to import
 
-        return tuple(ndtr((end - self.mean) * self.root_precision) for end in (self.low, self.high))
+        return tuple(ndtr((end - self.middle) * self.root) for end in (self.low, self.high))
 
-    def quantile(self, share: np.ndarray) -> np.ndarray:
+    def drawn(self, share: np.ndarray) -> np.ndarray:
         """The quantile at `share`, in (0, 1), of the truncated distribution."""
         from scipy.special import ndtri
 
-        low, high = self.cdf_at_ends()
-        value = self.mean + ndtri(low + share * (high - low)) / self.root_precision
+        low, high = self.ends()
+        value = self.middle + ndtri(low + share * (high - low)) / self.root
         return np.clip(value, self.low, self.high)
 
 
@@ -91,8 +91,7 @@ def draw_sample(table: Table, person: bool) -> Sample:
     """
     noise = _ask_noise(table, PERSON_MISFIT if person else ASK_MISFIT)
     fall, misfit = _fall(table, noise)
-    likely = _path_likelihood(table, fall, misfit, noise, person)
-    chosen = systematic_indices(likely, SAMPLE_SIZE)
+    chosen = systematic_indices(_path_likelihood(table, fall, misfit, noise, person), SAMPLE_SIZE)
     pool = Pool(*(field[chosen] for field in _pool()))
     fall = TruncatedNormal(*(field[chosen] for field in vars(fall).values()))
     reservation, place, waits, impatience, bluff, leniency = _low_discrepancy_points(
@@ -105,7 +104,7 @@ def draw_sample(table: Table, person: bool) -> Sample:
     hurry = np.where(rival, RIVAL_HAZARD_FACTOR, 1.0)
     sellers = Sellers(
         np.ones(SAMPLE_SIZE),
-        np.where(pool.outlier, anywhere, 1 - fall.quantile(reservation) / (1 - pool.margin)),
+        np.where(pool.strange, anywhere, 1 - fall.drawn(reservation) / (1 - pool.margin)),
         pool.exponent,
         pool.reciprocity,
         hurry * _ranged("impatience", pool.kinds, impatience),
@@ -116,7 +115,7 @@ def draw_sample(table: Table, person: bool) -> Sample:
     )
     least = np.array([market.bluffing for market in places])
     rates = np.maximum(_ranged("bluff_rate", pool.kinds, bluff), least)
-    return Sample(sellers, pool.kinds, pool.outlier, rival, rates)
+    return Sample(sellers, pool.kinds, pool.strange, rival, rates)
 
 
 def _fall(table: Table, noise: float) -> tuple[TruncatedNormal, np.ndarray]:
@@ -146,7 +145,7 @@ def _path_likelihood(
     """Prior times likelihood of each path, given all asks; shape (POOL_SIZE,), up to a factor."""
     pool, list_price, unit = _pool(), table.item.list_price, 10.0**-table.decimals
     usual = (1 - OUTLIER_PRIOR) / (1 - 1 / OUTLIER_EVERY)
-    log = np.log(np.where(pool.outlier, OUTLIER_PRIOR * OUTLIER_EVERY, usual))
+    log = np.log(np.where(pool.strange, OUTLIER_PRIOR * OUTLIER_EVERY, usual))
     if table.asks:
         markup, slack = table.asks[0] / list_price, unit / list_price
         spans = np.array([ranges["markup"] for ranges in SELLER_TYPES.values()])
@@ -154,14 +153,14 @@ def _path_likelihood(
             spans = np.tile([SELLER_RESERVATION[0], OUTLIER_MARKUP], (len(SELLER_TYPES), 1))
         fits = (spans[:, 0] - slack <= markup) & (markup <= spans[:, 1] + slack)
         density = np.where(fits, 1 / (spans[:, 1] - spans[:, 0]), SMALLEST)
-        log += np.log(np.where(pool.outlier, 1 / OUTLIER_MARKUP, density[pool.kinds]))
+        log += np.log(np.where(pool.strange, 1 / OUTLIER_MARKUP, density[pool.kinds]))
     seen = min(len(table.bids), len(table.asks[1:]))
-    low, high = fall.cdf_at_ends()
+    low, high = fall.ends()
     normal = np.sqrt(2 * np.pi)
     width = np.maximum(fall.high - fall.low, 1e-9)  # 0 if no reservation price is left
-    path = np.log(np.maximum(high - low, SMALLEST) * normal / fall.root_precision / width)
+    path = np.log(np.maximum(high - low, SMALLEST) * normal / fall.root / width)
     path -= misfit / 2 + seen * np.log(noise * normal)
-    log += np.where(pool.outlier, 0.0, path)  # an outlier asks anything up to its opening
+    log += np.where(pool.strange, 0.0, path)  # an outlier asks anything up to its opening
     return np.exp(log - log.max())
 
 
