@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
-from env import CATALOGUE, TYPES
+from env import CATALOGUE, SELLER_TYPES
 from panels.haggle.models import BUYER_MODELS, MODELS, SELLER_MODELS, STAND_IN
 from panels.haggle.words import Translate
 from sauda.policies import BUYERS
@@ -64,7 +64,7 @@ def opponent_choices(seat: str, market: str) -> Choices:
         return [*_labelled(BUYER_MODELS), hidden, *((name, name) for name in BUYERS)]
     if not market.startswith("bazaar/"):
         return [hidden]
-    return [*_labelled(SELLER_MODELS), hidden, *((name, name) for name in TYPES)]
+    return [*_labelled(SELLER_MODELS), hidden, *((name, name) for name in SELLER_TYPES)]
 
 
 def _labelled(labels: Mapping[str, str]) -> Choices:

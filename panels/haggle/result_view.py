@@ -7,7 +7,7 @@ from panels.haggle.game_view import IN_ENGLISH, chart, limits, sells
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip, table
 from panels.ui.offers import SMALL, ending
-from sauda.policies.best_response import informed_value, rivals_in
+from sauda.policies.best_response.informed import informed_value, rivals_in
 from sauda.sessions.bazaar import Game, Standing, finished, place, standing, standings
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
