@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from panels.ui.look import badge, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
-from sauda.commands.bench.games import published_speeds
+from sauda.evaluation.speed import published_speeds
 from sauda.records.store import Artifact
 
 

@@ -134,7 +134,7 @@ def before_after(showcase: Artifact) -> Markup:
     """Two policies of the showcase on the same seed, whole."""
     rows = {row["policy"]: row for row in showcase.data["episodes"] if row["task"] == SHOWN}
     if not {BEFORE, AFTER} <= rows.keys():
-        return empty(f"The showcase lacks {BEFORE} or {AFTER}.", "python -m sauda record")
+        return empty(f"The showcase lacks {BEFORE} or {AFTER}.", "python -m sauda record-episodes")
     cards = []
     for name in (BEFORE, AFTER):
         played = from_json(rows[name])

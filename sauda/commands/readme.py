@@ -1,14 +1,16 @@
-"""The tables of the READMEs, written from the artifacts: what it claims is what they show.
+"""`python -m sauda readme`: the tables of the READMEs, written from the artifacts.
 
 A table stands between `<!-- NAME -->` and `<!-- /NAME -->`; everything else is written by hand.
 """
 
+import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sauda.commands.bench.games import ALONE, DRAWN, SEEDED
+from sauda.commands.console import add_command
 from sauda.commands.readme_artifacts import checks, differences, listing, published
 from sauda.evaluation.model_comparison import BAZAAR
 from sauda.policies import ZERO_GRADE
@@ -18,6 +20,17 @@ from sauda.train import ARENA, STAGES
 LADDER = "evaluation/ladder.json"
 README = Path(__file__).resolve().parents[2] / "README.md"
 READMES = (README, ROOT / "README.md")
+
+
+def add(commands: Any) -> None:
+    """Add `readme` to the commands of `python -m sauda`."""
+    add_command(commands, "readme", readme, "write the READMEs' tables anew from the artifacts")
+
+
+def readme(options: argparse.Namespace) -> int:
+    """Write the tables anew and print whether anything changed."""
+    print("wrote the READMEs" if fill() else "the READMEs are as the artifacts have it")
+    return 0
 
 
 def filled(text: str) -> str:

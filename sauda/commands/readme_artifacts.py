@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sauda.commands.bench.games import published_speeds
+from sauda.evaluation.speed import published_speeds
 from sauda.records.checks import CHECKS
 from sauda.records.store import FILES, load
 

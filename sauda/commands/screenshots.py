@@ -1,14 +1,31 @@
-"""The README's pictures, taken from the page: the arena's calendar, the climb of the model."""
+"""`python -m sauda screenshots`: the README's pictures, taken from the page.
 
+One shows the arena's calendar, the other the model's grade after each stage of training.
+"""
+
+import argparse
 import shutil
 from typing import Any
 
-from sauda.commands.bench.run import CHROMIUM_FLAGS, no_browser
-from sauda.commands.page_process import running_app
+from sauda.commands.bench.page import CHROMIUM_FLAGS, no_browser
+from sauda.commands.bench.page_process import running_app
+from sauda.commands.console import add_command
 from sauda.records.store import ROOT, write_bytes
 
 PICTURES = ROOT / "pictures"
 WIDTH, HEIGHT = 1280, 900  # of the window, in CSS pixels; two pixels of the picture for each
+
+
+def add(commands: Any) -> None:
+    """Add `screenshots` to the commands of `python -m sauda`."""
+    add_command(commands, "screenshots", screenshots, "take the README's pictures from the page")
+
+
+def screenshots(options: argparse.Namespace) -> int:
+    """Take both pictures and print their folder."""
+    pictures()
+    print(f"wrote {PICTURES}")
+    return 0
 
 
 def pictures() -> None:
@@ -44,7 +61,7 @@ def _arena(page: Any) -> Any:
 
 
 def _climb(page: Any) -> Any:
-    """The bare model's grade after each stage of training, on the first task of the ladder."""
+    """The bare model's grade after each stage of training, on the first task of the comparison."""
     page.get_by_role("tab", name="Results").click()
     plot = page.locator("#results-climb")
     plot.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=120_000)

@@ -2,13 +2,14 @@
 
 import argparse
 import sys
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sauda.commands.console import add_command, save_measured
 from sauda.llm.backends.model import CannotLoad
-from sauda.llm.backends.weights import NoWeights
+from sauda.llm.backends.weights import NoWeights, smollm2
 from sauda.train import STAGES
 
 TOYS = {  # runs of seconds
@@ -39,7 +40,11 @@ FLAGS = (
 
 
 def add(commands: Any) -> None:
-    """Add `train` to the commands of `python -m sauda`."""
+    """Add `train`, `selector` and `weights` to the commands of `python -m sauda`."""
+    about = "find or prepare the small base model; print where and which hash"
+    add_command(commands, "weights", weights, about)
+    about = "train the softmax over scripted labs by REINFORCE"
+    add_command(commands, "selector", selector, about)
     about = f"train a language model: {', '.join(STAGES)}"
     sub = commands.add_parser("train", help=about, description=about)
     sub.set_defaults(run=train)
@@ -94,3 +99,30 @@ def configured(options: argparse.Namespace, config: Any) -> Any:
         told = ", ".join(f"--{name.replace('_', '-')}" for name in strange)
         raise ValueError(f"{options.stage} takes no {told}")
     return replace(config, **asked)
+
+
+def selector(options: argparse.Namespace) -> int:
+    """Train the selector, save its run and print what it ended on."""
+    from sauda.train.selector import Config, select
+
+    config = Config()
+    data = select(config)
+    save_measured("training/selector.json", asdict(config), data)
+    for row in data["final"]:
+        gain = row["less_expert"]
+        print(
+            f"{row['task']:24} n {row['n']}  ends on {row['policy']}  less the expert "
+            f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+        )
+    return 0
+
+
+def weights(options: argparse.Namespace) -> int:
+    """Print where the small base model is; 1 where it cannot be had."""
+    try:
+        base = smollm2()
+    except NoWeights as error:
+        print(f"sauda: {error}", file=sys.stderr)
+        return 1
+    print(f"{base.folder}\nsha256 {base.sha256}\nfrom {base.origin}")
+    return 0

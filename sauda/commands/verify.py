@@ -1,10 +1,11 @@
-"""The command line of checking: `python -m sauda verify`, `seal` and `rehash`."""
+"""`python -m sauda verify`, `seal`, `seal-published` and `rehash`: check and seal artifacts."""
 
 import argparse
 import json
 import time
 from typing import Any
 
+from sauda.commands.console import add_command
 from sauda.records.checks import CHECKS, amount
 from sauda.records.store import FILES, entry, load
 
@@ -12,27 +13,28 @@ SHOWN = 10  # places named a file
 
 
 def add(commands: Any) -> None:
-    """Add `verify`, `seal` and `rehash` to the commands of `python -m sauda`."""
+    """Add `verify`, `seal`, `seal-published` and `rehash` to the commands of `python -m sauda`."""
     about = "check artifacts: their seals, then what can be replayed, to the last digit"
-    sub = commands.add_parser("verify", help=about, description=about)
-    sub.set_defaults(run=verify)
-    sub.add_argument("files", nargs="*", help="under artifacts/; all that are registered if none")
-    sub.add_argument(
+    parser = add_command(commands, "verify", verify, about)
+    parser.add_argument(
+        "files", nargs="*", help="under artifacts/; all that are registered if none"
+    )
+    parser.add_argument(
         "--models", nargs="*", metavar="TASK",
-        help="instead, the ladders' first games of each trained stage, by its adapter; a minute a "
-        "stage and task, bazaar/open if none is named; also arena/market_round",
+        help="instead, the model comparison's first games of each training stage, by its adapter; "
+        "a minute a stage and task, bazaar/open if none is named; also arena/market_round",
     )  # fmt: skip
     about = "seal artifacts that have no seal, as they were committed"
-    sub = commands.add_parser("seal", help=about, description=about)
-    sub.set_defaults(run=seal)
-    sub.add_argument("files", nargs="+", help="under artifacts/")
+    parser = add_command(commands, "seal", seal, about)
+    parser.add_argument("files", nargs="+", help="under artifacts/")
+    about = "check and seal the published figures, which are transcribed by hand"
+    add_command(commands, "seal-published", seal_published, about)
     about = "write today's hashes of code into artifacts whose hashes an earlier commit's code has"
-    sub = commands.add_parser("rehash", help=about, description=about)
-    sub.set_defaults(run=rehash)
-    sub.add_argument("files", nargs="*", help="under artifacts/; all that record hashes if none")
-    part = sub.add_mutually_exclusive_group(required=True)
-    part.add_argument("--from", dest="commit", help="the commit whose code has the hashes recorded")
-    part.add_argument("--list", action="store_true", help="print the hashes, recorded and today's")
+    parser = add_command(commands, "rehash", rehash, about)
+    parser.add_argument("files", nargs="*", help="under artifacts/; all with hashes if none")
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--from", dest="commit", help="the commit whose code has the hashes recorded")
+    mode.add_argument("--list", action="store_true", help="print the hashes, recorded and today's")
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -83,6 +85,14 @@ def seal(options: argparse.Namespace) -> int:
         artifact = seal_committed(file)
         done = f"as in commit {artifact.made['sealed']['commit']}" if artifact else "before"
         _say(f"sealed {done}: {file}")
+    return 0
+
+
+def seal_published(options: argparse.Namespace) -> int:
+    """Check and seal the transcribed figures."""
+    from sauda.records import published
+
+    print(f"sealed {len(published.seal().data['figures'])} figures")
     return 0
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from env import ARENA_TASKS
-from sauda.commands.bench.timing import recomputed
 from sauda.evaluation import arena_model_comparison as arena_comparison
 from sauda.evaluation import model_comparison
 from sauda.evaluation.columns import replay_cell
 from sauda.evaluation.episodes import replayed
 from sauda.evaluation.evaluate import Config, evaluate
 from sauda.evaluation.reproduction import reproduction
+from sauda.evaluation.speed import recomputed
 from sauda.evaluation.statistics import paired_difference
 from sauda.evaluation.verification.recorded_hashes import recorded_hashes
 from sauda.records.seal import SEAL, broken, child

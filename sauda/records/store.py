@@ -43,7 +43,7 @@ FILES = (
     Entry(
         "published.json",
         "published/1",
-        "python -m sauda publish",
+        "python -m sauda seal-published",
         "Figures that the source documents report, each with its source, n and caveat",
         "Results",
     ),
@@ -106,7 +106,7 @@ FILES = (
     Entry(
         "market.json",
         "market/1",
-        "python -m sauda market",
+        "python -m sauda leakage",
         "What the open market's sellers give away by manner and word, and what they remember",
         "Results",
     ),
@@ -120,7 +120,7 @@ FILES = (
     Entry(
         "judged.json",
         "judged/1",
-        "python -m sauda judged",
+        "python -m sauda pitching",
         "Judged negotiation: an adapting advocate, a control, hostile pitches; rounds to read",
         "Judge",
     ),
@@ -134,7 +134,7 @@ FILES = (
     Entry(
         "episodes/showcase.json",
         "episodes/1",
-        "python -m sauda record",
+        "python -m sauda record-episodes",
         "Whole episodes of four policies at one seed a task, to read and to play again",
         "Tour",
     ),
@@ -155,7 +155,7 @@ FILES = (
     Entry(
         "evaluation/ladder.json",
         "ladder/1",
-        "python -m sauda ladder",
+        "python -m sauda compare-models",
         "A language model bare, constrained and wrapped, beside no model, scripts and an oracle",
         "Tour, Results",
     ),
@@ -169,7 +169,7 @@ FILES = (
     Entry(
         "evaluation/arena-ladder.json",
         "arena_ladder/1",
-        "python -m sauda arena-ladder",
+        "python -m sauda compare-models --game arena",
         "A language model as a lab on arena/market_round, bare, after each stage, beside scripts",
         "Results",
     ),

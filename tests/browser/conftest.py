@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from sauda.commands.bench.run import CHROMIUM_FLAGS
-from sauda.commands.page_process import running_app
+from sauda.commands.bench.page import CHROMIUM_FLAGS
+from sauda.commands.bench.page_process import running_app
 
 HERE = Path(__file__).parent
 DRAWN = 20_000  # milliseconds: Results has a dozen plots, and tests share the cores

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from env import TASKS, rollout
 from panels.artifacts import tab as artifacts
-from sauda.commands.page_process import REPOSITORY, running_app
+from sauda.commands.bench.page_process import REPOSITORY, running_app
 from sauda.policies import policy
 from sauda.records.store import FILES, ROOT
 from sauda.records.transcript import to_json

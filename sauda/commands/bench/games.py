@@ -1,8 +1,7 @@
 """Speed of the games: one by one, in batches, and in the arena.
 
 The ways to play one task are timed in turn, repetition by repetition, so that the load of the
-machine meets them alike; only figures of one such run are put into a ratio. The published games are
-not run here: their speeds stand apart, as published.
+machine meets them alike; only figures of one such run are put into a ratio.
 """
 
 import time
@@ -10,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
-from env import ARENA_TASKS, Task, draw_games, games_of, get_task, play_batch, rollout
-from sauda.commands.bench.timing import figure, ratio, rounded
-from sauda.evaluation.reproduction import table
-from sauda.policies import policy
+from env import ARENA_TASKS, MARKETS, Task, draw_games, games_of, get_task, play_batch, rollout
+from sauda.evaluation.evaluate import Config, evaluate
+from sauda.evaluation.speed import figure, ratio, rounded
+from sauda.policies import BUYERS, policy
 from sauda.policies.vectorized import BATCH
 from sauda.records.progress import progress
-from sauda.records.store import load
 
 REPETITIONS = 5
 EPISODES = 2000  # a repetition, as in the published measurement
@@ -30,7 +29,8 @@ GAMES = (  # policy, task
 )
 ALONE, SEEDED, DRAWN = "one by one", "in a batch, from seeds", "in a batch, drawn at once"
 ARENA_EPISODES = 200  # a repetition
-PUBLISHED = ("reference-throughput", "arena-reference-speed")  # figures of published.json
+TABLE_EPISODES = 1000  # a policy and task, as in the recorded evaluation
+TABLE_CORES = 2
 
 Figures = list[dict[str, Any]]
 
@@ -131,18 +131,14 @@ def _arena_speed(played_task: Task, name: str) -> Figures:
     ]
 
 
-def published_speeds() -> Figures:
-    """Each published speed with its source and caveat; none of them was timed here."""
-    published = load("published.json")
-    about = {figure["id"]: figure for figure in published.data["figures"]}
-    return [
-        {
-            "name": f"{unit} a second, {row.get('task') or row['path']}",
-            "unit": f"{unit}/s",
-            "median": row[f"{unit}_per_s"],
-            **{key: about[name][key] for key in ("id", "title", "source", "n", "n_of", "caveat")},
-        }
-        for name in PUBLISHED
-        for row in table(published, name)
-        for unit in ("episodes", "steps")
-    ]
+def full_table(episodes: int = TABLE_EPISODES, repetitions: int = REPETITIONS) -> dict[str, Any]:
+    """Seconds for the open market's whole table: every task and scripted buyer, with intervals."""
+    tasks = tuple(f"bazaar/{market}" for market in MARKETS)
+    config, samples = Config(tasks, tuple(BUYERS), episodes=episodes), []
+    for _ in tqdm(range(repetitions), desc="playing the table", leave=False):
+        start = time.perf_counter()
+        evaluate(config, workers=TABLE_CORES)
+        samples.append(time.perf_counter() - start)
+    more = {"tasks": len(tasks), "policies": len(BUYERS), "episodes": episodes}
+    name = "full table of scripted policies, all bazaar tasks"
+    return figure(name, "s", samples, **more, cores=TABLE_CORES)

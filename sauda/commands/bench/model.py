@@ -14,8 +14,8 @@ import psutil
 from tqdm import tqdm
 
 from env import IllegalAction, Observation, get_task, rollout
-from sauda.commands.bench.timing import figure
 from sauda.evaluation.model_comparison import play_model
+from sauda.evaluation.speed import figure
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load
 from sauda.llm.backends.worker import Resident

@@ -6,9 +6,9 @@ from sauda.records.store import ArtifactError
 
 def test_a_panel_without_its_artifact_shows_a_sentence_and_the_command(monkeypatch):
     def nothing(file):
-        raise ArtifactError(f"artifacts/{file} is not there", "python -m sauda record")
+        raise ArtifactError(f"artifacts/{file} is not there", "python -m sauda record-episodes")
 
     monkeypatch.setattr(provenance, "load", nothing)
     found, said = provenance.load_or_say("episodes/showcase.json")
     assert found is None
-    assert "python -m sauda record" in said
+    assert "python -m sauda record-episodes" in said

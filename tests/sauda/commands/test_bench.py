@@ -5,18 +5,19 @@ import shutil
 import pytest
 
 from panels.results import speeds
+from sauda.commands.bench.command import report
 from sauda.commands.bench.games import (
     ALONE,
     DRAWN,
     SEEDED,
     arena_speeds,
+    full_table,
     interleaved,
-    published_speeds,
     ways_to_play,
 )
-from sauda.commands.bench.run import full_table, no_browser, report
-from sauda.commands.bench.timing import figure, ratio, recomputed
-from sauda.commands.load_test import Script, check, move, script
+from sauda.commands.bench.load_test import Script, check, move, script
+from sauda.commands.bench.page import no_browser
+from sauda.evaluation.speed import figure, published_speeds, ratio, recomputed
 from sauda.policies import BUYERS
 from sauda.records.store import Artifact, load, save
 

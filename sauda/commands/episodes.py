@@ -1,0 +1,47 @@
+"""`python -m sauda play` and `record-episodes`: whole episodes, printed or saved."""
+
+import argparse
+import json
+from typing import Any
+
+from env import get_task, rollout
+from sauda.commands.console import add_command, save_measured
+from sauda.policies import against, contestants, policy
+from sauda.records.transcript import to_json, to_markdown
+
+
+def add(commands: Any) -> None:
+    """Add `play` and `record-episodes` to the commands of `python -m sauda`."""
+    parser = add_command(commands, "play", play, "play one episode and print it")
+    parser.add_argument("--task", default="classic/single_deal")
+    parser.add_argument("--policy", default=None, help="who takes the learner's seat")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--against",
+        default="",
+        help="the buyer to sell to, the type of an open-market seller, or MODEL:PERSONA",
+    )
+    parser.add_argument("--json", action="store_true", help="as data, not as text")
+    add_command(commands, "record-episodes", record_episodes, "record the showcase episodes")
+
+
+def play(options: argparse.Namespace) -> int:
+    """Play one episode and print it as Markdown or JSON."""
+    task = against(get_task(options.task), options.against)
+    name = next(iter(contestants(task))) if options.policy is None else options.policy
+    played = rollout(task, policy(task, name), options.seed)
+    if options.json:
+        print(json.dumps(to_json(played, name), ensure_ascii=False, indent=1))
+    else:
+        print(to_markdown(played, name), end="")
+    return 0
+
+
+def record_episodes(options: argparse.Namespace) -> int:
+    """Play the showcase episodes and save them."""
+    from sauda.evaluation.episodes import SEED, showcase
+
+    data = showcase()
+    save_measured("episodes/showcase.json", {"seed": SEED}, data)
+    print(f"recorded {len(data['episodes'])} episodes")
+    return 0

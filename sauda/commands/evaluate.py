@@ -1,0 +1,148 @@
+"""`python -m sauda evaluate` and `reproduce`: policies on tasks and seeds, as an artifact."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from env import ARENA_TASKS, MARKETS, TASKS, get_task
+from sauda.commands.console import add_command, interval, save_measured
+from sauda.policies import contestants
+from sauda.records.store import entry
+
+FAMILIES = {
+    "classic": [name for name in TASKS if name.startswith("classic/")],
+    "market": [f"bazaar/{name}" for name in MARKETS],
+    "arena": list(ARENA_TASKS),
+}
+
+
+def add(commands: Any) -> None:
+    """Add `evaluate` and `reproduce` to the commands of `python -m sauda`."""
+    about = "policies x tasks x seeds, with intervals, as an artifact"
+    parser = add_command(commands, "evaluate", evaluate, about)
+    parser.add_argument(
+        "--family", default="classic", choices=FAMILIES, help="tasks, if none named"
+    )
+    parser.add_argument("--tasks", nargs="+", default=None)
+    parser.add_argument("--policies", nargs="+", default=None)
+    parser.add_argument("--split", default="train", help="train or holdout seeds")
+    parser.add_argument(
+        "--episodes", type=int, default=None, help="a task and policy; 1000, in the arena 200"
+    )
+    parser.add_argument(
+        "--baseline", default=None, help="of the differences; the rule expert, else the first"
+    )
+    parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
+    about = "compare our classic family with the published game"
+    add_command(commands, "reproduce", reproduce, about)
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Evaluate policies on tasks of one game, save the artifact and print its rows."""
+    tasks = options.tasks or FAMILIES[options.family]
+    of_arena = {get_task(name).name in ARENA_TASKS for name in tasks}
+    if len(of_arena) > 1:
+        raise ValueError("the arena is evaluated apart from the bazaar; name tasks of one of them")
+    return (_evaluate_arena if of_arena == {True} else _evaluate_bazaar)(options, tasks)
+
+
+def _evaluate_bazaar(options: argparse.Namespace, tasks: Sequence[str]) -> int:
+    from sauda.evaluation.evaluate import Config
+    from sauda.evaluation.evaluate import evaluate as run
+
+    policies = options.policies or list(contestants(get_task(tasks[0])))
+    config = _config(options, tasks, policies, Config.baseline, Config.episodes)
+    out = _out(options, options.family, "evaluation/1")
+    data = run(config)
+    save_measured(out, asdict(config), data)
+    for row in data["rows"]:
+        share = row["share"]
+        print(
+            f"{row['task']:30} {row['policy']:12} n {row['n']:5}  share {share['mean']:.4f} "
+            f"[{share['low']:.4f}, {share['high']:.4f}]  grade {row['grade']['mean']:.4f}  "
+            f"deals {row['deal_rate']:.3f}  rounds {row['rounds']:.2f}"
+        )
+    return 0
+
+
+def _evaluate_arena(options: argparse.Namespace, tasks: Sequence[str]) -> int:
+    from sauda.evaluation import arena_evaluate as arena
+
+    policies = options.policies or list(contestants(get_task(tasks[0])))
+    config = _config(options, tasks, policies, arena.BASELINE, arena.EPISODES)
+    out = _out(options, "arena", "arena/1")
+    others = arena.OTHERS[config.split]
+    data = arena.evaluate(config, others)
+    save_measured(out, {**asdict(config), "others": others}, data)
+    for row in data["rows"]:
+        print(
+            f"{row['others']:18} {row['task']:22} {row['policy']:18} n {row['n']}  "
+            f"utility {row['utility']['mean']:7.2f}  grade {interval(row['grade'])}  "
+            f"reward {interval(row['reward'])}  valid {row['valid']:.3f}  "
+            f"jobs {row['jobs']['mean']:.2f} of {row['jobs_had']:.2f}  "
+            f"r {interval(row['correlation'])}"
+        )
+    for row in data["correlations"]:
+        print(f"{row['others']:18} {row['task']:22} r {interval(row['correlation'])} n {row['n']}")
+    for row in data["bounds"]:
+        print(
+            f"upper bound {row['task']:22} n {row['n']}, solved {row['solved']}  "
+            f"utility {row['utility']['mean']:.2f}  grade {interval(row['grade'])}"
+        )
+    return 0
+
+
+def _config(
+    options: argparse.Namespace,
+    tasks: Sequence[str],
+    policies: Sequence[str],
+    baseline: str,
+    episodes: int,
+) -> Any:
+    """The evaluation's Config from the options; raises ValueError for an unknown name."""
+    from sauda.evaluation.evaluate import Config
+
+    config = Config(
+        tuple(dict.fromkeys(tasks)),
+        tuple(dict.fromkeys(policies)),
+        options.split,
+        episodes if options.episodes is None else options.episodes,
+        options.baseline or (baseline if baseline in policies else policies[0]),
+    )
+    config.seeds(), config.cells()
+    return config
+
+
+def _out(options: argparse.Namespace, family: str, kind: str) -> str:
+    """The file to write, of that kind; a partial table needs a file name of its own."""
+    whole = options.tasks is None and options.policies is None and options.baseline is None
+    if not (options.out or whole):
+        raise ValueError(
+            "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
+            "the whole one stays"
+        )
+    out = options.out or f"evaluation/{family}-{options.split}.json"
+    if entry(out).kind != kind:
+        wanted = "evaluation/arena-NAME.json" if kind == "arena/1" else "evaluation/NAME.json"
+        raise ValueError(
+            f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
+        )
+    return out
+
+
+def reproduce(options: argparse.Namespace) -> int:
+    """Save the comparison with the published game and print how many figures agree."""
+    from sauda.evaluation.reproduction import MEASURED, reproduction
+
+    data = reproduction()
+    save_measured(
+        "evaluation/reproduction.json", {"measured": MEASURED, "published": "published.json"}, data
+    )
+    agreement = data["agreement"]
+    sampled = agreement["figures"] - agreement["without_error"]
+    print(f"{agreement['within_two']} of {sampled} sampled figures within two standard errors")
+    print(f"{agreement['within_three']} of {sampled} within three")
+    equal, without = agreement["without_error_equal"], agreement["without_error"]
+    print(f"{equal} of {without} figures without error equal to four decimals")
+    return 0

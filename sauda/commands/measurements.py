@@ -1,0 +1,164 @@
+"""Commands that measure one property of the games, the policies or the models, as an artifact."""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from sauda.commands.console import add_command, interval, save_measured
+from sauda.records.store import sha256
+
+
+def add(commands: Any) -> None:
+    """Add the measurements to the commands of `python -m sauda`."""
+    about = "bound what can be won in the open market; look for exploits"
+    parser = add_command(commands, "oracle", oracle, about)
+    parser.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
+    about = "measure what open-market sellers give away and remember"
+    add_command(commands, "leakage", leakage, about)
+    about = "calibrate the belief buyer; compare it with prices alone"
+    add_command(commands, "belief", belief, about)
+    about = "labs pitch before the rule judge: an adapting advocate against a control"
+    parser = add_command(commands, "pitching", pitching, about)
+    parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
+    about = "a model's words as a seller, beside a stub's"
+    parser = add_command(commands, "seller-quality", seller_quality, about)
+    parser.add_argument("--models", default="mini", help="by name, with commas; or null")
+    parser.add_argument("--published", type=int, default=10, help="published games a persona")
+    parser.add_argument("--hard", type=int, default=3, help="games a persona and hostile buyer")
+    about = "score the reading of prices and tells in labelled sentences"
+    add_command(commands, "language", language, about)
+
+
+def oracle(options: argparse.Namespace) -> int:
+    """Save the open market's bounds and print a block a task."""
+    from sauda.evaluation.market.oracle import Config
+    from sauda.evaluation.market.oracle import oracle as run
+
+    config = Config(options.episodes)
+    data = run(config)
+    save_measured("oracle.json", asdict(config), data)
+    for row in data["rows"]:
+        cells = {"informed": row["informed"]} | ({"belief": row["belief"]} if row["belief"] else {})
+        cells |= {p["policy"]: p for p in row["policies"]}
+        cells[f"search: {row['search']['best']}"] = row["search"]["holdout"]
+        print(f"{row['task']}  n {row['n']}  {row['bound']} bound  no ZOPA {row['no_zopa']:.3f}")
+        for name, cell in cells.items():
+            share = (
+                f"  {cell['share']:7.1%}{' EXPLOIT' * cell['flagged']}" if "share" in cell else ""
+            )
+            print(f"  {cell['mean']:7.4f} [{cell['low']:7.4f}, {cell['high']:7.4f}]{share}  {name}")
+    return 0
+
+
+def leakage(options: argparse.Namespace) -> int:
+    """Save what sellers give away and remember, and print it."""
+    from sauda.evaluation.market.leakage import Config
+    from sauda.evaluation.market.leakage import market as run
+
+    config = Config()
+    data = run(config)
+    save_measured("market.json", asdict(config), data)
+    for manner in data["manner"]:
+        print(f"{manner['task']}  n {manner['replies']:,} replies")
+        for row in manner["signals"]:
+            causes = "  ".join(f"{cause} {r2:.3f}" for cause, r2 in row["r2"].items())
+            print(f"  {row['signal']:22} {causes}")
+    words = data["words"]
+    prices = words["prices"]["mean"]
+    print(f"R2 of the reservation price: prices {prices:.3f}, words add {words['gain']}")
+    for row in data["careers"]:
+        print(f"a soft history costs {row['then']} {row['lost']}")
+    return 0
+
+
+def belief(options: argparse.Namespace) -> int:
+    """Save the calibration of the belief buyer and print it."""
+    from sauda.evaluation.market.belief import Config, report
+
+    config = Config()
+    data = report(config)
+    save_measured("belief.json", asdict(config), data)
+    for row in data["calibration"]:
+        covered = "  ".join(f"{c['level']:.0%} in {c['mean']:.3f}" for c in row["coverage"])
+        print(
+            f"{row['task']:14} after {row['round']} rounds, {row['evidence']:24} n {row['n']:4}  "
+            f"{covered}  reservation price off by {row['error']['mean']:.4f}  type right "
+            f"{row['types']['right']:.3f}, Brier {row['types']['brier']:.3f}"
+        )
+    for row in data["inputs"]:
+        print(
+            f"{row['task']:14} n {row['n']:,} moves: tells and words change "
+            f"{interval(row['beliefs'])} of the beliefs and {interval(row['moves'])} of the moves"
+        )
+    for row in data["outcomes"]:
+        print(
+            f"{row['task']:14} n {row['n']}  all evidence {interval(row['belief'])}  prices alone "
+            f"{interval(row['belief_prices'])}  difference {interval(row['difference'])}"
+        )
+    return 0
+
+
+def pitching(options: argparse.Namespace) -> int:
+    """Save the judged negotiations and print a row an advocate."""
+    from sauda.evaluation.pitching import Config
+    from sauda.evaluation.pitching import judged as run
+
+    config = Config(options.episodes)
+    data = run(config)
+    save_measured("judged.json", asdict(config), data)
+    for row in data["rows"]:
+        rate, gain = row["win_rate"], row["difference"]
+        print(
+            f"{row['advocate']:18} n {row['n']}  wins {rate['mean']:.3f} [{rate['low']:.3f}, "
+            f"{rate['high']:.3f}]  total {row['total']['mean']:.3f}  less {data['control']} "
+            f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+        )
+    return 0
+
+
+def seller_quality(options: argparse.Namespace) -> int:
+    """Save the quality of a model's words as a seller and print each criterion."""
+    from sauda.evaluation.seller.quality import Config, quality
+
+    models = tuple(dict.fromkeys(name for name in options.models.split(",") if name))
+    config = Config(models, options.published, options.hard)
+    data = quality(config)
+    save_measured("seller_quality.json", asdict(config), data)
+    for row in data["rows"]:
+        print(f"{row['criterion']}: {row['about']} {row['target']}")
+        for side, cell in row["sides"].items():
+            met = {True: "meets", False: "FAILS", None: ""}[cell["meets"]]
+            print(f"  {side:20} n {cell['n']:4} {cell['of']:6} {interval(cell)}  {met}")
+    return 0
+
+
+def language(options: argparse.Namespace) -> int:
+    """Save how well prices and tells are read, and print it."""
+    from sauda.evaluation.language import BLIND, LABELLED, quality
+
+    data = quality()
+    save_measured("language.json", {"labelled": sha256(LABELLED), "blind": sha256(BLIND)}, data)
+    _print_language(data)
+    print("Sentences of a writer who never saw the reader:")
+    _print_language(data["blind"])
+    return 0
+
+
+def _print_language(data: dict[str, Any]) -> None:
+    for row in data["rows"]:
+        shares = "  ".join(f"{name} {_share(row[name])}" for name in ("precision", "recall", "f1"))
+        label = f"{row['split']:8} {row['language']:8} {row['signal']:10} {row['reader']:8}"
+        print(f"{label} n {row['true'] + row['missed']:3} of {row['n']:3}  {shares}")
+    for row in data["prices"]:
+        print(
+            f"{row['split']:8} {row['language']:8} {row.get('kind', 'prices'):13} "
+            f"{row['reader']:8} n {row['n']:3}  "
+            f"exact {row['exact']} of {row['priced']}, another {row['other']}, missed "
+            f"{row['missed']}; invented {row['false']} of {row['unpriced']}"
+        )
+
+
+def _share(share: dict[str, float] | None) -> str:
+    if share is None:
+        return "   of none         "
+    return f"{share['mean']:.2f} [{share['low']:.2f}, {share['high']:.2f}]"
