@@ -37,11 +37,11 @@ def build_app() -> gr.Blocks:
 
 def opened(request: gr.Request) -> tuple:
     """The tab that the address names as `?tab=training`, or a sentence on which there are."""
-    asked, known = request.query_params.get("tab"), [tab_id(panel) for panel in PANELS]
-    if asked is None:
+    tab, known = request.query_params.get("tab"), [tab_id(panel) for panel in PANELS]
+    if tab is None:
         return gr.skip(), gr.skip()
-    if asked in known:
-        return gr.Tabs(selected=asked), gr.skip()
+    if tab in known:
+        return gr.Tabs(selected=tab), gr.skip()
     wrong = ValueError(f"the link names no tab of this page; tabs are {', '.join(known)}")
     return gr.skip(), gr.HTML(trouble(wrong), visible=True)
 

@@ -63,8 +63,8 @@ def show(page: Layout, game: ArenaGame, running: bool = False, kind: str | None 
     """Everything that shows `game`; the pickers stay at `kind` while it is legal."""
     return {
         page.game: game,
-        page.board: view.calendar(game),
-        page.floor: view.floor(game),
+        page.calendar: view.calendar(game),
+        page.message_board: view.message_board(game),
         page.papers: view.papers(game.observation),
         page.reward: view.reward(game),
         page.log: view.log(game),

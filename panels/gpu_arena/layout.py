@@ -31,8 +31,8 @@ class Layout:
     about: gr.HTML
     problem: gr.HTML
     settlement: gr.HTML
-    board: gr.HTML
-    floor: gr.HTML
+    calendar: gr.HTML
+    message_board: gr.HTML
     papers: gr.HTML
     reward: gr.HTML
     log: gr.HTML
@@ -54,7 +54,7 @@ class Layout:
     def of_game(self) -> list[Any]:
         """The components that show the game or hold it."""
         return [
-            self.game, self.board, self.floor, self.papers, self.reward, self.log,
+            self.game, self.calendar, self.message_board, self.papers, self.reward, self.log,
             self.settlement, self.problem, self.kind, self.choice, *self.of_run,
         ]  # fmt: skip
 
@@ -74,8 +74,8 @@ def lay_out(game: ArenaGame, about: str) -> Layout:
     gr.HTML(
         heading(
             TITLE,
-            "Labs trade GPU time before their deadlines. The rule expert plays lab_0; step, run, or"
-            " take over at any moment.",
+            "Labs trade GPU time before their deadlines. A scripted policy plays lab_0: step, run,"
+            " or take over at any time.",
         )
     )
     parts = {
@@ -115,17 +115,23 @@ def _controls(game: ArenaGame) -> Parts:
 def _game_view(game: ArenaGame) -> Parts:
     with gr.Row():
         with gr.Column(scale=6, min_width=320):
-            board = gr.HTML(view.calendar(game), elem_id="arena-board")
-            floor = gr.HTML(view.floor(game), elem_id="arena-floor")
+            calendar = gr.HTML(view.calendar(game), elem_id="arena-board")
+            message_board = gr.HTML(view.message_board(game), elem_id="arena-floor")
         with gr.Column(scale=5, min_width=320):
             papers = gr.HTML(view.papers(game.observation), elem_id="arena-papers")
             reward = gr.HTML(view.reward(game), elem_id="arena-reward")
             log = gr.HTML(view.log(game), elem_id="arena-log")
-    return {"board": board, "floor": floor, "papers": papers, "reward": reward, "log": log}
+    return {
+        "calendar": calendar,
+        "message_board": message_board,
+        "papers": papers,
+        "reward": reward,
+        "log": log,
+    }
 
 
 def _form() -> Parts:
-    gr.HTML(note("Only what the rules allow now is offered; amounts and words are yours."))
+    gr.HTML(note("The lists hold the actions that are legal now; you set amounts and messages."))
     with gr.Row(elem_classes="sauda-actions"):
         kind = gr.Dropdown([], label="Action", scale=1, min_width=170, elem_id="arena-kind")
         choice = gr.Dropdown([], label="Choice", scale=3, min_width=260, elem_id="arena-choice")

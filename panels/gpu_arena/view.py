@@ -1,4 +1,4 @@
-"""What the GPU arena tab shows of a game: calendar, floor, jobs, reward, settlement."""
+"""What the GPU arena tab shows of a game: calendar, board, jobs, reward, settlement."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,8 +22,8 @@ MARKS = {
 }
 LAST_MESSAGES = 4
 PRACTICE = (
-    "This was practice and no score: its seed was known before, and with it all that labs keep to"
-    " themselves. An empty seed box draws a secret world."
+    "This was practice: its seed was known before the game, and the seed gives away every private"
+    " value. Leave the seed empty to play a secret world for a score."
 )
 
 
@@ -53,7 +53,7 @@ def calendar(game: ArenaGame) -> Markup:
 
 
 def _lab(market: arena.Market, lab: arena.Lab, over: bool) -> Markup:
-    """One lab: what everyone knows of it, and its blocks in lanes."""
+    """One lab: its public facts, and its blocks in lanes."""
     blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
     facts = f"reputation {lab.reputation:.2f}, budget {lab.public_budget_band}"
     facts += f", demand {lab.public_demand}" + (", has left" if lab.finished else "")
@@ -74,7 +74,7 @@ def _lab(market: arena.Market, lab: arena.Lab, over: bool) -> Markup:
 
 
 def packed(blocks: Iterable[arena.Block], horizon: int) -> list[tuple[arena.Block, int]]:
-    """Each block with its lane, from 1: the first in which it meets no other."""
+    """Each block with its lane, from 1: the first lane in which it overlaps no other block."""
     ends: list[int] = []
     placed = []
     for block in sorted(blocks, key=lambda b: (b.start_round, b.block_id)):
@@ -101,11 +101,11 @@ def _bar(block: arena.Block, lane: int, market: arena.Market) -> Markup:
     )  # fmt: skip
 
 
-# The lab's own papers ----------------------------------------------------------------------------
+# The lab's private state -------------------------------------------------------------------------
 
 
 def papers(obs: arena.Observation) -> Markup:
-    """What a lab alone knows: its money and its jobs."""
+    """What a lab alone knows: its credits and its jobs."""
     own, now = obs.own, obs.market.round_index
     rows = [
         (
@@ -133,11 +133,11 @@ def _due(job: arena.Job, now: int) -> str:
     return f"before round {job.deadline_round}" if job.deadline_round > now else "now"
 
 
-# The floor ---------------------------------------------------------------------------------------
+# The message board -------------------------------------------------------------------------------
 
 
-def floor(game: ArenaGame) -> Markup:
-    """Offers and coalitions as they stand, shocks, and the last things said."""
+def message_board(game: ArenaGame) -> Markup:
+    """The message board: open offers, coalitions, shocks, and the last messages."""
     market = game.observation.market
     offers = [
         (
@@ -172,7 +172,7 @@ def floor(game: ArenaGame) -> Markup:
             )
             for s in market.shock_history
         ),
-        said(market.messages[-LAST_MESSAGES:]),
+        message_list(market.messages[-LAST_MESSAGES:]),
     ]
     return Markup("").join(parts)
 
@@ -187,8 +187,8 @@ def _pool_state(pool: arena.Coalition) -> str:
     return "runs" if pool.active else "ended" if pool.ended else "proposed"
 
 
-def said(messages: Sequence[arena.Message]) -> Markup:
-    """What was said last, newest at the bottom."""
+def message_list(messages: Sequence[arena.Message]) -> Markup:
+    """The last messages, newest at the bottom."""
     lines = Markup("").join(
         Markup("<li><b>{}</b>{}: “{}”</li>").format(
             m.from_lab_id, f" to {m.to_lab_id}" if m.to_lab_id else "", m.message
@@ -203,7 +203,7 @@ def said(messages: Sequence[arena.Message]) -> Markup:
 
 
 def reward(game: ArenaGame) -> Markup:
-    """The cumulative reward as a curve, and its components: of the last step, and of all."""
+    """The cumulative reward as a curve, and its components: of the last step and of all steps."""
     steps = game.steps
     sums = [0.0]
     for one in steps:
@@ -262,7 +262,7 @@ def _told(one: Step) -> Markup:
 
 
 def settlement(game: ArenaGame) -> Markup:
-    """Once the game is over: how it came out, beside every policy at the same seed."""
+    """The result of a finished game, beside every policy at the same seed."""
     if not game.over:
         return Markup("")
     own = game.play.state.private[LEARNER]
@@ -303,7 +303,7 @@ def settlement(game: ArenaGame) -> Markup:
 
 
 def _again(game: ArenaGame) -> str:
-    """How this game can be had again: by a command where one policy played it all."""
+    """The command that plays this game again, where one policy chose every step."""
     if game.policy:
         return (
             f"Play it again: python -m sauda play --task {game.task_name} --policy {game.policy}"

@@ -21,23 +21,23 @@ def sells(game: Game) -> bool:
 
 def messages(game: Game) -> list[dict[str, str]]:
     """The conversation as plain text, the visitor as the user; `bubbles` makes it a chat."""
-    said: list[dict[str, str]] = []
-    closed = 0  # deals whose end has been told
+    conversation: list[dict[str, str]] = []
+    closed = 0  # deals whose end the conversation reports
     for turn in game.play.turns:
         if turn.agent not in ("seller", "buyer") or turn.action is None:
             continue  # rivals bid under seal
         now = turn.observation.table
         if len(now.past) > closed:
             closed = len(now.past)
-            told = ending(now.past[-1])
-            said.append(_narrator(f"Deal {closed}: {told}. Next: {now.item.name}."))
-        said.append({"role": _role(game, turn), "content": _words(game, turn)})
-    return said
+            end = ending(now.past[-1])
+            conversation.append(_narrator(f"Deal {closed}: {end}. Next: {now.item.name}."))
+        conversation.append({"role": _role(game, turn), "content": _words(game, turn)})
+    return conversation
 
 
-def bubbles(said: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Plain messages for `gr.Chatbot`, which renders HTML even where Markdown is off."""
-    return [{**message, "content": as_typed(message["content"])} for message in said]
+def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The messages escaped: `gr.Chatbot` renders HTML even where Markdown is off."""
+    return [{**message, "content": as_typed(message["content"])} for message in conversation]
 
 
 def _role(game: Game, turn: Turn) -> str:
@@ -61,7 +61,7 @@ def _words(game: Game, turn: Turn) -> str:
 
 
 def brief(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
-    """What the visitor is told: the item, their limit, the rules of this game."""
+    """The visitor's brief: the item, their limit, the rules of this game."""
     obs = game.observation
     item, sell = obs.table.item, obs.agent == "seller"
     limit = translate("sell_above" if sell else "pay_at_most", price=rupees(obs.reservation))
@@ -106,7 +106,7 @@ def brief(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
 
 
 def chart(game: Game, size: tuple[int, int] = LARGE) -> Markup:
-    """The visitor's own view of the offers; the ZOPA once the game is over."""
+    """The offers as the visitor sees them, with the ZOPA once the game is over."""
     table = game.observation.table
     deal = table.past[-1] if game.over and table.past else None
     zopa = limits(game) if game.over else None
@@ -114,7 +114,7 @@ def chart(game: Game, size: tuple[int, int] = LARGE) -> Markup:
 
 
 def limits(game: Game) -> tuple[float, float]:
-    """Both reservation prices of the last deal: for the reveal, never before."""
+    """Both reservation prices of the last deal, in rupees: shown only after the end."""
     instance = game.play.state.private["nature"][-1]
     return instance.seller["reservation"], instance.buyer["reservation"]
 
@@ -141,8 +141,8 @@ def quick_label(game: Game, move: Quick, translate: Translate) -> str:
 
 def past_moves(game: Game, translate: Translate) -> list[tuple[str, int]]:
     """The visitor's moves as choices: what was said, and the number of the move."""
-    said = [message["content"] for message in messages(game) if message["role"] == "user"]
+    texts = [message["content"] for message in messages(game) if message["role"] == "user"]
     return [
         (translate("whatif_move", number=number + 1, said=text), number)
-        for number, text in enumerate(said)
+        for number, text in enumerate(texts)
     ]

@@ -1,4 +1,4 @@
-"""What the Haggle tab shows of the language model: what it reads, what it wrote, what it heeded."""
+"""What the Haggle tab shows of the language model: tells, raw reply, effect of words."""
 
 from dataclasses import replace
 
@@ -17,34 +17,34 @@ from sauda.policies.belief.posterior import believe
 from sauda.sessions.bazaar import Game, moves_of
 
 
-def words_of(game: Game) -> list[str]:
-    """What the visitor said with each move of the deal in play."""
+def own_messages(game: Game) -> list[str]:
+    """The visitor's messages in the deal in play, one a move."""
     table = game.observation.table
     moves = [move for move in table.moves if move.agent == game.you]
     return [move.action.message for move in moves if move.action.message]
 
 
 def reading(game: Game, translate: Translate) -> Markup:
-    """The visitor's last words with their tells, what is remembered of all of them, and where
-    the other side takes the visitor's limit to lie, before those words and after.
+    """The visitor's last message with its tells, the memory of all tells, and the belief over the
+    visitor's limit before and after that message.
     """
-    said = words_of(game)
-    if not said:
-        told = note(translate("reads_wait"))
+    own = own_messages(game)
+    if not own:
+        shown = note(translate("reads_wait"))
     else:
-        tells = read(said[-1])
-        told = Markup('<p class="sauda-said">“{}”</p>{}{}').format(
-            marked(said[-1], tells),
+        tells = read(own[-1])
+        shown = Markup('<p class="sauda-said">“{}”</p>{}{}').format(
+            marked(own[-1], tells),
             reasons(tells) if tells else note(translate("reads_none")),
-            levels(memory(said)),
+            levels(memory(own)),
         )
     return Markup('<div class="sauda-reads"><h3>{}</h3>{}{}</div>').format(
-        translate("reads"), told, believed(game, translate) if sells(game) else ""
+        translate("reads"), shown, believed(game, translate) if sells(game) else ""
     )
 
 
 def believed(game: Game, translate: Translate) -> Markup:
-    """The belief over the visitor's limit before and after its last move."""
+    """The belief over the visitor's limit before and after the visitor's last move."""
     own = moves_of(game)
     if not own:
         return Markup("")
@@ -54,7 +54,7 @@ def believed(game: Game, translate: Translate) -> Markup:
 
 
 def marked(text: str, tells: tuple[Tell, ...]) -> Markup:
-    """`text` with each tell in a mark of its signal; where two overlap the first is marked."""
+    """`text` with each tell highlighted by its signal; of two that overlap, the first."""
     parts, end = [], 0
     for tell in tells:
         if tell.start < end:
@@ -70,7 +70,7 @@ def marked(text: str, tells: tuple[Tell, ...]) -> Markup:
 
 
 def reasons(tells: tuple[Tell, ...]) -> Markup:
-    """One line a tell: its signal, how plainly, why."""
+    """One line per tell: its signal, its score from 0 to 1, the reason."""
     rows = [
         Markup('<li><span class="sauda-tell sauda-tell-{0}">{0}</span> {1:.2f} · {2}</li>').format(
             tell.signal, tell.score, tell.explanation
@@ -81,7 +81,7 @@ def reasons(tells: tuple[Tell, ...]) -> Markup:
 
 
 def levels(remembered: dict[str, float]) -> Markup:
-    """What is remembered of each signal, as small bars; nothing where nothing is."""
+    """The remembered score of each signal as a bar; empty where all are 0."""
     if not any(remembered.values()):
         return Markup("")
     bars = [
@@ -95,10 +95,10 @@ def levels(remembered: dict[str, float]) -> Markup:
 
 
 def raw(game: Game, translate: Translate) -> Markup:
-    """The language model's last completion as it came, and what was made of it.
+    """The language model's last completion, unedited, and the changes made to its move.
 
-    While the game runs, one that names a number is kept back: its numbers are percent of its limit,
-    and beside the price that came of them they would tell it.
+    While the game runs, a completion that names a number is hidden: its numbers are percent of the
+    model's limit, so that together with the price they would reveal the limit.
     """
     if not game.heard and not game.missed:
         return note(translate("raw_none"))
@@ -115,12 +115,12 @@ def raw(game: Game, translate: Translate) -> Markup:
     if game.heard and not game.missed:
         changes = "; ".join(last.changes)
         shows = game.over or not game.speaker.knows  # a change may name the limit
-        told = (
+        edits = (
             translate("changed", changes=changes if shows else "…")
             if changes
             else translate("unchanged")
         )
-        parts.append(note(f"{last.source}, {last.reply.tokens} tokens. {told}"))
+        parts.append(note(f"{last.source}, {last.reply.tokens} tokens. {edits}"))
     return Markup("").join(parts)
 
 

@@ -56,7 +56,8 @@ def model_badge(game: Game | None, model: Resident, translate: Translate) -> Mar
     else:
         seconds = f"{time.monotonic() - stage.since:.0f}"
         tone, status = "open", translate("loading", seconds=seconds, name=stand_in)
-    plays = f"({game.opponent}) " if game and game.speaker else ""  # a wrapper is not hidden
+    # The player name shows which wrapper steers the model.
+    plays = f"({game.opponent}) " if game and game.speaker else ""
     playing = Markup("<b>{}</b> {}").format(opponent_label(game, translate), plays) if game else ""
     line = Markup('<p class="sauda-who">{}<span class="sauda-state sauda-state-{}"></span>{}</p>')
     return line.format(playing, tone, status) + measured_figures(game, model, translate)

@@ -14,13 +14,14 @@ LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are
 
 
 def result(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
-    """After the end: the share won, the ZOPA, the comparison; before it, nothing."""
+    """After the end: share, grade, limits and comparison. Before it: a note on what is hidden."""
     if not game.over:
         fixed = game.task_name.startswith("classic/") and game.task_name != LISTINGS
         return note(translate("hidden_limit") + (translate("hidden_same") if fixed else ""))
     played = finished(game)
     you = standing("you", game.task, played, visitor=True)
-    # Who buys by a model's moves cannot be met again by scripts; a seller's moves are code's.
+    # Policies cannot replay a game against a model buyer, whose moves the model makes; a model
+    # seller only words moves that code makes, so they can.
     rows = [] if game.speaker and game.speaker.seat == "buyer" else standings(game)
     figures = [
         stat(f"{you.share:.0%}", translate("zopa_yours")),
@@ -45,18 +46,18 @@ def result(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
 
 
 def seller_lines(game: Game, price: float | None, translate: Translate) -> list[Markup]:
-    """For a visitor who sold: who bought, the bonus, and the most that could be had."""
+    """For a visitor who sold: the bonus, the best possible price, and who bought."""
     _, limit = limits(game)
-    told = [bonus_line(game, price, translate), translate("best_ask", price=rupees(limit))]
+    sentences = [bonus_line(game, price, translate), translate("best_ask", price=rupees(limit))]
     if sources := {heard.source for heard in game.heard}:
-        told.append(translate("written_by", source=", ".join(sorted(sources))))
+        sentences.append(translate("written_by", source=", ".join(sorted(sources))))
     elif game.opponent:
-        told.append(translate("buyer_was", name=game.opponent.replace("_", " ")))
-    return [Markup("<p>{}</p>").format(sentence) for sentence in told]
+        sentences.append(translate("buyer_was", name=game.opponent.replace("_", " ")))
+    return [Markup("<p>{}</p>").format(sentence) for sentence in sentences]
 
 
 def bonus_line(game: Game, price: float | None, translate: Translate) -> str:
-    """What the seller's brief pays."""
+    """The bonus that the seller earned, and the most it could earn."""
     obs = game.observation
     ask = obs.table.item.list_price
     earned, most = bonus(price, ask, obs.reservation), bonus(ask, ask, obs.reservation)
@@ -64,7 +65,7 @@ def bonus_line(game: Game, price: float | None, translate: Translate) -> str:
 
 
 def compared(rows: list[Standing]) -> Markup:
-    """The visitor beside every policy on the same seed."""
+    """The visitor beside every policy, all on the same seed."""
     return table(
         ("player", "grade", "share", "price"),
         [
@@ -81,7 +82,7 @@ def compared(rows: list[Standing]) -> Markup:
 
 
 def replay_note(game: Game, rows: list[Standing]) -> Markup:
-    """What plays this very game again."""
+    """The command that plays this game again."""
     name = next(row.name for row in rows if not row.visitor)
     against = f" --against {game.opponent}" if game.opponent else ""
     return note(
@@ -93,7 +94,7 @@ def replay_note(game: Game, rows: list[Standing]) -> Markup:
 
 
 def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
-    """The span between the limits, cut where the price fell."""
+    """The ZOPA as a bar, split at the price; a sentence where there is no deal inside it."""
     past, (seller, buyer) = game.play.state.table.past, limits(game)
     span = translate("limits", seller=rupees(round(seller, 2)), buyer=rupees(buyer))
     deal = past[-1] if past else None
@@ -107,8 +108,8 @@ def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
     if not seller <= deal.price <= buyer:
         loser, limit = ("seller", seller) if deal.price < seller else ("buyer", buyer)
         lost = rupees(round(abs(deal.price - limit), 2))
-        told = translate("loss", price=price, loss=lost, loser=translate(loser).lower())
-        return Markup("<p>{} {}</p>").format(span, told)
+        verdict = translate("loss", price=price, loss=lost, loser=translate(loser).lower())
+        return Markup("<p>{} {}</p>").format(span, verdict)
     part = (deal.price - seller) / zopa_width(buyer, seller)
     split = translate("split", price=price, seller=f"{part:.0%}", buyer=f"{1 - part:.0%}")
     return Markup(
@@ -120,7 +121,7 @@ def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
 
 
 def deals_table(played: Episode) -> Markup:
-    """How each deal of a career came out."""
+    """How each deal of a career ended."""
     past, won = played.final.table.past, shares(played.final, "buyer")
     rows = [
         (f"{number} {instance.item.name}", ending(deal), f"{share:.3f}")
@@ -132,7 +133,7 @@ def deals_table(played: Episode) -> Markup:
 
 
 def seller_line(played: Episode) -> Markup:
-    """Who the seller was: its type and what that means in numbers."""
+    """The seller's type and its parameters."""
     stance = played.final.private["nature"][-1].seller["stance"]
     kind = stance.type
     concedes = "late" if kind.exponent < 0.7 else "early" if kind.exponent > 1.4 else "evenly"
@@ -151,7 +152,7 @@ def seller_line(played: Episode) -> Markup:
 
 
 def oracle_line(task: Task, played: Episode) -> Markup:
-    """What the best reply to this very seller would have expected, before luck."""
+    """The expected grade of the best response to this seller."""
     deals = played.final.private["nature"]
     value = sum(informed_value(deal, rivals_in(task)) for deal in deals) / len(deals)
     most = "at most " if len(deals) > 1 else ""
@@ -161,7 +162,7 @@ def oracle_line(task: Task, played: Episode) -> Markup:
 
 
 def compared_games(first: Game | None, now: Game, translate: Translate) -> Markup:
-    """The first game and the one played on from one of its moves, side by side."""
+    """The first game beside the one that went on from an earlier move."""
     if first is None:
         return Markup("")
     cards = [
@@ -174,10 +175,10 @@ def compared_games(first: Game | None, now: Game, translate: Translate) -> Marku
 
 
 def outcome(game: Game, translate: Translate) -> str:
-    """How a game came out in one line; while it runs, that it does."""
+    """How a game ended in one line, or that it still runs."""
     past = game.play.state.table.past
-    told = ending(past[-1] if past and game.over else None)
+    end = ending(past[-1] if past and game.over else None)
     if not game.over:
-        return told
+        return end
     you = standing("you", game.task, finished(game), visitor=True)
-    return f"{told}; {you.share:.0%} {translate('zopa_yours')}"
+    return f"{end}; {you.share:.0%} {translate('zopa_yours')}"

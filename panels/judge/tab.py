@@ -24,8 +24,8 @@ def build() -> None:
     gr.HTML(
         heading(
             TITLE,
-            "Labs argue for capacity. A rule judge scores each pitch by what the state bears out:"
-            " only a true claim that is news counts.",
+            "Labs argue for capacity. A rule-based judge checks each pitch against the state: only"
+            " claims that are true and new count.",
         )
     )
     judged, missing = load_or_say("judged.json")
@@ -81,8 +81,8 @@ def _pitch_form(seed: gr.Dropdown, number: gr.Slider, first: int) -> tuple[gr.HT
     gr.HTML(
         heading(
             "Write your own pitch",
-            "You are lab_0 in the round above. Say what is true of your jobs, deadlines, blocks or"
-            " record, with numbers; it is judged at once against that state.",
+            "You are lab_0 in the round above. State facts with numbers about your jobs, deadlines,"
+            " blocks or record; the judge checks them at once.",
         )
     )
     with gr.Row():

@@ -1,4 +1,4 @@
-"""Tour: what this is, in one screen, and ninety seconds through the other tabs."""
+"""Tour: what Sauda is, in one screen, and a walk of ninety seconds through the other tabs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.results.model_comparison import FILE as LADDER
+from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_comparison import number, standing, walked
 from panels.transcripts.view import column
 from panels.ui.look import empty, heading, stat, strip
@@ -21,7 +21,7 @@ WHAT = (
     " to play it, in this page’s own process. Every measured figure comes from a file you can"
     " download and play again to the last digit."
 )
-MARKET = "bazaar/open"  # the task whose ladder is told
+MARKET = "bazaar/open"  # the task of the figures at the top
 SHOWN = "classic/deceptive_seller"  # the pair of episodes below
 BEFORE, AFTER = "naive", "expert"
 
@@ -30,7 +30,7 @@ STEPS = (
     (
         "Haggle",
         "Sell something to Sauda, or buy from a seller, in English, Hinglish or Hindi. The page"
-        " shows what is read in your words; at the end both limits, and what others made of the"
+        " shows what it reads in your words, and at the end both limits and how others played the"
         " same game.",
         "haggle",
         "Try a bargain",
@@ -44,8 +44,8 @@ STEPS = (
     ),
     (
         "Train",
-        "The curves of every run as its log has them, beside the published ones, and one training"
-        " conversation with what is learnt marked.",
+        "The logged curves of every run beside the published ones, and one training conversation"
+        " with the learned tokens marked.",
         "training",
         "See the curves",
     ),
@@ -66,47 +66,49 @@ STEPS = (
 )
 
 
-def glance(ladder: Artifact, holdout: Artifact, reproduction: Artifact) -> Markup:
+def glance(comparison: Artifact, holdout: Artifact, reproduction: Artifact) -> Markup:
     """Four figures, each computed from an artifact, with its interval or its count.
 
-    Raises ArtifactError where one of them does not hold what is told of it.
+    Raises ArtifactError where an artifact lacks a figure.
     """
     wait = cell(holdout, "classic/single_deal", "wait")
     agreement = reproduction.data["agreement"]
     return strip(
-        *trained(ladder),
-        stat(*share(wait, "won by a script that only waits: why we build a harder market")),
+        *trained(comparison),
+        stat(*share(wait, "won by a script that only waits: why the open market is harder")),
         stat(
             f"{agreement['within_three'] + agreement['without_error_equal']} of "
             f"{agreement['figures']}",
-            "figures of the published game come out here as well",
+            "figures of the published game are reproduced",
             note="within three standard errors, or equal to four decimals where nothing varies;"
             " 1,000 seeds each",
         ),
     )
 
 
-def trained(ladder: Artifact) -> tuple[Markup, Markup]:
-    """What the trained model wins on the open market, and how far that is from where it began."""
-    here = standing(ladder, MARKET)
-    if here is None or here.way is None:
-        command = entry(ladder.file).command
-        raise ArtifactError(f"artifacts/{ladder.file} lacks a trained model on {MARKET}", command)
-    grade, (script, best) = here.row["grade"], here.script
-    part, span = walked(here.way)
+def trained(comparison: Artifact) -> tuple[Markup, Markup]:
+    """The trained model's grade on the open market, and the share of the gap it closed."""
+    ours = standing(comparison, MARKET)
+    if ours is None or ours.way is None:
+        command = entry(comparison.file).command
+        raise ArtifactError(
+            f"artifacts/{comparison.file} lacks a trained model on {MARKET}", command
+        )
+    grade, (script, best) = ours.row["grade"], ours.script
+    part, span = walked(ours.way)
     return (
         stat(
             number(grade["mean"]),
             "mean grade of Sauda, bare, on the open market; 1 is best",
             f"[{number(grade['low'])}, {number(grade['high'])}]",
-            f"{here.row['policy']} on {MARKET}, hold-out seeds, n = {here.row['n']}; the best"
+            f"{ours.row['policy']} on {MARKET}, hold-out seeds, n = {ours.row['n']}; the best"
             f" script, {script}, wins {number(best)}",
         ),
         stat(
             part,
-            "of the way that training went, from the untrained base to the buyer it learnt from",
+            "of the gap between the untrained base and its teacher closed by training",
             span,
-            f"paired, n = {here.way['n']}; the base wins {number(here.base)}",
+            f"paired, n = {ours.way['n']}; the base wins {number(ours.base)}",
         ),
     )
 
@@ -176,9 +178,9 @@ def _walkthrough() -> list[tuple[gr.Button, str]]:
 
 
 def _glance() -> None:
-    files = (LADDER, "evaluation/classic-holdout.json", "evaluation/reproduction.json")
+    files = (COMPARISON, "evaluation/classic-holdout.json", "evaluation/reproduction.json")
     loaded = [load_or_say(file) for file in files]
-    missing = [said for artifact, said in loaded if artifact is None]
+    missing = [sentence for artifact, sentence in loaded if artifact is None]
     if missing:
         gr.HTML(missing[0])
         return
@@ -198,9 +200,9 @@ def _before_after() -> None:
             f"A soft script ({BEFORE}) and the rule expert ({AFTER}) on {SHOWN}.",
         )
     )
-    showcase, said = load_or_say("episodes/showcase.json")
+    showcase, missing = load_or_say("episodes/showcase.json")
     if showcase is None:
-        gr.HTML(said)
+        gr.HTML(missing)
         return
     gr.HTML(before_after(showcase))
     gr.HTML(provenance(showcase, f"n = {len(showcase.data['episodes'])} episodes"))

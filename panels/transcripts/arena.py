@@ -61,11 +61,11 @@ def column(
     step: int,
     scale: tuple[float, float, int],
 ) -> Markup:
-    """One policy: its cumulative reward, its rounds up to `step`, and how it came out."""
-    told = upto(story, step)
-    own = [event for event in told if event.reward is not None]
-    over = len(told) == len(story)
-    rounds = [round_block(index, list(group)) for index, group in _by_round(told)]
+    """One policy: its cumulative reward, its rounds up to `step`, and its result."""
+    shown = upto(story, step)
+    own = [event for event in shown if event.reward is not None]
+    over = len(shown) == len(story)
+    rounds = [round_block(index, list(group)) for index, group in _by_round(shown)]
     return Markup('<section class="sauda-card"><h3>{}</h3>{}{}{}</section>').format(
         name, curve([event.cumulative for event in own], scale), Markup("").join(rounds),
         outcome(episode) if over else "",
@@ -73,24 +73,24 @@ def column(
 
 
 def upto(story: Sequence[Event], step: int) -> list[Event]:
-    """The events up to the learner's action number `step`, and all that followed it."""
-    taken, told = 0, []
+    """The events up to the learner's action number `step` and the others' answers to it."""
+    taken, shown = 0, []
     for event in story:
         taken += event.reward is not None
         if taken > step:
             break
-        told.append(event)
-    return told
+        shown.append(event)
+    return shown
 
 
-def _by_round(told: Sequence[Event]):
-    return groupby(told, key=lambda event: event.round_index)
+def _by_round(shown: Sequence[Event]):
+    return groupby(shown, key=lambda event: event.round_index)
 
 
-def round_block(index: int, told: Sequence[Event]) -> Markup:
-    """A round: shocks, the learner's actions with result and reward, the others' folded away."""
+def round_block(index: int, shown: Sequence[Event]) -> Markup:
+    """A round: shocks, the learner's actions with result and reward, the others' actions folded."""
     lines = []
-    for event in told:
+    for event in shown:
         if not event.lab:
             lines.append(
                 Markup('<li class="sauda-seller"><b>shock</b> {}</li>').format(event.words)
@@ -99,7 +99,7 @@ def round_block(index: int, told: Sequence[Event]) -> Markup:
             lines.append(own_line(event))
         elif event.code == "forfeit":
             lines.append(Markup('<li class="sauda-bad"><b>{}</b> {}</li>').format(*event[1:3]))
-    others = [event for event in told if event.lab and event.reward is None]
+    others = [event for event in shown if event.lab and event.reward is None]
     return Markup("<h4>Round {}</h4><ul>{}</ul>{}").format(
         index, Markup("").join(lines), _others(others)
     )
@@ -125,10 +125,10 @@ def own_line(event: Event) -> Markup:
     )
 
 
-def _others(told: Sequence[Event]) -> Markup:
-    acted = [event for event in told if event.code not in ("waited", "forfeit")]
-    waits = sum(event.code == "waited" for event in told)
-    if not told:
+def _others(shown: Sequence[Event]) -> Markup:
+    acted = [event for event in shown if event.code not in ("waited", "forfeit")]
+    waits = sum(event.code == "waited" for event in shown)
+    if not shown:
         return Markup("")
     if not acted:
         return Markup('<p class="sauda-note">The other labs wait.</p>')
@@ -166,20 +166,20 @@ def curve(sums: Sequence[float], scale: tuple[float, float, int]) -> Markup:
         for tick in ticks
         if tick == 0 or abs(y(tick) - y(0)) > 12
     ]
-    said = f"Cumulative reward after {len(sums)} actions: {(sums or [0.0])[-1]:.3f}"
+    sentence = f"Cumulative reward after {len(sums)} actions: {(sums or [0.0])[-1]:.3f}"
     return Markup(
         '<svg class="sauda-offers" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
         '<g class="own"><polyline points="{}"/><circle cx="{}" cy="{}" r="4"/></g>'
         '<text x="{}" y="{}" text-anchor="middle">cumulative reward by action</text></svg>'
     ).format(
-        WIDTH, HEIGHT, said, Markup("").join(grid),
+        WIDTH, HEIGHT, sentence, Markup("").join(grid),
         " ".join(f"{a},{b}" for a, b in points), *points[-1],
         (EDGE + right) / 2, HEIGHT - 4,
     )  # fmt: skip
 
 
 def outcome(episode: Episode) -> Markup:
-    """Why it ended, and what the learner made of it."""
+    """Why the game ended, and the learner's utility and grade."""
     task = get_task(episode.task)
     own = episode.final.private[task.learner]
     start = begin(task, episode.seed).state

@@ -1,4 +1,4 @@
-"""One seed played before and after training, side by side, what differs marked.
+"""One seed played before and after training, side by side, with the differences marked.
 
 A part of Transcripts. The rule of `sauda.evaluation.before_after` chooses its games.
 """
@@ -33,7 +33,7 @@ def _of(artifact: Artifact, task_name: str) -> Mapping[str, Any]:
 
 
 def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
-    """What can be picked, as (label, value): the rule's word and the difference of the grades."""
+    """The choices as (label, value): how the pair was chosen, and the difference of its grades."""
     return [
         (f"{pair['why']}: {pair['difference']:+.3f}", pair["why"])
         for pair in _of(artifact, task_name)["chosen"]
@@ -41,7 +41,7 @@ def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
 
 
 def rule(artifact: Artifact, task_name: str) -> str:
-    """How a task's games were chosen, and on how many of all seeds training won or lost."""
+    """How the games of a task were chosen, and on how many seeds training won or lost."""
     row = _of(artifact, task_name)
     gains = [gain(b, a) for b, a in zip(row["before"], row["after"], strict=True)]
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
@@ -54,7 +54,7 @@ def rule(artifact: Artifact, task_name: str) -> str:
 
 
 def differing(before: Episode, after: Episode) -> list[int]:
-    """The learner's moves, counted from 0, that are not the same in both games.
+    """The numbers of the learner's moves, from 0, that differ between the two games.
 
     The first is where the games part. A move differs by its price or its words; one that the other
     game has no more is not counted.
@@ -65,7 +65,7 @@ def differing(before: Episode, after: Episode) -> list[int]:
 
 
 def pair_of_games(pair: Mapping[str, Any]) -> Markup:
-    """Both games of a seed: what it dealt, the grades, and a card a game."""
+    """Both games of a seed: the item and limits, the grades, and a card per game."""
     games = {side: from_json(pair[side]) for side in SIDES}
     apart = differing(*games.values())
     figures = [
@@ -83,7 +83,7 @@ def pair_of_games(pair: Mapping[str, Any]) -> Markup:
 
 
 def dealt(episode: Episode) -> str:
-    """What the seed dealt to both games: the item and the limits, told since they are over."""
+    """The item and the limits of both games; both are over, so nothing is hidden."""
     (instance,) = episode.final.private["nature"]
     buyer, seller = (side["reservation"] for side in (instance.buyer, instance.seller))
     width = zopa_width(buyer, seller)
@@ -128,7 +128,7 @@ def outcome(episode: Episode) -> str:
 
 
 def rounds(episode: Episode, replies: Sequence[str], apart: Sequence[int]) -> Markup:
-    """The game a round a line, from 0 where the seller opens: the own move, then the answer."""
+    """The game, one line per round from 0: the learner's move, then the answer."""
     learner = get_task(episode.task).learner
     lines: list[list[Markup]] = [[]]
     for turn in episode.turns:
@@ -156,18 +156,18 @@ def _said(turn: Turn, words: str, mark: str = "") -> Markup:
 
 
 def _why(turn: Turn, reply: str) -> str:
-    """Why a reply was no move, without the quotation at its end: the whole stands below."""
+    """Why a reply was invalid, without the reply itself, which is shown below."""
     why = turn.error.removesuffix(f": {reply[:QUOTED]!r}")
     return f"forfeits, for this reply holds no legal move ({why}):"
 
 
 def raw(reply: str) -> Markup:
-    """A reply as it came; it is the model's own text, so it is escaped."""
+    """A reply of the model, unedited and escaped."""
     return Markup("<pre><code>{}</code></pre>").format(reply or "(empty)")
 
 
 def part(artifact: Artifact) -> None:
-    """Lay out the recorded games, with their picks."""
+    """Lay out the recorded games and their pickers."""
     tasks = [row["task"] for row in artifact.data["tasks"]]
     # Not "Task" and no seed in a label: the tab has inputs of those names.
     with gr.Row():
@@ -178,7 +178,7 @@ def part(artifact: Artifact) -> None:
             label="Game, by what training changed in the grade",
             min_width=300,
         )
-    said = gr.HTML(Markup("<p>{}</p>").format(rule(artifact, tasks[0])))
+    chosen_by = gr.HTML(Markup("<p>{}</p>").format(rule(artifact, tasks[0])))
     shown = gr.HTML(pair_of_games(pick(artifact, tasks[0], FIRST)))
 
     def show(task_name: str, why: str):
@@ -188,7 +188,7 @@ def part(artifact: Artifact) -> None:
             pair_of_games(pick(artifact, task_name, why)),
         )
 
-    gr.on([where.input, which.input], show, [where, which], [which, said, shown], **QUIET)
+    gr.on([where.input, which.input], show, [where, which], [which, chosen_by, shown], **QUIET)
     gr.HTML(
         note(
             "≠ marks an own move that is not the other game’s of that round, by price or by words;"

@@ -19,11 +19,11 @@ from sauda.records.transcript import to_json, to_markdown
 
 MOST = 4  # policies side by side
 MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
-MEDIANS = "evaluation/arena-holdout.json"  # tells at which seed two policies differ as usual
+MEDIANS = "evaluation/arena-holdout.json"  # holds the grades of each seed
 
 
 def able(task_name: str) -> list[str]:
-    """Who can be picked for the learner's seat: scripts, and language models where they can buy."""
+    """The policies for the learner's seat: scripts, and language models where they buy."""
     task = get_task(task_name)
     return [*contestants(task), *(MODELS if task.learner == "buyer" else ())]
 
@@ -49,7 +49,7 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
 
 @lru_cache(maxsize=64)
 def by_model(task_name: str, seed: int, name: str) -> Episode:
-    """An episode that a language model of this page plays, kept: a game takes it seconds."""
+    """An episode that a language model of this page plays; cached, as a game takes seconds."""
     task, model = get_task(task_name), in_page(name)
     model.wait()
     return rollout(task, LLMPolicy(model), seed)
@@ -61,9 +61,9 @@ def of_arena(episodes: dict[str, Episode]) -> bool:
 
 
 def usual(task_name: str, names: Sequence[str], seed: str) -> tuple[list[str], str]:
-    """Policies and seed once another task is chosen: as they were where they can stay.
+    """Policies and seed for a newly chosen task: the present ones where the task allows them.
 
-    Going over to the other game, it is that game's own pair or four, and its own seed.
+    A task of the other game gets the default policies and the default seed of that game.
     """
     there = able(task_name)
     kept = [name for name in names or () if name in there]
@@ -77,7 +77,7 @@ def usual(task_name: str, names: Sequence[str], seed: str) -> tuple[list[str], s
 
 
 def median_pair(evaluation: Artifact | None, task_name: str) -> tuple[str, list[str], str]:
-    """Task, policies and seed of the arena's “before and after”; ValueError without a record."""
+    """Task, policies and seed of “GPU arena, before and after”; ValueError without the artifact."""
     if evaluation is None:
         raise ValueError(
             f"there is no record to take the median of; artifacts/{MEDIANS} is missing"

@@ -55,8 +55,8 @@ def lay_out(task_name: str, policies: Sequence[str], episodes: Mapping[str, Epis
     after, before = arena_transcripts.DEMO
     gr.HTML(
         note(
-            f"Before and after is {before} and {after} on one task, at the hold-out seed where"
-            " their grades differ by the median of all that were played."
+            f"Before and after compares {before} with {after} at the hold-out seed whose grade"
+            " difference is the median of all seeds."
         )
     )
     parts["problem"] = gr.HTML()

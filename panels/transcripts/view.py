@@ -33,7 +33,7 @@ def columns(episodes: dict[str, Episode], step: int) -> Markup:
 
 
 def column(name: str, episode: Episode, step: int, words: bool = True) -> Markup:
-    """One policy: how it ended, a strip, its offers, and its words unless they are not wanted."""
+    """One policy: strip, offers, result, and its messages if `words`."""
     task = get_task(episode.task)
     step = min(step, len(episode.turns))
     over = step == len(episode.turns)
@@ -52,7 +52,7 @@ def column(name: str, episode: Episode, step: int, words: bool = True) -> Markup
 
 
 def strips(episode: Episode, step: int) -> Markup:
-    """A strip a deal: as long as the rounds it took of those it had, with a mark for its end."""
+    """One strip per deal: its length is the share of the rounds used, its mark how it ended."""
     table = episode.final.table
     seen = episode.turns[:step]
     rows = []
@@ -68,7 +68,7 @@ def strips(episode: Episode, step: int) -> Markup:
 
 
 def strip(rounds: int, limit: int, deal: Deal | None, forfeit: bool = False) -> Markup:
-    """One deal's strip; without `deal` it is still running, or was forfeited."""
+    """The strip of one deal; without `deal` it is still running, or was forfeited."""
     if deal is None and not forfeit:
         mark, tone, word = "…", "open", "open"
     else:
@@ -96,7 +96,7 @@ def talk(episode: Episode, step: int) -> Markup:
 
 
 def outcome(episode: Episode, learner: str, grade: float) -> Markup:
-    """Why it ended, and who gained what."""
+    """Why the game ended, each agent's surplus in rupees, and the grade."""
     past = episode.final.table.past
     last = "a forfeit ended it" if episode.end == EndReason.FORFEIT else ending(past[-1])
     gains = ", ".join(f"{agent} {rupees(round(g, 2))}" for agent, g in episode.payoffs.items())
@@ -106,7 +106,7 @@ def outcome(episode: Episode, learner: str, grade: float) -> Markup:
 
 
 def again(episodes: dict[str, Episode]) -> Markup:
-    """How to play these episodes from the command line."""
+    """The command that plays the first of these episodes again."""
     first = next(iter(episodes.values()))
     names = ", ".join(episodes)
     return note(

@@ -19,8 +19,8 @@ def curve(
 ) -> Markup:
     """Each line against 0, 1, …; the axis has room for `length` steps, or for those there are.
 
-    The first line is drawn as the buyer's, the second as the seller's; a second one makes labels
-    needed. `unit` names the vertical axis, `sentence` says what is seen to who cannot see it.
+    The first line takes the buyer's style, the second the seller's; two lines are labelled. `unit`
+    names the vertical axis, `sentence` is the description for screen readers.
     """
     values = [value for line in lines.values() for value in line]
     steps = max(length, *(len(line) - 1 for line in lines.values()), 1)

@@ -75,12 +75,12 @@ def offer_chart(
 
 def summary(offers: Offers) -> str:
     """What the chart shows, as a sentence."""
-    said = []
+    parts = []
     if offers.asks:
-        said.append(f"asks from {rupees(offers.asks[0])} to {rupees(offers.asks[-1])}")
+        parts.append(f"asks from {rupees(offers.asks[0])} to {rupees(offers.asks[-1])}")
     if offers.bids:
-        said.append(f"bids from {rupees(offers.bids[0])} to {rupees(offers.bids[-1])}")
-    return f"Offers over {offers.rounds} rounds: {', '.join(said)}; {ending(offers.deal)}."
+        parts.append(f"bids from {rupees(offers.bids[0])} to {rupees(offers.bids[-1])}")
+    return f"Offers over {offers.rounds} rounds: {', '.join(parts)}; {ending(offers.deal)}."
 
 
 def ending(deal: Deal | None) -> str:

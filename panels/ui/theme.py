@@ -90,7 +90,7 @@ document.addEventListener("keydown", (event) => {
   if (button && button.offsetParent) button.click();
 });
 """
-# Plotly reads all panels of one figure at a step; two figures of one run have to be told.
+# Plotly shows all panels of one figure at the same step; two figures of one run need this script.
 TOGETHER = """
 document.addEventListener("mouseover", (event) => {
   const plot = event.target.closest(".sauda-together .js-plotly-plot");

@@ -94,7 +94,7 @@ def test_policies_are_compared_on_the_long_seed_of_a_finished_game():
 
 def test_a_secret_seed_shows_only_after_the_end():
     game = gpu_arena.new_game(MARKET, "")
-    parts = (arena_view.calendar, arena_view.floor, arena_view.reward, arena_view.log)
+    parts = (arena_view.calendar, arena_view.message_board, arena_view.reward, arena_view.log)
     shown = "".join(str(part(game)) for part in (*parts, arena_view.settlement))
     assert str(game.play.seed) not in shown + str(arena_view.papers(game.observation))
     assert str(game.play.seed) in str(arena_view.settlement(finished(game)))

@@ -133,7 +133,7 @@ def test_json_of_another_shape_is_a_malformed_action():
 
 
 def texts(game: ArenaGame) -> str:
-    parts = (view.calendar, view.floor, view.reward, view.log)
+    parts = (view.calendar, view.message_board, view.reward, view.log)
     return str(view.papers(game.observation)) + "".join(str(part(game)) for part in parts)
 
 
@@ -184,7 +184,7 @@ def test_the_end_names_the_command_that_plays_it_again():
 
 def test_what_a_visitor_says_is_shown_as_text():
     game = act(start(COALITION, 5), arena.Action("send_message", message="<b>hello</b>"))
-    assert "&lt;b&gt;hello" in str(view.floor(game))
+    assert "&lt;b&gt;hello" in str(view.message_board(game))
     assert "<b>hello" not in texts(game)
 
 
