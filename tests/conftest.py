@@ -6,7 +6,7 @@ import pytest
 
 from sauda.evaluation import arena_evaluate as arena_results
 from sauda.evaluation.evaluate import Config, evaluate
-from sauda.records.store import Artifact, provenance
+from sauda.records.store import Artifact, measured
 
 
 @pytest.fixture(scope="session")
@@ -16,8 +16,7 @@ def evaluation() -> Artifact:
         ("classic/single_deal", "classic/career_10"), ("rule_based", "naive", "wait"), episodes=8
     )
     data = evaluate(config, workers=1)
-    file = "evaluation/classic-train.json"
-    return Artifact(file, "evaluation/1", "measured", provenance(), asdict(config), data)
+    return measured("evaluation/classic-train.json", asdict(config), data)
 
 
 @pytest.fixture(scope="session")
@@ -33,5 +32,4 @@ def arena_evaluation() -> Artifact:
     others = (arena_results.DRAWN, "selfish")
     data = arena_results.evaluate(config, others, workers=1)
     asked = {**asdict(config), "others": others}
-    file = "evaluation/arena-holdout.json"
-    return Artifact(file, "arena/1", "measured", provenance(), asked, data)
+    return measured("evaluation/arena-holdout.json", asked, data)

@@ -12,9 +12,9 @@ from env import TASKS, rollout
 from panels.results import speeds
 from panels.ui.look import badge, downloads, heading, note, table
 from sauda.policies import contestants
-from sauda.records.checks import CHECKS
+from sauda.records.kinds import FILES, KINDS, Entry
 from sauda.records.seeds import SEED_BITS, whole_seed
-from sauda.records.store import FILES, ROOT, ArtifactError, Entry, bundle, load, sha256
+from sauda.records.store import ROOT, ArtifactError, bundle, load, sha256
 from sauda.records.transcript import to_json
 
 TITLE = "Artifacts & API"
@@ -73,7 +73,7 @@ def row(entry: Entry, root: Path) -> tuple[object, ...]:
         fault = Markup('<span class="sauda-bad">It cannot be served: {}.</span>').format(
             error.fault
         )
-        by, check = command(entry.command), CHECKS[entry.kind]
+        by, check = command(entry.command), KINDS[entry.kind].check
         return entry.file, fault, entry.kind, "–", by, check, "–", "–", entry.tab
     path = root / entry.file
     name = Markup('<a href="{}" download>{}</a>').format(url(path), entry.file)
@@ -88,7 +88,7 @@ def row(entry: Entry, root: Path) -> tuple[object, ...]:
         artifact.kind,
         badge(artifact.origin),
         at,
-        CHECKS[entry.kind],
+        KINDS[entry.kind].check,
         f"{path.stat().st_size / 1024:,.0f}",
         Markup('<code title="{}">{}…</code>').format(digest, digest[:12]),
         entry.tab,

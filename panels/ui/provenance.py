@@ -3,8 +3,8 @@
 from markupsafe import Markup
 
 from panels.ui.look import badge, empty
-from sauda.records.checks import CHECKS
-from sauda.records.store import Artifact, ArtifactError, load
+from sauda.records.kinds import KINDS, ArtifactError
+from sauda.records.store import Artifact, load
 
 
 def provenance(artifact: Artifact, extra: str = "") -> Markup:
@@ -15,7 +15,7 @@ def provenance(artifact: Artifact, extra: str = "") -> Markup:
         parts.append(f"commit {made['commit'][:7]}{' (tree not clean)' if made['dirty'] else ''}")
     parts.append(made["created"][:10])
     if artifact.origin == "measured":
-        method = CHECKS[artifact.kind].method
+        method = KINDS[artifact.kind].check.method
         parts.append(f"check it ({method}): python -m sauda verify {artifact.file}")
     return Markup('<p class="sauda-note">{} {}</p>').format(
         badge(artifact.origin), " · ".join(part for part in parts if part)

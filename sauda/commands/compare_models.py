@@ -34,7 +34,7 @@ def _compare_buyers(keep: bool) -> int:
     from sauda.evaluation.model_comparison import ladder as compare
 
     config, file = Config(), "evaluation/ladder.json"
-    data = compare(config, recorded=load(file).data if keep else None)
+    data = compare(config, recorded=load(file).data.as_json() if keep else None)
     save_measured(file, asdict(config), data)
     for row in data["rows"]:
         print(
@@ -61,7 +61,7 @@ def _compare_labs(keep: bool) -> int:
     from sauda.evaluation.arena_model_comparison import arena_ladder as compare
 
     config, file = Config(), "evaluation/arena-ladder.json"
-    data = compare(config, recorded=load(file).data if keep else None)
+    data = compare(config, recorded=load(file).data.as_json() if keep else None)
     save_measured(file, asdict(config), data)
     for row in data["rows"]:
         print(

@@ -8,7 +8,7 @@ from typing import Any
 from env import ARENA_TASKS, MARKETS, TASKS, get_task
 from sauda.commands.console import add_command, interval, save_measured
 from sauda.policies import contestants
-from sauda.records.store import entry
+from sauda.records.kinds import entry
 
 FAMILIES = {
     "classic": [name for name in TASKS if name.startswith("classic/")],

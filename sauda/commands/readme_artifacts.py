@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 
 from sauda.evaluation.speed import published_speeds
-from sauda.records.checks import CHECKS
-from sauda.records.store import FILES, load
+from sauda.records.kinds import FILES, KINDS
+from sauda.records.store import load
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]  # heads, rows
 
 
 def listing() -> Table:
     """A row a file: its name, kind, command, check, and the tab that shows it."""
-    rows = [(f"`{f.file}`", f.kind, f"`{f.command}`", str(CHECKS[f.kind]), f.tab) for f in FILES]
+    rows = [
+        (f"`{f.file}`", f.kind, f"`{f.command}`", str(KINDS[f.kind].check), f.tab) for f in FILES
+    ]
     return ("file", "kind", "command", "check", "shown in"), rows
 
 
@@ -65,7 +67,7 @@ def checks() -> str:
 
 
 def _files(method: str) -> list[str]:
-    return [f"`{known.file}`" for known in FILES if CHECKS[known.kind].method == method]
+    return [f"`{known.file}`" for known in FILES if KINDS[known.kind].check.method == method]
 
 
 def _named(method: str) -> str:

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from sauda.commands.console import add_command
-from sauda.records.checks import CHECKS, amount
-from sauda.records.store import FILES, entry, load
+from sauda.records.kinds import FILES, KINDS, amount, entry
+from sauda.records.store import load
 
 SHOWN = 10  # places named a file
 
@@ -44,7 +44,7 @@ def verify(options: argparse.Namespace) -> int:
     files = options.files or [known.file for known in FILES]
     files = [file.removeprefix("artifacts/") for file in files]
     for file in files:
-        _say(f"to do {file}: {amount(load(file))}")
+        _say(f"to do {file}: {_amount(file)}")
     failed = [file for file in files if _verified(file)]
     return 1 if failed else 0
 
@@ -56,7 +56,7 @@ def _verified(file: str) -> list[str]:
     start = time.monotonic()
     faults = check(file)
     sign, seconds = "FAIL" if faults else "ok  ", time.monotonic() - start
-    _say(f"{sign} {file}: {CHECKS[entry(file).kind]} ({seconds:.0f} s)")
+    _say(f"{sign} {file}: {KINDS[entry(file).kind].check} ({seconds:.0f} s)")
     for place in faults[:SHOWN]:
         _say(f"     {place}")
     if len(faults) > SHOWN:
@@ -92,7 +92,7 @@ def seal_published(options: argparse.Namespace) -> int:
     """Check and seal the transcribed figures."""
     from sauda.records import published
 
-    print(f"sealed {len(published.seal().data['figures'])} figures")
+    print(f"sealed {len(published.seal().data.figures)} figures")
     return 0
 
 
@@ -119,3 +119,8 @@ def rehash(options: argparse.Namespace) -> int:
 
 def _say(line: str) -> None:
     print(line, flush=True)
+
+
+def _amount(file: str) -> str:
+    artifact = load(file)
+    return amount(artifact.kind, artifact.config, artifact.data)

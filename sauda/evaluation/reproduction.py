@@ -78,6 +78,7 @@ DIFFERENCES = (
 def reproduction(root: Path = ROOT, workers: int = 2) -> dict[str, Any]:
     """The data of the reproduction artifact: one row a figure, how many agree, the differences."""
     measured, published = load(MEASURED, root), load("published.json", root)
+    episodes = measured.data.episodes
     scripted = table(published, "reference-policy-table")
     every_round = table(published, "reference-every-round")
     different = table(published, "reference-differences")
@@ -85,7 +86,7 @@ def reproduction(root: Path = ROOT, workers: int = 2) -> dict[str, Any]:
     asked += [(r["task"], r["policy"], False) for r in different]
     played = iter(_played(asked, workers))
     rows = [
-        comparison(measured.data["episodes"][f"classic/{r['task']}"][r["policy"]], r, metric)
+        comparison(episodes[f"classic/{r['task']}"][r["policy"]].as_json(), r, metric)
         for r in scripted
         for metric in ("surplus", "deal_rate")
     ]
@@ -115,9 +116,9 @@ def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def table(published: Artifact, figure_id: str) -> list[dict[str, Any]]:
     """A published figure as one mapping a row; raises ValueError for an unknown id."""
-    for figure in published.data["figures"]:
-        if figure["id"] == figure_id:
-            return [dict(zip(figure["columns"], row, strict=True)) for row in figure["rows"]]
+    for figure in published.data.figures:
+        if figure.id == figure_id:
+            return [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
     raise ValueError(f"published.json has no figure {figure_id!r}")
 
 

@@ -9,12 +9,12 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+from sauda.records.kinds import ArtifactError
 from sauda.records.provenance import REPOSITORY, now
 from sauda.records.seal import SEAL, broken
 from sauda.records.store import (
     ROOT,
     Artifact,
-    ArtifactError,
     content_of,
     load,
     sha256,

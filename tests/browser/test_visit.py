@@ -14,7 +14,8 @@ from env import TASKS, rollout
 from panels.artifacts import tab as artifacts
 from sauda.commands.bench.page_process import REPOSITORY, running_app
 from sauda.policies import policy
-from sauda.records.store import FILES, ROOT
+from sauda.records.kinds import FILES
+from sauda.records.store import ROOT
 from sauda.records.transcript import to_json
 
 from .conftest import settle, show_tab

@@ -11,7 +11,8 @@ from panels.results import language as language_view
 from panels.results import model_comparison, open_market
 from panels.results import published as published_panel
 from panels.results import tab as results
-from sauda.records.store import FILES, Artifact, load
+from sauda.records.kinds import FILES
+from sauda.records.store import Artifact, load
 
 VIEW = results.View("classic/single_deal")
 

@@ -9,8 +9,7 @@ import pytest
 from panels.training import dashboard, logs, permalink, run_text, runs
 from panels.training.logs import LOSS, REWARD, Log, published_logs, recorded, to_csv
 from panels.training.permalink import View, from_query, to_query
-from sauda.records.schemas import check
-from sauda.records.store import Artifact, load
+from sauda.records.store import Artifact, load, parsed
 
 MADE_UP = {"loss": 1.0, "learning_rate": 1e-5, "grad_norm": 0.5}
 OVERLAYS = ("v2", "v2-tells")
@@ -37,7 +36,7 @@ def made_up(stage: str, log: list[dict[str, Any]], **data: Any) -> Artifact:
         "sample": [{"text": "<b>Ask 91", "learnt": False}, {"text": "60", "learnt": True}],
     }  # fmt: skip
     content |= data
-    check("run/1", content)
+    parsed("run/1", content)
     made = {"command": "made up", "commit": None, "dirty": None, "created": "2026-01-01"}
     return Artifact(f"training/{stage}.json", "run/1", "measured", made, {}, content)
 

@@ -61,14 +61,14 @@ def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:
 
     Raises ValueError where a row names a task or policy that is not there.
     """
-    found = [*_of_rows(artifact), *_of_models(artifact)]
-    return [RecordedHash(keys, _at(artifact.data, keys), today) for keys, today in found]
+    data = artifact.data.as_json() if artifact.kind in KINDS else {}
+    places = [*_of_rows(artifact.kind, data), *_of_models(artifact.kind, data)]
+    return [RecordedHash(keys, _at(data, keys), today) for keys, today in places]
 
 
-def _of_rows(artifact: Artifact) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    rows = artifact.data["rows"] if artifact.kind in WITH_ROWS else ()
-    for i, row in enumerate(rows):
-        for name, today in _row_hashes(artifact.kind, row).items():
+def _of_rows(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for i, row in enumerate(data["rows"] if kind in WITH_ROWS else ()):
+        for name, today in _row_hashes(kind, row).items():
             yield ("rows", i, "hashes", name), today
 
 
@@ -85,10 +85,10 @@ def _row_hashes(kind: str, row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _of_models(artifact: Artifact) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    if artifact.kind in WITH_MODELS:
-        today = WITH_MODELS[artifact.kind]()
-        for model in artifact.data["models"]:
+def _of_models(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if kind in WITH_MODELS:
+        today = WITH_MODELS[kind]()
+        for model in data["models"]:
             yield from ((("models", model, name), value) for name, value in today.items())
 
 

@@ -4,7 +4,6 @@ For use when the hash function or public names change but nothing that code does
 earlier commit, the code there has the hashes that the artifacts record, place by place.
 """
 
-import copy
 import json
 import os
 import subprocess
@@ -16,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from sauda.evaluation.verification.recorded_hashes import RecordedHash, recorded_hashes
+from sauda.records.kinds import ArtifactError
 from sauda.records.provenance import REPOSITORY, now
 from sauda.records.seal import SEAL, broken
-from sauda.records.store import ROOT, Artifact, ArtifactError, content_of, load, write_sealed
+from sauda.records.store import ROOT, Artifact, content_of, load, parsed, write_sealed
 
 Listing = Mapping[str, Mapping[str, str]]  # by place: what is "recorded", what "today" has
 
@@ -46,7 +46,7 @@ def rehash(file: str, before: Listing, commit: str, root: Path = ROOT) -> Artifa
     renewed = [hash_ for hash_ in hashes if hash_.fault]
     if not renewed:
         return None
-    data: Any = copy.deepcopy(artifact.data)
+    data: Any = artifact.data.as_json()
     for hash_ in renewed:
         part = data
         for key in hash_.keys[:-1]:
@@ -54,7 +54,7 @@ def rehash(file: str, before: Listing, commit: str, root: Path = ROOT) -> Artifa
         part[hash_.keys[-1]] = hash_.today
     note = {"commit": commit, "hashes": len(renewed), "created": now()}
     made = {**artifact.made, "rehashed": [*artifact.made.get("rehashed", []), note]}
-    return write_sealed(replace(artifact, made=made, data=data), root)
+    return write_sealed(replace(artifact, made=made, data=parsed(artifact.kind, data)), root)
 
 
 def _prove(file: str, hashes: Sequence[RecordedHash], before: Listing, commit: str) -> None:

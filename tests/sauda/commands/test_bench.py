@@ -66,7 +66,7 @@ def test_a_ratio_is_taken_sample_by_sample_of_one_unit_and_run():
 def test_a_measured_speed_can_be_saved_and_read(tmp_path):
     data = run(figure("episodes a second", "episodes/s", [5000, 5100], task="x"))
     save("bench.json", {}, data, tmp_path)
-    assert load("bench.json", tmp_path).data == recomputed(data)
+    assert load("bench.json", tmp_path).data.as_json() == recomputed(data)
 
 
 def test_ways_that_are_compared_are_timed_in_turn_after_a_first_round_that_warms_up():

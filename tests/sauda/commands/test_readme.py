@@ -10,8 +10,8 @@ import pytest
 from sauda.__main__ import parser
 from sauda.commands import readme
 from sauda.commands.readme import SPEEDS, filled, market
-from sauda.records.checks import CHECKS
-from sauda.records.store import FILES, ROOT, entry, load
+from sauda.records.kinds import FILES, KINDS, entry
+from sauda.records.store import ROOT, load
 
 COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
 README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
@@ -26,13 +26,13 @@ def test_every_table_is_what_the_artifacts_show(text):
 def test_each_file_stands_in_the_list_with_its_check_in_the_words_of_the_checks():
     for known in FILES:
         (line,) = (line for line in LIST.splitlines() if line.startswith(f"| `{known.file}` |"))
-        assert f"| {CHECKS[known.kind]} |" in line
+        assert f"| {KINDS[known.kind].check} |" in line
 
 
 def test_the_readme_claims_a_replay_only_of_files_that_are_replayed():
     (sentence,) = (line for line in README.splitlines() if line.startswith("Each of its"))
     replayed, others = sentence.split("whole, to the last digit.")
-    whole = [known for known in FILES if CHECKS[known.kind].method == "replayed"]
+    whole = [known for known in FILES if KINDS[known.kind].check.method == "replayed"]
     assert f"{len(FILES)} files" in replayed
     assert replayed.endswith(f"replays {len(whole)} ")
     for known in FILES:

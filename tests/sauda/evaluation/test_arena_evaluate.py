@@ -108,7 +108,7 @@ def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
 def test_the_same_cell_comes_out_again_and_two_workers_give_what_one_gives(arena_evaluation):
     seeds = SPLITS["holdout"][:6]
     recorded = arena_evaluation.data["episodes"]["selfish"][MARKET]["planner"]
-    assert play_cell("selfish", MARKET, "planner", seeds) == recorded
+    assert play_cell("selfish", MARKET, "planner", seeds) == recorded.as_json()
     config = Config((SINGLE,), ("wait", "planner"), episodes=3, baseline="wait")
     assert evaluate(config, (DRAWN,), workers=1) == evaluate(config, (DRAWN,), workers=2)
 

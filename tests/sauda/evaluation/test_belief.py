@@ -6,7 +6,7 @@ from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.market import belief as belief_report
 from sauda.evaluation.market.belief import EVIDENCE, Config, calibration, changed, report
 from sauda.policies.belief.buyer import belief_buyer
-from sauda.records.schemas import check
+from sauda.records.store import parsed
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def data() -> dict:
 
 
 def test_the_data_are_of_their_kind(data: dict):
-    check("belief/1", data)
+    parsed("belief/1", data)
     assert data["uninformed"]["brier"] == 0.75
     assert [row["n"] for row in data["outcomes"]] == [6]
 

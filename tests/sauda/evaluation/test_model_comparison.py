@@ -11,7 +11,7 @@ from sauda.llm.games.bazaar import LLMPolicy
 from sauda.llm.registry import Contestant, contestant
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
-from sauda.records.schemas import check
+from sauda.records.store import parsed
 
 SEEDS = range(50_000, 50_008)
 OPEN = get_task("bazaar/open")
@@ -76,7 +76,7 @@ CONFIG = model_comparison.Config(
 
 def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
     data = json.loads(json.dumps(model_comparison.ladder(CONFIG, tmp_path)))
-    check("ladder/1", data)
+    parsed("ladder/1", data)
     assert model_comparison.again(CONFIG, data) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2

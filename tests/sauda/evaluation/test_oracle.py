@@ -13,7 +13,7 @@ from sauda.evaluation.market.oracle import (
     no_zopa,
     oracle,
 )
-from sauda.records.schemas import check
+from sauda.records.store import parsed
 
 SOLVED = (*MEMORYLESS, "bazaar/crowd")
 SEEDS = range(120)
@@ -40,7 +40,7 @@ def data() -> dict:
 
 
 def test_the_data_are_of_their_kind(data: dict):
-    check("oracle/1", data)
+    parsed("oracle/1", data)
     assert [row["bound"] for row in data["rows"]] == ["optimum"] * 3 + ["upper", "optimum"]
 
 

@@ -27,8 +27,7 @@ from sauda.evaluation.pitching import (
     ucb1,
 )
 from sauda.evaluation.verify import verify
-from sauda.records.schemas import check
-from sauda.records.store import dumps, save
+from sauda.records.store import dumps, parsed, save
 
 SMALL = Config(30, "train", DRAWN)
 
@@ -187,7 +186,7 @@ def test_a_pitch_of_ones_own_can_be_judged_against_a_shown_state_and_played_on()
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
     small = replace(SMALL, episodes=3)
     again = judged(small)
-    check("judged/1", again)
+    parsed("judged/1", again)
     save("judged.json", asdict(small), again, tmp_path)
     assert verify("judged.json", root=tmp_path) == []
     again["shown"][0]["rounds"][4]["verdicts"][LEARNER]["total"] += 0.0001

@@ -12,7 +12,7 @@ from sauda.records.store import load
 
 PUBLISHED = load("published.json")
 EVERY_ROUND = table(PUBLISHED, "reference-every-round")
-REPRODUCTION = load("evaluation/reproduction.json").data
+REPRODUCTION = load("evaluation/reproduction.json").data.as_json()
 
 
 def alone(name: str):

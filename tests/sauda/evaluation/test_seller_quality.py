@@ -15,8 +15,8 @@ from sauda.evaluation.seller.listeners import concessions, confusion, explained,
 from sauda.evaluation.verify import verify
 from sauda.llm.seller.policy import DEFAULT, TRIES
 from sauda.llm.types import Reply
-from sauda.records.schemas import check as shape
-from sauda.records.store import ArtifactError, entry, load, save
+from sauda.records.kinds import ArtifactError, entry
+from sauda.records.store import load, parsed, save
 
 CONFIG = sq.Config(("null",), published=2, hard=1)
 
@@ -43,7 +43,7 @@ def rows(data):
 
 
 def test_the_data_is_of_its_kind_and_comes_out_again(data):
-    shape("seller_quality/1", data)
+    parsed("seller_quality/1", data)
     assert json.loads(json.dumps(sq.again(CONFIG, data))) == data
 
 

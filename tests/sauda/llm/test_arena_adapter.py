@@ -14,7 +14,7 @@ from sauda.llm.games.arena import ArenaLLMPolicy, completion, parse, render, sch
 from sauda.llm.registry import Contestant, contestant
 from sauda.llm.types import Reply
 from sauda.policies import LABS, policy
-from sauda.records.schemas import check
+from sauda.records.store import parsed
 from sauda.train.data.arena import ArenaData, arena_rows, arena_summary, taught
 
 HERE = get_task("arena/market_round")
@@ -184,7 +184,7 @@ def test_the_ladder_is_of_its_kind_and_comes_out_again(tmp_path, monkeypatch):
         stages=("null",), policies=("planner", "wait"), episodes=5, batch=3
     )
     data = json.loads(json.dumps(arena_comparison.arena_ladder(config, tmp_path)))
-    check("arena_ladder/1", data)
+    parsed("arena_ladder/1", data)
     assert arena_comparison.again(config, data) == data
     rows = {row["policy"]: row for row in data["rows"]}
     assert rows["null"]["unparsed"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]

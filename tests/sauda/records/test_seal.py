@@ -13,17 +13,9 @@ import pytest
 import sauda.__main__ as command_line
 from sauda.evaluation.verify import verify
 from sauda.records.committed import seal_committed
+from sauda.records.kinds import FILES, ArtifactError
 from sauda.records.seal import FOLD, SEAL, broken, child, seal, sealed
-from sauda.records.store import (
-    FILES,
-    ROOT,
-    ArtifactError,
-    content_of,
-    load,
-    save,
-    write,
-    write_sealed,
-)
+from sauda.records.store import ROOT, content_of, load, save, write, write_sealed
 
 BENCH = "bench.json"
 NOTHING = {"machine": {}, "figures": [], "ratios": [], "left_out": []}

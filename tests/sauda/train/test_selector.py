@@ -9,8 +9,7 @@ from env import get_task, rollout
 from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.verify import verify
 from sauda.policies import policy
-from sauda.records.schemas import check
-from sauda.records.store import save
+from sauda.records.store import parsed, save
 from sauda.train.selector import EXPERT, Config, episode_return, select, softmax, updated
 
 SMALL = Config(tasks=("arena/single_trade", "arena/market_round"), episodes=30, evaluated=6)
@@ -98,7 +97,7 @@ def test_the_selector_learns_which_arm_pays(data):
 
 
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
-    check("selector/1", data)
+    parsed("selector/1", data)
     save("training/selector.json", asdict(SMALL), data, tmp_path)
     assert verify("training/selector.json", root=tmp_path) == []
     data["curve"][3]["after"][1] += 1e-6

@@ -1,0 +1,176 @@
+"""The data of each kind of artifact, computed again as `verify` wants it: one function a kind.
+
+Each takes the artifact, a number of worker processes and the folder of all artifacts, and returns
+the JSON value that its data should be. `sauda/records/kinds/registry.py` names them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from sauda.evaluation import arena_model_comparison, model_comparison
+from sauda.evaluation.columns import replay_cell
+from sauda.evaluation.episodes import replayed
+from sauda.evaluation.evaluate import Config, evaluate
+from sauda.evaluation.reproduction import reproduction
+from sauda.evaluation.speed import recomputed
+from sauda.records.kinds import ArtifactError
+from sauda.records.seal import digest
+from sauda.records.store import Artifact, sha256
+
+
+def evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every episode played again, and every row computed again from them.
+
+    Always through the scalar engine, whichever one recorded them: so each checks the other.
+    """
+    return evaluate(_asked(artifact), workers, replay_cell)
+
+
+def settings(artifact: Artifact) -> dict[str, Any]:
+    return {name: _tuple(value) for name, value in artifact.config.items()}
+
+
+def _asked(artifact: Artifact) -> Config:
+    names = [field.name for field in fields(Config)]
+    if missing := set(names) - artifact.config.keys():
+        raise ArtifactError(f"{artifact.file} has no {', '.join(sorted(missing))} in its config")
+    return Config(**{name: _tuple(artifact.config[name]) for name in names})
+
+
+def arena(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every episode of the GPU arena played again, every bound solved again."""
+    from sauda.evaluation import arena_evaluate
+
+    config = _asked(artifact)
+    if "others" not in artifact.config:
+        raise ArtifactError(f"{artifact.file} has no others in its config")
+    return arena_evaluate.evaluate(config, artifact.config["others"], workers)
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def episodes(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    return {"episodes": [_replayed(episode) for episode in artifact.data.as_json()["episodes"]]}
+
+
+def _replayed(episode: Mapping[str, Any]) -> Mapping[str, Any] | str:
+    """The episode as it is played now, or why its moves make none."""
+    try:
+        return replayed(episode)
+    except ValueError as error:
+        return f"no episode: {error}"
+
+
+def before_and_after(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Games made again from the models' recorded replies; the rule applied again to the grades."""
+    from sauda.evaluation import before_after
+
+    return before_after.again(before_after.Config(**settings(artifact)), artifact.data.as_json())
+
+
+def reproduced(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    return reproduction(root, workers)
+
+
+def oracle_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game solved and every episode played again."""
+    from sauda.evaluation.market.oracle import Config as OracleConfig
+    from sauda.evaluation.market.oracle import oracle
+
+    return oracle(OracleConfig(**artifact.config), workers)
+
+
+def comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Rows computed again; scripts and the null model played again, language models not."""
+    return model_comparison.again(comparison_config(artifact), artifact.data.as_json())
+
+
+def arena_comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Rows and bounds computed again; scripts played again, language models not."""
+    config = arena_model_comparison.Config(**settings(artifact))
+    return arena_model_comparison.again(config, artifact.data.as_json())
+
+
+def comparison_config(artifact: Artifact) -> model_comparison.Config:
+    parts = tuple(
+        model_comparison.Part(**{name: _tuple(value) for name, value in part.items()})
+        for part in artifact.config["parts"]
+    )
+    return model_comparison.Config(**artifact.config | {"parts": parts})
+
+
+def leakage(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game listened to again, every career lived again."""
+    from sauda.evaluation.market.leakage import Config as LeakageConfig
+    from sauda.evaluation.market.leakage import market
+
+    return market(LeakageConfig(**settings(artifact)), workers)
+
+
+def belief_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every table believed again, every game of both buyers played again."""
+    from sauda.evaluation.market import belief as belief_report
+
+    return belief_report.report(belief_report.Config(**settings(artifact)), workers)
+
+
+def pitching_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every negotiation held again."""
+    from sauda.evaluation import pitching
+
+    return pitching.judged(pitching.Config(**settings(artifact)))
+
+
+def selector_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """The whole run again, its choices and its evaluation."""
+    from sauda.train import selector
+
+    return selector.select(selector.Config(**settings(artifact)))
+
+
+def published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Published figures cannot be played; each must still be the one that was sealed."""
+    seals = artifact.made.get("digests", {})
+    figures = []
+    for figure in artifact.data.figures:
+        plain = figure.as_json()
+        changed = f"another content than the one sealed under {figure.id}"
+        figures.append(plain if digest(plain) == seals.get(figure.id) else changed)
+    missing = seals.keys() - {figure.id for figure in artifact.data.figures}
+    return {"figures": figures} | {f"figure {name}": "sealed" for name in missing}
+
+
+def bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """A speed does not come out twice; medians and ratios must follow from the samples."""
+    return recomputed(artifact.data.as_json())
+
+
+def language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every labelled sentence read again."""
+    from sauda.evaluation.language import quality
+
+    return quality()
+
+
+def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game played again, every figure computed again from the recorded texts."""
+    from sauda.evaluation.seller import quality
+
+    return quality.again(quality.Config(**settings(artifact)), artifact.data.as_json())
+
+
+def training_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """A run is not made twice; its adapter must be the one that it wrote, and its log whole."""
+    recorded = artifact.data.as_json()
+    adapter = recorded["adapter"]
+    file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
+    if not file.exists():
+        raise ArtifactError(f"{file.relative_to(root)} is missing")
+    kept = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
+    log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
+    last = {name: log[-1][name] for name in ("seconds", "tokens")}
+    return {**recorded, "adapter": kept, "log": log, **last}

@@ -1,0 +1,45 @@
+"""Every kind of artifact and every file: what a new artifact is registered in.
+
+`registry.py` holds one entry a kind, `types.py` says what stands in an entry, `amounts.py` counts
+what `verify` has to do.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sauda.records.kinds.registry import KINDS as KINDS
+from sauda.records.kinds.types import METHODS as METHODS
+from sauda.records.kinds.types import ArtifactError as ArtifactError
+from sauda.records.kinds.types import Entry as Entry
+from sauda.records.schemas.base import Record
+
+FILES: tuple[Entry, ...] = tuple(entry for kind in KINDS.values() for entry in kind.entries())
+
+
+def amount(kind: str, config: Mapping[str, Any], data: Record) -> str:
+    """How much `verify` has to replay or recompute, such as 53,000 episodes."""
+    check = KINDS[kind].check
+    return f"{check.amount(config, data):,} {check.unit}"
+
+
+def entry(file: str) -> Entry:
+    """The registered line on `file`; raises ArtifactError for a file it does not know.
+
+    An evaluation of one's own may be called evaluation/NAME.json; one of the arena
+    evaluation/arena-NAME.json; a run of another model training/STAGE-NAME.json.
+    """
+    for known in FILES:
+        if known.file == file:
+            return known
+    if re.fullmatch(r"training/(sft|grpo|dpo)(-[\w.-]+)?\.json", file):
+        stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
+        game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
+        return Entry(file, "run/1", f"python -m sauda train {stage}{game}", "A training run", "")
+    if re.fullmatch(r"evaluation/[\w-]+\.json", file):
+        of_arena = file.startswith("evaluation/arena-")
+        kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")
+        command = f"python -m sauda evaluate{family} --out {file}"
+        return Entry(file, kind, command, "An evaluation of one's own", "")
+    known_files = ", ".join(known.file for known in FILES)
+    raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")

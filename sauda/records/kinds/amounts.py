@@ -1,0 +1,43 @@
+"""How much `verify` has to replay or recompute for some kinds, from config and data."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sauda.records.schemas.market import Belief, Market, Oracle
+from sauda.records.schemas.training import Selector
+
+Config = Mapping[str, Any]
+
+
+def episodes_in_rows(config: Config, data: Any) -> int:
+    """Episodes of all rows."""
+    return sum(row.n for row in data.rows)
+
+
+def scripted_games(config: Config, data: Any) -> int:
+    """Games of the rows for which no language model wrote a token."""
+    return sum(row.n for row in data.rows if not row.tokens)
+
+
+def oracle_games(config: Config, data: Oracle) -> int:
+    """Games played by every policy, two oracles and every candidate of the search."""
+    return sum(
+        row.n * (len(row.policies) + 2) + row.search.n * row.search.tried for row in data.rows
+    )
+
+
+def market_games(config: Config, data: Market) -> int:
+    """Games of the open market, and the careers with each of two histories."""
+    careers = 2 * sum(row.n for row in data.careers)
+    return sum(row.games for row in data.manner) + config["listened"] + careers
+
+
+def belief_games(config: Config, data: Belief) -> int:
+    """Games of the calibration, and of the buyer with and without tells and words."""
+    played = sum(row.games for row in data.inputs) + 2 * sum(row.n for row in data.outcomes)
+    return config["episodes"] * len(config["tasks"]) + played
+
+
+def selector_episodes(config: Config, data: Selector) -> int:
+    """Training episodes with the expert's at the same seeds, and the evaluation of every arm."""
+    return 2 * len(data.curve) + sum(row.n * len(row.arms) for row in data.final)

@@ -1,0 +1,313 @@
+"""The kinds of artifacts, one entry each: schema, files, commands, tabs, and how it is checked."""
+
+from collections.abc import Mapping
+
+from sauda.records.kinds.amounts import (
+    belief_games,
+    episodes_in_rows,
+    market_games,
+    oracle_games,
+    scripted_games,
+    selector_episodes,
+)
+from sauda.records.kinds.types import Check, File, Kind
+from sauda.records.schemas.arena import Arena
+from sauda.records.schemas.bench import Bench
+from sauda.records.schemas.comparison import ArenaModelComparison, BeforeAfter, ModelComparison
+from sauda.records.schemas.episodes import Episodes
+from sauda.records.schemas.evaluation import Evaluation
+from sauda.records.schemas.language import Language
+from sauda.records.schemas.market import Belief, Market, Oracle
+from sauda.records.schemas.pitching import Pitching
+from sauda.records.schemas.published import Published, Reproduction
+from sauda.records.schemas.seller import SellerQuality
+from sauda.records.schemas.training import Selector, TrainingRun
+
+RECOMPUTE = "sauda.evaluation.recompute"
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "published/1",
+            Published,
+            (File("published.json", "seal-published", "Results"),),
+            Check(
+                "sealed",
+                "every figure, as it was transcribed by hand",
+                lambda config, data: len(data.figures),
+                "sealed figures",
+                f"{RECOMPUTE}:published",
+            ),
+        ),
+        Kind(
+            "evaluation/1",
+            Evaluation,
+            (
+                File(
+                    "evaluation/classic-train.json",
+                    "evaluate --split train --episodes 1000",
+                    "Results",
+                    "Every scripted buyer on every classic task, training seeds, one row an "
+                    "episode",
+                ),
+                File(
+                    "evaluation/classic-holdout.json",
+                    "evaluate --split holdout --episodes 500",
+                    "Tour, Results",
+                    "The same on hold-out seeds, from 50,000",
+                ),
+                File(
+                    "evaluation/market-train.json",
+                    "evaluate --family market --split train --episodes 1000",
+                    "Results",
+                    "Every scripted buyer on every open-market task, training seeds",
+                ),
+                File(
+                    "evaluation/market-holdout.json",
+                    "evaluate --family market --split holdout --episodes 500",
+                    "Results",
+                    "The same on hold-out seeds",
+                ),
+            ),
+            Check(
+                "replayed",
+                "every episode and every row",
+                episodes_in_rows,
+                "episodes",
+                f"{RECOMPUTE}:evaluation",
+            ),
+        ),
+        Kind(
+            "arena/1",
+            Arena,
+            (
+                File(
+                    "evaluation/arena-train.json",
+                    "evaluate --family arena --split train",
+                    "Results",
+                    "Every scripted policy on every arena task, training seeds: utility "
+                    "beside reward",
+                ),
+                File(
+                    "evaluation/arena-holdout.json",
+                    "evaluate --family arena --split holdout",
+                    "Results, Transcripts",
+                    "The same on hold-out seeds, and with other labs than the worlds draw",
+                ),
+            ),
+            Check(
+                "replayed",
+                "every episode, bound and row",
+                episodes_in_rows,
+                "episodes",
+                f"{RECOMPUTE}:arena",
+            ),
+        ),
+        Kind(
+            "reproduction/1",
+            Reproduction,
+            (File("evaluation/reproduction.json", "reproduce", "Tour, Results"),),
+            Check(
+                "recomputed",
+                "rows from the two files that it compares; probes and differences replayed",
+                lambda config, data: len(data.rows),
+                "figures",
+                f"{RECOMPUTE}:reproduced",
+            ),
+        ),
+        Kind(
+            "oracle/1",
+            Oracle,
+            (File("oracle.json", "oracle", "Results"),),
+            Check(
+                "replayed",
+                "every solved game and every episode",
+                oracle_games,
+                "games to play or solve",
+                f"{RECOMPUTE}:oracle_rows",
+            ),
+        ),
+        Kind(
+            "market/1",
+            Market,
+            (File("market.json", "leakage", "Results"),),
+            Check(
+                "replayed",
+                "every game and every career",
+                market_games,
+                "games and careers",
+                f"{RECOMPUTE}:leakage",
+            ),
+        ),
+        Kind(
+            "belief/1",
+            Belief,
+            (File("belief.json", "belief", "Results"),),
+            Check(
+                "replayed",
+                "every belief and every game",
+                belief_games,
+                "games",
+                f"{RECOMPUTE}:belief_rows",
+            ),
+        ),
+        Kind(
+            "judged/1",
+            Pitching,
+            (File("judged.json", "pitching", "Judge"),),
+            Check(
+                "replayed",
+                "every negotiation and every verdict",
+                episodes_in_rows,
+                "negotiations",
+                f"{RECOMPUTE}:pitching_rows",
+            ),
+        ),
+        Kind(
+            "selector/1",
+            Selector,
+            (File("training/selector.json", "selector", "Training"),),
+            Check(
+                "replayed",
+                "every choice, update and episode",
+                selector_episodes,
+                "episodes",
+                f"{RECOMPUTE}:selector_run",
+            ),
+        ),
+        Kind(
+            "episodes/1",
+            Episodes,
+            (File("episodes/showcase.json", "record-episodes", "Tour"),),
+            Check(
+                "replayed",
+                "every move",
+                lambda config, data: len(data.episodes),
+                "episodes",
+                f"{RECOMPUTE}:episodes",
+            ),
+        ),
+        Kind(
+            "language/1",
+            Language,
+            (File("language.json", "language", "Results"),),
+            Check(
+                "replayed",
+                "every sentence and every figure",
+                lambda config, data: len(data.sentences),
+                "sentences",
+                f"{RECOMPUTE}:language",
+            ),
+        ),
+        Kind(
+            "bench/2",
+            Bench,
+            (File("bench.json", "bench --save", "Artifacts & API"),),
+            Check(
+                "sealed",
+                "every sample; medians and ratios recomputed from them",
+                lambda config, data: len(data.figures),
+                "figures",
+                f"{RECOMPUTE}:bench",
+            ),
+        ),
+        Kind(
+            "ladder/1",
+            ModelComparison,
+            (File("evaluation/ladder.json", "compare-models", "Tour, Results"),),
+            Check(
+                "replayed in part",
+                "scripts replayed; model rows recomputed from sealed columns; the "
+                "first games of each stage by --models",
+                scripted_games,
+                "games of scripts",
+                f"{RECOMPUTE}:comparison",
+            ),
+        ),
+        Kind(
+            "seller_quality/1",
+            SellerQuality,
+            (File("seller_quality.json", "seller-quality", "Results"),),
+            Check(
+                "replayed in part",
+                "every game replayed; figures recomputed from the sealed texts",
+                lambda config, data: len(data.games),
+                "games",
+                f"{RECOMPUTE}:seller_quality",
+            ),
+        ),
+        Kind(
+            "arena_ladder/1",
+            ArenaModelComparison,
+            (File("evaluation/arena-ladder.json", "compare-models --game arena", "Results"),),
+            Check(
+                "replayed in part",
+                "scripts and bounds replayed; model rows recomputed from sealed "
+                "columns; the first games of each stage by --models",
+                scripted_games,
+                "games of scripts",
+                f"{RECOMPUTE}:arena_comparison",
+            ),
+        ),
+        Kind(
+            "run/1",
+            TrainingRun,
+            (
+                File(
+                    "training/sft.json",
+                    "train sft",
+                    "Training",
+                    "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
+                ),
+                File(
+                    "training/grpo.json",
+                    "train grpo",
+                    "Training",
+                    "The log of Sauda's reinforcement learning on whole games, one of "
+                    "them, its gate",
+                ),
+                File(
+                    "training/dpo.json",
+                    "train dpo",
+                    "Training",
+                    "The log of Sauda's learning from pairs of replies, what they are, its gate",
+                ),
+                File(
+                    "training/sft-arena.json",
+                    "train sft --game arena",
+                    "Training",
+                    "The log of a lab's supervised fine-tuning on the rule expert's "
+                    "actions, its gate",
+                ),
+                File(
+                    "training/grpo-arena.json",
+                    "train grpo --game arena",
+                    "Training",
+                    "The log of a lab's reinforcement learning on whole games of "
+                    "market_round, its gate",
+                ),
+            ),
+            Check(
+                "sealed",
+                "every step of the log; the adapter's digest computed from its file",
+                lambda config, data: len(data.log),
+                "sealed steps and one adapter",
+                f"{RECOMPUTE}:training_run",
+            ),
+        ),
+        Kind(
+            "before_after/1",
+            BeforeAfter,
+            (File("episodes/before_after.json", "before-after", "Transcripts"),),
+            Check(
+                "replayed in part",
+                "the games shown replayed from the sealed replies, and chosen again; "
+                "other grades sealed",
+                lambda config, data: 2 * sum(len(task.chosen) for task in data.tasks),
+                "games",
+                f"{RECOMPUTE}:before_and_after",
+            ),
+        ),
+    )
+}

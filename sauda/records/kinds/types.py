@@ -1,0 +1,81 @@
+"""What an entry of the registry says of a kind of artifact and of its files."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from sauda.records.schemas.base import Record
+
+# Every file is sealed. What else `verify` checks, the strongest first.
+METHODS: Mapping[str, str] = {
+    "replayed": "all of its data is computed again, to the last digit",
+    "replayed in part": "scripts and rules are played again; what a language model wrote is sealed",
+    "recomputed": "its data follows from other data, which is sealed",
+    "sealed": "it does not come out twice, or is written by hand: only its digests are checked",
+}
+
+
+class ArtifactError(ValueError):
+    """An artifact is missing or is not what its reader expects; `command` makes it."""
+
+    def __init__(self, fault: str, command: str = "") -> None:
+        super().__init__(f"{fault}; make it with `{command}`" if command else fault)
+        self.fault, self.command = fault, command
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file under artifacts/: the command that makes it, what it holds, the tabs showing it."""
+
+    file: str
+    kind: str
+    command: str
+    about: str
+    tab: str
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a kind; `about` is the first line of the schema's docstring if it is left out."""
+
+    name: str
+    command: str  # after `python -m sauda`
+    tab: str
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """How `verify` checks a kind beside its seal."""
+
+    method: str  # of METHODS
+    about: str
+    amount: Callable[[Mapping[str, Any], Any], int]  # of what is checked, from config and data
+    unit: str  # of that amount
+    verifier: str  # "module:function", which returns the data as it should be
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.about}"
+
+    def recompute(self) -> Callable[..., Mapping[str, Any]]:
+        """The verifier, imported only now: it stands in a room above this one."""
+        module, _, function = self.verifier.partition(":")
+        return getattr(import_module(module), function)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of artifact."""
+
+    name: str  # with its version, as files have it
+    schema: type[Record]  # of their `data`
+    files: tuple[File, ...]
+    check: Check
+
+    def entries(self) -> Iterator[Entry]:
+        """One entry a file."""
+        summary = self.schema.__doc__.partition("\n")[0].removesuffix(".")
+        for file in self.files:
+            command = f"python -m sauda {file.command}"
+            yield Entry(file.name, self.name, command, file.about or summary, file.tab)

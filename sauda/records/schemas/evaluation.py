@@ -1,0 +1,44 @@
+"""Evaluations of the bazaar: policies on tasks, one value an episode or a deal."""
+
+from pydantic import Field, FiniteFloat
+
+from sauda.records.schemas.base import Hashes, Metric, Number, Record
+
+
+class Columns(Record):
+    """The episodes of one task and policy; seeds run up from the split's first.
+
+    A career is an episode of several deals, which follow each other in a column of deals.
+    """
+
+    end: str = Field(description="how each deal ended, one letter a deal, explained by `ends`")
+    price: list[Number | None] = Field(
+        description="rupees the learner paid or got, a deal; null without a deal of its own"
+    )
+    rounds: list[int] = Field(description="rounds a deal took; 0 where a forfeit cut it off")
+    share: list[FiniteFloat] = Field(description="share of the ZOPA the learner won, a deal")
+    grade: list[FiniteFloat] = Field(description="the task's grade, an episode")
+
+
+class Row(Record):
+    """One policy on one task, computed from its columns."""
+
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="name of the policy in the learner's seat")
+    n: int = Field(description="episodes")
+    deals: int = Field(description="deals in those episodes, made or not")
+    share: Metric = Field(description="share of the ZOPA won, a failure counting 0")
+    grade: Metric = Field(description="the task's grade")
+    deal_rate: FiniteFloat = Field(description="share of deals that the learner closed")
+    success_rate: FiniteFloat = Field(description="share of episodes at the success threshold")
+    rounds: FiniteFloat = Field(description="mean rounds a deal")
+    ends: dict[str, int] = Field(description="deals by the way they ended")
+    hashes: Hashes = Field(description="hashes of the code that was played")
+
+
+class Evaluation(Record):
+    """Scripted policies on bazaar tasks over the seeds of one split."""
+
+    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
+    rows: list[Row] = Field(description="one row a task and policy")
+    episodes: dict[str, dict[str, Columns]] = Field(description="columns by task and policy")
