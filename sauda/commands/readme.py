@@ -14,6 +14,7 @@ from sauda.commands.console import add_command
 from sauda.commands.readme_artifacts import checks, differences, listing, published
 from sauda.evaluation.model_comparison import BAZAAR
 from sauda.policies import ZERO_GRADE
+from sauda.records.kinds.fields import every_kind
 from sauda.records.store import ROOT, load, write
 from sauda.train import ARENA, STAGES
 
@@ -331,7 +332,7 @@ def lab() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "results": results, "market": market, "ladder": ladder, "story": story, "arena": arena,
-    "lab": lab, "checks": checks,
+    "lab": lab, "checks": checks, "kinds": every_kind,
     "differences": lambda: markdown(*differences()),
     "published_speeds": lambda: markdown(*published()), "listing": lambda: markdown(*listing()),
 }  # fmt: skip
