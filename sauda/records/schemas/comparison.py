@@ -14,7 +14,9 @@ class ModelRow(Row):
     """One policy on one task, with counts over all its episodes."""
 
     moves: int = Field(description="the learner's moves")
-    unparsed: int = Field(description="completions that held no legal move")
+    invalid_replies: int = Field(
+        alias="unparsed", description="completions that held no legal move"
+    )
     changed: int = Field(description="moves that a wrapper changed")
     tokens: int = Field(description="tokens generated; 0 for scripts")
     retreats: int = Field(description="bids below an earlier bid of its own")
@@ -30,7 +32,9 @@ class ModelColumns(Columns):
     """Columns of an evaluation, and the counts of `ModelRow` a game."""
 
     moves: list[int] = Field(description="the learner's moves")
-    unparsed: list[int] = Field(description="completions that held no legal move")
+    invalid_replies: list[int] = Field(
+        alias="unparsed", description="completions that held no legal move"
+    )
     changed: list[int] = Field(description="moves that a wrapper changed")
     tokens: list[int] = Field(description="tokens generated")
     retreats: list[int] = Field(description="bids below an earlier bid of its own")
@@ -88,14 +92,16 @@ class ModelComparison(Record):
 class ArenaModelRow(ArenaRow):
     """One policy as a lab, with counts over all its episodes."""
 
-    unparsed: int = Field(description="completions that held no action")
+    invalid_replies: int = Field(alias="unparsed", description="completions that held no action")
     tokens: int = Field(description="tokens generated; 0 for scripts")
 
 
 class ArenaModelColumns(ArenaColumns):
     """Columns of an arena evaluation, and the counts of `ArenaModelRow` an episode."""
 
-    unparsed: list[int] = Field(description="completions that held no action")
+    invalid_replies: list[int] = Field(
+        alias="unparsed", description="completions that held no action"
+    )
     tokens: list[int] = Field(description="tokens generated")
 
 

@@ -107,7 +107,9 @@ class WordLeakage(Record):
 class Career(Record):
     """What a soft history costs a policy in the later deals of a career."""
 
-    then: str = Field(description="the policy that plays after the first five deals")
+    policy: str = Field(
+        alias="then", description="the policy that plays after the first five deals"
+    )
     n: int = Field(description="careers with each history")
     firm: list[Interval] = Field(description="share of the ZOPA a later deal, after firm deals")
     soft: list[Interval] = Field(description="share of the ZOPA a later deal, after soft deals")
@@ -123,12 +125,14 @@ class Market(Record):
 
 
 class TypeScores(Record):
-    """Scores of a predicted distribution over seller types; 0 is best but for `right`."""
+    """Scores of a predicted distribution over seller types; 0 is best but for the accuracy."""
 
     brier: FiniteFloat = Field(description="Brier score")
     log_loss: FiniteFloat = Field(description="mean negative log probability of the true type")
     calibration_error: FiniteFloat = Field(description="expected calibration error, ten bins")
-    right: FiniteFloat = Field(description="share of beliefs whose likeliest type is the true one")
+    accuracy: FiniteFloat = Field(
+        alias="right", description="share of beliefs whose likeliest type is the true one"
+    )
 
 
 class _Level(Record):

@@ -44,7 +44,7 @@ class RunStep(Record):
     """One optimizer step; which metrics there are depends on the stage."""
 
     step: int = Field(description="optimizer step, from 1")
-    tokens: int = Field(description="tokens seen so far")
+    num_tokens: int = Field(alias="tokens", description="tokens seen so far")
     seconds: FiniteFloat = Field(description="seconds of training so far")
     loss: FiniteFloat = Field(description="training loss")
     learning_rate: FiniteFloat = Field(description="learning rate of the step")
@@ -52,19 +52,35 @@ class RunStep(Record):
     mean_token_accuracy: StepMetric = Field(None, description="SFT, DPO: share of tokens predicted")
     entropy: StepMetric = Field(None, description="mean token entropy, nats")
     reward: StepMetric = Field(None, description="GRPO: mean grade of the step's games")
-    low: StepMetric = Field(None, description="GRPO: lowest grade")
-    high: StepMetric = Field(None, description="GRPO: highest grade")
-    spread: StepMetric = Field(None, description="GRPO: mean standard deviation within groups")
-    zero_advantage: StepMetric = Field(None, description="GRPO: share of groups of equal grades")
+    reward_min: StepMetric = Field(None, alias="low", description="GRPO: lowest grade")
+    reward_max: StepMetric = Field(None, alias="high", description="GRPO: highest grade")
+    reward_std: StepMetric = Field(
+        None, alias="spread", description="GRPO: mean standard deviation within groups"
+    )
+    frac_reward_zero_std: StepMetric = Field(
+        None, alias="zero_advantage", description="GRPO: share of groups of equal grades"
+    )
     format: StepMetric = Field(None, description="GRPO: share of replies that hold a move")
     deals: StepMetric = Field(None, description="GRPO: share of games that end in a deal")
     kl: StepMetric = Field(None, description="GRPO: KL from the initial adapter, nats a token")
-    length: StepMetric = Field(None, description="GRPO: trained tokens a game")
-    step_seconds: StepMetric = Field(None, description="GRPO: seconds of the step")
-    margin: StepMetric = Field(None, description="DPO: mean margin of the implicit rewards")
-    accuracy: StepMetric = Field(None, description="DPO: share of pairs ranked as labelled")
-    chosen: StepMetric = Field(None, description="DPO: implicit reward of chosen replies")
-    rejected: StepMetric = Field(None, description="DPO: implicit reward of rejected replies")
+    completions_mean_length: StepMetric = Field(
+        None, alias="length", description="GRPO: trained tokens a game"
+    )
+    step_time: StepMetric = Field(
+        None, alias="step_seconds", description="GRPO: seconds of the step"
+    )
+    rewards_margins: StepMetric = Field(
+        None, alias="margin", description="DPO: mean margin of the implicit rewards"
+    )
+    rewards_accuracies: StepMetric = Field(
+        None, alias="accuracy", description="DPO: share of pairs ranked as labelled"
+    )
+    rewards_chosen: StepMetric = Field(
+        None, alias="chosen", description="DPO: implicit reward of chosen replies"
+    )
+    rewards_rejected: StepMetric = Field(
+        None, alias="rejected", description="DPO: implicit reward of rejected replies"
+    )
 
 
 class CheckpointEvaluation(Record):
@@ -105,7 +121,7 @@ class SFTData(Record):
     """What SFT was trained on."""
 
     rows: int = Field(description="conversations")
-    learnt: int = Field(description="completions in the loss")
+    completions: int = Field(alias="learnt", description="completions in the loss")
     moves: dict[str, int] = Field(description="completions by kind of move")
     kind: dict[str, int] = Field(description="completions by situation")
     task: dict[str, int] = Field(description="conversations by task")
@@ -120,7 +136,7 @@ class GRPOGames(Record):
     """The games that GRPO was trained on."""
 
     task: dict[str, int] = Field(description="groups by task")
-    group: int = Field(description="games of one instance")
+    num_generations: int = Field(alias="group", description="games of one instance")
     first_seed: int = Field(description="first seed played")
     last_seed: int = Field(description="last seed played")
 
@@ -166,7 +182,7 @@ class SampleToken(Record):
     """One token of a training sequence."""
 
     text: str = Field(description="the token")
-    learnt: bool = Field(description="whether it counts in the loss")
+    in_loss: bool = Field(alias="learnt", description="whether it counts in the loss")
 
 
 class TrainingRun(Record):
@@ -179,7 +195,7 @@ class TrainingRun(Record):
     acceptance: AcceptanceCheck = Field(alias="gate", description="the acceptance check")
     hardware: Hardware = Field(description="the machine")
     seconds: FiniteFloat = Field(description="seconds of training")
-    tokens: int = Field(description="tokens seen")
+    num_tokens: int = Field(alias="tokens", description="tokens seen")
     rows: SFTData = Field(None, description="SFT: its data")
     games: GRPOGames = Field(None, description="GRPO: its games")
     pairs: DPOPairs = Field(None, description="DPO: its pairs")
