@@ -1,4 +1,4 @@
-"""`python -m sauda verify`, `seal`, `seal-published` and `rehash`: check and seal artifacts."""
+"""`python -m sauda verify`, `seal`, `seal-published`, `rehash`, `migrate`: check artifacts."""
 
 import argparse
 import json
@@ -7,13 +7,13 @@ from typing import Any
 
 from sauda.commands.console import add_command
 from sauda.records.kinds import FILES, KINDS, amount, entry
-from sauda.records.store import load
+from sauda.records.store import ROOT, load
 
 SHOWN = 10  # places named a file
 
 
 def add(commands: Any) -> None:
-    """Add `verify`, `seal`, `seal-published` and `rehash` to the commands of `python -m sauda`."""
+    """Add the commands that check, seal and renew artifacts to those of `python -m sauda`."""
     about = "check artifacts: their seals, then what can be replayed, to the last digit"
     parser = add_command(commands, "verify", verify, about)
     parser.add_argument(
@@ -35,6 +35,9 @@ def add(commands: Any) -> None:
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--from", dest="commit", help="the commit whose code has the hashes recorded")
     mode.add_argument("--list", action="store_true", help="print the hashes, recorded and today's")
+    about = "rename keys and files of artifacts to their newest kinds; nothing else changes"
+    parser = add_command(commands, "migrate", migrate, about)
+    parser.add_argument("files", nargs="*", help="under artifacts/; all that are there if none")
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -114,6 +117,19 @@ def rehash(options: argparse.Namespace) -> int:
         artifact = renew(file, before[file], commit)
         done = f"{artifact.made['rehashed'][-1]['hashes']} hashes renewed" if artifact else "as is"
         _say(f"{done}: {file}")
+    return 0
+
+
+def migrate(options: argparse.Namespace) -> int:
+    """Bring files to their newest kinds."""
+    from sauda.records import migrate as migration
+
+    there = sorted(str(path.relative_to(ROOT)) for path in ROOT.rglob("*.json"))
+    files = [file for file in there if not file.startswith("adapters/")]
+    for file in options.files or files:
+        file = file.removeprefix("artifacts/")
+        name = migration.migrate(file)
+        _say(f"migrated {file} to {name}" if name else f"nothing to do: {file}")
     return 0
 
 
