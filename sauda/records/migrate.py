@@ -29,6 +29,7 @@ class Step:
     data: Names = field(default_factory=dict)
     config: Names = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    by_device: bool = False  # the batch of a step is counted in batches of one device from now on
 
 
 SAMPLING = {"models.*.sampling.tokens": "max_new_tokens"}
@@ -99,7 +100,9 @@ STEPS = (
             "log.tokens": "num_tokens",
             "log.low": "reward_min",
             "log.high": "reward_max",
-            "log.spread": "reward_std",
+            "log.spread": "reward_group_std",
+            "log.format": "valid_rate",
+            "log.deals": "agreement_rate",
             "log.zero_advantage": "frac_reward_zero_std",
             "log.length": "completions/mean_length",
             "log.step_seconds": "step_time",
@@ -108,6 +111,30 @@ STEPS = (
             "log.chosen": "rewards/chosen",
             "log.rejected": "rewards/rejected",
         },
+        {
+            "after": "init_adapter",
+            "epochs": "num_train_epochs",
+            "steps": "max_steps",
+            "at_once": "per_device_train_batch_size",
+            "batch": "gradient_accumulation_steps",
+            "groups": "prompts_per_step",
+            "group": "num_generations",
+            "turns": "turns_per_game",
+            "longest": "max_new_tokens",
+            "warmup": "warmup_steps",
+            "clip": "max_grad_norm",
+            "checkpoint_every": "save_steps",
+            "gate": "acceptance_prompts",
+            "probe": "eval_games",
+            "untaught": "unseen_seller",
+            "data.untaught": "unseen_seller",
+            "data.together": "batch_size",
+            "data.gap": "min_gap",
+            "lora.rank": "r",
+            "lora.alpha": "lora_alpha",
+            "lora.targets": "target_modules",
+        },
+        by_device=True,
     ),
 )
 
@@ -127,7 +154,7 @@ def migrate(file: str, root: Path = ROOT, steps: tuple[Step, ...] = STEPS) -> st
         fault = faults[0] if SEAL in content["made"] else "there is no seal"
         raise ArtifactError(f"{file} is not as it was sealed: {fault}")
     data = _proved(file, content["data"], step.data)
-    config = _proved(file, content["config"], step.config)
+    config = _proved(file, _per_device(content["config"], step), step.config)
     parsed(step.after, data)
     note = {"kind": step.before, "created": now()}
     made = {**content["made"], "migrated": [*content["made"].get("migrated", []), note]}
@@ -146,6 +173,19 @@ def _proved(file: str, value: Any, names: Names) -> Any:
     if dumps(renamed(new, undone(names))) != dumps(value):
         raise ArtifactError(f"{file} cannot be migrated: the old keys do not come back")
     return new
+
+
+def _per_device(config: Mapping[str, Any], step: Step) -> Mapping[str, Any]:
+    """`config` with its `batch` in batches of one device, as gradient accumulation counts them.
+
+    Raises ArtifactError where it is no multiple of these.
+    """
+    if not step.by_device or "batch" not in config:
+        return config
+    batches, rest = divmod(config["batch"], config["at_once"])
+    if rest:
+        raise ArtifactError(f"a batch of {config['batch']} is no multiple of {config['at_once']}")
+    return {**config, "batch": batches}
 
 
 def renamed(value: Any, names: Names, place: tuple[str, ...] = ()) -> Any:

@@ -54,14 +54,18 @@ class RunStep(Record):
     reward: StepMetric = Field(None, description="GRPO: mean grade of the step's games")
     reward_min: StepMetric = Field(None, alias="low", description="GRPO: lowest grade")
     reward_max: StepMetric = Field(None, alias="high", description="GRPO: highest grade")
-    reward_std: StepMetric = Field(
+    reward_group_std: StepMetric = Field(
         None, alias="spread", description="GRPO: mean standard deviation within groups"
     )
     frac_reward_zero_std: StepMetric = Field(
         None, alias="zero_advantage", description="GRPO: share of groups of equal grades"
     )
-    format: StepMetric = Field(None, description="GRPO: share of replies that hold a move")
-    deals: StepMetric = Field(None, description="GRPO: share of games that end in a deal")
+    valid_rate: StepMetric = Field(
+        None, alias="format", description="GRPO: share of replies that hold a move"
+    )
+    agreement_rate: StepMetric = Field(
+        None, alias="deals", description="GRPO: share of games that end in a deal"
+    )
     kl: StepMetric = Field(None, description="GRPO: KL from the initial adapter, nats a token")
     completions_mean_length: StepMetric = Field(
         None, alias="length", description="GRPO: trained tokens a game"

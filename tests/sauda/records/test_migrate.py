@@ -1,6 +1,7 @@
 """Migrating renames keys and files, proves that it can be undone, and changes nothing else."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sauda.records.store import ROOT, dumps, load, write
 
 SPEED = {"label": "reply", "unit": "s", "n": 1, "middle": 0.5, "samples": [0.5, 1]}
 OLD = {"machine": {"label": "kept"}, "speeds": [SPEED], "ratios": [], "left_out": []}
+CONFIG = {"at_once": 3}
 STEP = Step(
     "bench/1",
     "bench/2",
@@ -29,9 +31,9 @@ def old(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def put(root: Path, data: Any) -> None:
+def put(root: Path, data: Any, config: Any = CONFIG) -> None:
     content = {"kind": "bench/1", "origin": "measured", "made": {"command": "bench"}}
-    content |= {"config": {"at_once": 3}, "data": data}
+    content |= {"config": config, "data": data}
     write(root / "speed.json", json.dumps(sealed(content)))
 
 
@@ -107,3 +109,17 @@ def test_committed_files_go_back_to_the_old_keys_and_forth_again(step: Step):
         for part, names in (("data", step.data), ("config", step.config)):
             back = renamed(content[part], undone(names))
             assert dumps(renamed(back, names)) == dumps(content[part])
+
+
+def test_a_batch_is_counted_in_batches_of_one_device_where_the_step_says_so(tmp_path):
+    names = {"at_once": "per_device_train_batch_size", "batch": "gradient_accumulation_steps"}
+    step = replace(STEP, config=names, by_device=True)
+    put(tmp_path, OLD, {"batch": 8, "at_once": 2})
+    migrate("speed.json", tmp_path, (step,))
+    assert load("bench.json", tmp_path).config == {
+        "gradient_accumulation_steps": 4,
+        "per_device_train_batch_size": 2,
+    }
+    put(tmp_path, OLD, {"batch": 8, "at_once": 3})
+    with pytest.raises(ArtifactError, match="a batch of 8 is no multiple of 3"):
+        migrate("speed.json", tmp_path, (step,))
