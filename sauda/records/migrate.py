@@ -14,7 +14,7 @@ from typing import Any
 from sauda.records.kinds import ArtifactError
 from sauda.records.provenance import now
 from sauda.records.seal import SEAL, broken, digest, sealed
-from sauda.records.store import ROOT, dumps, parsed, write
+from sauda.records.store import ROOT, dumps, parsed, read_json, write
 
 EVERY = "*"  # any key of a mapping; lists are passed through
 Names = Mapping[str, str]  # new key by the place of the old one, such as "log.low"
@@ -146,7 +146,7 @@ def migrate(file: str, root: Path = ROOT, steps: tuple[Step, ...] = STEPS) -> st
     run's log gets the digest of the renamed log. Raises ArtifactError where the seal is broken or
     the renaming cannot be undone, and ValueError where the result is not of its kind.
     """
-    content = json.loads((root / file).read_text(encoding="utf-8"))
+    content = read_json(root / file)
     step = next((step for step in steps if step.before == content["kind"]), None)
     if step is None:
         return None
@@ -227,7 +227,7 @@ def _follow(root: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
     if "adapter" not in before:
         return
     file = root / "adapters" / before["adapter"]["name"] / "trained.json"
-    trained = json.loads(file.read_text(encoding="utf-8"))
+    trained = read_json(file)
     if trained["log"] != digest(before["log"]):
         raise ArtifactError(f"{file.relative_to(root)} holds the digest of another log")
     new = renamed(trained | {"log": digest(after["log"])}, {"after": "init_adapter"})

@@ -45,7 +45,7 @@ def load(file: str, root: Path = ROOT) -> Artifact:
         return ArtifactError(f"artifacts/{file} {fault}", known.command)
 
     try:
-        content = json.loads((root / file).read_text(encoding="utf-8"), parse_constant=_no_constant)
+        content = read_json(root / file)
     except FileNotFoundError:
         raise refused("is not there") from None
     except ValueError as error:
@@ -62,6 +62,11 @@ def load(file: str, root: Path = ROOT) -> Artifact:
     except ValueError as error:
         raise refused(f"is damaged: {error}") from None
     return Artifact(file, **content | {"data": data})
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in a file; ValueError where it is none, or holds NaN or an infinity."""
+    return json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
 
 
 def _no_constant(name: str) -> float:
