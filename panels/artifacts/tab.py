@@ -12,9 +12,9 @@ from env import TASKS, rollout
 from panels.results import speeds
 from panels.ui.look import badge, downloads, heading, note, table
 from sauda.policies import contestants
-from sauda.records.kinds import FILES, KINDS, Entry
+from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
 from sauda.records.seeds import SEED_BITS, whole_seed
-from sauda.records.store import ROOT, ArtifactError, bundle, load, sha256
+from sauda.records.store import ROOT, bundle, load, sha256
 from sauda.records.transcript import to_json
 
 TITLE = "Artifacts & API"

@@ -6,7 +6,8 @@ import pytest
 
 from panels.results import model_comparison
 from panels.tour import tab as tour
-from sauda.records.store import ArtifactError, load
+from sauda.records.kinds import ArtifactError
+from sauda.records.store import load
 
 
 def test_the_tours_figures_are_those_of_the_artifacts():

@@ -1,7 +1,7 @@
 """A missing artifact shows the command that makes it."""
 
 from panels.ui import provenance
-from sauda.records.store import ArtifactError
+from sauda.records.kinds import ArtifactError
 
 
 def test_a_panel_without_its_artifact_shows_a_sentence_and_the_command(monkeypatch):
