@@ -36,7 +36,12 @@ def build_app() -> gr.Blocks:
 
 
 def opened(request: gr.Request) -> tuple:
-    """The tab that the address names as `?tab=training`, or a sentence on which there are."""
+    """The tab that the address names as `?tab=training`, or a sentence on which there are.
+
+    Links to a state of the page are query strings that its tabs read. `gr.DeepLinkButton` would
+    keep every component of a visitor's session, typed words included, in a file on the server that
+    whoever has the link can read, and leave out `gr.State`, which holds the game.
+    """
     tab, known = request.query_params.get("tab"), [tab_id(panel) for panel in PANELS]
     if tab is None:
         return gr.skip(), gr.skip()

@@ -40,7 +40,8 @@ def test_a_visitor_buys_from_the_small_model_changes_the_seller_and_goes_back(op
     page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
     pick(page, "#haggle-market", "Open market: a stranger")
     pick(page, "#haggle-other", "SmolLM2, friendly")  # while the first seller still speaks
-    expect(page.locator("#haggle-badge b")).to_have_text("SmolLM2, friendly")
+    badge = page.locator("#haggle-badge b")
+    expect(badge).to_have_text("SmolLM2, friendly", timeout=LOADED)  # a model of its own
     expect(chat_of(page)).to_have_count(1, timeout=REPLIED)
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=REPLIED)
     page.get_by_role("button", name="Walk away").click()
