@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 import pytest
 
-from sauda.evaluation import arena_evaluate as arena_results
 from sauda.evaluation.evaluate import Config, evaluate
+from sauda.games.arena.opponents import DRAWN
 from sauda.records.store import Artifact, measured
 
 
@@ -29,7 +29,7 @@ def arena_evaluation() -> Artifact:
         episodes=6,
         baseline="rule_based_expert",
     )
-    others = (arena_results.DRAWN, "selfish")
-    data = arena_results.evaluate(config, others, workers=1)
+    others = (DRAWN, "selfish")
+    data = evaluate(config, others, workers=1)
     asked = {**asdict(config), "others": others}
     return measured("evaluation/arena-holdout.json", asked, data)

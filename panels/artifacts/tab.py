@@ -11,11 +11,11 @@ from markupsafe import Markup
 from env import TASKS, rollout
 from panels.results import speeds
 from panels.ui.look import badge, downloads, heading, note, table
-from sauda.policies import contestants
+from sauda.games import policies_of
+from sauda.games.transcript import to_json
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
 from sauda.records.seeds import SEED_BITS, whole_seed
 from sauda.records.store import ROOT, bundle, load, sha256
-from sauda.records.transcript import to_json
 
 TITLE = "Artifacts & API"
 
@@ -120,7 +120,7 @@ def play(task_name: str, policy_name: str, seed: str) -> dict[str, Any]:
         the grade
     """
     task = TASKS[one_of("task", task_name, TASKS)]
-    policies = contestants(task)  # scripts alone: no name of a model or a file is looked up
+    policies = policies_of(task)  # scripts alone: no name of a model or a file is looked up
     name = one_of("policy", policy_name, policies)
     played = rollout(task, policies[name], seed_in(seed))
     return {**to_json(played, name), "seed": str(played.seed)}  # JavaScript would round a number
@@ -158,7 +158,7 @@ def build() -> None:
         heading(
             "Bring a policy",
             f"A policy is a function of an observation. {len(TASKS)} tasks, "
-            f"{len(contestants(TASKS['classic/single_deal']))} scripted buyers to beat.",
+            f"{len(policies_of(TASKS['classic/single_deal']))} scripted buyers to beat.",
         )
     )
     gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)

@@ -3,7 +3,7 @@
 import json
 
 from env import arena
-from sauda.records.arena_transcript import in_words
+from sauda.games.arena.transcript import action_in_words
 from sauda.sessions.arena import ArenaGame
 
 TERMS = ("payment", "conditions", "message")  # what a form can change of a choice
@@ -19,7 +19,7 @@ def choices(game: ArenaGame) -> dict[str, list[tuple[str, str]]]:
         bare = without_terms(action)
         shown = bare._replace(message="") if changeable(action.action_type) else bare
         options = by_type.setdefault(action.action_type, {})
-        options.setdefault(in_words(shown), json.dumps(action.as_json()))
+        options.setdefault(action_in_words(shown), json.dumps(action.as_json()))
     return {kind: list(options.items()) for kind, options in by_type.items()}
 
 

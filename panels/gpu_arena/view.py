@@ -8,9 +8,9 @@ from markupsafe import Markup
 from env import arena, begin
 from panels.ui.curve import curve
 from panels.ui.look import note, stat, strip, table
+from sauda.games.arena.transcript import action_in_words
 from sauda.policies import LABS
 from sauda.policies.arena_bound import upper_bound
-from sauda.records.arena_transcript import in_words
 from sauda.sessions.arena import LEARNER, ArenaGame, Step, standings
 
 MARKS = {
@@ -250,7 +250,7 @@ def _told(one: Step) -> Markup:
         ' <code class="sauda-{}">{}</code> <b>{}</b>{}'
     ).format(
         one.round_index,
-        in_words(one.action),
+        action_in_words(one.action),
         "good" if result.ok else "bad",
         result.code,
         f"{one.reward.normalized_reward:+.3f}",

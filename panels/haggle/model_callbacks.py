@@ -17,7 +17,14 @@ from panels.haggle.screen import Screen, Updates, Visit
 from panels.ui.look import note, trouble
 from sauda.llm.backends.worker import Loading, Ready, Waiting
 from sauda.llm.types import Reply, ReplyError
-from sauda.sessions.bazaar import Game, asked, hear, missed, moves_of, start, unsaid
+from sauda.sessions.bazaar import (
+    Game,
+    after_reply,
+    counterfactual_request,
+    moves_of,
+    request,
+    start,
+)
 
 
 def stream_reply(
@@ -42,13 +49,12 @@ def stream_reply(
                     return
                 reply = piece
                 yield _typing(screen, game, text)
-            game = hear(game, reply)
+            game = after_reply(game, reply)
         except ReplyError as error:
             problem = trouble(error)
-        except IllegalAction:
-            game = missed(game, reply)
-            if len(game.missed) >= game.speaker.tries:
-                problem = trouble(ValueError(visit.translate("no_move")))
+            break
+        if game.out_of_tries:
+            problem = trouble(ValueError(visit.translate("no_move")))
     if generation.number == current:
         yield screen.show(replace(visit, game=game), problem)
 
@@ -62,13 +68,13 @@ def _typing(screen: Screen, game: Game, text: str) -> Updates:
 def _pieces(screen: Screen, visit: Visit) -> Iterator[tuple[str, Reply | Waiting]]:
     """What the model streams for its move, each piece with its text for the chat."""
     game = visit.game
-    request, obs = asked(game), game.theirs
+    question, obs = request(game), game.model_observation
     model = screen.model_facing(visit)
-    for piece in model.stream(request.messages, request.seed, request.schema):
+    for piece in model.stream(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
             yield visit.translate("line", name=model_label(game), place=piece.place), piece
         else:
-            yield game.speaker.growing(piece.text, obs) or "…", piece
+            yield game.model_seat.preview(piece.text, obs) or "…", piece
 
 
 def stop(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
@@ -87,9 +93,9 @@ def show_again(screen: Screen, visit: Visit) -> Updates:
 def show_effect(screen: Screen, visit: Visit) -> Updates:
     """What the model would have done without the visitor's last words."""
     try:
-        request = unsaid(visit.kept_game)
+        silent = counterfactual_request(visit.kept_game)
         model = screen.models["buyer"][visit.backend]
-        reply = model(request.messages, request.seed, request.schema)
+        reply = model(silent.messages, silent.seed, silent.schema)
     except (IllegalAction, ReplyError) as error:
         return {screen.page.effect: trouble(error)}
     return {screen.page.effect: note(effect_of(visit.game, reply, visit.translate))}

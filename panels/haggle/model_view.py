@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from env import Accept, IllegalAction, Offer, rupees
+from env import Accept, Offer, rupees
 from panels.haggle.game_view import sells
 from panels.haggle.words import Translate
 from panels.results.belief import belief_picture
@@ -14,7 +14,7 @@ from sauda.language.lexicon import SIGNALS
 from sauda.language.tells import Tell, memory, read
 from sauda.llm.types import Reply
 from sauda.policies.belief.posterior import believe
-from sauda.sessions.bazaar import Game, moves_of
+from sauda.sessions.bazaar import Game, counterfactual_action, moves_of
 
 
 def own_messages(game: Game) -> list[str]:
@@ -100,21 +100,21 @@ def raw(game: Game, translate: Translate) -> Markup:
     While the game runs, a completion that names a number is hidden: its numbers are percent of the
     model's limit, so that together with the price they would reveal the limit.
     """
-    if not game.heard and not game.missed:
+    if not game.model_moves and not game.invalid_replies:
         return note(translate("raw_none"))
-    replies = list(game.missed)
-    if game.heard and not game.missed:
-        last = game.heard[-1]
-        replies = [*last.missed, last.reply.text]
+    replies = list(game.invalid_replies)
+    if game.model_moves and not game.invalid_replies:
+        last = game.model_moves[-1]
+        replies = [*last.invalid_replies, last.reply.text]
     parts = [
         Markup("<pre><code>{}</code></pre>").format(text)
-        if game.over or not game.speaker.knows or not names_a_number(text)
+        if game.over or not game.model_seat.knows_limit or not names_a_number(text)
         else note(translate("raw_later"))
         for text in replies
     ]
-    if game.heard and not game.missed:
+    if game.model_moves and not game.invalid_replies:
         changes = "; ".join(last.changes)
-        shows = game.over or not game.speaker.knows  # a change may name the limit
+        shows = game.over or not game.model_seat.knows_limit  # a change may name the limit
         edits = (
             translate("changed", changes=changes if shows else "…")
             if changes
@@ -131,10 +131,9 @@ def names_a_number(completion: str) -> bool:
 
 def effect_of(game: Game, reply: Reply, translate: Translate) -> str:
     """How the move in `reply` differs from the model's last move, in words."""
-    turn = game.play.turns[game.heard[-1].turn]
-    try:
-        counterfactual = game.speaker.made(turn.observation, reply, game.heard[-1].missed).action
-    except IllegalAction:
+    turn = game.play.turns[game.model_moves[-1].turn]
+    counterfactual = counterfactual_action(game, reply).action
+    if counterfactual is None:
         return translate("effect_none")
     if replace(counterfactual, message="") == replace(turn.action, message=""):
         return translate("effect_same")

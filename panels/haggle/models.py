@@ -12,7 +12,7 @@ from panels.ui.provenance import load_or_say
 from sauda.llm.backends.served import HERE, SEATS, backends
 from sauda.llm.backends.worker import Failed, Ready, Resident
 from sauda.llm.registry import row_name
-from sauda.llm.seller.policy import PERSONAS
+from sauda.llm.seller.personas import PERSONAS
 from sauda.sessions.bazaar import Game
 
 BUYER_MODELS: Mapping[str, str] = {  # what a visitor can sell to: its label
@@ -57,7 +57,7 @@ def model_badge(game: Game | None, model: Resident, translate: Translate) -> Mar
         seconds = f"{time.monotonic() - stage.since:.0f}"
         tone, status = "open", translate("loading", seconds=seconds, name=stand_in)
     # The player name shows which wrapper steers the model.
-    plays = f"({game.opponent}) " if game and game.speaker else ""
+    plays = f"({game.opponent}) " if game and game.model_seat else ""
     playing = Markup("<b>{}</b> {}").format(opponent_label(game, translate), plays) if game else ""
     line = Markup('<p class="sauda-who">{}<span class="sauda-state sauda-state-{}"></span>{}</p>')
     return line.format(playing, tone, status) + measured_figures(game, model, translate)
@@ -65,9 +65,9 @@ def model_badge(game: Game | None, model: Resident, translate: Translate) -> Mar
 
 def measured_figures(game: Game | None, model: Resident, translate: Translate) -> Markup:
     """The measured figures of the language model in `game`; empty where a script plays."""
-    if game is None or not game.speaker or not isinstance(model.stage, Ready):
+    if game is None or not game.model_seat or not isinstance(model.stage, Ready):
         return Markup("")
-    seat = game.speaker.seat
+    seat = game.model_seat.agent
     loaded = model.stage.source.partition(",")[0]
     figures = _buyer_figures(game.opponent) if seat == "buyer" else _seller_figures()
     if model.name != HERE or loaded != SEATS[seat].model or figures is None:
@@ -101,7 +101,7 @@ def _seller_figures() -> dict[str, str] | None:
 
 def opponent_label(game: Game, translate: Translate) -> str:
     """The opponent's label; empty while a scripted opponent is hidden."""
-    if game.speaker:
+    if game.model_seat:
         return MODELS.get(game.opponent, game.opponent)
     if not game.stands_in_for:
         return ""

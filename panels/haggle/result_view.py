@@ -22,7 +22,7 @@ def result(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
     you = standing("you", game.task, played, visitor=True)
     # Policies cannot replay a game against a model buyer, whose moves the model makes; a model
     # seller only words moves that code makes, so they can.
-    rows = [] if game.speaker and game.speaker.seat == "buyer" else standings(game)
+    rows = [] if game.model_seat and game.model_seat.agent == "buyer" else standings(game)
     figures = [
         stat(f"{you.share:.0%}", translate("zopa_yours")),
         stat(f"{you.grade:.2f}", translate("grade")),
@@ -49,7 +49,7 @@ def seller_lines(game: Game, price: float | None, translate: Translate) -> list[
     """For a visitor who sold: the bonus, the best possible price, and who bought."""
     _, limit = limits(game)
     sentences = [bonus_line(game, price, translate), translate("best_ask", price=rupees(limit))]
-    if sources := {heard.source for heard in game.heard}:
+    if sources := {move.source for move in game.model_moves}:
         sentences.append(translate("written_by", source=", ".join(sorted(sources))))
     elif game.opponent:
         sentences.append(translate("buyer_was", name=game.opponent.replace("_", " ")))

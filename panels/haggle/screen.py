@@ -78,7 +78,7 @@ class Screen:
             page.offers: chart(game),
             page.result: result(game, translate),
             # The belief in it takes 20 ms, so a game against a script goes without.
-            page.tells: reading(game, translate) if game.speaker else "",
+            page.tells: reading(game, translate) if game.model_seat else "",
             page.badge: model_badge(game, self.model_facing(visit), translate),
             page.raw_reply: raw(game, translate),
             page.comparison: compared_games(visit.first_game, game, translate),
@@ -106,7 +106,7 @@ class Screen:
             page.stop: gr.Button(visible=asks),
             page.ask_again: gr.Button(visible=game.waiting and not asks),
             page.take_back: gr.Button(visible=bool(moves_of(game)) and not game.over),
-            page.show_effect: gr.Button(visible=sells(game) and bool(game.heard)),
+            page.show_effect: gr.Button(visible=sells(game) and bool(game.model_moves)),
             page.what_if: gr.Column(visible=game.over or visit.first_game is not None),
             page.past_move: gr.Dropdown(earlier, value=0 if earlier else None),
         }

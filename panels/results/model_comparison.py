@@ -15,11 +15,11 @@ from markupsafe import Markup
 
 from panels.ui.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.model_comparison import ORACLE, SCRIPTS, Config
-from sauda.evaluation.statistics import paired_difference
+from sauda.evaluation.comparison_config import ORACLE, SCRIPTS, Config
 from sauda.llm.backends.model import SAUDA
 from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
+from sauda.statistics import paired_difference
 
 FILE = "evaluation/ladder.json"
 BASE = Config.baseline

@@ -11,9 +11,9 @@ from panels.results.model_comparison import number, standing, walked
 from panels.transcripts.view import column
 from panels.ui.look import empty, heading, stat, strip
 from panels.ui.provenance import load_or_say, provenance
+from sauda.games.transcript import from_json
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.store import Artifact
-from sauda.records.transcript import from_json
 
 TITLE = "Tour"
 

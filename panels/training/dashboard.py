@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from panels.training.logs import GRADES, PROBED, REWARD, SPREAD, Log, Metric, Row
 from panels.training.permalink import SCALES, View
 from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers
-from sauda.evaluation.statistics import averaged
+from sauda.statistics import averaged
 
 Values = Sequence[float | None]
 

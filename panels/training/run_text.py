@@ -7,8 +7,8 @@ from markupsafe import Markup
 from panels.training.logs import ALL_SIX, METRICS, PROBED, REWARD, SPREAD, Log, Metric, recorded
 from panels.training.permalink import View
 from panels.ui.look import badge, note, stat, strip, table
-from sauda.evaluation.statistics import averaged
 from sauda.records.store import Artifact
+from sauda.statistics import averaged
 
 Stacks = Sequence[tuple[Log, Sequence[Metric]]]  # what is drawn: a log, and which metrics of it
 

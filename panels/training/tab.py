@@ -10,8 +10,8 @@ from markupsafe import Markup
 from panels.training import runs
 from panels.ui.look import QUIET, SERIES, heading, line_style, styled
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.statistics import averaged
 from sauda.records.store import Artifact
+from sauda.statistics import averaged
 
 TITLE = "Training"
 

@@ -7,8 +7,8 @@ import numpy as np
 from markupsafe import Markup
 
 from env import ARENA_TASKS, Episode, arena, begin, get_task
-from sauda.evaluation.evaluate import SPLITS
-from sauda.records.arena_events import Event, events
+from sauda.games.arena.events import Event, events
+from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact
 
 DEMO_SEED = 5

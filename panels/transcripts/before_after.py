@@ -15,9 +15,9 @@ from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.before_after import SIDES, gain
-from sauda.llm.games.bazaar import QUOTED
+from sauda.games.bazaar.prompt import QUOTED
+from sauda.games.transcript import from_json, in_words
 from sauda.records.store import Artifact
-from sauda.records.transcript import from_json, in_words
 
 FILE = "episodes/before_after.json"
 FIRST = "median"  # shown first: the typical game
@@ -133,7 +133,7 @@ def rounds(episode: Episode, replies: Sequence[str], apart: Sequence[int]) -> Ma
     lines: list[list[Markup]] = [[]]
     for turn in episode.turns:
         if turn.agent != learner:
-            lines[-1].append(_said(turn, in_words(turn)))
+            lines[-1].append(_said(turn, in_words(episode.task, turn)))
             continue
         number = len(lines) - 1
         mark = ""
@@ -142,7 +142,7 @@ def rounds(episode: Episode, replies: Sequence[str], apart: Sequence[int]) -> Ma
         if turn.action is None:
             lines.append([_said(turn, _why(turn, replies[number]), mark) + raw(replies[number])])
         else:
-            lines.append([_said(turn, in_words(turn), mark)])
+            lines.append([_said(turn, in_words(episode.task, turn), mark)])
     items = [Markup("<li>{}</li>").format(Markup("").join(line)) for line in lines]
     return Markup('<ol class="sauda-told" start="0">{}</ol>').format(Markup("").join(items))
 

@@ -10,12 +10,12 @@ from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.arena import is_arena
 from panels.ui.look import downloads
 from sauda.evaluation.episodes import POLICIES, SEED
+from sauda.games import game_of, policies_of
+from sauda.games.transcript import to_json, to_markdown
 from sauda.llm.backends.served import in_page
-from sauda.llm.games.bazaar import LLMPolicy
-from sauda.policies import contestants, policy
+from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
-from sauda.records.transcript import to_json, to_markdown
 
 MOST = 4  # policies side by side
 MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
@@ -25,7 +25,7 @@ MEDIANS = "evaluation/arena-holdout.json"  # holds the grades of each seed
 def able(task_name: str) -> list[str]:
     """The policies for the learner's seat: scripts, and language models where they buy."""
     task = get_task(task_name)
-    return [*contestants(task), *(MODELS if task.learner == "buyer" else ())]
+    return [*policies_of(task), *(MODELS if task.learner == "buyer" else ())]
 
 
 def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:
@@ -42,7 +42,7 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
     return {
         name: by_model(task_name, number, name)
         if name in MODELS
-        else rollout(task, policy(task, name), number)
+        else rollout(task, get_policy(task, name), number)
         for name in names
     }
 
@@ -52,7 +52,7 @@ def by_model(task_name: str, seed: int, name: str) -> Episode:
     """An episode that a language model of this page plays; cached, as a game takes seconds."""
     task, model = get_task(task_name), in_page(name)
     model.wait()
-    return rollout(task, LLMPolicy(model), seed)
+    return rollout(task, PlayerSpec(model).policy(game_of(task)), seed)
 
 
 def of_arena(episodes: dict[str, Episode]) -> bool:

@@ -7,7 +7,7 @@ from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.episodes import of_arena
 from panels.ui.look import note
 from panels.ui.offers import SMALL, deal_turns, ending, offer_chart, offers_of
-from sauda.records.transcript import in_words
+from sauda.games.transcript import in_words
 
 MARKS = {
     "agreement": ("✓", "good", "accepted"),
@@ -88,7 +88,9 @@ def talk(episode: Episode, step: int) -> Markup:
     """The moves up to `step`, one line each, by seat."""
     rows = [
         Markup('<li class="sauda-{}"><b>{}</b> {}</li>').format(
-            "seller" if turn.agent == "seller" else "buyer", turn.agent, in_words(turn)
+            "seller" if turn.agent == "seller" else "buyer",
+            turn.agent,
+            in_words(episode.task, turn),
         )
         for turn in episode.turns[:step]
     ]

@@ -25,54 +25,29 @@ def add(commands: Any) -> None:
 
 
 def compare_models(options: argparse.Namespace) -> int:
-    """Play the comparison of one game and save it."""
-    return (_compare_labs if options.game == "arena" else _compare_buyers)(options.keep)
+    """Play the comparison of one game, save it and print its tables."""
+    from sauda.evaluation.comparison_config import CONFIGS, FILES
+    from sauda.evaluation.model_comparison import compare_models as compare
 
-
-def _compare_buyers(keep: bool) -> int:
-    from sauda.evaluation.model_comparison import Config
-    from sauda.evaluation.model_comparison import ladder as compare
-
-    config, file = Config(), "evaluation/ladder.json"
-    data = compare(config, recorded=load(file).data.as_json() if keep else None)
+    config, file = CONFIGS[options.game](), FILES[options.game]
+    data = compare(config, recorded=load(file).data.as_json() if options.keep else None)
     save_measured(file, asdict(config), data)
     for row in data["rows"]:
+        counts = "  ".join(f"{name} {row[name]}" for name in config.game.table.model_counts[:4])
         print(
-            f"{row['task']:14} {row['policy']:24} n {row['n']:4}  grade {row['grade']['mean']:.4f} "
+            f"{row['task']:18} {row['policy']:24} n {row['n']:4}  grade {row['grade']['mean']:.4f} "
             f"[{row['grade']['low']:.4f}, {row['grade']['high']:.4f}]  "
-            f"forfeits {row['ends']['forfeit']}  no move read {row['unparsed']} of {row['moves']}  "
-            f"changed by the wrapper {row['changed']}  tokens {row['tokens']}"
+            f"forfeits {row['ends']['forfeit']}  {counts}"
         )
     for gain in data["climbs"]:
         print(
             f"{gain['task']:28} {gain['before']:>10} to {gain['after']:10} {gain['on']:6} n "
             f"{gain['n']:4} {gain['difference']:+.4f} [{gain['low']:+.4f}, {gain['high']:+.4f}]"
         )
-    for gap in data["ways"]:
+    for gap in data.get("ways", ()):
         print(
             f"{gap['task']:28} {gap['policy']:10} n {gap['n']:4} {gap['part']:.1%} "
-            f"[{gap['low']:.1%}, {gap['high']:.1%}] of the gap between base and belief buyer closed"
-        )
-    return 0
-
-
-def _compare_labs(keep: bool) -> int:
-    from sauda.evaluation.arena_model_comparison import Config
-    from sauda.evaluation.arena_model_comparison import arena_ladder as compare
-
-    config, file = Config(), "evaluation/arena-ladder.json"
-    data = compare(config, recorded=load(file).data.as_json() if keep else None)
-    save_measured(file, asdict(config), data)
-    for row in data["rows"]:
-        print(
-            f"{row['task']} {row['policy']:20} n {row['n']:4}  grade {row['grade']['mean']:.4f} "
-            f"[{row['grade']['low']:.4f}, {row['grade']['high']:.4f}]  valid {row['valid']:.3f} of "
-            f"{row['actions']}  no action read {row['unparsed']}  tokens {row['tokens']}"
-        )
-    for gain in data["climbs"]:
-        print(
-            f"{gain['before']} to {gain['after']} n {gain['n']} {gain['difference']:+.4f} "
-            f"[{gain['low']:+.4f}, {gain['high']:+.4f}]"
+            f"[{gap['low']:.1%}, {gap['high']:.1%}] of the gap to {config.goal} closed"
         )
     return 0
 

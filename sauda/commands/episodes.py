@@ -6,8 +6,9 @@ from typing import Any
 
 from env import get_task, rollout
 from sauda.commands.console import add_command, save_measured
-from sauda.policies import against, contestants, policy
-from sauda.records.transcript import to_json, to_markdown
+from sauda.games import policies_of
+from sauda.games.transcript import to_json, to_markdown
+from sauda.llm.registry import against, get_policy
 
 
 def add(commands: Any) -> None:
@@ -28,8 +29,8 @@ def add(commands: Any) -> None:
 def play(options: argparse.Namespace) -> int:
     """Play one episode and print it as Markdown or JSON."""
     task = against(get_task(options.task), options.against)
-    name = next(iter(contestants(task))) if options.policy is None else options.policy
-    played = rollout(task, policy(task, name), options.seed)
+    name = next(iter(policies_of(task))) if options.policy is None else options.policy
+    played = rollout(task, get_policy(task, name), options.seed)
     if options.json:
         print(json.dumps(to_json(played, name), ensure_ascii=False, indent=1))
     else:

@@ -1,13 +1,13 @@
 """`python -m sauda evaluate` and `reproduce`: policies on tasks and seeds, as an artifact."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, get_task
 from sauda.commands.console import add_command, interval, save_measured
-from sauda.policies import contestants
+from sauda.games import policies_of
 from sauda.records.kinds import entry
 
 FAMILIES = {
@@ -40,22 +40,19 @@ def add(commands: Any) -> None:
 
 def evaluate(options: argparse.Namespace) -> int:
     """Evaluate policies on tasks of one game, save the artifact and print its rows."""
-    tasks = options.tasks or FAMILIES[options.family]
-    of_arena = {get_task(name).name in ARENA_TASKS for name in tasks}
-    if len(of_arena) > 1:
-        raise ValueError("the arena is evaluated apart from the bazaar; name tasks of one of them")
-    return (_evaluate_arena if of_arena == {True} else _evaluate_bazaar)(options, tasks)
-
-
-def _evaluate_bazaar(options: argparse.Namespace, tasks: Sequence[str]) -> int:
-    from sauda.evaluation.evaluate import Config
     from sauda.evaluation.evaluate import evaluate as run
 
-    policies = options.policies or list(contestants(get_task(tasks[0])))
-    config = _config(options, tasks, policies, Config.baseline, Config.episodes)
-    out = _out(options, options.family, "evaluation/1")
+    config = _config(options)
+    game = config.game()
+    out = _out(options, game.name if game.names_others else options.family)
     data = run(config)
-    save_measured(out, asdict(config), data)
+    others = {"others": game.others[config.split]} if game.names_others else {}
+    save_measured(out, {**asdict(config), **others}, data)
+    (_print_arena if game.names_others else _print_bazaar)(data)
+    return 0
+
+
+def _print_bazaar(data: Mapping[str, Any]) -> None:
     for row in data["rows"]:
         share = row["share"]
         print(
@@ -63,18 +60,9 @@ def _evaluate_bazaar(options: argparse.Namespace, tasks: Sequence[str]) -> int:
             f"[{share['low']:.4f}, {share['high']:.4f}]  grade {row['grade']['mean']:.4f}  "
             f"deals {row['deal_rate']:.3f}  rounds {row['rounds']:.2f}"
         )
-    return 0
 
 
-def _evaluate_arena(options: argparse.Namespace, tasks: Sequence[str]) -> int:
-    from sauda.evaluation import arena_evaluate as arena
-
-    policies = options.policies or list(contestants(get_task(tasks[0])))
-    config = _config(options, tasks, policies, arena.BASELINE, arena.EPISODES)
-    out = _out(options, "arena", "arena/1")
-    others = arena.OTHERS[config.split]
-    data = arena.evaluate(config, others)
-    save_measured(out, {**asdict(config), "others": others}, data)
+def _print_arena(data: Mapping[str, Any]) -> None:
     for row in data["rows"]:
         print(
             f"{row['others']:18} {row['task']:22} {row['policy']:18} n {row['n']}  "
@@ -90,32 +78,25 @@ def _evaluate_arena(options: argparse.Namespace, tasks: Sequence[str]) -> int:
             f"upper bound {row['task']:22} n {row['n']}, solved {row['solved']}  "
             f"utility {row['utility']['mean']:.2f}  grade {interval(row['grade'])}"
         )
-    return 0
 
 
-def _config(
-    options: argparse.Namespace,
-    tasks: Sequence[str],
-    policies: Sequence[str],
-    baseline: str,
-    episodes: int,
-) -> Any:
+def _config(options: argparse.Namespace) -> Any:
     """The evaluation's Config from the options; raises ValueError for an unknown name."""
     from sauda.evaluation.evaluate import Config
 
-    config = Config(
-        tuple(dict.fromkeys(tasks)),
-        tuple(dict.fromkeys(policies)),
-        options.split,
-        episodes if options.episodes is None else options.episodes,
-        options.baseline or (baseline if baseline in policies else policies[0]),
-    )
-    config.seeds(), config.cells()
+    tasks = tuple(dict.fromkeys(options.tasks or FAMILIES[options.family]))
+    game = Config(tasks, ()).game()
+    policies = tuple(dict.fromkeys(options.policies or policies_of(get_task(tasks[0]))))
+    usual = game.baseline if game.baseline in policies else policies[0]
+    episodes = game.episodes if options.episodes is None else options.episodes
+    config = Config(tasks, policies, options.split, episodes, options.baseline or usual)
+    config.seeds(), config.check()
     return config
 
 
-def _out(options: argparse.Namespace, family: str, kind: str) -> str:
-    """The file to write, of that kind; a partial table needs a file name of its own."""
+def _out(options: argparse.Namespace, family: str) -> str:
+    """The file to write; a partial table needs a file name of its own."""
+    kind = "arena/1" if family == "arena" else "evaluation/1"
     whole = options.tasks is None and options.policies is None and options.baseline is None
     if not (options.out or whole):
         raise ValueError(

@@ -12,7 +12,7 @@ from typing import Any
 from sauda.commands.bench.games import ALONE, DRAWN, SEEDED
 from sauda.commands.console import add_command
 from sauda.commands.readme_artifacts import checks, differences, listing, published
-from sauda.evaluation.model_comparison import BAZAAR
+from sauda.evaluation.comparison_config import BAZAAR
 from sauda.policies import ZERO_GRADE
 from sauda.records.kinds.fields import every_kind
 from sauda.records.store import ROOT, load, write

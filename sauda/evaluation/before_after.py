@@ -10,28 +10,30 @@ from typing import Any
 from tqdm import tqdm
 
 from env import Accept, Observation, Offer, Task, WalkAway, episode, get_task, rollout
-from sauda.evaluation.evaluate import SPLITS
-from sauda.evaluation.model_comparison import BAZAAR, CLASSIC, models_behind
-from sauda.evaluation.model_comparison import Config as Ladder
+from sauda.evaluation.comparison_config import BAZAAR, CLASSIC
+from sauda.evaluation.comparison_config import Config as Comparison
+from sauda.evaluation.model_comparison import models_behind
+from sauda.games.bazaar import BAZAAR as BAZAAR_GAME
+from sauda.games.bazaar.prompt import parse
+from sauda.games.transcript import to_json
 from sauda.llm.backends.model import SAUDA
-from sauda.llm.batched_rollout import Game, new_game, play_in_step
-from sauda.llm.games.bazaar import parse
-from sauda.llm.registry import Contestant, contestant
-from sauda.records.transcript import to_json
+from sauda.llm.batched_rollout import ModelGame, new_game, play_games
+from sauda.llm.registry import PlayerSpec, player_spec
+from sauda.records.splits import SPLITS
 
-TRAINED = f"{Ladder.baseline}+{SAUDA}"
+TRAINED = f"{Comparison.baseline}+{SAUDA}"
 SIDES = ("before", "after")
 CHOSEN = ("best", "median", "worst")
 
 
 @dataclass(frozen=True)
 class Config:
-    """Who is compared where; as the ladder's first batch, so that the games are the ladder's."""
+    """Who is compared where: the games of the model comparison's first batch."""
 
-    before: str = Ladder.baseline
+    before: str = Comparison.baseline
     after: str = TRAINED
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
-    episodes: int = Ladder.batch  # a task and model, all in step, from the first hold-out seed
+    episodes: int = Comparison.batch  # a task and model, all in step, from the first hold-out seed
 
     @property
     def seeds(self) -> range:
@@ -43,7 +45,7 @@ class Config:
         return SPLITS["holdout"][: self.episodes]
 
 
-def compare(config: Config, seat: Callable[[str], Contestant] = contestant) -> dict[str, Any]:
+def compare(config: Config, seat: Callable[[str], PlayerSpec] = player_spec) -> dict[str, Any]:
     """The data of the artifact; `seat` says who plays under a name.
 
     Raises ValueError for a task of several deals or a player that a wrapper would correct.
@@ -58,7 +60,7 @@ def compare(config: Config, seat: Callable[[str], Contestant] = contestant) -> d
         task = get_task(name)
         games = {side: {seed: new_game(task, seed) for seed in config.seeds} for side in SIDES}
         for side, player in players.items():
-            play_in_step(list(games[side].values()), player)
+            play_games(list(games[side].values()), player)
         rows = {
             (side, seed): recorded(game, getattr(config, side))
             for side in SIDES
@@ -66,7 +68,7 @@ def compare(config: Config, seat: Callable[[str], Contestant] = contestant) -> d
         }
         grades = {side: [rows[side, seed]["grade"] for seed in config.seeds] for side in SIDES}
         tasks.append(_summarised(config, name, grades, rows))
-    return {"tasks": tasks, "models": models_behind({config.before, config.after})}
+    return {"tasks": tasks, "models": models_behind({config.before, config.after}, BAZAAR_GAME)}
 
 
 def chosen(seeds: Sequence[int], before: Sequence[float], after: Sequence[float]) -> dict[str, int]:
@@ -91,10 +93,10 @@ def gain(before: float, after: float) -> float:
     return round(after - before, 6)
 
 
-def recorded(game: Game, name: str) -> dict[str, Any]:
+def recorded(game: ModelGame, name: str) -> dict[str, Any]:
     """A finished game of `name` on paper, with the model's reply to each of its own turns."""
-    return to_json(episode(game.here, game.play), name) | {
-        "replies": [asked.reply.text for asked in game.asked]
+    return to_json(episode(game.task, game.play), name) | {
+        "replies": [turn.reply.text for turn in game.turns]
     }
 
 
@@ -127,27 +129,27 @@ def again(config: Config, data: Mapping[str, Any]) -> dict[str, Any]:
 
     No weights are asked. A grade whose game is not among the chosen stays as it is recorded.
     """
-    told = {row["task"]: row for row in data["tasks"]}
+    task_rows = {row["task"]: row for row in data["tasks"]}
     return {
         "tasks": [
-            _task_again(config, told[name]) if name in told else f"nothing of {name}"
+            _task_again(config, task_rows[name]) if name in task_rows else f"nothing of {name}"
             for name in config.tasks
         ],
         "models": data["models"],
     }
 
 
-def _task_again(config: Config, told: Mapping[str, Any]) -> dict[str, Any]:
-    task, at = get_task(told["task"]), {seed: place for place, seed in enumerate(config.seeds)}
-    grades = {side: list(told[side]) for side in SIDES}
+def _task_again(config: Config, task_row: Mapping[str, Any]) -> dict[str, Any]:
+    task, at = get_task(task_row["task"]), {seed: place for place, seed in enumerate(config.seeds)}
+    grades = {side: list(task_row[side]) for side in SIDES}
     rows = {}
     for side in SIDES:
-        for game in (entry[side] for entry in told["chosen"]):
+        for game in (entry[side] for entry in task_row["chosen"]):
             seed = game["seed"]
             rows[side, seed] = replayed(task, getattr(config, side), seed, game["replies"])
             if at.get(seed, len(grades[side])) < len(grades[side]):
                 grades[side][at[seed]] = rows[side, seed]["grade"]
-    return _summarised(config, told["task"], grades, rows)
+    return _summarised(config, task_row["task"], grades, rows)
 
 
 def replayed(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from env import BAZAAR_TASKS, get_task, rollout
-from sauda.policies import policy
-from sauda.records.transcript import from_json, to_json
+from sauda.games.transcript import from_json, to_json
+from sauda.llm.registry import get_policy
 
 # Four policies that differ plainly, at one hold-out seed: not the best of many.
 SEED = 50_000
@@ -17,7 +17,7 @@ def showcase() -> dict[str, Any]:
     """The data of the showcase artifact: each task at SEED under four policies."""
     return {
         "episodes": [
-            to_json(rollout(task, policy(task, name), SEED), name)
+            to_json(rollout(task, get_policy(task, name), SEED), name)
             for task in BAZAAR_TASKS.values()
             for name in (SELLERS if task.learner == "seller" else POLICIES)
         ]
@@ -28,4 +28,4 @@ def replayed(row: Mapping[str, Any]) -> dict[str, Any]:
     """A recorded episode as its policy plays it now; its own moves must be legal as well."""
     from_json(row)
     task = get_task(row["task"])
-    return to_json(rollout(task, policy(task, row["policy"]), row["seed"]), row["policy"])
+    return to_json(rollout(task, get_policy(task, row["policy"]), row["seed"]), row["policy"])

@@ -1,7 +1,7 @@
-"""Policies x tasks x seeds -> one artifact, with every episode it rests on.
+"""Policies x tasks x seeds -> one artifact, with every episode it rests on, for either game.
 
-Shares are of the ZOPA, a failure counts 0. A career is one episode of several deals: its share is
-the mean over them; `deal_rate`, `rounds` and `ends` count deals.
+The game's adapter says what is recorded of an episode and which figures a row has; see
+`sauda/games/*/columns.py`.
 """
 
 from collections import Counter
@@ -9,24 +9,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from env import get_task
-from sauda.evaluation.columns import ENDS, play_cell
-from sauda.evaluation.statistics import paired_difference, summary
-from sauda.policies import policy
+from env import get_task, rollout
+from sauda.games import game_of
+from sauda.games.adapter import Columns, Evaluated, Game, Worlds
+from sauda.llm.registry import get_policy
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
+from sauda.records.splits import SPLITS
+from sauda.statistics import paired_difference, summary
 
-PlayCell = Callable[[str, str, Sequence[int]], dict[str, Any]]  # plays a task and policy over seeds
-SPLITS = {"train": range(50_000), "holdout": range(50_000, 100_000)}
+
+class Cell(NamedTuple):
+    """One entry of an evaluation: who sits in the other seats, the task, and the policy."""
+
+    others: str  # as the game's `against` takes it
+    task: str
+    policy: str
+
+
+PlayCell = Callable[[str, str, str, Sequence[int]], dict[str, Any]]  # a cell over seeds
 
 
 @dataclass(frozen=True)
 class Config:
-    """What to evaluate; the defaults are the numbers we report."""
+    """What to evaluate: tasks of one game; the defaults are the bazaar's."""
 
     tasks: tuple[str, ...]
     policies: tuple[str, ...]
@@ -43,44 +54,97 @@ class Config:
             raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {self.episodes:,}")
         return pool[: self.episodes]
 
-    def cells(self) -> list[tuple[str, str]]:
-        """Every (task, policy); ValueError on a name or a baseline that is not there."""
-        cells = [(t, p) for t in self.tasks for p in self.policies]
-        for cell in cells:
-            policy(get_task(cell[0]), cell[1])
+    def game(self) -> Game:
+        """The game of all tasks; ValueError where they are of several."""
+        games = {game_of(name).name: game_of(name) for name in self.tasks}
+        if len(games) > 1:
+            raise ValueError(
+                f"the {' is evaluated apart from the '.join(sorted(games))}; "
+                "name tasks of one of them"
+            )
+        return next(iter(games.values()))
+
+    def check(self) -> None:
+        """Raise ValueError for a name that does not exist or a baseline that is not evaluated."""
+        self.game()
+        for task_name, policy_name in product(self.tasks, self.policies):
+            get_policy(get_task(task_name), policy_name)
         if self.baseline not in self.policies:
             raise ValueError(
                 f"the baseline {self.baseline!r} must be one of the policies that are evaluated: "
                 f"{', '.join(self.policies)}"
             )
-        return cells
 
 
-def evaluate(config: Config, workers: int = 2, play: PlayCell = play_cell) -> dict[str, Any]:
-    """The data of an evaluation artifact: a row per task and policy, and their episodes."""
-    cells = config.cells()
-    episodes = dict(zip(cells, play_cells(cells, config.seeds(), workers, play), strict=True))
-    rows = [row(*cell, episodes, config.baseline) for cell in cells]
-    grouped = {t: {p: episodes[t, p] for p in config.policies} for t in config.tasks}
-    return {"ends": ENDS, "rows": rows, "episodes": grouped}
+def play_cell(
+    others: str, task_name: str, policy_name: str, seeds: Sequence[int]
+) -> dict[str, Any]:
+    """One cell over `seeds` as columns, through the fastest engine that plays it."""
+    if not others:
+        columns = game_of(task_name).table.batch_columns(task_name, policy_name, seeds)
+        if columns is not None:
+            return columns
+    return replay_cell(others, task_name, policy_name, seeds)
 
 
-def play_cells(
-    cells: Sequence[tuple[str, str]],
-    seeds: Sequence[int],
+def replay_cell(
+    others: str, task_name: str, policy_name: str, seeds: Sequence[int]
+) -> dict[str, Any]:
+    """The same columns, an episode at a time."""
+    game = game_of(task_name)
+    task = game.against(get_task(task_name), others)
+    learner = get_policy(task, policy_name)
+    return game.table.episode_columns(task, [rollout(task, learner, seed) for seed in seeds])
+
+
+def evaluate(
+    config: Config,
+    others: Sequence[str] | None = None,
     workers: int = 2,
     play: PlayCell = play_cell,
-) -> Iterable[dict[str, Any]]:
-    """The episodes of each (task, policy), in order, with a progress bar."""
+) -> dict[str, Any]:
+    """The data of an evaluation artifact: rows and further tables, and the episodes under them.
+
+    `others` names who sits in the other seats; by default those that the game has for the split.
+    """
+    config.check()
+    game, seeds = config.game(), config.seeds()
+    others = game.others[config.split] if others is None else others
+    for name in others:
+        game.against(get_task(config.tasks[0]), name)
+    cells = [Cell(*cell) for cell in product(others, config.tasks, config.policies)]
     with ProcessPoolExecutor(workers) as pool:
+        worlds = _in_pool(pool, game.table.worlds, config.tasks, seeds, "measuring worlds", "task")
+        worlds = dict(zip(config.tasks, worlds, strict=True))
         played = pool.map(play, *zip(*cells, strict=True), [seeds] * len(cells))
-        yield from progress(played, len(cells), "playing", "cell")
+        columns = progress(played, len(cells), "playing", "cell")
+        columns = dict(zip(cells, columns, strict=True))
+    rows = [row(cell, columns, worlds[cell.task], config.baseline) for cell in cells]
+    evaluated = Evaluated(others, config.tasks, config.policies, seeds, columns, worlds, get_policy)
+    by_others = {
+        o: {t: {p: columns[o, t, p] for p in config.policies} for t in config.tasks} for o in others
+    }
+    episodes = by_others if game.names_others else by_others[others[0]]
+    tables = game.table.tables(evaluated)
+    return {"ends": dict(game.table.ends), "rows": rows, **tables, "episodes": episodes}
+
+
+def _in_pool(
+    pool: ProcessPoolExecutor,
+    function: Callable[[str, Sequence[int]], Any],
+    names: Sequence[str],
+    seeds: Sequence[int],
+    doing: str,
+    unit: str,
+) -> Iterable[Any]:
+    """`function` of each name and the seeds, in order, with a progress bar."""
+    return progress(pool.map(function, names, [seeds] * len(names)), len(names), doing, unit)
 
 
 def row(
-    task_name: str,
-    policy_name: str,
-    episodes: Mapping[tuple[str, str], Mapping[str, Any]],
+    cell: Cell,
+    columns: Mapping[Cell, Columns],
+    worlds: Worlds,
     baseline: str,
     code: str = "",
 ) -> dict[str, Any]:
@@ -88,23 +152,21 @@ def row(
 
     `code` is the policy's hash where it is not that of a policy by name.
     """
-    task, columns = get_task(task_name), episodes[task_name, policy_name]
-    base = episodes.get((task_name, baseline))
-    count = Counter(columns["end"])
+    game, task = game_of(cell.task), get_task(cell.task)
+    own, base = columns[cell], columns.get(cell._replace(policy=baseline))
+    count = Counter(own["end"])
     return {
-        "task": task_name,
-        "policy": policy_name,
-        "n": len(columns["grade"]),
-        "deals": len(columns["end"]),
-        **{metric: measured(columns, base, metric) for metric in ("share", "grade")},
-        "deal_rate": round(count["A"] / len(columns["end"]), 6),
-        "success_rate": round(float(np.mean(np.array(columns["grade"]) >= task.success)), 6),
-        "rounds": round(float(np.mean(columns["rounds"])), 6),
-        "ends": {meaning: count[letter] for letter, meaning in ENDS.items()},
+        **({"others": cell.others} if game.names_others else {}),
+        "task": cell.task,
+        "policy": cell.policy,
+        "n": len(own["grade"]),
+        **{metric: measured(own, base, metric) for metric in game.table.metrics},
+        **game.table.figures(task, own, worlds),
+        "ends": {meaning: count[letter] for letter, meaning in game.table.ends.items()},
         "hashes": {
-            "task": task_hash(task_name),
-            "opponents": opponents_hash(task_name),
-            "policy": code or policy_hash(task_name, policy_name),
+            "task": task_hash(cell.task),
+            "opponents": opponents_hash(cell.task, cell.others),
+            "policy": code or policy_hash(cell.task, cell.policy),
         },
     }
 
@@ -117,20 +179,18 @@ def task_hash(task_name: str) -> str:
 
 
 @cache
-def opponents_hash(task_name: str) -> str:
-    """The hash of the policies in a task's other seats."""
-    return code_hash(get_task(task_name).opponents)
+def opponents_hash(task_name: str, others: str = "") -> str:
+    """The hash of the policies in a task's other seats, chosen by `others`."""
+    return code_hash(game_of(task_name).against(get_task(task_name), others).opponents)
 
 
 @cache
 def policy_hash(task_name: str, policy_name: str) -> str:
     """The hash of a policy by name."""
-    return code_hash(policy(get_task(task_name), policy_name))
+    return code_hash(get_policy(get_task(task_name), policy_name))
 
 
-def measured(
-    columns: Mapping[str, Any], base: Mapping[str, Any] | None, metric: str
-) -> dict[str, Any]:
+def measured(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
     """Summary of one metric over episodes, and its paired difference to the baseline."""
     values = per_episode(columns, metric)
     figures = asdict(summary(values))
@@ -140,22 +200,22 @@ def measured(
     return {name: round(value, 6) for name, value in figures.items()}
 
 
-def per_episode(columns: Mapping[str, Any], metric: str) -> np.ndarray:
-    """One value an episode, shape (n,): the grade, or the mean share over its deals."""
+def per_episode(columns: Columns, metric: str) -> np.ndarray:
+    """One value an episode, shape (n,): the metric itself, or its mean over the episode's deals."""
     values = np.asarray(columns[metric], dtype=float)
     return values.reshape(len(columns["grade"]), -1).mean(axis=1)
 
 
-def compare(mine: Mapping[str, Any], other: Mapping[str, Any], metric: str) -> float:
+def compare(row: Mapping[str, Any], other: Mapping[str, Any], metric: str) -> float:
     """Difference of two rows' means; refused where they were not playing the same game.
 
     Raises ValueError naming both hashes where the task or its opponents differ.
     """
     for part in ("task", "opponents"):
-        a, b = mine["hashes"][part], other["hashes"][part]
+        a, b = row["hashes"][part], other["hashes"][part]
         if a != b:
             raise ValueError(
-                f"{mine['policy']} and {other['policy']} did not play the same game: "
-                f"the {part} hash of {mine['task']} is {a} in one row and {b} in the other"
+                f"{row['policy']} and {other['policy']} did not play the same game: "
+                f"the {part} hash of {row['task']} is {a} in one row and {b} in the other"
             )
-    return mine[metric]["mean"] - other[metric]["mean"]
+    return row[metric]["mean"] - other[metric]["mean"]

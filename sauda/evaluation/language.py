@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from sauda.evaluation.statistics import f1_interval, wilson_interval
 from sauda.language import money, tells
 from sauda.language.lexicon import SIGNALS
+from sauda.statistics import f1_interval, wilson_interval
 
 LABELLED = Path(__file__).parents[1] / "language" / "labelled.csv"
 BLIND = LABELLED.with_name("labelled_blind.csv")

@@ -1,96 +1,36 @@
-"""What a language model wins bare, constrained and wrapped, beside no model and scripts.
+"""Language models bare, constrained and wrapped, after each stage of training, beside scripts.
 
-The games of a batch go in step (`instep`), and a batch's size is part of the configuration. What is
-played is kept on disk after each batch: a stopped run goes on where it was.
+A model's games are played in batches, and a batch's size is part of the configuration. Each batch
+is kept on disk: a stopped run resumes where it was.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from env import IllegalAction, Task, episode, get_task, rollout
-from sauda.evaluation.behaviour import CONDUCT, conduct
-from sauda.evaluation.columns import episode_columns, play_cell
-from sauda.evaluation.evaluate import ENDS, SPLITS, row
-from sauda.evaluation.statistics import paired_difference, part_of_way
+from env import Task, episode, get_task, rollout
+from sauda.evaluation.batches import first, in_batches, joined
+from sauda.evaluation.comparison_config import ORACLE, Cells, Comparison
+from sauda.evaluation.evaluate import Cell, play_cell, row
+from sauda.games import game_of
+from sauda.games.adapter import Columns, Game
 from sauda.llm.backends.decoding import Decoder
-from sauda.llm.backends.model import SAUDA
 from sauda.llm.backends.weights import CACHE
-from sauda.llm.batched_rollout import new_game, play_in_step
-from sauda.llm.games import bazaar as llm
-from sauda.llm.games.bazaar import LLMPolicy
-from sauda.llm.registry import Contestant, contestant, is_model, loaded
+from sauda.llm.batched_rollout import new_game, play_games
+from sauda.llm.models import loaded
+from sauda.llm.policy import LLMPolicy
+from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.policies.best_response.informed import informed_policy
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
-from sauda.records.store import write
-from sauda.train.data.teacher import DataConfig, seller_of
+from sauda.statistics import paired_difference, share_of_gap
 
-PARTS = CACHE / "ladder"
-UNTAUGHT = DataConfig().untaught
-GOAL = "belief"  # whose moves SFT learns: what a buyer can win that knows no seller
-ORACLE = "oracle"  # the best reply to the very seller it meets, whom it knows
-COUNTS = ("moves", "unparsed", "changed", "tokens", *CONDUCT)  # of the learner, an episode
-BAZAAR = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
-CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
-STAGES = ("mini", "mini+sft", "mini+grpo", "mini+dpo")  # one base, untrained and after each stage
-SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
-WRAPPED = ("constrained", "steering", "honest")
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some cells of the ladder: each of `policies` on each of `tasks`."""
-
-    tasks: tuple[str, ...]
-    policies: tuple[str, ...]
-    episodes: int  # a cell, from the first hold-out seed
-
-
-@dataclass(frozen=True)
-class Config:
-    """What is compared; the defaults are the numbers we report."""
-
-    parts: tuple[Part, ...] = (
-        Part(BAZAAR, STAGES, 200),
-        Part(BAZAAR, tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 200),
-        Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
-        Part(BAZAAR, (f"mini+{SAUDA}+honest",), 200),
-        Part(BAZAAR, (f"mini+{SAUDA}+steering",), 100),
-        Part(BAZAAR, ("null", "null+steering", "null+honest", *SCRIPTS, "belief", ORACLE), 200),
-        Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
-    )
-    batch: int = 50  # games in step; also what a stopped run loses at most
-    baseline: str = "mini"  # of the paired differences: the bare base
-
-    def cells(self) -> dict[tuple[str, str], range]:
-        """The hold-out seeds of every task and policy.
-
-        Raises ValueError where there are too few, names do not fit, or a task has no baseline.
-        """
-        found = {}
-        for part in self.parts:
-            if not 1 <= part.episodes <= len(SPLITS["holdout"]) or self.batch < 1:
-                raise ValueError(
-                    f"a cell has at least 1 episode and a batch 1 game, not {part.episodes} and "
-                    f"{self.batch}"
-                )
-            for cell in product(part.tasks, part.policies):
-                if is_model(cell[1]):
-                    contestant(cell[1])
-                found[cell] = SPLITS["holdout"][: part.episodes]
-        for name in {name for name, _ in found}:
-            most = max(len(seeds) for (here, _), seeds in found.items() if here == name)
-            if len(found.get((name, self.baseline), ())) < most:
-                raise ValueError(f"{self.baseline!r} must be played on all {most} seeds of {name}")
-        return found
+PARTS = CACHE / "ladder"  # the batches on disk
 
 
 @dataclass(frozen=True)
@@ -99,23 +39,23 @@ class Replayed:
 
     task: str
     policy: str
-    recorded: Mapping[str, Any]  # columns
-    again: Mapping[str, Any]
+    recorded: Columns
+    again: Columns
     cpu_then: str
     cpu_now: str
 
 
-def ladder(
-    config: Config, parts: Path = PARTS, recorded: Mapping[str, Any] | None = None
+def compare_models(
+    config: Comparison, parts: Path = PARTS, recorded: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The data of the ladder artifact: a row a task and policy, their episodes, the models.
+    """The artifact's data: a row a task and policy, gains of the stages, episodes, models.
 
-    Games of language models that are in `recorded`, the data of an earlier ladder, are kept where
-    weights and sampling are still the same; whatever else there is to play is played.
+    Games of language models in `recorded`, the data of an earlier comparison, are kept where
+    weights and sampling are still the same; all others are played.
     """
     cells = config.cells()
-    models = models_behind({name for _, name in cells})
-    kept = {} if recorded is None else kept_episodes(cells, models, recorded)
+    models = models_behind({name for _, name in cells}, config.game)
+    kept = {} if recorded is None else kept_episodes(config, models, recorded)
     episodes = {
         cell: kept.get(cell) or _cell(*cell, seeds, config.batch, parts)
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
@@ -124,110 +64,101 @@ def ladder(
 
 
 def kept_episodes(
-    cells: Mapping[tuple[str, str], Sequence[int]],
-    models: Mapping[str, Any],
-    recorded: Mapping[str, Any],
+    config: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """The columns in `recorded` of those `cells` whose model still has its weights and sampling."""
-    kept = {}
-    for (task_name, name), seeds in cells.items():
-        columns = recorded["episodes"].get(task_name, {}).get(name)
-        if columns and len(columns["grade"]) >= len(seeds) and same_model(name, recorded, models):
-            kept[task_name, name] = first(columns, len(seeds))
+    """The columns in `recorded` whose model still has its weights and sampling."""
+    kept, episodes = {}, config.flat(recorded["episodes"])
+    for cell, seeds in config.cells().items():
+        columns = episodes.get(cell)
+        if not columns or len(columns["grade"]) < len(seeds):
+            continue
+        if same_model(cell[1], recorded["models"], models):
+            kept[cell] = first(columns, len(seeds))
     return kept
 
 
-def same_model(name: str, recorded: Mapping[str, Any], models: Mapping[str, Any]) -> bool:
-    """Whether the language model behind a policy is still the one of an earlier recording."""
-    weights = contestant(name).weights if is_model(name) else ""
+def same_model(name: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether the language model behind a policy is the same among the models of two runs."""
+    weights = player_spec(name).weights if is_model(name) else ""
     if not weights:
         return False
-    then, now = recorded["models"][weights], models[weights]
-    return all(then[part] == now[part] for part in ("sha256", "sampling", "cpu"))
+    return all(then[weights][part] == now[weights][part] for part in ("sha256", "sampling", "cpu"))
 
 
-def summarised(
-    config: Config, episodes: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> dict[str, Any]:
-    """The rows, climbs and ways, all computed from the episodes."""
+def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
+    """The tables of the artifact, all computed from the episodes."""
+    game, cells = config.game, config.cells()
+    table, others = game.table, game.others["holdout"][0]
+    worlds = {task_name: table.worlds(task_name, seeds) for (task_name, _), seeds in cells.items()}
     rows = []
     for (task_name, name), columns in episodes.items():
-        counts = {count: sum(columns[count]) for count in COUNTS}
-        n = len(columns["grade"])
-        base = first(episodes[task_name, config.baseline], n)
-        pair = {(task_name, config.baseline): base, (task_name, name): columns}
-        rows.append(row(task_name, name, pair, config.baseline, model_hash(name)) | counts)
-    grouped: dict[str, dict[str, Any]] = {}
-    for (task_name, name), columns in episodes.items():
-        grouped.setdefault(task_name, {})[name] = columns
-    return {
-        "ends": ENDS,
-        "rows": rows,
-        "climbs": climbs(episodes),
-        "ways": ways(episodes, config.baseline),
-        "episodes": grouped,
-    }
+        base = first(episodes[task_name, config.baseline], len(columns["grade"]))
+        cell = Cell(others, task_name, name)
+        pair = {cell._replace(policy=config.baseline): base, cell: columns}
+        figures = row(cell, pair, worlds[task_name], config.baseline, model_hash(name, game))
+        rows.append(figures | {count: sum(columns[count]) for count in table.model_counts})
+    data = {"ends": dict(table.ends), "rows": rows, "climbs": stage_gains(config, episodes)}
+    if config.goal:
+        data["ways"] = gap_closed(config, episodes)
+    if table.bound_row:
+        data["bounds"] = [table.bound_row(name, facts) for name, facts in worlds.items()]
+        data["worlds"] = next(iter(worlds.values()))
+    return data | {"episodes": config.nested(episodes)}
 
 
-def first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """The first `n` episodes of `columns`, each value a deal or one an episode."""
-    had = len(columns["grade"])
-    return {
-        name: {part: some[:n] for part, some in values.items()}
-        if isinstance(values, Mapping)
-        else values[: n * (len(values) // had)]
-        for name, values in columns.items()
-    }
-
-
-def climbs(episodes: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[dict[str, Any]]:
+def stage_gains(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
     """What each stage of training adds to the one before, bare, paired by seed.
 
-    Once on all seeds, once on those whose seller is of the type that no training game had.
+    Once on all seeds, once on those whose opponent is of a type that no training game had.
     """
-    found = []
+    gains = []
     for task_name in dict.fromkeys(name for name, _ in episodes):
-        played = [name for name in STAGES if (task_name, name) in episodes]
+        played = [name for name in config.stages if (task_name, name) in episodes]
         for before, after in pairwise(played):
-            grades = [np.array(episodes[task_name, name]["grade"]) for name in (before, after)]
-            n = min(map(len, grades))
-            seeds = SPLITS["holdout"][:n]
-            new = np.array([seller_of(get_task(task_name), seed) == UNTAUGHT for seed in seeds])
-            for on, mask in (("all", np.ones(n, bool)), ("unseen", new)):
-                if mask.sum() > 1:
-                    names = ("difference", "low", "high")
-                    told = paired_difference(grades[1][:n][mask], grades[0][:n][mask])
-                    found.append(
-                        {"task": task_name, "before": before, "after": after, "on": on}
-                        | {"n": int(mask.sum())}
-                        | {k: round(float(v), 6) for k, v in zip(names, told, strict=True)}
-                    )
-    return found
+            then, now = (np.array(episodes[task_name, x]["grade"]) for x in (before, after))
+            n = min(len(then), len(now))
+            seeds = config.cells()[task_name, before][:n]
+            unseen = _unseen(config.game, task_name, seeds)
+            for on, mask in (("all", np.ones(n, bool)), ("unseen", unseen)):
+                if mask.sum() < 2:
+                    continue
+                figures = paired_difference(now[:n][mask], then[:n][mask])
+                named = zip(("difference", "low", "high"), figures, strict=True)
+                gains.append(
+                    {"task": task_name, "before": before, "after": after, "on": on}
+                    | {"n": int(mask.sum())}
+                    | {name: round(float(figure), 6) for name, figure in named}
+                )
+    return gains
 
 
-def ways(
-    episodes: Mapping[tuple[str, str], Mapping[str, Any]], baseline: str
-) -> list[dict[str, Any]]:
-    """How far each trained stage is from `baseline` to GOAL, on every task where that played."""
-    found = []
-    for task_name in dict.fromkeys(name for name, goal in episodes if goal == GOAL):
-        for stage in STAGES:
-            names = (stage, baseline, GOAL)
-            if stage == baseline or any((task_name, name) not in episodes for name in names):
+def _unseen(game: Game, task_name: str, seeds: Sequence[int]) -> np.ndarray:
+    """Which of the seeds have an opponent of an unseen type, shape (n,)."""
+    task = get_task(task_name)
+    return np.array([game.has_unseen_opponent(task, seed) for seed in seeds], bool)
+
+
+def gap_closed(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
+    """The share of the gap between base and goal that each stage closes, a task the goal played."""
+    shares = []
+    for task_name in dict.fromkeys(name for name, goal in episodes if goal == config.goal):
+        for stage in config.stages:
+            names = (stage, config.baseline, config.goal)
+            if stage == config.baseline or any((task_name, x) not in episodes for x in names):
                 continue
             n = min(len(episodes[task_name, name]["grade"]) for name in names)
-            told = part_of_way(*(np.array(episodes[task_name, x]["grade"][:n]) for x in names))
-            if told is not None:
-                spanned = {
-                    k: round(v, 6) for k, v in zip(("part", "low", "high"), told, strict=True)
-                }
-                found.append({"task": task_name, "policy": stage, "n": n} | spanned)
-    return found
+            grades = (np.array(episodes[task_name, name]["grade"][:n]) for name in names)
+            share = share_of_gap(*grades)
+            if share is not None:
+                named = zip(("part", "low", "high"), share, strict=True)
+                figures = {name: round(figure, 6) for name, figure in named}
+                shares.append({"task": task_name, "policy": stage, "n": n} | figures)
+    return shares
 
 
-def models_behind(policies: Iterable[str], speech: Any = llm) -> dict[str, Any]:
-    """Which weights stood behind each policy, and the hash of the prompt and parser (R2)."""
-    names = {contestant(p).weights for p in policies if is_model(p)} - {""}
+def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
+    """Which weights stood behind each policy, and the hashes of prompt and parser."""
+    names = {player_spec(p).weights for p in policies if is_model(p)} - {""}
     models = {name: loaded(name) for name in sorted(names)}
     return {
         name: {
@@ -235,59 +166,19 @@ def models_behind(policies: Iterable[str], speech: Any = llm) -> dict[str, Any]:
             "origin": model.origin,
             "sha256": model.sha256,
             "cpu": model.cpu,
-            **speech_hashes(speech),
+            **prompt_hashes(game),
             "sampling": asdict(model.decoder.sampling),
         }
         for name, model in models.items()
     }
 
 
-def speech_hashes(speech: Any) -> dict[str, str]:
-    """The hashes of what words a game for a model, and of what reads its replies."""
-    return {"prompt": code_hash(speech.render), "parser": code_hash(speech.parse)}
+def prompt_hashes(game: Game) -> dict[str, str]:
+    """The hashes of a game's prompt and of the parser of its replies."""
+    return {"prompt": code_hash(game.prompt.render), "parser": code_hash(game.prompt.parse)}
 
 
-def _cell(
-    task_name: str, name: str, seeds: Sequence[int], batch: int, parts: Path
-) -> dict[str, Any]:
-    """One cell's columns, batch after batch, each read from `parts` where it is there already."""
-    if not is_model(name):
-        return _played(task_name, name, seeds)
-    return in_batches(
-        seeds,
-        batch,
-        lambda some: parts / f"{_key(task_name, name, some)}.json",
-        lambda some: play_model(get_task(task_name), contestant(name), some),
-    )
-
-
-def in_batches(
-    seeds: Sequence[int],
-    batch: int,
-    file_of: Callable[[Sequence[int]], Path],
-    play: Callable[[Sequence[int]], Mapping[str, Any]],
-) -> dict[str, Any]:
-    """The columns of all `seeds`, each batch played once and kept in its file."""
-    pieces = []
-    for start in range(0, len(seeds), batch):
-        some = seeds[start : start + batch]
-        file = file_of(some)
-        if not file.exists():
-            write(file, json.dumps(play(some)))
-        pieces.append(json.loads(file.read_text(encoding="utf-8")))
-    return _joined(pieces)
-
-
-def _key(task_name: str, name: str, seeds: Sequence[int]) -> str:
-    """All that a batch's outcome depends on, as a file name."""
-    task, player = get_task(task_name), contestant(name)
-    model = loaded(player.weights) if player.weights else None
-    marks = model and (model.sha256, model.source)
-    code = (code_hash(task.env, task.opponents, task.grade, conduct), model_hash(name))
-    return sha256(repr((task_name, name, list(seeds), marks, code)).encode()).hexdigest()[:24]
-
-
-def model_hash(name: str) -> str:
+def model_hash(name: str, game: Game) -> str:
     """Hashes prompt, decoder, parser and wrapper of a model; "" for a script.
 
     How weights are loaded is left out: their digest, precision and device are recorded beside it.
@@ -297,68 +188,76 @@ def model_hash(name: str) -> str:
         return code_hash(informed_policy)
     if not is_model(name):
         return ""
-    player = contestant(name)
-    speaks = Decoder if player.weights else type(player.generate)
-    return code_hash(LLMPolicy, speaks, player.constrained, player.wrapper)
+    player = player_spec(name)
+    decoder = Decoder if player.weights else type(player.generate)
+    return code_hash(LLMPolicy, player.seat(game), decoder)
 
 
-def _joined(pieces: Sequence[Any]) -> Any:
-    """Columns one after the other, in tables of them too."""
-    if isinstance(pieces[0], Mapping):
-        return {name: _joined([piece[name] for piece in pieces]) for name in pieces[0]}
-    return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
+def _cell(
+    task_name: str, name: str, seeds: Sequence[int], batch: int, parts: Path
+) -> dict[str, Any]:
+    """One cell's columns, batch after batch, each read from `parts` where it is there already."""
+    if not is_model(name):
+        return _played(task_name, name, seeds)
+
+    def key(some: Sequence[int]) -> str:
+        return repr((task_name, name, list(some), *_marks(task_name, name)))
+
+    def play(some: Sequence[int]) -> dict[str, Any]:
+        return play_model(get_task(task_name), player_spec(name), some)
+
+    return joined(in_batches(seeds, batch, parts, key, play))
 
 
-def play_model(task: Task, player: Contestant, seeds: Sequence[int]) -> dict[str, Any]:
-    """The games of `seeds` in step, as columns like those of an evaluation and the COUNTS."""
+def _marks(task_name: str, name: str) -> tuple[Any, ...]:
+    """All that a model's games depend on beside their seeds."""
+    task, player, game = get_task(task_name), player_spec(name), game_of(task_name)
+    model = loaded(player.weights) if player.weights else None
+    recorded = game.table.episode_columns, game.table.count_model
+    rules = code_hash(task.env, task.opponents, task.grade, *recorded)
+    return model and (model.sha256, model.source), rules, model_hash(name, game)
+
+
+def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:
+    """The games of `seeds` in one batch, as an evaluation's columns and the model's counts."""
     games = [new_game(task, seed) for seed in seeds]
-    play_in_step(games, player)
-    counts = [
-        {
-            "moves": len(game.asked),
-            "unparsed": sum(isinstance(asked.proposal, IllegalAction) for asked in game.asked),
-            "changed": sum(asked.changed for asked in game.asked),
-            "tokens": sum(asked.reply.tokens for asked in game.asked),
-            **conduct(game.asked, task.name in BAZAAR),
-        }
-        for game in games
-    ]
-    played = [episode(task, game.play) for game in games]
-    return episode_columns(task, played) | {
-        name: [count[name] for count in counts] for name in COUNTS
-    }
+    play_games(games, player)
+    table = game_of(task).table
+    columns = table.episode_columns(task, [episode(task, game.play) for game in games])
+    counts = [table.count_model(task, game.turns) for game in games]
+    return columns | {name: [count[name] for count in counts] for name in table.model_counts}
 
 
-def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """The data as it should be: rows computed again, and the cells that need no weights played."""
-    cells, kept = config.cells(), recorded["episodes"]
-    episodes = {(task_name, name): kept[task_name].get(name) for task_name, name in cells}
-    scripted = [cell for cell in cells if not (is_model(cell[1]) and contestant(cell[1]).weights)]
+def again(config: Comparison, recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """The data as it should be: tables computed again, cells that need no weights played again."""
+    cells, kept = config.cells(), config.flat(recorded["episodes"])
+    episodes = {cell: kept.get(cell) for cell in cells}
+    scripted = [cell for cell in cells if not (is_model(cell[1]) and player_spec(cell[1]).weights)]
     for cell in progress(scripted, len(scripted), "playing scripts", "cell"):
         episodes[cell] = _played(*cell, cells[cell])
     return summarised(config, episodes) | {"models": recorded["models"]}
 
 
 def stages_again(
-    config: Config, recorded: Mapping[str, Any], tasks: Sequence[str]
+    config: Comparison, recorded: Mapping[str, Any], tasks: Sequence[str]
 ) -> Iterator[Replayed]:
     """Each stage of training on some tasks, bare, its first batch played again by its adapter.
 
     Raises ValueError for a task that it was not played on.
     """
+    episodes = config.flat(recorded["episodes"])
     for task_name in tasks:
-        there = recorded["episodes"].get(task_name, {})
-        stages = [name for name in STAGES if name in there]
+        stages = [name for name in config.stages if (task_name, name) in episodes]
         if not stages:
-            names = ", ".join(recorded["episodes"])
+            names = ", ".join(dict.fromkeys(name for name, _ in episodes))
             raise ValueError(f"no model was played on {task_name!r}; tasks are {names}")
         for name in stages:
             seeds = config.cells()[task_name, name][: config.batch]
-            player = contestant(name)
+            player = player_spec(name)
             yield Replayed(
                 task_name,
                 name,
-                first(there[name], len(seeds)),
+                first(episodes[task_name, name], len(seeds)),
                 play_model(get_task(task_name), player, seeds),
                 recorded["models"][player.weights]["cpu"] if player.weights else "",
                 loaded(player.weights).cpu if player.weights else "",
@@ -366,10 +265,13 @@ def stages_again(
 
 
 def _played(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    task = get_task(task_name)
+    """The columns of a cell, with counts of 0 for those who are no model."""
+    task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
-        return play_model(task, contestant(name), seeds)
+        return play_model(task, player_spec(name), seeds)
     if name == ORACLE:
         played = [rollout(task, informed_policy(task, seed), seed) for seed in seeds]
-        return episode_columns(task, played) | {c: [0] * len(seeds) for c in COUNTS}
-    return dict(play_cell(task_name, name, seeds)) | {c: [0] * len(seeds) for c in COUNTS}
+        columns = game.table.episode_columns(task, played)
+    else:
+        columns = dict(play_cell(game.others["holdout"][0], task_name, name, seeds))
+    return columns | {count: [0] * len(seeds) for count in game.table.model_counts}

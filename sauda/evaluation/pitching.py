@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from env import arena
-from sauda.evaluation.evaluate import SPLITS
-from sauda.evaluation.statistics import mean_interval, paired_difference
 from sauda.records.progress import progress
+from sauda.records.splits import SPLITS
+from sauda.statistics import mean_interval, paired_difference
 
 Rng = np.random.Generator
 History = Sequence[tuple[str, float]]  # strategy and total of each round so far

@@ -9,10 +9,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sauda.evaluation import arena_model_comparison, model_comparison
-from sauda.evaluation.columns import replay_cell
+from sauda.evaluation import model_comparison
+from sauda.evaluation.comparison_config import CONFIGS, Comparison, Part
 from sauda.evaluation.episodes import replayed
-from sauda.evaluation.evaluate import Config, evaluate
+from sauda.evaluation.evaluate import Config, evaluate, replay_cell
 from sauda.evaluation.reproduction import reproduction
 from sauda.evaluation.speed import recomputed
 from sauda.records.kinds import ArtifactError
@@ -25,14 +25,15 @@ def evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any
 
     Always through the scalar engine, whichever one recorded them: so each checks the other.
     """
-    return evaluate(_asked(artifact), workers, replay_cell)
+    return evaluate(_evaluated(artifact), workers=workers, play=replay_cell)
 
 
 def settings(artifact: Artifact) -> dict[str, Any]:
+    """The artifact's config with tuples for its lists, as the Config dataclasses have them."""
     return {name: _tuple(value) for name, value in artifact.config.items()}
 
 
-def _asked(artifact: Artifact) -> Config:
+def _evaluated(artifact: Artifact) -> Config:
     names = [field.name for field in fields(Config)]
     if missing := set(names) - artifact.config.keys():
         raise ArtifactError(f"{artifact.file} has no {', '.join(sorted(missing))} in its config")
@@ -41,12 +42,10 @@ def _asked(artifact: Artifact) -> Config:
 
 def arena(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every episode of the GPU arena played again, every bound solved again."""
-    from sauda.evaluation import arena_evaluate
-
-    config = _asked(artifact)
+    config = _evaluated(artifact)
     if "others" not in artifact.config:
         raise ArtifactError(f"{artifact.file} has no others in its config")
-    return arena_evaluate.evaluate(config, artifact.config["others"], workers)
+    return evaluate(config, artifact.config["others"], workers)
 
 
 def _tuple(value: Any) -> Any:
@@ -85,22 +84,17 @@ def oracle_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, An
 
 
 def comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Rows computed again; scripts and the null model played again, language models not."""
+    """Tables computed again; scripts and the null model played again, language models not."""
     return model_comparison.again(comparison_config(artifact), artifact.data.as_json())
 
 
-def arena_comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Rows and bounds computed again; scripts played again, language models not."""
-    config = arena_model_comparison.Config(**settings(artifact))
-    return arena_model_comparison.again(config, artifact.data.as_json())
-
-
-def comparison_config(artifact: Artifact) -> model_comparison.Config:
-    parts = tuple(
-        model_comparison.Part(**{name: _tuple(value) for name, value in part.items()})
-        for part in artifact.config["parts"]
-    )
-    return model_comparison.Config(**artifact.config | {"parts": parts})
+def comparison_config(artifact: Artifact) -> Comparison:
+    """What a model comparison played, of either game."""
+    config = settings(artifact)
+    if "parts" not in config:
+        return CONFIGS["arena"](**config)
+    parts = (Part(**{name: _tuple(x) for name, x in part.items()}) for part in config["parts"])
+    return CONFIGS["bazaar"](**config | {"parts": tuple(parts)})
 
 
 def leakage(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

@@ -18,11 +18,11 @@ import numpy as np
 from tqdm import tqdm
 
 from env import Bazaar, Instance, Task, get_task, rollout
-from sauda.evaluation.columns import ENDS, episode_columns
-from sauda.evaluation.statistics import standard_error
+from sauda.games.bazaar.columns import ENDS, episode_columns
 from sauda.policies import BUYERS
 from sauda.policies.reference_buyers import REFERENCE_BUYERS
 from sauda.records.store import ROOT, Artifact, load
+from sauda.statistics import standard_error
 
 Draw = Callable[[np.random.Generator], Sequence[Instance]]
 MEASURED = "evaluation/classic-train.json"

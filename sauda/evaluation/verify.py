@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from env import ARENA_TASKS
-from sauda.evaluation import arena_model_comparison as arena_comparison
 from sauda.evaluation import model_comparison
-from sauda.evaluation.recompute import comparison_config, settings
-from sauda.evaluation.statistics import paired_difference
+from sauda.evaluation.comparison_config import FILES
+from sauda.evaluation.recompute import comparison_config
 from sauda.evaluation.verification.recorded_hashes import recorded_hashes
+from sauda.games import game_of
 from sauda.records.kinds import KINDS, entry
 from sauda.records.seal import SEAL, broken, child
 from sauda.records.store import (
@@ -25,6 +24,7 @@ from sauda.records.store import (
     content_of,
     load,
 )
+from sauda.statistics import paired_difference
 
 
 def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
@@ -74,29 +74,24 @@ def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[Played]:
     """
     for pair in _stages_again(tasks, root):
         place = f"data.episodes[{pair.task!r}][{pair.policy!r}]"
-        found = list(differences(pair.recorded, pair.again, place))
-        told = Played(pair.task, pair.policy, len(pair.again["grade"]), "to the last digit", found)
-        if found and pair.cpu_then != pair.cpu_now:
+        faults = list(differences(pair.recorded, pair.again, place))
+        n = len(pair.again["grade"])
+        played = Played(pair.task, pair.policy, n, "to the last digit", faults)
+        if faults and pair.cpu_then != pair.cpu_now:
             then, now = (np.array(side["grade"]) for side in (pair.recorded, pair.again))
             difference, low, high = paired_difference(now, then)
-            said = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on another CPU"
-            told = replace(told, verdict=said, faults=[] if low <= 0 <= high else found)
-        yield told
+            verdict = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on another CPU"
+            faults = [] if low <= 0 <= high else faults
+            played = replace(played, verdict=verdict, faults=faults)
+        yield played
 
 
 def _stages_again(tasks: Sequence[str], root: Path) -> Iterator[model_comparison.Replayed]:
-    """Of the ladder's tasks, and of the arena's."""
-    of_arena = [name for name in tasks if name in ARENA_TASKS]
-    if others := [name for name in tasks if name not in of_arena]:
-        artifact = load("evaluation/ladder.json", root)
+    """Of each task in the comparison of its game."""
+    for task_name in tasks:
+        artifact = load(FILES[game_of(task_name).name], root)
         recorded = artifact.data.as_json()
-        yield from model_comparison.stages_again(comparison_config(artifact), recorded, others)
-    for name in of_arena:
-        artifact = load("evaluation/arena-ladder.json", root)
-        config = arena_comparison.Config(**settings(artifact))
-        if name != config.task:
-            raise ValueError(f"no model was played on {name!r} of the arena, only on {config.task}")
-        yield from arena_comparison.stages_again(config, artifact.data.as_json())
+        yield from model_comparison.stages_again(comparison_config(artifact), recorded, [task_name])
 
 
 def differences(recorded: Any, again: Any, place: str) -> Iterator[str]:

@@ -1,102 +1,57 @@
-"""Language models as contestants, by name: `mini`, `mini+constrained`, `mini+sft+honest`.
+"""Policies by name: scripted ones and language models, such as `mini+constrained` or `mini+honest`.
 
-A name is a model, an adapter where it takes one, then what is done to it, joined by "+". Nothing
-is loaded before the first reply is asked for.
+A model's name is its base, an adapter where it has one, then what is done to its moves, joined by
+"+". No weights are read before the first request.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from types import ModuleType
-from typing import Any
 
-from env import IllegalAction, Observation, Policy, arena
-from sauda.llm.backends.model import MODELS, SAUDA, Model, adapter_folder, load
-from sauda.llm.games import arena as arena_llm
-from sauda.llm.games import bazaar as llm
-from sauda.llm.games.arena import ArenaLLMPolicy
-from sauda.llm.games.bazaar import LLMPolicy, Null
-from sauda.llm.types import BatchGenerate, Messages, Reply, Schema
-from sauda.llm.wrappers import WRAPPERS, Proposal, Steered, Wrapped, Wrapper
+from env import Policy, Task
+from sauda.games import game_of
+from sauda.games.adapter import Game
+from sauda.llm.backends.model import MODELS, SAUDA, adapter_folder
+from sauda.llm.models import BASES, NULL, NamedModel, NullModel
+from sauda.llm.policy import LLMPolicy
+from sauda.llm.seller.policy import model_seller
+from sauda.llm.seller.seating import seated
+from sauda.llm.turn import PromptSeat
+from sauda.llm.types import BatchGenerate
+from sauda.llm.wrappers import WRAPPERS, Wrapper
 
-NULL, CONSTRAINED = "null", "constrained"
-BASES = (NULL, *MODELS)
-
-
-@dataclass(frozen=True)
-class Named:
-    """A `generate` that loads its model when first asked, once a process."""
-
-    name: str
-
-    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
-        return loaded(self.name)(messages, seed, schema)
-
-    def batch(
-        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
-    ) -> list[Reply]:
-        return loaded(self.name).batch(chats, seeds, schemas)
+CONSTRAINED = "constrained"
 
 
 @dataclass(frozen=True)
-class Contestant:
-    """A model, whether its decoding is constrained, and the wrapper around it."""
+class PlayerSpec:
+    """A language model as a player: the model, its decoding and the wrapper around its moves."""
 
     generate: BatchGenerate
-    constrained: bool = False
+    constrained: bool = False  # decode under the schema of legal moves
     wrapper: Wrapper | None = None
 
-    @property
-    def policy(self) -> Policy:
-        bare = LLMPolicy(self.generate, self.constrained)
-        return bare if self.wrapper is None else Wrapped(bare, self.wrapper)
+    def seat(self, game: Game) -> PromptSeat:
+        """The player's seat in `game`; ValueError for a wrapper in a game that has none."""
+        if self.wrapper is not None and not game.has_wrappers:
+            raise ValueError(f"a wrapper steers prices; the {game.name} is played without one")
+        return PromptSeat(game.prompt, self.constrained, self.wrapper)
 
-    def steer(self, obs: Observation, proposal: Proposal) -> Steered:
-        """What is done of a `proposal`, under the wrapper where there is one.
-
-        Raises the proposal itself where it is an IllegalAction and the wrapper makes no move of it.
-        """
-        if self.wrapper is not None:
-            return self.wrapper(obs, proposal)
-        if isinstance(proposal, IllegalAction):
-            raise proposal
-        return Steered(proposal)
+    def policy(self, game: Game) -> LLMPolicy:
+        """The player as a policy of `game`."""
+        return LLMPolicy(self.seat(game), self.generate)
 
     @property
     def weights(self) -> str:
         """The name of the model whose weights are needed; "" where none are."""
-        return self.generate.name if isinstance(self.generate, Named) else ""
-
-
-def speech(obs: Any) -> ModuleType:
-    """What words the game of `obs` for a model: `render`, `schema`, and `parse` of its replies."""
-    return arena_llm if isinstance(obs, arena.Observation) else llm
-
-
-def proposed(obs: Any, reply: Reply) -> Any:
-    """The move that `reply` holds at `obs`, or the IllegalAction that says why it holds none.
-
-    A lab's reply that holds none is `Malformed`, which its rules know how to answer.
-    """
-    try:
-        return speech(obs).parse(reply.text, obs)
-    except IllegalAction as error:
-        return error
-
-
-@lru_cache(maxsize=2)
-def loaded(name: str) -> Model:
-    """The model of that name in this process."""
-    return load(name)
+        return self.generate.name if isinstance(self.generate, NamedModel) else ""
 
 
 def is_model(name: str) -> bool:
-    """Whether `name` begins with a model that we name."""
+    """Whether `name` begins with the name of a model."""
     return name.partition("+")[0] in BASES
 
 
-def contestant(name: str) -> Contestant:
-    """What `name` says; raises ValueError naming the parts there are."""
+def player_spec(name: str) -> PlayerSpec:
+    """The player of that name; ValueError naming the parts that a name may have."""
     model, *parts = name.split("+")
     if model in MODELS and parts and adapter_folder(parts[0]) is not None:
         weights, parts = f"{model}+{parts[0]}", parts[1:]
@@ -106,12 +61,12 @@ def contestant(name: str) -> Contestant:
     rest = [part for part in parts if part not in WRAPPERS]
     if model not in BASES or len(wrappers) > 1 or rest not in ([], [CONSTRAINED]):
         raise ValueError(
-            f"no model policy {name!r}; a model is one of {', '.join(BASES)}, then +ADAPTER if it "
-            f"takes one that is here, +{CONSTRAINED} where its decoding is, and at most one of "
-            f"{', '.join(f'+{w}' for w in WRAPPERS)}"
+            f"no model policy {name!r}; a model is one of {', '.join(BASES)}, then +ADAPTER for an "
+            f"adapter under artifacts/adapters, +{CONSTRAINED} for constrained decoding, and at "
+            f"most one of {', '.join(f'+{w}' for w in WRAPPERS)}"
         )
-    generate = Null() if model == NULL else Named(weights)
-    return Contestant(generate, bool(rest), WRAPPERS[wrappers[0]] if wrappers else None)
+    generate = NullModel() if model == NULL else NamedModel(weights)
+    return PlayerSpec(generate, bool(rest), WRAPPERS[wrappers[0]] if wrappers else None)
 
 
 def row_name(name: str) -> str:
@@ -120,14 +75,31 @@ def row_name(name: str) -> str:
     return "+".join(("mini", SAUDA, *parts) if model == "sauda-mini" else (model, *parts))
 
 
-def model_policy(name: str) -> Policy:
-    """The contestant of that name as a policy; no weights are read yet."""
-    return contestant(name).policy
+def get_policy(task: Task, name: str) -> Policy:
+    """The policy of that name for the learner's seat of `task`, scripted or a language model.
+
+    Raises ValueError naming the policies there are.
+    """
+    game = game_of(task)
+    if is_model(name):
+        return player_spec(name).policy(game)
+    policies = game.policies(task)
+    policy = {**game.slow_policies(task), **policies}.get(name)
+    if policy is None:
+        raise ValueError(
+            f"no policy {name!r} for the {task.learner} of {task.name}; "
+            f"policies are {', '.join(policies)}"
+        )
+    return policy
 
 
-def lab_policy(name: str) -> Policy:
-    """The same in a lab's seat; ValueError for a wrapper, which steers prices alone."""
-    found = contestant(name)
-    if found.wrapper is not None:
-        raise ValueError(f"{name!r} has a wrapper that steers a buyer; a lab plays without")
-    return ArenaLLMPolicy(found.generate, found.constrained)
+def against(task: Task, name: str) -> Task:
+    """`task` with the other seat as chosen; "" keeps the task's own opponents.
+
+    `name` is what the game's `against` takes, or a model that sells and its persona, as in
+    "mini:firm". Raises ValueError where there is none of that name, or nothing to choose.
+    """
+    if ":" in name and task.learner != "seller":
+        seller = model_seller(name)
+        return seated(task, seller.seat.persona, seller)
+    return game_of(task).against(task, name)

@@ -1,22 +1,9 @@
-"""What a language model is to the rest of us: chat messages in, a reply out, and who gave it."""
+"""What a model backend is: chat messages in, a reply out, and the errors between."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-Messages = Sequence[Mapping[str, str]]  # each with a "role" and its "content"
-Schema = Mapping[str, Any]  # a JSON schema that a reply must meet
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A completion, whole or still growing. `source` is the backend that really gave it."""
-
-    text: str
-    source: str
-    tokens: int = 0  # generated so far; 0 where a backend does not tell
-    finish: str = ""  # "" while it grows; then stop (end of turn), object (a move) or length
-    passed: tuple[str, ...] = ()  # why the backends before this one gave none
+from sauda.games.messages import Messages, Reply, Schema
 
 
 class Generate(Protocol):

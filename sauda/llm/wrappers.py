@@ -1,8 +1,8 @@
 """Wrappers around a policy: the published steering, number for number, and a small honest one.
 
-A wrapper is a pure function of what the buyer sees and what the policy proposed, so how it changed
-a move can be asked at any time: `wrapper(obs, proposal).changes`. A wrapped policy is a policy of
-its own, judged in a row of its own; a stub that proposes garbage shows what the wrapper does alone.
+A wrapper is a pure function of an observation and a proposed action; `wrapper(obs, proposal)` gives
+the action that is taken and how it differs. A wrapped policy has a table row of its own; a null
+model under the same wrapper shows what the wrapper does alone.
 """
 
 import math
@@ -20,14 +20,14 @@ Proposal = Action | IllegalAction  # the error stands for a completion without a
 
 @dataclass(frozen=True)
 class Steered:
-    """What is done, and how that differs from what was proposed; no changes, no difference."""
+    """The action that is taken, and how it differs from the proposal, a sentence a change."""
 
     action: Action
     changes: tuple[str, ...] = ()
 
 
 class Wrapper(Protocol):
-    """Raises the proposal itself where it is an IllegalAction that the wrapper does not mend."""
+    """Raises the proposal itself where it is an IllegalAction that the wrapper does not repair."""
 
     def __call__(self, obs: Observation, proposal: Proposal) -> Steered: ...
 
@@ -43,7 +43,7 @@ class Wrapped:
         return self.steer(obs, rng).action
 
     def steer(self, obs: Observation, rng: np.random.Generator) -> Steered:
-        """The move with the log of how the wrapper changed it."""
+        """The action with the log of how the wrapper changed it."""
         try:
             proposal: Proposal = self.policy(obs, rng)
         except IllegalAction as error:
@@ -55,7 +55,7 @@ def honest(obs: Observation, proposal: Proposal) -> Steered:
     """Never retreat, never pass one's limit or the other side's price; all else is the policy's.
 
     Taking a price beyond the limit becomes an offer at the limit, and an offer that meets the other
-    side's price takes it. The invariants come last, as a maximum (R9); no move stays no move.
+    side's price takes it. The invariants come last, as a maximum; no move stays no move.
     """
     if isinstance(proposal, IllegalAction):
         raise proposal
@@ -117,7 +117,7 @@ FALLBACK = 0.3  # of the budget: the published bid in place of a completion with
 
 @dataclass(frozen=True)
 class Band:
-    """What the published steering makes of a position; prices in rupees."""
+    """The published steering's estimate of a position; prices in rupees."""
 
     nash: float
     floor: float
@@ -148,32 +148,32 @@ class PublishedSteering:
         steered = self._steer(obs, proposal, band(obs))
         if isinstance(steered, Offer):
             steered = replace(steered, price=min(obs.priced(steered.price), _limit(obs)))
-        return Steered(*_told(proposal, steered, changes))
+        return Steered(*_logged(proposal, steered, changes))
 
-    def _steer(self, obs: Observation, proposal: Action, here: Band) -> Action:
+    def _steer(self, obs: Observation, proposal: Action, limits: Band) -> Action:
         left = obs.rounds_left
         if isinstance(proposal, Accept):
-            if obs.ask <= here.accept_threshold or left <= 1:
+            if obs.ask <= limits.accept_threshold or left <= 1:
                 return proposal
-            return Offer(_clip(here.nash, here.floor, here.ceiling))
+            return Offer(_clip(limits.nash, limits.floor, limits.ceiling))
         if isinstance(proposal, WalkAway):
             if left <= 1 and obs.ask > 0.98 * obs.budget:
                 return proposal
-            if obs.ask <= here.accept_threshold and left <= 2:
+            if obs.ask <= limits.accept_threshold and left <= 2:
                 return Accept()
-            start = here.floor if obs.bid is None else obs.bid
+            start = limits.floor if obs.bid is None else obs.bid
             price = start + max(1.0, 0.06 * obs.ask)
-            return Offer(_clip(price, here.floor, here.ceiling))
-        if left <= 1 and obs.ask <= here.accept_threshold:
+            return Offer(_clip(price, limits.floor, limits.ceiling))
+        if left <= 1 and obs.ask <= limits.accept_threshold:
             return Accept()
-        return self._guarded(obs, _clip(proposal.price, here.floor, here.ceiling), here)
+        return self._guarded(obs, _clip(proposal.price, limits.floor, limits.ceiling), limits)
 
-    def _guarded(self, obs: Observation, price: float, here: Band) -> Offer:
+    def _guarded(self, obs: Observation, price: float, limits: Band) -> Offer:
         """The monotonic guard, which only a proposed offer meets: walks made offers may retreat."""
         last = obs.bid
         if self.guard and last is not None and price < last:
             step = max(1.0, 0.15 * max(0.0, obs.ask - last))
-            price = max(last, min(here.ceiling, last + step))
+            price = max(last, min(limits.ceiling, last + step))
         return Offer(price)
 
 
@@ -219,7 +219,7 @@ def _read(obs: Observation) -> tuple[float, float]:
     )
 
 
-def _told(
+def _logged(
     proposal: Action, steered: Action, changes: tuple[str, ...]
 ) -> tuple[Action, tuple[str, ...]]:
     """`steered` without words that no longer fit it, and the log with what was changed."""

@@ -1,11 +1,9 @@
-"""POLICIES: every contestant by name, for the seat it takes."""
+"""The scripted policies by name: BUYERS, SELLERS and LABS, and SLOW ones found by name."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
-from env import Policy, Task, aggressive, classic_seller, naive, rule_based, smart, with_seller_type
-from sauda.llm.registry import is_model, lab_policy, model_policy
+from env import Policy, aggressive, classic_seller, naive, rule_based, smart
 from sauda.policies import arena_scripted, bazaar_scripted
 from sauda.policies.belief.buyer import belief_buyer, belief_prices
 from sauda.policies.expert import expert
@@ -69,48 +67,3 @@ ZERO_GRADE = (
 SLOW: Mapping[str, Policy] = MappingProxyType(  # buyers asked for by name
     {"belief": belief_buyer, "belief_prices": belief_prices}
 )
-
-
-def contestants(task: Task) -> Mapping[str, Policy]:
-    """The policies that can take the learner's seat of `task`, by name."""
-    if task.learner == "lab_0":
-        return LABS
-    return SELLERS if task.learner == "seller" else BUYERS
-
-
-def policy(task: Task, name: str) -> Policy:
-    """The contestant of that name, or the language model; ValueError naming those there are."""
-    if is_model(name):
-        return lab_policy(name) if task.learner == "lab_0" else model_policy(name)
-    found = contestants(task)
-    if task.learner == "buyer" and name in SLOW:
-        return SLOW[name]
-    if name not in found:
-        raise ValueError(
-            f"no policy {name!r} for the {task.learner} of {task.name}; "
-            f"policies are {', '.join(found)}"
-        )
-    return found[name]
-
-
-def against(task: Task, name: str) -> Task:
-    """`task` with the other seat as chosen; "" keeps the task's own opponents.
-
-    Where the learner sells, `name` is a buyer; in the open market, a type of seller, or a language
-    model's name and its persona as in "mini:firm". Raises ValueError where there is none of that
-    name, or nothing to choose.
-    """
-    if not name:
-        return task
-    if ":" in name and task.learner != "seller":
-        from sauda.llm.seller.policy import (  # which needs the models of this package
-            model_seller,
-            seated,
-        )
-
-        return seated(task, model_seller(name))
-    if task.learner != "seller":
-        return with_seller_type(task, name)
-    if name not in BUYERS:
-        raise ValueError(f"no buyer {name!r} to sell to; buyers are {', '.join(BUYERS)}")
-    return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})

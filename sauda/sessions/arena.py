@@ -19,7 +19,8 @@ from env import (
     move,
     rollout,
 )
-from sauda.policies import LABS, policy
+from sauda.games import policies_of
+from sauda.llm.registry import get_policy
 
 LEARNER, YOU = "lab_0", "you"
 Move = arena.Action | arena.Malformed
@@ -97,7 +98,7 @@ def step(game: ArenaGame, name: str) -> ArenaGame:
     """The game after the policy called `name` made one action; as it is where it is over."""
     if game.over:
         return game
-    mover = policy(game.task, name)
+    mover = get_policy(game.task, name)
     taken = sum(turn.agent == LEARNER for turn in game.play.turns)
     rng = agent_stream(game.task, game.play.seed, LEARNER, taken)
     play = move(game.task, game.play, mover(game.observation, rng))
@@ -128,7 +129,7 @@ class Standing:
 def standings(game: ArenaGame) -> list[Standing]:
     """This finished game beside every policy's at the same seed, best grade first."""
     task, seed = game.task, game.play.seed
-    played = {name: rollout(task, player, seed) for name, player in LABS.items()}
+    played = {name: rollout(task, player, seed) for name, player in policies_of(task).items()}
     rows = [_standing(name, task, one) for name, one in played.items()]
     if not game.policy:
         name = YOU if game.by_hand else "this game"

@@ -4,7 +4,7 @@ Nothing here knows the page. The seed is drawn by whoever starts the game and st
 runs, since it stands for every hidden value.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from env import (
     Play,
     Policy,
     Task,
+    Turn,
     WalkAway,
     advance,
     agent_stream,
@@ -27,9 +28,11 @@ from env import (
     rollout,
     shares,
 )
-from sauda.llm.seats import Asked, Speaker, speaker
-from sauda.llm.types import Reply
-from sauda.policies import against, contestants
+from sauda.games import policies_of
+from sauda.games.messages import ParsedReply, Reply, Request
+from sauda.llm.registry import against
+from sauda.llm.seats import VisitorSeat, visitor_seat
+from sauda.llm.turn import attempt_seeds
 
 Action = Offer | Accept | WalkAway
 LOWEST_SHARE = {"seller": 1 / 5, "buyer": 1 / 10}  # of the lower standing offer; see `is_far_off`
@@ -37,27 +40,27 @@ HIGHEST_MULTIPLE = 5  # of the higher standing offer
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What a language model wrote for one of its moves."""
+class ModelMove:
+    """The reply of a language model behind one of its moves."""
 
-    turn: int  # of the play
+    turn: int  # index among the turns of the play
     reply: Reply
-    source: str  # whose words they are in the end
-    changes: tuple[str, ...] = ()  # made on the way from the reply to the move
-    missed: tuple[str, ...] = ()  # completions before it that held no move
+    source: str  # whose words the move holds
+    changes: tuple[str, ...] = ()  # how the move differs from the reply, a sentence each
+    invalid_replies: tuple[str, ...] = ()  # texts before it that held no move
 
 
 @dataclass(frozen=True)
 class Game:
     """One visitor's game; `opponent` is what `against` takes, a language model, or "" for the
-    task's own. A language model moves by `hear`, everybody else at once.
+    task's own. A language model moves by `after_reply`, everybody else at once.
     """
 
     task_name: str
     opponent: str
     play: Play
-    heard: tuple[Heard, ...] = ()
-    missed: tuple[str, ...] = ()  # of the move that is waited for
+    model_moves: tuple[ModelMove, ...] = ()
+    invalid_replies: tuple[str, ...] = ()  # to the request for the move that is waited for
     undone: int = 0  # moves that were taken back
     stands_in_for: str = ""  # the language model whose seat `opponent` keeps until it is there
     unconfirmed: Offer | None = None  # a far-off offer that waits for the visitor's confirmation
@@ -68,17 +71,15 @@ class Game:
         return _faced(self.task_name, self.opponent)
 
     @cached_property
-    def speaker(self) -> Speaker | None:
-        """The language model that plays the other seat."""
-        return speaker(self.opponent)
+    def model_seat(self) -> VisitorSeat | None:
+        """The language model in the other seat; None where a script plays."""
+        return visitor_seat(self.opponent)
 
     @property
     def seats(self) -> Mapping[str, Policy]:
-        """Those who move by themselves."""
-        there = self.task.opponents
-        return {
-            seat: there[seat] for seat in there if not self.speaker or seat != self.speaker.seat
-        }
+        """The opponents that move at once: all but the language model."""
+        model = self.model_seat.agent if self.model_seat else ""
+        return {seat: policy for seat, policy in self.task.opponents.items() if seat != model}
 
     @property
     def you(self) -> str:
@@ -93,7 +94,12 @@ class Game:
     def waiting(self) -> bool:
         """Whether the language model is to move."""
         acts = self.task.env.to_act(self.play.state)
-        return self.speaker is not None and not self.over and acts != self.you
+        return self.model_seat is not None and not self.over and acts != self.you
+
+    @property
+    def out_of_tries(self) -> bool:
+        """Whether the model used up its replies for this move without making one."""
+        return self.waiting and len(self.invalid_replies) >= self.model_seat.tries
 
     @property
     def observation(self) -> Observation:
@@ -101,9 +107,9 @@ class Game:
         return self.task.env.observe(self.play.state, self.you)
 
     @property
-    def theirs(self) -> Observation:
+    def model_observation(self) -> Observation:
         """What the language model sees, its limit among it: never to be shown as it is."""
-        return self.task.env.observe(self.play.state, self.speaker.seat)
+        return self.task.env.observe(self.play.state, self.model_seat.agent)
 
 
 def start(task_name: str, opponent: str, seed: int) -> Game:
@@ -115,8 +121,8 @@ def start(task_name: str, opponent: str, seed: int) -> Game:
 
 
 def _faced(task_name: str, opponent: str) -> Task:
-    task, model = get_task(task_name), speaker(opponent)
-    return model.sits(task) if model else against(task, opponent)
+    task, model = get_task(task_name), visitor_seat(opponent)
+    return model.take_seat(task) if model else against(task, opponent)
 
 
 def _advanced(game: Game) -> Game:
@@ -162,46 +168,65 @@ def offer(game: Game, action: Offer) -> Game:
     return replace(game, unconfirmed=action)
 
 
-def asked(game: Game) -> Asked:
-    """What the language model is asked now; each attempt at a move has a seed of its own."""
-    obs = game.theirs
-    taken = sum(turn.agent == obs.agent for turn in game.play.turns)
-    chance = agent_stream(game.task, game.play.seed, obs.agent, taken)
-    return game.speaker.asked(obs, chance, game.missed)
+def request(game: Game) -> Request:
+    """The request for the language model's move; each attempt at a move has a seed of its own."""
+    return _request(game, game.model_observation, game.play.turns, game.invalid_replies)
 
 
-def hear(game: Game, reply: Reply) -> Game:
+def _request(
+    game: Game, obs: Observation, turns: Sequence[Turn], invalid_replies: Sequence[str]
+) -> Request:
+    """The request at `obs`, which followed `turns`."""
+    taken = sum(turn.agent == obs.agent for turn in turns)
+    seed = attempt_seeds(agent_stream(game.task, game.play.seed, obs.agent, taken))
+    return game.model_seat.request(obs, seed(len(invalid_replies)), invalid_replies)
+
+
+def after_reply(game: Game, reply: Reply) -> Game:
     """The game after the move that the language model's `reply` makes.
 
-    Raises IllegalAction, quoting the reply, where it makes none: see `missed`.
+    Where the reply makes no legal move, the game as it was with the text among `invalid_replies`.
     """
-    made = game.speaker.made(game.theirs, reply, game.missed)
-    heard = Heard(len(game.play.turns), reply, made.source, made.changes, game.missed)
-    after = move(game.task, game.play, made.action)
-    return _advanced(replace(game, play=after, heard=(*game.heard, heard), missed=()))
+    parsed = game.model_seat.parse(game.model_observation, reply, game.invalid_replies)
+    invalid = replace(game, invalid_replies=(*game.invalid_replies, reply.text))
+    if parsed.action is None:
+        return invalid
+    try:
+        play = move(game.task, game.play, parsed.action)
+    except IllegalAction:
+        return invalid
+    model_move = ModelMove(
+        len(game.play.turns), reply, parsed.source, parsed.changes, game.invalid_replies
+    )
+    moves = (*game.model_moves, model_move)
+    return _advanced(replace(game, play=play, model_moves=moves, invalid_replies=()))
 
 
-def unsaid(game: Game) -> Asked:
-    """What the language model would have been asked for its last move without the visitor's words.
+def counterfactual_request(game: Game) -> Request:
+    """The request for the model's last move as it would be without the visitor's last words.
 
-    With the same seed, so that whatever differs comes from the words. IllegalAction before its
-    first move.
+    The seed is the same, so that whatever differs comes from the words. Raises IllegalAction before
+    the model's first move.
     """
-    if not game.heard:
-        raise IllegalAction("no language model has moved in this game yet")
-    turn = game.heard[-1].turn
-    obs, earlier = game.play.turns[turn].observation, game.play.turns[:turn]
+    last_move, obs = _last_move(game)
     *before, last = obs.table.moves
     silent = replace(last, action=replace(last.action, message=""))
     obs = replace(obs, table=obs.table._replace(moves=(*before, silent)))
-    taken = sum(one.agent == obs.agent for one in earlier)
-    chance = agent_stream(game.task, game.play.seed, obs.agent, taken)
-    return game.speaker.asked(obs, chance, game.heard[-1].missed)
+    return _request(game, obs, game.play.turns[: last_move.turn], last_move.invalid_replies)
 
 
-def missed(game: Game, reply: Reply) -> Game:
-    """The game as it was, and that `reply` made no move is remembered."""
-    return replace(game, missed=(*game.missed, reply.text))
+def counterfactual_action(game: Game, reply: Reply) -> ParsedReply:
+    """The action that `reply` to the `counterfactual_request` amounts to."""
+    last_move, obs = _last_move(game)
+    return game.model_seat.parse(obs, reply, last_move.invalid_replies)
+
+
+def _last_move(game: Game) -> tuple[ModelMove, Observation]:
+    """The model's last move and what it saw; IllegalAction where it has not moved."""
+    if not game.model_moves:
+        raise IllegalAction("no language model has moved in this game yet")
+    last_move = game.model_moves[-1]
+    return last_move, game.play.turns[last_move.turn].observation
 
 
 def moves_of(game: Game) -> list[int]:
@@ -226,8 +251,8 @@ def back(game: Game, number: int) -> Game:
     return replace(
         game,
         play=replace(game.play, state=state, turns=kept, forfeit=False),
-        heard=tuple(heard for heard in game.heard if heard.turn < len(kept)),
-        missed=(),
+        model_moves=tuple(one for one in game.model_moves if one.turn < len(kept)),
+        invalid_replies=(),
         unconfirmed=None,
         undone=game.undone + len(own) - number,
     )
@@ -255,7 +280,7 @@ def standings(game: Game) -> list[Standing]:
     rows = [standing("you", task, finished(game), visitor=True)]
     rows += [
         standing(name, task, rollout(task, policy, game.play.seed))
-        for name, policy in contestants(task).items()
+        for name, policy in policies_of(task).items()
     ]
     return sorted(rows, key=lambda row: (-row.grade, -row.share, not row.visitor))
 
@@ -289,18 +314,18 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
     """Accept, meet halfway, move a little, walk away."""
     sell = obs.agent == "seller"
     asks, bids = obs.table.asks, obs.table.bids
-    mine, theirs = (asks, bids) if sell else (bids, asks)
+    own, theirs = (asks, bids) if sell else (bids, asks)
     losing = bool(theirs) and (theirs[-1] - obs.reservation) * (1 if sell else -1) < 0
     payable = theirs and (sell or theirs[-1] <= obs.own.get("purse", obs.reservation))
     accept = Quick("loss" if losing else "accept", Accept() if payable else None)
-    if mine and theirs:
-        middle, little = (mine[-1] + theirs[-1]) / 2, mine[-1] + (theirs[-1] - mine[-1]) / 8
+    if own and theirs:
+        middle, little = (own[-1] + theirs[-1]) / 2, own[-1] + (theirs[-1] - own[-1]) / 8
     elif theirs:  # a buyer's first bid
         middle, little = theirs[-1] / 2, 0.4 * theirs[-1]
     else:  # a seller's opening
         price = obs.table.item.list_price
         middle, little = price, 1.1 * price
-    first, second = ("halfway", "little") if mine else ("open", "bolder")
+    first, second = ("halfway", "little") if own else ("open", "bolder")
     return (
         accept,
         Quick(first, _legal(obs, middle)),

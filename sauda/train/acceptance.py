@@ -7,11 +7,13 @@ from itertools import groupby
 from typing import Any
 
 from env import IllegalAction, Offer, arena, get_task
-from sauda.evaluation.evaluate import SPLITS
+from sauda.games import GAMES
+from sauda.games.adapter import Prompt
+from sauda.games.bazaar.prompt import shown
 from sauda.llm.backends.model import Model
-from sauda.llm.games.bazaar import shown
-from sauda.llm.registry import proposed, speech
+from sauda.llm.turn import PromptSeat
 from sauda.llm.types import Reply
+from sauda.records.splits import SPLITS
 from sauda.train.data.arena import ArenaData, ArenaTaught
 from sauda.train.data.arena import taught as arena_taught
 from sauda.train.data.teacher import DataConfig, Taught, rounded, taught
@@ -27,7 +29,7 @@ def gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
     Beside the teacher: how often the same kind of move, and how far off its prices are, in percent
     of the limit.
     """
-    return _gate(model, list(held_out(prompts)), _judged, batch)
+    return _gate(model, GAMES["bazaar"].prompt, list(held_out(prompts)), _judged, batch)
 
 
 def arena_gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, Any]:
@@ -35,18 +37,23 @@ def arena_gate(model: Model, prompts: int = 48, batch: int = 16) -> dict[str, An
 
     What they refuse is a poor move in this game and no broken text: it is answered with a code.
     """
-    return _gate(model, list(arena_held_out(prompts)), _arena_judged, batch)
+    return _gate(model, GAMES["arena"].prompt, list(arena_held_out(prompts)), _arena_judged, batch)
 
 
 def _gate(
-    model: Model, found: Sequence[Any], judge: Callable[[Any, Reply], dict[str, Any]], batch: int
+    model: Model,
+    prompt: Prompt,
+    found: Sequence[Any],
+    judge: Callable[[Any, Any], dict[str, Any]],
+    batch: int,
 ) -> dict[str, Any]:
     replies: list[Reply] = []
+    seat = PromptSeat(prompt)
     for start in range(0, len(found), batch):
-        some = [speech(state.obs).render(state.obs) for state in found[start : start + batch]]
+        some = [prompt.render(state.obs) for state in found[start : start + batch]]
         replies += model.batch(some, range(start, start + len(some)))
     judged = [
-        judge(state, reply) | {"fault": fault_in(reply)}
+        judge(state, seat.parse(state.obs, reply).proposal) | {"fault": fault_in(reply)}
         for state, reply in zip(found, replies, strict=True)
     ]
     faults = [j["fault"] for j in judged if j["fault"]]
@@ -76,15 +83,14 @@ def held_out(prompts: int) -> Iterator[Taught]:
         yield game[number % len(game)]
 
 
-def _judged(state: Taught, reply: Reply) -> dict[str, Any]:
+def _judged(state: Taught, proposal: Any) -> dict[str, Any]:
     wanted = rounded(state.obs, state.move, DataConfig().near)
-    made = proposed(state.obs, reply)
-    if isinstance(made, IllegalAction):
+    if isinstance(proposal, IllegalAction):
         return {"valid": False, "same": False, "off": None}
     off = None
-    if isinstance(made, Offer) and isinstance(wanted, Offer):
-        off = abs(shown(state.obs, made.price) - shown(state.obs, wanted.price))
-    return {"valid": True, "same": type(made) is type(wanted), "off": off}
+    if isinstance(proposal, Offer) and isinstance(wanted, Offer):
+        off = abs(shown(state.obs, proposal.price) - shown(state.obs, wanted.price))
+    return {"valid": True, "same": type(proposal) is type(wanted), "off": off}
 
 
 def arena_held_out(prompts: int) -> Iterator[ArenaTaught]:
@@ -95,12 +101,11 @@ def arena_held_out(prompts: int) -> Iterator[ArenaTaught]:
         yield game[number % len(game)]
 
 
-def _arena_judged(state: ArenaTaught, reply: Reply) -> dict[str, Any]:
-    made = proposed(state.obs, reply)
+def _arena_judged(state: ArenaTaught, proposal: Any) -> dict[str, Any]:
     task = get_task(ArenaData().task)
-    after = task.env.step(state.play.state, made).private[task.learner].results
-    same = made.action_type == state.action.action_type
-    valid = not isinstance(made, arena.Malformed)
+    after = task.env.step(state.play.state, proposal).private[task.learner].results
+    same = proposal.action_type == state.action.action_type
+    valid = not isinstance(proposal, arena.Malformed)
     return {"valid": valid, "accepted": after[0].ok, "same": same, "off": None}
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from env import get_task
-from sauda.evaluation.evaluate import SPLITS
-from sauda.evaluation.statistics import mean_interval
 from sauda.llm.backends.model import Model
-from sauda.llm.batched_rollout import new_game, play_in_step
-from sauda.llm.registry import Contestant
+from sauda.llm.batched_rollout import new_game, play_games
+from sauda.llm.registry import PlayerSpec
+from sauda.records.splits import SPLITS
+from sauda.statistics import mean_interval
 from sauda.train.run import Run, append, lines
 
 TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}
@@ -40,7 +40,7 @@ def probes(
             continue
         say(f"playing {games} games as it stood after step {step}")
         played = [new_game(get_task(TASKS[game]), seed) for seed in seeds]
-        play_in_step(played, Contestant(loaded(folder)))
+        play_games(played, PlayerSpec(loaded(folder)))
         mean, low, high = mean_interval(np.array([game.grade for game in played]))
         known[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
         append(file, known[step])

@@ -109,7 +109,7 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
     if len(pairs) < config.data.pairs:
         beside = config.threads if found.device == "cpu" else 1
         seats = [
-            Learner(network, tokenizer, found, sampling).contestant(config.constrained)
+            Learner(network, tokenizer, found, sampling).player_spec(config.constrained)
             for _ in range(beside)
         ]
         torch.set_num_threads(1)  # a player

@@ -3,7 +3,7 @@
 Shao et al. (2024), by TRL's GRPOTrainer with its default loss, normalised over the step's tokens
 (DAPO, Yu et al. 2025). A buyer's game is one sequence in which the replies are learnt and the
 seller's turns are not, of a lab's game some turns are; nothing shapes the reward. Instances are
-training seeds, in the bazaar those whose listing and seller are not `kept_back`. Tokens are drawn
+training seeds, in the bazaar those whose listing and seller are seen. Tokens are drawn
 among the 50 likeliest; the loss takes them for drawn among all.
 """
 
@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, arena, get_task
-from sauda.evaluation.evaluate import SPLITS
+from sauda.games.messages import ModelTurn
 from sauda.llm.backends.decoding import Sampling
-from sauda.llm.batched_rollout import Asked, Game, new_game, play_in_step
+from sauda.llm.batched_rollout import ModelGame, new_game, play_games
+from sauda.records.splits import SPLITS, is_unseen_game
 from sauda.records.store import write
 from sauda.train import stage
 from sauda.train.base import Base
-from sauda.train.data.teacher import kept_back
 from sauda.train.losses import scored
 from sauda.train.run import LOGGED, Heartbeat, Run, Stopped
 from sauda.train.self_play import Learner, learnt, prompt_ids
@@ -124,7 +124,7 @@ def instances(config: Config) -> list[tuple[str, int]]:
         name = config.tasks[len(found) % len(config.tasks)]
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds for {config.steps} steps")
-        if config.game == "arena" or not kept_back(get_task(name), seed, config.untaught):
+        if config.game == "arena" or not is_unseen_game(get_task(name), seed, config.untaught):
             found.append((name, seed))
         seed += 1
     return found
@@ -183,9 +183,9 @@ def grade(grade: Sequence[float], log_metric: Callable[[str, float], None], **co
     return list(grade)
 
 
-def dealt(game: Game) -> bool:
+def dealt(game: ModelGame) -> bool:
     """Whether the learner closed a deal: the game's one, or in the arena a trade."""
-    state, learner = game.play.state, game.here.learner
+    state, learner = game.play.state, game.task.learner
     if isinstance(state, arena.State):
         closed = state.market.closed.values()
         return any(
@@ -217,7 +217,7 @@ class Games:
             name, seed = prompt[-1]["content"].split()
             salts = ((step + 1, number) for number in range(self.config.group))
             games += [new_game(get_task(name), int(seed), salt) for salt in salts]
-        play_in_step(games, self.learner.contestant(self.config.constrained))
+        play_games(games, self.learner.player_spec(self.config.constrained))
         figures = self.figures(games)
         self.heartbeat.status = (
             f"step {step + 1} of {self.config.steps}, games won "
@@ -226,7 +226,7 @@ class Games:
         found = self.sequences(games, step)
         return found | {name: [x] * len(prompts) for name, x in figures.items()}
 
-    def figures(self, games: Sequence[Game]) -> dict[str, float]:
+    def figures(self, games: Sequence[ModelGame]) -> dict[str, float]:
         """What the log tells of a step's games beside their mean grade."""
         grades = np.array([game.grade for game in games]).reshape(-1, self.config.group)
         spread = grades.std(axis=1)
@@ -237,9 +237,9 @@ class Games:
                 f"{grades.mean():.3f} on average: nothing tells a good game from a bad one. "
                 "Train SFT first, or play under a grammar with --constrained"
             )
-        replies = [asked for game in games for asked in game.asked]
+        replies = [turn for game in games for turn in game.turns]
         broken = (IllegalAction, arena.Malformed)
-        moves = [not isinstance(asked.proposal, broken) for asked in replies]
+        moves = [not isinstance(turn.parsed.proposal, broken) for turn in replies]
         return {
             "low": float(grades.min()),
             "high": float(grades.max()),
@@ -248,7 +248,7 @@ class Games:
             "deals": sum(map(dealt, games)) / len(games),
         }
 
-    def sequences(self, games: Sequence[Game], step: int) -> dict[str, list[Any]]:
+    def sequences(self, games: Sequence[ModelGame], step: int) -> dict[str, list[Any]]:
         """The games as TRL wants them: what each began with, what came then, what is learnt."""
         tokenizer, each = self.learner.tokenizer, max(1, self.config.turns)
         parts = [part for i, game in enumerate(games) for part in self.parts(game, (step, i))]
@@ -257,7 +257,7 @@ class Games:
         if not self.first.exists():
             ids, labels = rows[0]["input_ids"], rows[0]["labels"]
             write(self.first, json.dumps(stage.sample(ids, labels, tokenizer)))
-        starts = [len(prompt_ids(part[0].chat, tokenizer)) for part in parts]
+        starts = [len(prompt_ids(part[0].request.messages, tokenizer)) for part in parts]
         pairs = list(zip(rows, starts, strict=True))
         return {
             "prompt_ids": [row["input_ids"][:start] for row, start in pairs],
@@ -267,13 +267,13 @@ class Games:
             "grade": [game.grade for game in games for _ in range(each)],
         }
 
-    def parts(self, game: Game, salt: tuple[int, int]) -> list[Sequence[Asked]]:
+    def parts(self, game: ModelGame, salt: tuple[int, int]) -> list[Sequence[ModelTurn]]:
         """The turns of a game that each make a sequence: all of them one, or some drawn alone."""
-        turns, had = self.config.turns, len(game.asked)
+        turns, had = self.config.turns, len(game.turns)
         if not turns:
-            return [game.asked]
+            return [game.turns]
         rng = np.random.default_rng([self.config.seed, TURNS, *salt])
-        return [[game.asked[i]] for i in rng.choice(had, turns, replace=had < turns)]
+        return [[game.turns[i]] for i in rng.choice(had, turns, replace=had < turns)]
 
 
 def _trainer(on_cpu: bool, games: Games) -> Any:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from env import arena, begin, get_task, rollout
-from sauda.evaluation.evaluate import SPLITS
-from sauda.evaluation.statistics import mean_interval, paired_difference
-from sauda.policies import policy
+from sauda.llm.registry import get_policy
 from sauda.records.progress import progress
+from sauda.records.splits import SPLITS
+from sauda.statistics import mean_interval, paired_difference
 
 EXPERT = "rule_based_expert"
 
@@ -93,7 +93,7 @@ def updated(preferences: np.ndarray, chances: np.ndarray, arm: int, step: float)
 def episode_return(task_name: str, policy_name: str, seed: int) -> float:
     """The sum of the learner's rewards over one episode."""
     task = get_task(task_name)
-    played = rollout(task, policy(task, policy_name), seed)
+    played = rollout(task, get_policy(task, policy_name), seed)
     steps = arena.episode_rewards(begin(task, seed).state, played.turns, task.learner)
     return arena.total(steps).normalized_reward
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sauda.games.messages import ModelTurn
 from sauda.llm.backends.decoding import Decoder, Sampling, generation_mode
 from sauda.llm.backends.model import read_network
-from sauda.llm.batched_rollout import Asked
-from sauda.llm.registry import Contestant
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Messages, Reply, Schema
 from sauda.train.base import Base
 
@@ -43,9 +43,9 @@ class Learner:
             _merge(self.network, self._served)
         self._decoder = Decoder(self._served, self.tokenizer, self.sampling)  # remembers nothing
 
-    def contestant(self, constrained: bool = False) -> Contestant:
+    def player_spec(self, constrained: bool = False) -> PlayerSpec:
         """It in a seat."""
-        return Contestant(self, constrained)
+        return PlayerSpec(self, constrained)
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         return self.batch([messages], [seed], [schema])[0]
@@ -74,7 +74,7 @@ def _merge(network: Any, served: Any) -> None:
                 served.get_submodule(name).weight.copy_(whole)
 
 
-def learnt(moves: Sequence[Asked], tokenizer: Any) -> dict[str, list[int]]:
+def learnt(moves: Sequence[ModelTurn], tokenizer: Any) -> dict[str, list[int]]:
     """Moves of one conversation as "input_ids" and "labels" of one length.
 
     Labels are -100 where nothing is learnt. Learnt are the tokens that were sampled, of `Sampled`
@@ -82,13 +82,13 @@ def learnt(moves: Sequence[Asked], tokenizer: Any) -> dict[str, list[int]]:
     conversation as that form, and is not learnt; the last one stands as it is.
     """
     last = moves[-1]
-    ids = [*prompt_ids(last.chat, tokenizer), *last.reply.ids]
+    ids = [*prompt_ids(last.request.messages, tokenizer), *last.reply.ids]
     labels = [-100] * len(ids)
-    for asked in moves:
-        start = len(prompt_ids(asked.chat, tokenizer))
-        here = slice(start, start + len(asked.reply.ids))
-        if ids[here] == list(asked.reply.ids):
-            labels[here] = ids[here]
+    for turn in moves:
+        start = len(prompt_ids(turn.request.messages, tokenizer))
+        place = slice(start, start + len(turn.reply.ids))
+        if ids[place] == list(turn.reply.ids):
+            labels[place] = ids[place]
     return {"input_ids": ids, "labels": labels}
 
 

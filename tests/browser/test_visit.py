@@ -13,10 +13,10 @@ from playwright.sync_api import Page, expect
 from env import TASKS, rollout
 from panels.artifacts import tab as artifacts
 from sauda.commands.bench.page_process import REPOSITORY, running_app
-from sauda.policies import policy
+from sauda.games.transcript import to_json
+from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
 from sauda.records.store import ROOT
-from sauda.records.transcript import to_json
 
 from .conftest import settle, show_tab
 
@@ -270,7 +270,7 @@ def test_every_artifact_downloads_as_it_lies_in_the_repository(open_page):
 def test_the_page_answers_as_an_api(server):
     client = Client(server, verbose=False)
     task = TASKS["classic/single_deal"]
-    expected = to_json(rollout(task, policy(task, "expert"), 7), "expert") | {"seed": "7"}
+    expected = to_json(rollout(task, get_policy(task, "expert"), 7), "expert") | {"seed": "7"}
     answer = client.predict("classic/single_deal", "expert", "7", api_name="/play")
     assert answer == json.loads(json.dumps(expected))
 

@@ -37,8 +37,9 @@ from env import (
     rollout,
     shares,
 )
-from sauda.policies import SELLERS, contestants
-from sauda.records.transcript import from_json, to_json, to_markdown
+from sauda.games import policies_of
+from sauda.games.transcript import from_json, to_json, to_markdown
+from sauda.policies import SELLERS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SEEDS = range(3)
@@ -85,7 +86,7 @@ def games_of(name: str) -> tuple[tuple[str, Episode], ...]:
         blunt = {"leaving": always(arena.Action("finish")), "babbling": always(babble)}
     else:
         blunt = {"accepting": accepting, "walking": always(WalkAway()), "stubborn": stubborn}
-    policies = {**contestants(played), **blunt}
+    policies = {**policies_of(played), **blunt}
     return tuple((name, rollout(played, p, seed)) for name, p in policies.items() for seed in SEEDS)
 
 
@@ -239,7 +240,7 @@ def test_a_step_leaves_the_state_before_it_as_it_was(played: Task):
 
 @every_task
 def test_the_same_seed_and_policy_play_the_same_game(played: Task):
-    for name, policy in contestants(played).items():
+    for name, policy in policies_of(played).items():
         assert rollout(played, policy, 11) == rollout(played, policy, 11), name
 
 
@@ -418,7 +419,7 @@ def test_a_forfeit_counts_the_deals_after_it_as_nothing(career: Task, finished: 
 
 @pytest.mark.parametrize("finished", [0, 1, 2, 4])
 def test_a_forfeit_in_the_market_keeps_the_deals_before_it_and_no_more(finished: int):
-    linear = contestants(ONE_PURSE)["linear"]
+    linear = policies_of(ONE_PURSE)["linear"]
 
     def gives_up(obs: Observation, rng: np.random.Generator) -> Any:
         return linear(obs, rng) if len(obs.table.past) < finished else None
@@ -458,7 +459,7 @@ def golden(name: str) -> Path:
 
 @every_task
 def test_the_golden_transcript_is_what_the_first_contestant_plays(played: Task):
-    name, policy = next(iter(contestants(played).items()))
+    name, policy = next(iter(policies_of(played).items()))
     transcript = to_markdown(rollout(played, policy, 7), name)
     path = golden(played.name)
     if os.environ.get("UPDATE_GOLDEN"):

@@ -10,9 +10,9 @@ from panels.gpu_arena import callbacks as gpu_arena
 from panels.transcripts import callbacks as transcripts
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts.view import columns
+from sauda.games import policies_of
 from sauda.llm import registry
 from sauda.llm.backends import model
-from sauda.policies import contestants
 
 THREADS = 40  # of a server, for events and for the page itself
 STRANGE = (
@@ -76,7 +76,7 @@ def test_a_seed_of_128_bits_comes_back_digit_by_digit():
 
 def test_every_game_that_the_api_plays_is_short():
     for task in TASKS.values():
-        for name in contestants(task):
+        for name in policies_of(task):
             for seed in "012":
                 assert len(artifacts.play(task.name, name, seed)["moves"]) <= 400
 

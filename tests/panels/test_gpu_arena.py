@@ -9,7 +9,8 @@ import pytest
 from env import ARENA_TASKS, arena
 from panels.results import arena as arena_results
 from panels.results import arena_design, arena_model_comparison, model_comparison
-from sauda.evaluation import arena_model_comparison as lab_ladder
+from sauda.evaluation.comparison_config import ArenaConfig
+from sauda.evaluation.model_comparison import compare_models
 from sauda.policies import LABS
 from sauda.records.store import Artifact
 
@@ -150,7 +151,7 @@ def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():
 
 @pytest.fixture(scope="module")
 def arena_ladder(tmp_path_factory) -> Artifact:
-    config = lab_ladder.Config(
+    config = ArenaConfig(
         stages=("null", "null+constrained"), policies=("planner", "wait"), episodes=4
     )
     return Artifact(
@@ -159,7 +160,7 @@ def arena_ladder(tmp_path_factory) -> Artifact:
         "measured",
         {},
         asdict(config),
-        lab_ladder.arena_ladder(config, tmp_path_factory.mktemp("parts")),
+        compare_models(config, tmp_path_factory.mktemp("parts")),
     )
 
 

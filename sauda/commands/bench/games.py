@@ -14,7 +14,8 @@ from tqdm import tqdm
 from env import ARENA_TASKS, MARKETS, Task, draw_games, games_of, get_task, play_batch, rollout
 from sauda.evaluation.evaluate import Config, evaluate
 from sauda.evaluation.speed import figure, ratio, rounded
-from sauda.policies import BUYERS, policy
+from sauda.llm.registry import get_policy
+from sauda.policies import BUYERS
 from sauda.policies.vectorized import BATCH
 from sauda.records.progress import progress
 
@@ -48,7 +49,7 @@ def ways_to_play(
 
     "One by one" and "from seeds" play the same games. Drawing the games counts in every way.
     """
-    learner, form = policy(get_task(task_name), name), BATCH[name]
+    learner, form = get_policy(get_task(task_name), name), BATCH[name]
 
     def alone(repetition: int) -> None:
         for seed in seeds(repetition):
@@ -110,7 +111,7 @@ def arena_speeds(name: str = "rule_based_expert") -> Figures:
 
 
 def _arena_speed(played_task: Task, name: str) -> Figures:
-    learner = policy(played_task, name)
+    learner = get_policy(played_task, name)
     episodes, steps, taken, actions = [], [], 0, 0
     for repetition in range(REPETITIONS):
         seeds = range(repetition * ARENA_EPISODES, (repetition + 1) * ARENA_EPISODES)

@@ -16,11 +16,11 @@ from tqdm import tqdm
 from env import IllegalAction, Observation, get_task, rollout
 from sauda.evaluation.model_comparison import play_model
 from sauda.evaluation.speed import figure
+from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load
 from sauda.llm.backends.worker import Resident
-from sauda.llm.games.bazaar import LLMPolicy, parse, render, schema
-from sauda.llm.registry import Contestant
+from sauda.llm.registry import PlayerSpec
 from sauda.policies.bazaar_scripted import linear
 
 PRECISIONS = ("fp32", "bf16", "int8")
@@ -69,11 +69,11 @@ def timed_move(model: Model, obs: Observation) -> tuple[float, float, float, str
     """Seconds to the first token and to the last, tokens a second between, and the move made."""
     start = time.perf_counter()
     at, text = [], ""
-    for reply in model.stream(render(obs), 0, schema(obs)):
+    for reply in model.stream(BAZAAR.prompt.render(obs), 0, BAZAAR.prompt.schema(obs)):
         at.append(time.perf_counter() - start)
         text = reply.text
     try:
-        move = repr(parse(text, obs)).split(", message")[0]
+        move = repr(BAZAAR.prompt.parse(text, obs)).split(", message")[0]
     except IllegalAction:
         move = "none"
     return at[0], at[-1], (len(at) - 1) / max(at[-1] - at[0], 1e-9), move
@@ -81,7 +81,7 @@ def timed_move(model: Model, obs: Observation) -> tuple[float, float, float, str
 
 def batch_figures(model: Model, name: str, games: int) -> list[dict[str, Any]]:
     """Episodes a second one at a time and `games` in step, constrained, on the same seeds."""
-    player = Contestant(model, constrained=True)
+    player = PlayerSpec(model, constrained=True)
     mark = {"precision": model.precision, "model": name, "task": TASK}
     play_model(get_task(TASK), player, [0])  # warms up
     alone = rate(player, [[seed] for seed in range(games // 4)])
@@ -92,7 +92,7 @@ def batch_figures(model: Model, name: str, games: int) -> list[dict[str, Any]]:
     ]
 
 
-def rate(player: Contestant, batches: Sequence[Sequence[int]]) -> list[float]:
+def rate(player: PlayerSpec, batches: Sequence[Sequence[int]]) -> list[float]:
     """Episodes a second of playing all of `batches`, one sample."""
     start = time.perf_counter()
     for seeds in batches:
@@ -110,7 +110,7 @@ def visitor_figures(
     """
     resident = Resident(name, lambda: model, limit=LONG)
     resident.wait()
-    policy, task = LLMPolicy(resident, constrained=True), get_task(SHORT)
+    policy, task = PlayerSpec(resident, constrained=True).policy(BAZAAR), get_task(SHORT)
     process = psutil.Process()
 
     def play(seed: int) -> float:

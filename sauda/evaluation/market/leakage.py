@@ -29,10 +29,10 @@ from env import (
     rollout,
     shares,
 )
-from sauda.evaluation.evaluate import SPLITS
-from sauda.evaluation.statistics import mean_interval
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
+from sauda.records.splits import SPLITS
+from sauda.statistics import mean_interval
 
 HISTORY = 5  # deals of a career of ten that are firm or soft, before the policy that is measured
 RESAMPLES = 200  # of whole games, for the intervals of R²

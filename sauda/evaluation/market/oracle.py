@@ -34,15 +34,15 @@ from env import (
     play_batch,
     rollout,
 )
-from sauda.evaluation.columns import games_at
-from sauda.evaluation.evaluate import SPLITS
-from sauda.evaluation.statistics import mean_interval
+from sauda.games.bazaar.columns import games_at
 from sauda.policies import BUYERS
 from sauda.policies.bazaar_scripted import Wait, bid
 from sauda.policies.belief.buyer import belief_buyer
 from sauda.policies.best_response.informed import GRID, informed_policy, informed_value, rivals_in
 from sauda.policies.vectorized import batch_form, bids, otherwise
 from sauda.records.progress import progress
+from sauda.records.splits import SPLITS
+from sauda.statistics import mean_interval
 
 MEMORYLESS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # one deal, one buyer
 CAREER = "bazaar/career"

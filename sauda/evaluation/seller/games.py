@@ -16,6 +16,7 @@ import numpy as np
 from env import (
     Accept,
     Bazaar,
+    EndReason,
     Episode,
     Instance,
     Observation,
@@ -27,7 +28,9 @@ from env import (
     rupees,
 )
 from sauda.llm.seller.checks import Decision
-from sauda.llm.seller.policy import PERSONAS, decide, recast
+from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.seller.policy import decide
+from sauda.llm.seller.seating import recast
 
 ROUNDS = 8
 FLOORS: Mapping[str, tuple[float, float]] = MappingProxyType(
@@ -150,5 +153,20 @@ def _draw(setting: str, persona: str, rng: np.random.Generator) -> tuple[Instanc
     floor = round(stance.opening * rng.uniform(*FLOORS[setting]))
     stance = replace(stance, reservation=floor, rounds=ROUNDS)
     seller = {**deal.seller, "reservation": floor, "stance": stance}
-    buyer = {"reservation": 2 * stance.opening}  # never binds: a price is always within reach (R13)
+    buyer = {"reservation": 2 * stance.opening}  # never binds: a price is always within reach
     return (replace(deal, seller=seller, buyer=buyer, rounds=ROUNDS),)
+
+
+def is_sold(game: Game) -> bool:
+    """Whether the game ended in a deal."""
+    return game.episode.end is EndReason.AGREEMENT
+
+
+def deal_price(game: Game) -> float:
+    """The price of the game's deal in rupees."""
+    return game.episode.final.table.past[0].price
+
+
+def asks_of(game: Game) -> list[float]:
+    """The seller's asks in order, in rupees."""
+    return [d.price for d in game.decisions if isinstance(d.action, Offer)]

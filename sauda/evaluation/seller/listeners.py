@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sauda.evaluation.market.leakage import fitted
-from sauda.evaluation.statistics import RESAMPLES
+from sauda.statistics import RESAMPLES
 
 FOLDS = 10
 RAREST = 3  # games that a word is said in, at least
@@ -20,10 +20,10 @@ ROUNDS = 8  # of a concession curve
 
 def words_of(texts: Sequence[str]) -> np.ndarray:
     """How often each word is said in each text, shape (texts, words); rare words left out."""
-    said = [Counter(text.split()) for text in texts]
-    spread = Counter(word for counts in said for word in counts)
+    counts_of_texts = [Counter(text.split()) for text in texts]
+    spread = Counter(word for counts in counts_of_texts for word in counts)
     kept = sorted(word for word, games in spread.items() if games >= RAREST)
-    return np.array([[counts[word] for word in kept] for counts in said], float).reshape(
+    return np.array([[counts[word] for word in kept] for counts in counts_of_texts], float).reshape(
         len(texts), len(kept)
     )
 

@@ -8,25 +8,21 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from sauda.evaluation import arena_model_comparison as arena_ladder
-from sauda.evaluation import model_comparison as ladder
-from sauda.evaluation.arena_evaluate import DRAWN
-from sauda.evaluation.arena_evaluate import opponents_hash as arena_opponents_hash
 from sauda.evaluation.evaluate import opponents_hash, policy_hash, task_hash
-from sauda.evaluation.seller.quality import word_hashes
-from sauda.llm.games import arena as arena_llm
-from sauda.llm.games import bazaar as llm
+from sauda.evaluation.model_comparison import model_hash, prompt_hashes
+from sauda.evaluation.seller.texts import word_hashes
+from sauda.games import game_of
+from sauda.games.arena import ARENA
+from sauda.games.bazaar import BAZAAR
 from sauda.records.seal import child
 from sauda.records.store import Artifact
 
-ARENA = ("arena/1", "arena_ladder/1")
-WITH_ROWS = ("evaluation/1", "ladder/1", *ARENA)  # of which each has hashes
-WITH_MODELS: Mapping[
-    str, Callable[[], dict[str, str]]
-] = {  # what is hashed for each of their models
-    "ladder/1": lambda: ladder.speech_hashes(llm),
-    "before_after/1": lambda: ladder.speech_hashes(llm),
-    "arena_ladder/1": lambda: ladder.speech_hashes(arena_llm),
+COMPARISONS = ("ladder/1", "arena_ladder/1")  # whose rows may be language models
+WITH_ROWS = ("evaluation/1", "arena/1", *COMPARISONS)  # whose rows have hashes each
+WITH_MODELS: Mapping[str, Callable[[], dict[str, str]]] = {  # the hashes of each of their models
+    "ladder/1": lambda: prompt_hashes(BAZAAR),
+    "before_after/1": lambda: prompt_hashes(BAZAAR),
+    "arena_ladder/1": lambda: prompt_hashes(ARENA),
     "seller_quality/1": word_hashes,
 }
 KINDS = {*WITH_ROWS, *WITH_MODELS}  # of artifacts that record hashes of code
@@ -74,13 +70,12 @@ def _of_rows(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | i
 
 def _row_hashes(kind: str, row: Mapping[str, Any]) -> dict[str, str]:
     task_name, policy_name = row["task"], row["policy"]
-    models = {"ladder/1": ladder, "arena_ladder/1": arena_ladder}
-    model = models[kind].model_hash(policy_name) if kind in models else ""
+    game = game_of(task_name)
+    others = row["others"] if "others" in row else game.others["holdout"][0]
+    model = model_hash(policy_name, game) if kind in COMPARISONS else ""
     return {
         "task": task_hash(task_name),
-        "opponents": arena_opponents_hash(task_name, row.get("others", DRAWN))
-        if kind in ARENA
-        else opponents_hash(task_name),
+        "opponents": opponents_hash(task_name, others),
         "policy": model or policy_hash(task_name, policy_name),
     }
 

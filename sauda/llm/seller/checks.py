@@ -1,4 +1,4 @@
-"""Whether a seller's words say what was decided: its price, its end, its claim, and nothing else.
+"""Checks that a seller's words say the decision: its price, its end, its claim, and nothing else.
 
 The words are read as a buyer would read them: prices by `money`, claims by `tells`, the rest by
 short lists of words. A line may hold only what its move needs: its words come from the listing or
@@ -130,8 +130,8 @@ def _form(text: str) -> Iterator[str]:
         yield "breaks off"
     if re.search(MARKS, text, re.IGNORECASE | re.MULTILINE) or "\n" in text:
         yield "is more than a line of speech"
-    said = sentences(text)
-    if len(set(said)) < len(said):
+    parts = sentences(text)
+    if len(set(parts)) < len(parts):
         yield "repeats itself"
     if any(c.isalpha() and not c.isascii() for c in text):
         yield "is in another script"
@@ -141,18 +141,18 @@ def _form(text: str) -> Iterator[str]:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text in lower case, without their marks."""
-    found = (part.strip(" ,;:\"'“”").lower() for part in re.split(r"[.!?।…]+(?=\s|$)", text))
-    return [part for part in found if part]
+    parts = (part.strip(" ,;:\"'“”").lower() for part in re.split(r"[.!?।…]+(?=\s|$)", text))
+    return [part for part in parts if part]
 
 
 def _price_faults(body: str, decision: Decision) -> Iterator[str]:
     listed = set(_numbers(decision.item.name))
-    said = [
+    mentions = [
         mention
         for mention in money.prices(body)
         if body[mention.start : mention.end] not in listed  # a bare number of the listing
     ]
-    amounts = {mention.amount for mention in said}
+    amounts = {mention.amount for mention in mentions}
     if _says(FOREIGN, body):
         yield "names another currency"
     if decision.kind == "walk":
@@ -163,7 +163,7 @@ def _price_faults(body: str, decision: Decision) -> Iterator[str]:
     elif decision.kind != "accept" and not amounts:
         yield "does not name the price"
     rest = body
-    for mention in reversed(said):
+    for mention in reversed(mentions):
         rest = rest[: mention.start] + " " + rest[mention.end :]
     if set(_numbers(rest)) - listed:
         yield "names a number that is not in the listing"

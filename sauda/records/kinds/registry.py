@@ -247,7 +247,7 @@ KINDS: Mapping[str, Kind] = {
                 "columns; the first games of each stage by --models",
                 scripted_games,
                 "games of scripts",
-                f"{RECOMPUTE}:arena_comparison",
+                f"{RECOMPUTE}:comparison",
             ),
         ),
         Kind(

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from env import Play, Task, advance, agent_stream, arena, begin, get_task, move
-from sauda.evaluation.evaluate import SPLITS
-from sauda.llm.games.arena import completion, parse, render
-from sauda.policies import policy
+from sauda.games.arena.prompt import completion, parse, render
+from sauda.llm.registry import get_policy
+from sauda.records.splits import SPLITS
 from sauda.train.data.teacher import MIXTURE, Row
 
 WAITS = 5  # the stream that draws which waits are kept
@@ -54,8 +54,8 @@ def taught(task: Task, seed: int, config: ArenaData) -> Iterator[ArenaTaught]:
     while task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
         stream = agent_stream(task, seed, task.learner, turn)
-        yield ArenaTaught(turn, play, obs, policy(task, config.teacher)(obs, stream))
-        acting = policy(task, names[behaved.choice(len(names), p=chances)])
+        yield ArenaTaught(turn, play, obs, get_policy(task, config.teacher)(obs, stream))
+        acting = get_policy(task, names[behaved.choice(len(names), p=chances)])
         action = parse(completion(acting(obs, stream)), obs)
         play = advance(task, task.opponents, move(task, play, action))
         turn += 1

@@ -22,13 +22,12 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, get_task
-from sauda.evaluation.evaluate import SPLITS
-from sauda.llm.batched_rollout import Game, move_in_step, new_game, play_in_step
-from sauda.llm.games.bazaar import completion
-from sauda.llm.registry import Contestant
+from sauda.games.bazaar.prompt import completion
+from sauda.llm.batched_rollout import ModelGame, new_game, play_games, play_turn
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Generate, ReplyError
+from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import digest
-from sauda.train.data.teacher import kept_back
 from sauda.train.run import Stopped, append, lines
 
 BRANCH, ALIKE = 1, 0  # salts: replies at the turn that is compared; all others
@@ -45,13 +44,13 @@ class PairConfig:
     together: int = 24  # positions at once
     gap: float = 0.02  # least difference of two grades that tells a better reply
     first_seed: int = 40_000  # of the training split; GRPO's run from 30,000
-    untaught: str = "fair"  # a seller type that no training game has
+    untaught: str = UNSEEN_SELLER  # a seller type that no training game has
     patience: int = 200  # positions in a row without a pair, before it stops
 
 
 def collect(
     config: PairConfig,
-    players: Sequence[Contestant],
+    players: Sequence[PlayerSpec],
     file: Path,
     judge: Generate | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -95,10 +94,10 @@ def collect(
 
 
 def _side_by_side(
-    config: PairConfig, players: Sequence[Contestant], todo: Iterator[tuple[str, int]]
+    config: PairConfig, players: Sequence[PlayerSpec], todo: Iterator[tuple[str, int]]
 ) -> Iterator[list[dict[str, Any]]]:
     """The rows of batch after batch in the order of `todo`; a player looks at one at a time."""
-    free: SimpleQueue[Contestant] = SimpleQueue()
+    free: SimpleQueue[PlayerSpec] = SimpleQueue()
     for player in players:
         free.put(player)
 
@@ -125,47 +124,47 @@ def kept(file: Path) -> list[dict[str, Any]]:
 def _instances(config: PairConfig) -> Iterator[tuple[str, int]]:
     for number, seed in enumerate(range(config.first_seed, SPLITS["train"][-1] + 1)):
         name = config.tasks[number % len(config.tasks)]
-        if not kept_back(get_task(name), seed, config.untaught):
+        if not is_unseen_game(get_task(name), seed, config.untaught):
             yield name, seed
     raise ValueError(f"too few training seeds for {config.pairs} pairs")
 
 
 def compared(
-    config: PairConfig, player: Contestant, instances: Sequence[tuple[str, int]]
+    config: PairConfig, player: PlayerSpec, instances: Sequence[tuple[str, int]]
 ) -> Iterator[dict[str, Any]]:
     """A row for each instance: a pair, or only that it was tried."""
     games = [new_game(get_task(name), seed, (ALIKE,)) for name, seed in instances]
-    play_in_step(games, player)
+    play_games(games, player)
     groups = [_branches(config, game) for game in games]
-    move_in_step([branch for group in groups for branch in group[1:]], player)
+    play_turn([branch for group in groups for branch in group[1:]], player)
     groups = [_distinct(group) for group in groups]
     every = [branch for group in groups for branch in group[1:]]
     for branch in every:
         branch.salt = (ALIKE,)
-    play_in_step(every, player)
+    play_games(every, player)
     for (name, seed), group in zip(instances, groups, strict=True):
         yield {"task": name, "seed": seed} | (_pair(config, group) or {})
 
 
-def _branches(config: PairConfig, game: Game) -> list[Game]:
+def _branches(config: PairConfig, game: ModelGame) -> list[ModelGame]:
     """A played `game` from one of its learner's turns on, then that position once a new reply."""
-    turn = np.random.default_rng([game.play.seed, TURN]).integers(len(game.asked))
-    before = game.asked[turn].before
-    again = [Game(game.here, before, (BRANCH, number)) for number in range(1, config.branches)]
-    return [Game(game.here, game.play, game.salt, game.asked[turn:]), *again]
+    turn = np.random.default_rng([game.play.seed, TURN]).integers(len(game.turns))
+    before = game.turns[turn].before
+    again = [ModelGame(game.task, before, (BRANCH, number)) for number in range(1, config.branches)]
+    return [ModelGame(game.task, game.play, game.salt, game.turns[turn:]), *again]
 
 
-def _distinct(group: Sequence[Game]) -> list[Game]:
+def _distinct(group: Sequence[ModelGame]) -> list[ModelGame]:
     """The branches without those that say what an earlier one says: they would end as it does."""
-    first: dict[str, Game] = {}
+    first: dict[str, ModelGame] = {}
     for branch in group:
-        first.setdefault(branch.asked[0].reply.text, branch)
+        first.setdefault(branch.turns[0].reply.text, branch)
     return list(first.values())
 
 
-def _pair(config: PairConfig, group: Sequence[Game]) -> dict[str, Any] | None:
+def _pair(config: PairConfig, group: Sequence[ModelGame]) -> dict[str, Any] | None:
     """The best and the worst reply of a `group`; None where no reply is better."""
-    legal = [game for game in group if game.asked[0].action is not None]
+    legal = [game for game in group if game.turns[0].action is not None]
     if not legal:
         return None
     best, worst = max(legal, key=lambda g: g.grade), min(group, key=lambda g: g.grade)
@@ -173,7 +172,7 @@ def _pair(config: PairConfig, group: Sequence[Game]) -> dict[str, Any] | None:
     gap = best.grade - worst.grade
     if gap < config.gap or chosen == rejected:
         return None
-    chat = [dict(message) for message in best.asked[0].chat]
+    chat = [dict(message) for message in best.turns[0].request.messages]
     return {"chat": chat, "chosen": chosen, "rejected": rejected, "gap": round(gap, 6)}
 
 
@@ -190,12 +189,12 @@ def approved(row: Mapping[str, Any], judge: Generate | None) -> dict[str, Any]:
     return {**row, "judge": verdict}
 
 
-def _text(game: Game) -> str:
+def _text(game: ModelGame) -> str:
     """The first reply of a branch, in canonical form where it is a move."""
-    asked = game.asked[0]
-    if isinstance(asked.proposal, IllegalAction):
-        return asked.reply.text
-    return completion(asked.proposal, asked.obs)
+    turn = game.turns[0]
+    if isinstance(turn.parsed.proposal, IllegalAction):
+        return turn.reply.text
+    return completion(turn.parsed.proposal, turn.obs)
 
 
 def _verb(text: str) -> str:

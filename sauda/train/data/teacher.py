@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from env import (
-    CATALOGUE,
     Accept,
-    Item,
     Observation,
     Offer,
     Task,
@@ -30,14 +28,12 @@ from env import (
     get_task,
     move,
 )
-from sauda.evaluation.evaluate import SPLITS
-from sauda.llm.games.bazaar import completion, parse, render, schema, shown, unit
-from sauda.policies import policy
+from sauda.games.bazaar.prompt import completion, parse, render, schema, shown, unit
+from sauda.llm.registry import get_policy
+from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_listing, seller_type
 from sauda.train.data.lines import LINES, situation
 
 Action = Offer | Accept | WalkAway
-PLACES = {item.name: place for place, item in enumerate(CATALOGUE)}
-KEPT_BACK = 4  # every fourth listing, from the last of the first four on
 MIXTURE, WORDS, REGISTER = 1, 2, 3  # streams of their own, apart from the game's
 
 
@@ -75,7 +71,7 @@ class DataConfig:
     silent: float = 0.5  # of the teacher's moves bear no words: a price alone is a move
     near: int = 1  # percent of the limit: a bid so near to the ask takes it
     first_seed: int = 10_000  # of the training split; a task's seeds run up from it
-    untaught: str = "fair"  # a seller type that no training game has
+    untaught: str = UNSEEN_SELLER  # a seller type that no training game has
 
 
 @dataclass(frozen=True)
@@ -106,28 +102,11 @@ def rows(config: DataConfig) -> list[Row]:
         while len(mine) < wanted:
             if seed not in SPLITS["train"]:
                 raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
-            if seller_of(task, seed) != config.untaught:
+            if seller_type(task, seed) != config.untaught:
                 mine.extend(conversations(task, seed, mix.teacher, config))
             seed += 1
         found.extend(mine[:wanted])
     return found
-
-
-def kept_back(task: Task, seed: int, untaught: str) -> bool:
-    """Whether no training may see this game of one deal: its listing, or its seller's type."""
-    listing = begin(task, seed).state.table.item
-    return seller_of(task, seed) == untaught or kept_listing(listing)
-
-
-def seller_of(task: Task, seed: int) -> str:
-    """The type of the open market's seller in this game; "" where sellers have none."""
-    stance = begin(task, seed).state.private["seller"].get("stance")
-    return "" if stance is None else stance.type.name
-
-
-def kept_listing(item: Item) -> bool:
-    """Whether no training may see a deal about `item`."""
-    return PLACES[item.name] % KEPT_BACK == KEPT_BACK - 1
 
 
 @dataclass(frozen=True)
@@ -149,7 +128,7 @@ def taught(
     play, turn = advance(task, task.opponents, begin(task, seed)), 0
     while not play.forfeit and task.env.to_act(play.state) is not None:
         obs = task.env.observe(play.state, task.learner)
-        label = policy(task, teacher)(obs, agent_stream(task, seed, task.learner, turn))
+        label = get_policy(task, teacher)(obs, agent_stream(task, seed, task.learner, turn))
         best = rounded(obs, label, config.near)
         kind, text = written(obs, best, register, words)
         if words.random() < config.silent:
@@ -169,7 +148,7 @@ def conversations(task: Task, seed: int, teacher: str, config: DataConfig) -> It
     for deal, found in groupby(states, lambda state: len(state.obs.table.past)):
         moves = list(found)
         last = {"role": "assistant", "content": moves[-1].completion}
-        if any(state.kind for state in moves) and not kept_listing(moves[0].obs.table.item):
+        if any(state.kind for state in moves) and not is_unseen_listing(moves[0].obs.table.item):
             yield Row(
                 task.name, seed, deal, register, [state.kind for state in moves],
                 [*render(moves[-1].obs), last],
@@ -185,7 +164,7 @@ def _other(
     if who == "teacher":
         return None
     if who != "shifted":
-        other = policy(task, who)(obs, rng)
+        other = get_policy(task, who)(obs, rng)
     else:
         price = label.price if isinstance(label, Offer) else obs.ask
         other = Offer(obs.priced(price * rng.uniform(*config.shift)))

@@ -28,7 +28,7 @@ from env import (
     shares,
 )
 from env.bazaar.selling_task import RESERVATION_SHARE
-from sauda.policies import policy
+from sauda.llm.registry import get_policy
 
 SCHEDULE = (60, 54, 48, 42, 36, 31.5, 31.5, 31.5, 31.5)
 FIXED_PRICE = [name for name in CLASSIC if name != "amazon_realistic"]
@@ -267,7 +267,7 @@ def test_a_published_figure_without_error_comes_out_at_every_seed(
 ):
     played = get_task(f"classic/{name}")
     for seed in range(30):
-        final = rollout(played, policy(played, buyer), seed).final
+        final = rollout(played, get_policy(played, buyer), seed).final
         assert round(float(np.mean(shares(final, "buyer"))), 4) == share
         assert round(played.grade(final), 4) == grade
 
@@ -275,7 +275,7 @@ def test_a_published_figure_without_error_comes_out_at_every_seed(
 def test_waiting_gets_the_floor_of_31_50_after_seven_rounds():
     played = get_task("classic/single_deal")
     for seed in range(100):
-        (deal,) = rollout(played, policy(played, "wait"), seed).final.table.past
+        (deal,) = rollout(played, get_policy(played, "wait"), seed).final.table.past
         assert (deal.price, deal.rounds, deal.by) == (31.5, 7, "buyer")
 
 
@@ -352,6 +352,6 @@ def test_the_brief_draws_a_limit_of_its_own_for_the_buyer():
 
 def test_the_published_schedule_sells_the_brief_s_item_at_no_loss():
     brief = TASKS["bazaar/seller_brief"]
-    games = [rollout(brief, policy(brief, "schedule"), seed) for seed in range(200)]
+    games = [rollout(brief, get_policy(brief, "schedule"), seed) for seed in range(200)]
     assert min(game.payoffs["seller"] for game in games) == 0  # that of no deal
     assert sum(game.payoffs["seller"] > 0 for game in games) > 100

@@ -28,10 +28,11 @@ from env import (
     rollout,
 )
 from env.rollout import agent_stream
-from sauda.policies import SELLERS, contestants
+from sauda.games import policies_of
+from sauda.games.transcript import from_json, to_json
+from sauda.policies import SELLERS
 from sauda.policies.bazaar_scripted import boulware, conceder, linear, random, tit_for_tat, wait
 from sauda.policies.expert import expert
-from sauda.records.transcript import from_json, to_json
 
 quick = settings(derandomize=True, database=None, deadline=None, max_examples=300)
 
@@ -51,8 +52,8 @@ buyer_tasks = st.sampled_from(BUYER_TASKS)
 def games(draw: Any, of: Any = tasks) -> tuple[Task, str, Policy, int]:
     """A task, one of its contestants by name, and a seed."""
     played = draw(of)
-    name = draw(st.sampled_from(list(contestants(played))))
-    return played, name, contestants(played)[name], draw(seeds)
+    name = draw(st.sampled_from(list(policies_of(played))))
+    return played, name, policies_of(played)[name], draw(seeds)
 
 
 def play(played: Task, seats: Mapping[str, Policy], seed: int) -> Episode:
@@ -106,8 +107,8 @@ def test_playing_on_from_any_state_gives_the_same_rest_of_the_game(drawn, share:
 @quick
 @given(tasks, seeds, st.data())
 def test_two_policies_at_one_seed_meet_the_same_instance(played: Task, seed: int, data):
-    names = st.sampled_from(list(contestants(played)))
-    one, other = (contestants(played)[data.draw(names)] for _ in range(2))
+    names = st.sampled_from(list(policies_of(played)))
+    one, other = (policies_of(played)[data.draw(names)] for _ in range(2))
     first, second = rollout(played, one, seed), rollout(played, other, seed)
     assert first.final.private["nature"] == second.final.private["nature"]
     assert first.turns[0].observation == second.turns[0].observation

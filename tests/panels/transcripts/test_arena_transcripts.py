@@ -10,7 +10,7 @@ from panels.transcripts import arena as arena_transcripts
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts import view
 from sauda.evaluation.episodes import POLICIES, SEED
-from sauda.evaluation.evaluate import SPLITS
+from sauda.records.splits import SPLITS
 
 MARKET = "arena/coalition_market"
 

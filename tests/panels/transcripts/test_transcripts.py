@@ -8,14 +8,14 @@ from env import EndReason, get_task, rollout
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts import view
 from panels.ui.offers import Offers, offers_of
-from sauda.policies import policy
+from sauda.llm.registry import get_policy
 
 
 @pytest.fixture(scope="module")
 def naive():
     """naive on single_deal: 60, 48, 54, 51, accepted at 51 in round 2."""
     task = get_task("classic/single_deal")
-    return rollout(task, policy(task, "naive"), 0)
+    return rollout(task, get_policy(task, "naive"), 0)
 
 
 def test_a_step_shows_that_many_moves(naive):
@@ -39,7 +39,7 @@ def test_each_end_has_a_mark_of_its_own(end, mark):
 
 def test_a_career_has_a_strip_a_deal():
     task = get_task("classic/career_10")
-    played = rollout(task, policy(task, "naive"), 0)
+    played = rollout(task, get_policy(task, "naive"), 0)
     assert str(view.strips(played, len(played.turns))).count("sauda-strip-row") == 10
 
 

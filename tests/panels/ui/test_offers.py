@@ -7,14 +7,14 @@ import pytest
 from env import get_task, rollout
 from panels.ui import offers
 from panels.ui.offers import Offers, nice_ticks, offer_chart, offers_of
-from sauda.policies import policy
+from sauda.llm.registry import get_policy
 
 
 @pytest.fixture(scope="module")
 def naive():
     """naive on single_deal: 60, 48, 54, 51, accepted at 51 in round 2."""
     task = get_task("classic/single_deal")
-    return rollout(task, policy(task, "naive"), 0)
+    return rollout(task, get_policy(task, "naive"), 0)
 
 
 def test_a_charts_sentence_tells_the_whole_deal(naive):

@@ -8,23 +8,16 @@ import pytest
 import sauda.__main__ as command_line
 from env import ARENA_TASKS, IllegalAction, arena, begin, rollout
 from sauda.commands.bench.games import arena_speeds
-from sauda.evaluation.arena_evaluate import (
-    DRAWN,
-    NAMES,
-    OTHERS,
-    episode_row,
-    evaluate,
-    play_cell,
-    with_others,
-    worlds_of,
-)
-from sauda.evaluation.evaluate import SPLITS, Config
-from sauda.evaluation.statistics import correlation
+from sauda.evaluation.evaluate import Config, evaluate, play_cell
 from sauda.evaluation.verify import verify
+from sauda.games.arena.columns import COMPONENTS, episode_row, worlds_of
+from sauda.games.arena.events import events
+from sauda.games.arena.opponents import DRAWN, OTHERS, against
 from sauda.policies import LABS
-from sauda.records.arena_events import events
 from sauda.records.seal import sealed
+from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact, load, save, write
+from sauda.statistics import correlation
 
 SINGLE, MARKET = "arena/single_trade", "arena/coalition_market"
 PENALTIES = ("invalid_action_penalty", "spam_penalty", "breach_penalty")
@@ -67,7 +60,7 @@ def test_a_reward_is_the_utility_less_the_promised_batna_and_the_penalties(arena
         rewards = earned / np.array(worlds["stake"]) + fines
         assert columns["reward"] == pytest.approx(rewards, abs=1e-4)
         assert columns["reward"] == pytest.approx(
-            sum(np.array(columns["components"][name]) for name in NAMES), abs=1e-5
+            sum(np.array(columns["components"][name]) for name in COMPONENTS), abs=1e-5
         )
 
 
@@ -208,7 +201,7 @@ def test_all_selfish_labs_seek_no_coalition_and_drawn_ones_do():
     kinds = {DRAWN: 0, "selfish": 0}
     for others in kinds:
         for seed in range(6):
-            played = rollout(with_others(task, others), LABS["wait"], seed)
+            played = rollout(against(task, others), LABS["wait"], seed)
             kinds[others] += len(played.final.market.coalitions)
     assert kinds["selfish"] == 0 < kinds[DRAWN]
 
@@ -229,7 +222,7 @@ def test_training_is_with_labs_as_drawn_and_hold_out_also_with_each_archetype():
 
 def test_unknown_other_labs_are_refused_with_those_there_are():
     with pytest.raises(ValueError, match="no other labs 'kind'; they may be as drawn, cooperative"):
-        with_others(ARENA_TASKS[SINGLE], "kind")
+        against(ARENA_TASKS[SINGLE], "kind")
 
 
 # Artifacts and commands

@@ -12,16 +12,16 @@ from panels.transcripts import before_after as panel
 from sauda.commands import compare_models
 from sauda.evaluation import before_after
 from sauda.evaluation.before_after import SIDES, Config, chosen, compare
-from sauda.evaluation.evaluate import SPLITS
-from sauda.evaluation.model_comparison import Config as Ladder
+from sauda.evaluation.comparison_config import Config as Comparison
 from sauda.evaluation.verify import verify
-from sauda.llm.registry import Contestant
+from sauda.games.transcript import from_json
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.seal import sealed
+from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact, load, save, write
-from sauda.records.transcript import from_json
 
 FILE = panel.FILE
 TASK = "bazaar/open"
@@ -48,10 +48,10 @@ class Canned:
 
 HOSTILE = "I give <script>alert(1)</script> & more"
 PLAYERS = {
-    "low": Contestant(Canned(40)),
-    "high": Contestant(Canned(48, step=6)),
-    "shaky": Contestant(Canned(40, garbage=HOSTILE, every=3)),
-    "wordy": Contestant(Canned(40, garbage=HOSTILE)),
+    "low": PlayerSpec(Canned(40)),
+    "high": PlayerSpec(Canned(48, step=6)),
+    "shaky": PlayerSpec(Canned(40, garbage=HOSTILE, every=3)),
+    "wordy": PlayerSpec(Canned(40, garbage=HOSTILE)),
 }
 
 
@@ -150,7 +150,7 @@ def test_every_move_of_the_model_has_its_reply(artifact):
     ],
 )
 def test_what_cannot_be_compared_is_refused(config, fault):
-    steered = Contestant(Canned(40), wrapper=WRAPPERS["steering"])
+    steered = PlayerSpec(Canned(40), wrapper=WRAPPERS["steering"])
     with pytest.raises(ValueError, match=fault):
         compare(config, (PLAYERS | {"steered": steered}).__getitem__)
 
@@ -163,8 +163,8 @@ def test_the_command_of_the_artifact_is_known_and_a_missing_file_names_it(tmp_pa
 
 
 def test_the_comparison_is_the_first_batch_of_the_ladder():
-    config, stages = Config(), Ladder().parts[0]
-    assert config.seeds == SPLITS["holdout"][: Ladder.batch]
+    config, stages = Config(), Comparison().parts[0]
+    assert config.seeds == SPLITS["holdout"][: Comparison.batch]
     assert set(config.tasks) <= set(stages.tasks)
     assert {config.before, config.after} <= set(stages.policies)
 

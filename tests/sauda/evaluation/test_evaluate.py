@@ -8,14 +8,25 @@ import pytest
 
 import sauda.__main__ as command_line
 from env import BATCH_TASKS, Accept, IllegalAction, Offer, get_task, rollout
-from sauda.evaluation.columns import ENDS, deal_price, ends, play_cell, replay_cell, rounds
-from sauda.evaluation.evaluate import SPLITS, Config, compare, evaluate, per_episode, row
+from sauda.evaluation.evaluate import (
+    Cell,
+    Config,
+    compare,
+    evaluate,
+    per_episode,
+    play_cell,
+    replay_cell,
+    row,
+)
+from sauda.games.bazaar.columns import ENDS, deal_price, ends, rounds
 from sauda.policies import BUYERS
 from sauda.policies.vectorized import BATCH
+from sauda.records.splits import SPLITS
 
 SINGLE, CAREER, ARENA = (
     f"classic/{name}" for name in ("single_deal", "career_10", "marketplace_arena")
 )
+NAIVE = Cell("", SINGLE, "naive")
 TINY = Config((SINGLE, CAREER, ARENA), ("rule_based", "aggressive"), episodes=6)
 
 
@@ -105,7 +116,7 @@ def test_a_career_counts_as_the_mean_over_its_deals():
 
 def test_forfeits_count_as_ends_of_their_own_and_as_nothing_won():
     recorded = columns("AFBF", [0.8, 0.0, 0.0, 0.0], [0.8, 0.0, 0.0, 0.0])
-    found = row(SINGLE, "naive", {(SINGLE, "naive"): recorded}, "rule_based")
+    found = row(NAIVE, {NAIVE: recorded}, {}, "rule_based")
     assert found["ends"]["forfeit"] == 2
     assert (found["ends"]["agreement"], found["ends"]["buyer walked"]) == (1, 1)
     assert found["share"]["mean"] == 0.2
@@ -115,14 +126,14 @@ def test_forfeits_count_as_ends_of_their_own_and_as_nothing_won():
 
 def test_a_success_is_an_episode_graded_at_the_tasks_threshold_or_above():
     recorded = columns("AAAA", [0.1, 0.2, 0.3, 0.4], [0.1, 0.29, 0.3, 0.4])
-    found = row(SINGLE, "naive", {(SINGLE, "naive"): recorded}, "rule_based")
+    found = row(NAIVE, {NAIVE: recorded}, {}, "rule_based")
     assert get_task(SINGLE).success == 0.3
     assert found["success_rate"] == 0.5
 
 
 def test_a_row_without_its_baseline_has_no_difference():
-    cells = {(SINGLE, "naive"): columns("A", [0.5], [0.5])}
-    assert "difference" not in row(SINGLE, "naive", cells, "rule_based")["share"]
+    cells = {NAIVE: columns("A", [0.5], [0.5])}
+    assert "difference" not in row(NAIVE, cells, {}, "rule_based")["share"]
 
 
 # Episodes
@@ -153,22 +164,22 @@ def test_a_rivals_purchase_is_an_end_without_a_price_for_the_learner():
 
 
 def test_the_same_cell_and_seeds_give_the_same_columns(data):
-    assert play_cell(SINGLE, "rule_based", range(6)) == data["episodes"][SINGLE]["rule_based"]
+    assert play_cell("", SINGLE, "rule_based", range(6)) == data["episodes"][SINGLE]["rule_based"]
 
 
 @pytest.mark.parametrize("name", BATCH_TASKS)
 def test_the_batch_engine_records_what_the_scalar_one_does_to_the_letter(name: str):
     """As JSON, which tells 60 from 60.0."""
-    seeds = range(50 if len(play_cell(name, "wait", [0])["end"]) == 1 else 20)
+    seeds = range(50 if len(play_cell("", name, "wait", [0])["end"]) == 1 else 20)
     for buyer in BUYERS:
-        batch, scalar = (play(name, buyer, seeds) for play in (play_cell, replay_cell))
+        batch, scalar = (play("", name, buyer, seeds) for play in (play_cell, replay_cell))
         assert json.dumps(batch) == json.dumps(scalar), buyer
 
 
 def test_every_scripted_buyer_has_a_batch_form_and_the_scripted_sellers_do_without():
     assert set(BATCH) == set(BUYERS)
     brief = "bazaar/seller_brief"
-    assert play_cell(brief, "linear", range(3)) == replay_cell(brief, "linear", range(3))
+    assert play_cell("", brief, "linear", range(3)) == replay_cell("", brief, "linear", range(3))
 
 
 def test_two_workers_give_what_one_gives(data):
@@ -185,8 +196,8 @@ def test_training_and_hold_out_seeds_are_disjoint():
 
 
 def test_a_split_gives_other_episodes():
-    assert play_cell(SINGLE, "rule_based", range(3)) != play_cell(
-        SINGLE, "rule_based", range(50_000, 50_003)
+    assert play_cell("", SINGLE, "rule_based", range(3)) != play_cell(
+        "", SINGLE, "rule_based", range(50_000, 50_003)
     )
 
 

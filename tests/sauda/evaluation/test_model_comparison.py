@@ -2,13 +2,16 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from env import get_task, rollout
 from sauda.evaluation import model_comparison
-from sauda.evaluation.columns import episode_columns, play_cell
-from sauda.llm.games.bazaar import LLMPolicy
-from sauda.llm.registry import Contestant, contestant
+from sauda.evaluation.comparison_config import ArenaConfig, Config, Part
+from sauda.evaluation.evaluate import play_cell
+from sauda.games.bazaar import BAZAAR
+from sauda.games.bazaar.columns import episode_columns
+from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import parsed
@@ -35,9 +38,9 @@ class Canned:
 
 @pytest.mark.parametrize("wrapper", [None, *WRAPPERS])
 def test_games_in_step_are_the_games_played_alone(wrapper):
-    player = Contestant(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
+    player = PlayerSpec(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
     columns = model_comparison.play_model(OPEN, player, SEEDS)
-    alone = [rollout(OPEN, player.policy, seed) for seed in SEEDS]
+    alone = [rollout(OPEN, player.policy(BAZAAR), seed) for seed in SEEDS]
     shared = episode_columns(OPEN, alone)
     assert {name: columns[name] for name in shared} == shared
     assert columns["moves"] == [len(e.trajectory("buyer")) for e in alone]
@@ -45,29 +48,31 @@ def test_games_in_step_are_the_games_played_alone(wrapper):
 
 def test_the_columns_are_those_of_an_evaluation():
     task = get_task("classic/career_10")
-    learner = LLMPolicy(Canned())
+    learner = PlayerSpec(Canned()).policy(BAZAAR)
     played = [rollout(task, learner, seed) for seed in range(3)]
-    assert episode_columns(task, played).keys() == play_cell(task.name, "linear", range(2)).keys()
+    assert (
+        episode_columns(task, played).keys() == play_cell("", task.name, "linear", range(2)).keys()
+    )
 
 
 def test_a_forfeit_is_counted_as_one_and_ends_its_game_alone():
-    columns = model_comparison.play_model(OPEN, Contestant(Canned()), SEEDS)
+    columns = model_comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
     assert sum(columns["unparsed"]) == columns["end"].count("F") > 0
     assert set(columns["end"]) != {"F"}
     assert all(tokens > 0 for tokens in columns["tokens"])
 
 
 def test_what_the_wrapper_changed_is_counted():
-    columns = model_comparison.play_model(OPEN, contestant("null+steering"), SEEDS)
+    columns = model_comparison.play_model(OPEN, player_spec("null+steering"), SEEDS)
     assert columns["changed"] == columns["unparsed"] == columns["moves"]
     assert "F" not in columns["end"]
 
 
 PLAYED = ("null", "null+steering", "null+honest", "linear", "belief")
-CONFIG = model_comparison.Config(
+CONFIG = Config(
     (
-        model_comparison.Part(("bazaar/open", "bazaar/rushed"), PLAYED, 4),
-        model_comparison.Part(("classic/single_deal",), ("null", "linear"), 2),
+        Part(("bazaar/open", "bazaar/rushed"), PLAYED, 4),
+        Part(("classic/single_deal",), ("null", "linear"), 2),
     ),
     batch=3,
     baseline="null",
@@ -75,7 +80,7 @@ CONFIG = model_comparison.Config(
 
 
 def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
-    data = json.loads(json.dumps(model_comparison.ladder(CONFIG, tmp_path)))
+    data = json.loads(json.dumps(model_comparison.compare_models(CONFIG, tmp_path)))
     parsed("ladder/1", data)
     assert model_comparison.again(CONFIG, data) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
@@ -83,7 +88,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
 
 
 def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
-    whole = model_comparison.ladder(CONFIG, tmp_path / "whole")
+    whole = model_comparison.compare_models(CONFIG, tmp_path / "whole")
     played = []
     play = model_comparison.play_model
 
@@ -96,29 +101,29 @@ def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     parts = tmp_path / "parts"
     monkeypatch.setattr(model_comparison, "play_model", stops)
     with pytest.raises(KeyboardInterrupt):
-        model_comparison.ladder(CONFIG, parts)
+        model_comparison.compare_models(CONFIG, parts)
     assert len(list(parts.iterdir())) == 3
     monkeypatch.setattr(model_comparison, "play_model", play)
     before = {file: file.stat().st_mtime_ns for file in parts.iterdir()}
-    assert model_comparison.ladder(CONFIG, parts) == whole
+    assert model_comparison.compare_models(CONFIG, parts) == whole
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
 def test_recorded_games_are_kept_while_their_model_is_the_same():
-    cells = {("bazaar/open", "mini"): SEEDS, ("bazaar/open", "linear"): SEEDS}
+    config = Config((Part(("bazaar/open",), ("mini", "linear"), len(SEEDS)),))
     model = {"sha256": "a", "sampling": {"temperature": 0.7}, "cpu": "avx2"}
-    columns = model_comparison.play_model(OPEN, Contestant(Canned()), SEEDS)
+    columns = model_comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
     recorded = {"episodes": {"bazaar/open": {"mini": columns}}, "models": {"mini": model}}
-    kept = model_comparison.kept_episodes(cells, {"mini": model}, recorded)
+    kept = model_comparison.kept_episodes(config, {"mini": model}, recorded)
     assert kept == {("bazaar/open", "mini"): columns}
     for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"cpu": ""}):
-        assert model_comparison.kept_episodes(cells, {"mini": model | change}, recorded) == {}
-    longer = {("bazaar/open", "mini"): range(50_000, 50_009)}
+        assert model_comparison.kept_episodes(config, {"mini": model | change}, recorded) == {}
+    longer = Config((Part(("bazaar/open",), ("mini",), len(SEEDS) + 1),))
     assert model_comparison.kept_episodes(longer, {"mini": model}, recorded) == {}
 
 
 def test_R2_rows_and_models_carry_their_hashes(tmp_path):
-    rows = model_comparison.ladder(CONFIG, tmp_path)["rows"]
+    rows = model_comparison.compare_models(CONFIG, tmp_path)["rows"]
     hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
     assert len(set(hashes.values())) == len(PLAYED)
     assert hashes["bazaar/open", "null"] == hashes["bazaar/rushed", "null"]
@@ -127,11 +132,11 @@ def test_R2_rows_and_models_carry_their_hashes(tmp_path):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"parts": (model_comparison.Part(("bazaar/open",), ("null",), 0),)},
+        {"parts": (Part(("bazaar/open",), ("null",), 0),)},
         {"batch": 0},
         {"baseline": "mini"},
-        {"parts": (model_comparison.Part(("bazaar/open",), ("null", "mini+x"), 2),)},
-        {"parts": (*CONFIG.parts, model_comparison.Part(("bazaar/open",), ("wait",), 9))},
+        {"parts": (Part(("bazaar/open",), ("null", "mini+x"), 2),)},
+        {"parts": (*CONFIG.parts, Part(("bazaar/open",), ("wait",), 9))},
     ],
 )
 def test_a_ladder_that_cannot_be_is_refused(wrong):
@@ -142,12 +147,45 @@ def test_a_ladder_that_cannot_be_is_refused(wrong):
 
 
 def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(model_comparison, "STAGES", ("null", "null+steering"))
-    data = json.loads(json.dumps(model_comparison.ladder(CONFIG, tmp_path)))
+    monkeypatch.setattr(Config, "stages", ("null", "null+steering"))
+    data = json.loads(json.dumps(model_comparison.compare_models(CONFIG, tmp_path)))
     bare, steered = model_comparison.stages_again(CONFIG, data, ["bazaar/rushed"])
-    assert (bare.policy, steered.policy) == model_comparison.STAGES
+    assert (bare.policy, steered.policy) == Config.stages
     for pair in (bare, steered):
         assert len(pair.again["grade"]) == CONFIG.batch
         assert pair.recorded == pair.again
     with pytest.raises(ValueError, match="no model was played on 'bazaar/bluff'; tasks are bazaar"):
         list(model_comparison.stages_again(CONFIG, data, ["bazaar/bluff"]))
+
+
+# The arena
+
+
+def test_the_comparison_of_labs_is_of_its_kind_and_comes_out_again(tmp_path, monkeypatch):
+    config = ArenaConfig(stages=("null",), policies=("planner", "wait"), episodes=5, batch=3)
+    data = json.loads(json.dumps(model_comparison.compare_models(config, tmp_path)))
+    parsed("arena_ladder/1", data)
+    assert model_comparison.again(config, data) == data
+    rows = {row["policy"]: row for row in data["rows"]}
+    assert rows["null"]["unparsed"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
+    assert rows["planner"]["grade"]["mean"] > rows["wait"]["grade"]["mean"]
+    kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    assert len(kept) == 2
+    assert json.loads(json.dumps(model_comparison.compare_models(config, tmp_path))) == data
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
+
+
+def test_what_a_stage_adds_is_told_pair_by_pair(tmp_path):
+    config = ArenaConfig(stages=("wait", "planner"), policies=(), episodes=6)
+    data = model_comparison.compare_models(config, tmp_path)
+    (gain,) = data["climbs"]
+    grades = [np.array(data["episodes"][name]["grade"]) for name in ("planner", "wait")]
+    assert gain["n"] == 6
+    assert gain["difference"] == pytest.approx((grades[0] - grades[1]).mean(), abs=1e-6)
+
+
+def test_a_strange_name_is_refused_before_anything_is_played(tmp_path):
+    with pytest.raises(ValueError, match="model policy"):
+        model_comparison.compare_models(ArenaConfig(stages=("mini+nobody",)), tmp_path)
+    with pytest.raises(ValueError, match="at least 1"):
+        model_comparison.compare_models(ArenaConfig(episodes=0), tmp_path)

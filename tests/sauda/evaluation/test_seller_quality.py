@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,8 +12,11 @@ from panels.results.seller import seller_quality as part
 from sauda.evaluation.seller import quality as sq
 from sauda.evaluation.seller.games import BUYERS, FLOORS, games, play
 from sauda.evaluation.seller.listeners import concessions, confusion, explained, words_of
+from sauda.evaluation.seller.published_criteria import leaks_digits
+from sauda.evaluation.seller.texts import read_persona, worded
 from sauda.evaluation.verify import verify
-from sauda.llm.seller.policy import DEFAULT, TRIES
+from sauda.llm.seller.personas import DEFAULT
+from sauda.llm.seller.wording import TRIES
 from sauda.llm.types import Reply
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.store import load, parsed, save
@@ -73,7 +76,7 @@ def test_garbage_is_said_by_the_script_and_counted_as_such(data):
 
 def test_a_model_is_judged_on_its_own_texts(tmp_path):
     played = sq.all_games(CONFIG)
-    tries = {"canned": sq.worded(Canned(), played, 7, tmp_path)}
+    tries = {"canned": worded(Canned(), played, 7, tmp_path)}
     found = rows(sq.summarised(played, tries, {}))
     first = found["speaks_of_limit"]["sides"]["canned, first tries"]
     assert 0.2 < first["mean"] < 0.8
@@ -94,20 +97,20 @@ def test_R7_a_stopped_run_goes_on_where_it_was_whatever_the_batch_was_doing(tmp_
             return super().batch(chats, seeds, schemas)
 
     with pytest.raises(KeyboardInterrupt):
-        sq.worded(Counts(), played, 10, tmp_path)
+        worded(Counts(), played, 10, tmp_path)
     kept = {file.name: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
     assert kept
-    whole = sq.worded(Counts(), played, 10, tmp_path)
-    assert whole == sq.worded(Canned(), played, 10, tmp_path / "other")
+    whole = worded(Counts(), played, 10, tmp_path)
+    assert whole == worded(Canned(), played, 10, tmp_path / "other")
     assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in kept.items())
 
 
 def test_a_changed_text_is_found_by_verify(tmp_path, data):
-    save("seller_quality.json", sq.asdict(CONFIG), data, tmp_path)
+    save("seller_quality.json", asdict(CONFIG), data, tmp_path)
     assert verify("seller_quality.json", root=tmp_path) == []
     changed = json.loads(json.dumps(data))
     changed["tries"]["null"][0][0][0] = "My minimum is ₹450."
-    save("seller_quality.json", sq.asdict(CONFIG), changed, tmp_path)
+    save("seller_quality.json", asdict(CONFIG), changed, tmp_path)
     assert any("rows" in place for place in verify("seller_quality.json", root=tmp_path))
 
 
@@ -138,14 +141,14 @@ def test_the_same_game_is_played_whoever_words_it():
 
 def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
     game = play("hard", "prober", "fair", 1)
-    assert sq._leaks_digits(game, [f"I paid {game.floor}, friend."])
-    assert sq._leaks_digits(game, ["My minimum is 5."])
-    assert not sq._leaks_digits(game, ["I could go a good deal lower."])
+    assert leaks_digits(game, [f"I paid {game.floor}, friend."])
+    assert leaks_digits(game, ["My minimum is 5."])
+    assert not leaks_digits(game, ["I could go a good deal lower."])
 
 
 def test_an_answer_without_a_persona_counts_as_the_default():
-    assert sq.read_persona("He is Hasty, surely") == "hasty"
-    assert sq.read_persona("who knows") == DEFAULT
+    assert read_persona("He is Hasty, surely") == "hasty"
+    assert read_persona("who knows") == DEFAULT
 
 
 @pytest.mark.parametrize("wrong", [{"models": ("mega",)}, {"published": 1}, {"hard": 0}])
@@ -191,7 +194,7 @@ def test_a_concession_curve_starts_after_the_opening_and_stays_where_it_ends():
 
 
 def test_the_part_shows_both_tests_the_matrices_and_what_failed(tmp_path, data):
-    shown = str(view(save("seller_quality.json", sq.asdict(CONFIG), data, tmp_path)))
+    shown = str(view(save("seller_quality.json", asdict(CONFIG), data, tmp_path)))
     for words in ("The published six", "persona consistency", "leaky control", "<strong>",
                   "asks alone", "is more than a line of speech"):  # fmt: skip
         assert words in shown

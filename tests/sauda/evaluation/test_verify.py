@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 import sauda.__main__ as command_line
-import sauda.evaluation.columns
+import sauda.games.bazaar.columns
 from env import TASKS, rollout
 from sauda.evaluation import model_comparison
 from sauda.evaluation.evaluate import Config, evaluate
 from sauda.evaluation.model_comparison import Replayed
 from sauda.evaluation.speed import figure
 from sauda.evaluation.verify import differences, verify, verify_models
-from sauda.policies import policy
+from sauda.games.transcript import to_json
+from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES, KINDS, METHODS, ArtifactError, amount
 from sauda.records.seal import sealed
 from sauda.records.store import ROOT, load, save, write
-from sauda.records.transcript import to_json
 
 EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
 TASK = "classic/single_deal"
@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = Config((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
     save(EVALUATION, asdict(config), evaluate(config, workers=1), root)
     names = ("naive", "rule_based")
-    episodes = [to_json(rollout(TASKS[TASK], policy(TASKS[TASK], n), 3), n) for n in names]
+    episodes = [to_json(rollout(TASKS[TASK], get_policy(TASKS[TASK], n), 3), n) for n in names]
     save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
     save("bench.json", {}, {"machine": {}, "figures": speeds, "ratios": [], "left_out": []}, root)
@@ -128,7 +128,7 @@ def test_an_evaluation_is_verified_without_the_engine_that_recorded_it(made, mon
     def broken(games, buyers):
         raise AssertionError("the batch engine must not check itself")
 
-    monkeypatch.setattr(sauda.evaluation.columns, "play_batch", broken)
+    monkeypatch.setattr(sauda.games.bazaar.columns, "play_batch", broken)
     assert verify(EVALUATION, workers=1, root=made) == []
 
 

@@ -14,7 +14,7 @@ from panels.ui import look
 from sauda.llm.backends.served import HERE
 from sauda.llm.backends.worker import Ready
 from sauda.llm.types import Reply
-from sauda.sessions.bazaar import answer, hear, start
+from sauda.sessions.bazaar import after_reply, answer, start
 
 IMAGE = '<img src=x onerror="alert()"> &lt;b&gt;'
 SAY = words.translator(words.ENGLISH)
@@ -28,7 +28,7 @@ def test_escaped_text_holds_no_tag_and_reads_as_it_was_typed():
 def sold_to(model: str, message: str, completion: str):
     """A game whose visitor opened with `message`, and the language model's answer to it."""
     game = answer(start(choices.SELLING_TASK, model, 3), Offer(900, message))
-    return hear(game, Reply(completion, "m"))
+    return after_reply(game, Reply(completion, "m"))
 
 
 def test_the_words_of_both_sides_enter_the_chat_escaped():

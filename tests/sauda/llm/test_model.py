@@ -16,6 +16,8 @@ import pytest
 
 from env import get_task, rollout
 from sauda.evaluation.seller.games import play
+from sauda.games.bazaar import BAZAAR
+from sauda.games.bazaar.prompt import parse, render, schema
 from sauda.llm.backends.decoding import (
     Decoder,
     Memory,
@@ -34,9 +36,11 @@ from sauda.llm.backends.weights import (  # fmt: skip
     smollm2,
 )
 from sauda.llm.backends.worker import Failed, Loading, Ready, Resident, Waiting
-from sauda.llm.games.bazaar import LLMPolicy, parse, render, schema
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.seller.checks import faults
-from sauda.llm.seller.policy import PERSONAS, SAMPLING, LLMSeller
+from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.seller.policy import SAMPLING, SellerSeat
+from sauda.llm.turn import attempt_seeds, in_batches, take_turns
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyTimeout
 from sauda.policies.bazaar_scripted import linear
 
@@ -191,7 +195,7 @@ def test_R3_a_constrained_reply_ends_at_its_object_before_the_limit(tiny, positi
 
 
 def test_a_model_that_knows_nothing_still_plays_whole_games_under_a_grammar(tiny):
-    policy = LLMPolicy(model(tiny, Sampling(tokens=64)), constrained=True)
+    policy = PlayerSpec(model(tiny, Sampling(tokens=64)), constrained=True).policy(BAZAAR)
     for seed in range(3):
         assert rollout(get_task("bazaar/rushed"), policy, seed).end != "forfeit"
 
@@ -369,7 +373,9 @@ def test_R3_the_real_model_ends_most_replies_itself(mini, positions):
 
 
 def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
-    played = rollout(get_task("bazaar/rushed"), LLMPolicy(mini, constrained=True), 0)
+    played = rollout(
+        get_task("bazaar/rushed"), PlayerSpec(mini, constrained=True).policy(BAZAAR), 0
+    )
     assert played.end != "forfeit"
     assert mini.source == "mini, bf16 on CPU"
     assert mini.sha256 == CONVERTED_SHA256
@@ -377,11 +383,13 @@ def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):
 
 def test_the_real_model_words_most_of_a_sellers_decisions_itself(mini):
     game = play("hard", "climber", "hasty", 0)
-    seller, rng = LLMSeller(mini.sampled(SAMPLING), PERSONAS["hasty"]), np.random.default_rng(0)
-    said = [seller.word(made, rng) for made in game.decisions[:3]]
-    assert sum(worded.source == mini.source for worded in said) >= 2
-    for made, worded in zip(game.decisions, said, strict=False):
-        assert faults(worded.text, made) == ()
+    seen = [turn.observation for turn in game.episode.trajectory("seller")[:3]]
+    seats = [SellerSeat(PERSONAS["hasty"])] * len(seen)
+    seeds = [attempt_seeds(np.random.default_rng(number)) for number in range(len(seen))]
+    turns = take_turns(seats, seen, seeds, in_batches(mini.sampled(SAMPLING)))
+    assert sum(turn.parsed.source == mini.source for turn in turns) >= 2
+    for made, turn in zip(game.decisions, turns, strict=False):
+        assert faults(turn.action.message, made) == ()
 
 
 def test_the_untrained_base_says_that_it_is_untrained(monkeypatch, tmp_path):

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from sauda.llm.backends.remote import Endpoint, FirstOf, Ollama, Passing, Patience, probe
-from sauda.llm.games.bazaar import Null
+from sauda.llm.models import NullModel
 from sauda.llm.types import ReplyError, ReplyTimeout
 
 QUICK = Patience(attempt=0.5, whole=3.0, attempts=3, pause=0.02)
@@ -156,7 +156,7 @@ def test_falling_back_is_allowed_and_told():
         reply = FirstOf([Endpoint(bad, "m", patience=QUICK), Ollama(good, "m")])(CHAT, 0)
     assert good in reply.source
     assert "401" in reply.passed[0]
-    assert Null()(CHAT, 0).passed == ()
+    assert NullModel()(CHAT, 0).passed == ()
 
 
 def test_when_no_backend_answers_every_reason_is_told():

@@ -9,20 +9,21 @@ from env import CATALOGUE, Move, Offer, Table, bonus, get_task, rollout
 from panels.haggle import choices, model_view, models, words
 from panels.haggle.visitor_text import play_text
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
-from sauda.evaluation.model_comparison import BAZAAR
+from sauda.evaluation.comparison_config import BAZAAR
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named
 from sauda.llm.backends.served import ENDPOINT, FIRST, HERE, OLLAMA, SEATS, answering, backends
 from sauda.llm.backends.weights import packaged_file, smollm2
 from sauda.llm.backends.worker import Ready, Resident
-from sauda.llm.registry import contestant, row_name
-from sauda.llm.seller.policy import PERSONAS, brief, check
+from sauda.llm.registry import player_spec, row_name
+from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.seller.wording import brief, check
 from sauda.llm.types import Reply
 from sauda.policies.belief.buyer import BeliefBuyer
 from sauda.policies.belief.posterior import believe
 from sauda.records.code_hash import code_hash
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
-from sauda.sessions.bazaar import answer, asked, hear, missed, start, unsaid
+from sauda.sessions.bazaar import after_reply, answer, counterfactual_request, request, start
 
 SAY = words.translator(words.ENGLISH)
 SELLING = choices.SELLING_TASK
@@ -61,8 +62,8 @@ def test_what_a_visitor_sells_to_has_rows_in_the_comparison():
     """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
     data = load_artifact("evaluation/ladder.json").data
     for name in (*models.BUYER_MODELS, *TRANSCRIPT_MODELS):
-        row, served = row_name(name), contestant(name)
-        measured = contestant(row)
+        row, served = row_name(name), player_spec(name)
+        measured = player_spec(row)
         assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
         assert all(row in data["episodes"][task_name] for task_name in BAZAAR), row
         model = data["models"][measured.weights]
@@ -104,7 +105,7 @@ def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
 )
 def test_the_badge_shows_what_was_measured_of_the_model_that_plays(place, opponent, shown):
     game = start(place, opponent, 3)
-    seat = game.speaker.seat
+    seat = game.model_seat.agent
     served = SEATS[seat].model
     ready = Resident(HERE, lambda: Loaded(f"{served}, bf16 on CPU"))
     assert isinstance(ready.wait(), Ready)
@@ -125,16 +126,19 @@ class Loaded:
 
 
 def test_R5_the_visitors_words_change_the_bytes_of_the_prompt():
-    game = hear(
+    game = after_reply(
         answer(start(SELLING, "mini", 3), Offer(900, "Urgent hai, 900")), Reply('{"offer":50}', "m")
     )
-    prompts = [json.dumps(m) for m in (unsaid(game).messages, asked(_before(game)).messages)]
+    prompts = [
+        json.dumps(m)
+        for m in (counterfactual_request(game).messages, request(_before(game)).messages)
+    ]
     assert prompts[0] != prompts[1]
     assert len(prompts[0]) < len(prompts[1])
 
 
 def _before(game):
-    return replace(game, play=_first_moves(game, game.heard[-1].turn), heard=())
+    return replace(game, play=_first_moves(game, game.model_moves[-1].turn), model_moves=())
 
 
 def _first_moves(game, count):
@@ -194,13 +198,12 @@ def test_whatever_is_said_the_model_stays_within_its_budget(said):
     """The obedient model below takes whatever is asked; the rules and the wrapper do not let it."""
     for name in ("mini", "mini+constrained+honest", "mini+steering"):
         game = play_text(start(SELLING, name, 3), said)
-        limit = game.theirs.reservation
-        assert "<|im" not in asked(game).messages[-1]["content"]
+        limit = game.model_observation.reservation
+        assert "<|im" not in request(game).messages[-1]["content"]
         for completion in ('{"accept":true}', '{"offer":100}', '{"offer":9999}', "yes sir"):
-            try:
-                after = hear(game, Reply(completion, "m"))
-            except ValueError:
-                assert missed(game, Reply(completion, "m")).play == game.play
+            after = after_reply(game, Reply(completion, "m"))
+            if after.invalid_replies:
+                assert after.play == game.play
                 continue
             deal = after.play.state.table.past
             assert not deal or deal[-1].price is None or deal[-1].price <= limit
@@ -218,19 +221,19 @@ def test_what_is_no_price_is_one_sentence_and_loses_nothing(said):
 
 def test_a_raw_reply_that_may_hold_the_limit_shows_only_at_the_end():
     game = answer(start(SELLING, "mini", 3), Offer(900, "900"))
-    game = hear(game, Reply('{"offer":50,"say":"fine"}', "m"))
+    game = after_reply(game, Reply('{"offer":50,"say":"fine"}', "m"))
     assert "50" not in str(model_view.raw(game, SAY))  # beside the bid it would tell the limit
-    told = missed(answer(game, Offer(880, "880")), Reply("My limit is 74 percent", "m"))
+    told = after_reply(answer(game, Offer(880, "880")), Reply("My limit is 74 percent", "m"))
     assert "74" not in str(model_view.raw(told, SAY))
-    wordy = missed(told, Reply("I pay up to ninety rupees", "m"))
+    wordy = after_reply(told, Reply("I pay up to ninety rupees", "m"))
     assert "ninety" not in str(model_view.raw(wordy, SAY))
-    assert "No idea" in str(model_view.raw(missed(told, Reply("No idea", "m")), SAY))
+    assert "No idea" in str(model_view.raw(after_reply(told, Reply("No idea", "m")), SAY))
     over = play_text(back_to_visitor(told), "bye")
     assert "fine" in str(model_view.raw(over, SAY))
 
 
 def back_to_visitor(game):
-    return hear(game, Reply('{"offer":51,"say":"fine"}', "m"))
+    return after_reply(game, Reply('{"offer":51,"say":"fine"}', "m"))
 
 
 def test_a_belief_about_a_person_is_never_without_a_number():

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout, rule_based, shares
-from sauda.llm.registry import contestant, model_policy
+from sauda.llm.registry import get_policy, player_spec
 from sauda.llm.wrappers import PublishedSteering, Wrapped, honest
-from tests.sauda.llm.test_bazaar_adapter import seen
+from tests.sauda.games.test_bazaar_prompt import seen
 
 
 def garbage(obs, rng):
@@ -113,7 +113,7 @@ def test_the_ask_that_meets_an_honest_bid_is_taken_and_one_beyond_the_limit_is_n
 
 
 def test_no_model_forfeits_bare_and_under_the_honest_wrapper_but_not_under_the_published_one():
-    ends = {n: rollout(get_task("bazaar/open"), model_policy(n), 0).end
+    ends = {n: rollout(get_task("bazaar/open"), get_policy(get_task("bazaar/open"), n), 0).end
             for n in ("null", "null+honest", "null+steering")}  # fmt: skip
     assert ends["null"] == ends["null+honest"] == "forfeit"
     assert ends["null+steering"] != "forfeit"
@@ -122,4 +122,4 @@ def test_no_model_forfeits_bare_and_under_the_honest_wrapper_but_not_under_the_p
 @pytest.mark.parametrize("name", ["mini+foo", "mini+honest+steering", "gpt", "mini+honest+honest"])
 def test_a_contestant_that_is_not_there_is_refused_with_those_that_are(name):
     with pytest.raises(ValueError, match="sauda-mini"):
-        contestant(name)
+        player_spec(name)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from env import ARENA_TASKS, Policy, arena, begin, rollout
-from sauda.policies import LAB_LABELS, LABS, contestants
+from sauda.games import policies_of
+from sauda.policies import LAB_LABELS, LABS
 from sauda.policies.arena_bound import joint_optimum, upper_bound
 from tests.support.arena_games import block, do, job, market, seen, take
 
@@ -102,7 +103,7 @@ def test_autarky_takes_no_offer_however_good():
 
 def test_labels_and_seats_fit():
     assert LAB_LABELS.keys() == LABS.keys()
-    assert all(contestants(task) is LABS for task in ARENA_TASKS.values())
+    assert all(policies_of(task) is LABS for task in ARENA_TASKS.values())
 
 
 # What they do in small markets

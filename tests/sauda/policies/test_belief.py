@@ -16,7 +16,8 @@ from env.bazaar.market.sellers import (
     draw_chance,
     market_tells,
 )
-from sauda.policies import BUYERS, policy
+from sauda.llm.registry import get_policy
+from sauda.policies import BUYERS
 from sauda.policies.belief.buyer import SELLERS, BeliefBuyer, belief_buyer, belief_prices
 from sauda.policies.belief.likelihood import (
     claim_chances,
@@ -255,8 +256,8 @@ def test_the_switch_changes_beliefs_in_the_same_states_but_not_before_the_first_
 
 def test_the_switches_are_the_policies_of_their_names():
     task = get_task("bazaar/open")
-    assert policy(task, "belief") == BeliefBuyer(tells=True, words=True)
-    assert policy(task, "belief_prices") == BeliefBuyer(tells=False, words=False)
+    assert get_policy(task, "belief") == BeliefBuyer(tells=True, words=True)
+    assert get_policy(task, "belief_prices") == BeliefBuyer(tells=False, words=False)
 
 
 def test_classic_sellers_have_a_manner_that_is_not_read():

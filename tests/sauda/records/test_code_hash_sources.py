@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from env import get_task
-from sauda.llm.games import arena as arena_llm
-from sauda.llm.games import bazaar as llm
+from sauda.games.arena import ARENA
+from sauda.games.bazaar import BAZAAR
 from sauda.policies import BUYERS, LABS
 from sauda.records.code_hash import code_hash
 from sauda.records.code_hash.source import definition_of, is_ours
@@ -31,13 +31,14 @@ PACKAGES = ("env", "sauda")
 PROGRAM = """
 from env import get_task
 from sauda.records.code_hash import code_hash
-from sauda.llm.games import arena as arena_llm
-from sauda.llm.games import bazaar as llm
+from sauda.games.arena import ARENA
+from sauda.games.bazaar import BAZAAR
+from sauda.llm.policy import LLMPolicy
 from sauda.policies import BUYERS, LABS
 for name in ("classic/marketplace_arena", "bazaar/career", "arena/coalition_market"):
     task = get_task(name)
     print(name, code_hash(task.env, task.learner, task.grade), code_hash(task.opponents))
-for policy in (*BUYERS.values(), *LABS.values(), llm.LLMPolicy, arena_llm.ArenaLLMPolicy):
+for policy in (*BUYERS.values(), *LABS.values(), LLMPolicy, BAZAAR.prompt, ARENA.prompt):
     print(code_hash(policy))
 """
 
@@ -66,7 +67,7 @@ def sources(tmp_path: Path) -> Path:
 
 def modules(folder: Path) -> list[Path]:
     """The modules to rewrite: those of the games and of who plays them."""
-    rooms = ("env", "sauda/policies", "sauda/language", "sauda/llm")
+    rooms = ("env", "sauda/policies", "sauda/language", "sauda/games", "sauda/llm")
     return [path for room in rooms for path in sorted((folder / room).rglob("*.py"))]
 
 
@@ -206,8 +207,8 @@ ROOTS = {
     "an arena task": (LABS_TASK.env, LABS_TASK.grade, LABS_TASK.opponents),
     "a buyer": (BUYERS["expert"],),
     "a lab": (LABS["planner"],),
-    "a prompt and its parser": (llm.render, llm.parse),
-    "a lab's prompt and its parser": (arena_llm.render, arena_llm.parse),
+    "a prompt and its parser": (BAZAAR.prompt.render, BAZAAR.prompt.parse),
+    "a lab's prompt and its parser": (ARENA.prompt.render, ARENA.prompt.parse),
 }
 OPERATORS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Mod: ast.Mult,

@@ -11,10 +11,10 @@ from panels.gpu_arena import callbacks as gpu_arena
 from panels.gpu_arena import view as arena_view
 from panels.haggle import choices, result_view
 from panels.transcripts.episodes import play as play_transcripts
+from sauda.games.transcript import from_json, to_json
+from sauda.llm.registry import get_policy
 from sauda.policies import LABS
-from sauda.policies import policy as get_policy
 from sauda.records.seeds import EXACT, SEED_BITS, drawn_seed, seed_in_json, whole_seed
-from sauda.records.transcript import from_json, to_json
 from sauda.sessions import arena as arena_play
 from sauda.sessions.bazaar import answer, quick_moves, standings, start
 

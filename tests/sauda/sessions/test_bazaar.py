@@ -5,24 +5,24 @@ from dataclasses import replace
 import pytest
 
 from env import BAZAAR_TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, rupees, shares
+from sauda.games import policies_of
 from sauda.llm.types import Reply
-from sauda.policies import BUYERS, SELLERS, contestants
+from sauda.policies import BUYERS, SELLERS
 from sauda.sessions.bazaar import (
     Game,
     Standing,
+    after_reply,
     answer,
-    asked,
     back,
+    counterfactual_request,
     finished,
-    hear,
     is_far_off,
-    missed,
     offer,
     place,
     quick_moves,
+    request,
     standings,
     start,
-    unsaid,
 )
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
@@ -260,7 +260,7 @@ def test_the_comparison_holds_the_visitor_and_every_policy_best_grade_first(task
     while not game.over:
         game = answer(game, quick_moves(game.observation)[1].action or WalkAway())
     rows = standings(game)
-    assert sorted(row.name for row in rows) == sorted(["you", *contestants(game.task)])
+    assert sorted(row.name for row in rows) == sorted(["you", *policies_of(game.task)])
     assert [row.visitor for row in rows].count(True) == 1
     grades = [row.grade for row in rows]
     assert grades == sorted(grades, reverse=True)
@@ -313,68 +313,73 @@ def test_a_game_waits_for_the_model_and_goes_on_with_its_reply(selling):
     assert selling.waiting
     with pytest.raises(IllegalAction, match="still think"):
         answer(selling, Offer(800))
-    question = asked(selling)
+    question = request(selling)
     assert question.schema["anyOf"]
-    limit = selling.theirs.reservation
+    limit = selling.model_observation.reservation
     assert f"Naya hai, {900 / limit:.0%}"[:-1] in question.messages[-1]["content"]
-    after = hear(selling, Reply('{"offer":50,"say":"# do"}', "mini, bf16 on CPU"))
+    after = after_reply(selling, Reply('{"offer":50,"say":"# do"}', "mini, bf16 on CPU"))
     assert not after.waiting
     bid = after.observation.bid
     assert bid == round(limit / 2)
     assert after.play.state.table.moves[-1].action.message == f"₹{bid} do"
-    assert after.heard[0].source == "mini, bf16 on CPU"
+    assert after.model_moves[0].source == "mini, bf16 on CPU"
 
 
 def test_a_reply_without_a_move_leaves_the_game_and_the_next_has_another_seed(selling):
     reply = Reply("I love it", "mini")
-    with pytest.raises(IllegalAction, match="I love it"):
-        hear(selling, reply)
-    again = missed(selling, reply)
+    again = after_reply(selling, reply)
+    assert again.invalid_replies == ("I love it",)
+    assert again.waiting
+    assert again.out_of_tries
     assert again.play == selling.play
-    assert asked(again).messages == asked(selling).messages
-    assert asked(again).seed != asked(selling).seed
-    assert hear(again, Reply('{"offer":50}', "mini")).heard[0].missed == ("I love it",)
+    assert request(again).messages == request(selling).messages
+    assert request(again).seed != request(selling).seed
+    assert after_reply(again, Reply('{"offer":50}', "mini")).model_moves[0].invalid_replies == (
+        "I love it",
+    )
 
 
 def test_what_is_played_again_from_an_earlier_move_is_the_same_game(selling):
-    after = answer(hear(selling, Reply('{"offer":50}', "mini")), Offer(700))
+    after = answer(after_reply(selling, Reply('{"offer":50}', "mini")), Offer(700))
     earlier = back(after, 1)
-    assert earlier.observation == hear(selling, Reply('{"offer":50}', "mini")).observation
-    assert (len(earlier.heard), earlier.undone) == (1, 1)
-    assert asked(answer(earlier, Offer(700))) == asked(after)
+    assert earlier.observation == after_reply(selling, Reply('{"offer":50}', "mini")).observation
+    assert (len(earlier.model_moves), earlier.undone) == (1, 1)
+    assert request(answer(earlier, Offer(700))) == request(after)
     assert back(after, 0).observation == start(SELLING, "mini+constrained+honest", 3).observation
     with pytest.raises(IllegalAction, match="2 moves"):
         back(after, 2)
 
 
 def test_what_the_words_changed_is_asked_with_the_same_seed_and_without_them(selling):
-    after = hear(selling, Reply('{"offer":50}', "mini"))
-    silent, spoken = unsaid(after), asked(selling)
+    after = after_reply(selling, Reply('{"offer":50}', "mini"))
+    silent, spoken = counterfactual_request(after), request(selling)
     assert silent.seed == spoken.seed
     assert silent.messages != spoken.messages
     assert "Naya" not in str(silent.messages)
 
 
 def test_a_wrapper_keeps_the_model_within_its_limit_and_says_so(selling):
-    limit = selling.theirs.reservation
-    after = hear(selling, Reply('{"offer":110}', "mini"))
+    limit = selling.model_observation.reservation
+    after = after_reply(selling, Reply('{"offer":110}', "mini"))
     assert after.observation.bid <= limit
-    assert after.heard[0].changes == ("held to its limit",)
+    assert after.model_moves[0].changes == ("held to its limit",)
 
 
 def test_a_model_that_sells_words_what_code_decided():
     game = start("bazaar/open", "mini:firm", 5)
     assert game.waiting
-    decided = hear(missed(missed(game, Reply("x", "m")), Reply("y", "m")), Reply("z", "m"))
-    assert decided.heard[0].source.startswith("scripted words: 3 tries")
+    decided = after_reply(
+        after_reply(after_reply(game, Reply("x", "m")), Reply("y", "m")), Reply("z", "m")
+    )
+    assert decided.model_moves[0].source.startswith("scripted words: 3 tries")
     opening = decided.observation.ask
-    with pytest.raises(IllegalAction):
-        hear(game, Reply("It is yours for ₹1!", "m"))
+    refused = after_reply(game, Reply("It is yours for ₹1!", "m"))
+    assert (refused.play, refused.out_of_tries) == (game.play, False)
     said = f"I ask {rupees(opening)} for this {game.observation.table.item.name}."
-    worded = hear(game, Reply(said, "m"))
+    worded = after_reply(game, Reply(said, "m"))
     assert worded.observation.ask == opening
     assert worded.play.state.table.moves[-1].action.message == said
-    assert str(round(game.theirs.reservation)) not in str(asked(game).messages)
+    assert str(round(game.model_observation.reservation)) not in str(request(game).messages)
 
 
 @pytest.mark.parametrize(

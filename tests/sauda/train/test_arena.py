@@ -8,9 +8,10 @@ import pytest
 
 from env import get_task
 from sauda.commands import train as cli
-from sauda.llm.batched_rollout import new_game, play_in_step
-from sauda.llm.games.arena import completion
-from sauda.llm.registry import Contestant
+from sauda.games.arena import ARENA
+from sauda.games.arena.prompt import completion
+from sauda.llm.batched_rollout import new_game, play_games
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.records.store import load
 from sauda.train import acceptance, dpo, grpo, sft, stage
@@ -18,7 +19,7 @@ from sauda.train.base import base
 from sauda.train.data.arena import ArenaData
 from sauda.train.run import Heartbeat, Run
 from sauda.train.self_play import Sampled, prompt_ids
-from tests.sauda.llm.test_arena_adapter import Booker
+from tests.sauda.games.test_arena_prompt import Booker
 from tests.sauda.train.test_grpo import gone_on_with, played
 from tests.sauda.train.test_stages import needs_tokenizer
 
@@ -52,15 +53,15 @@ def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_p
     ready = grpo._prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
     games, tokenizer = ready.trainer.rollout_func, stage.tokenizer_of(toy)
     begun = [new_game(HERE, seed, (1, n)) for seed in (7, 8) for n in range(4)]
-    play_in_step(begun, Contestant(Told(tokenizer)))
+    play_games(begun, PlayerSpec(Told(tokenizer)))
     rows = games.sequences(begun, 0)
     assert len(rows["grade"]) == 2 * len(begun)
     assert rows["grade"] == [game.grade for game in begun for _ in range(2)]
     for i, game in enumerate(begun):
-        prompts = [prompt_ids(asked.chat, tokenizer) for asked in game.asked]
+        prompts = [prompt_ids(asked.request.messages, tokenizer) for asked in game.turns]
         for k in (2 * i, 2 * i + 1):
             turn = prompts.index(rows["prompt_ids"][k])
-            assert rows["completion_ids"][k] == list(game.asked[turn].reply.ids)
+            assert rows["completion_ids"][k] == list(game.turns[turn].reply.ids)
             assert set(rows["env_mask"][k]) == {1}
     assert games.sequences(begun, 0) == rows
     assert games.sequences(begun, 1) != rows  # other turns
@@ -70,11 +71,11 @@ def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_p
 def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
     ready = grpo._prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
     game = new_game(HERE, 7)
-    play_in_step([game], Contestant(Told(stage.tokenizer_of(toy))))
-    count = dict.fromkeys(range(len(game.asked)), 0)
+    play_games([game], PlayerSpec(Told(stage.tokenizer_of(toy))))
+    count = dict.fromkeys(range(len(game.turns)), 0)
     for step in range(600):
         for (asked,) in ready.trainer.rollout_func.parts(game, (step, 0)):
-            count[game.asked.index(asked)] += 1
+            count[game.turns.index(asked)] += 1
     wanted = 1200 / len(count)
     assert all(abs(n - wanted) < 5 * np.sqrt(wanted) for n in count.values())
 
@@ -108,7 +109,7 @@ def test_the_gate_asks_for_actions_and_tells_how_many_the_rules_accept():
         def batch(self, chats, seeds):
             said = {}
             for state in acceptance.arena_held_out(6):
-                said[acceptance.speech(state.obs).render(state.obs)[1]["content"]] = state.action
+                said[ARENA.prompt.render(state.obs)[1]["content"]] = state.action
             return [Reply(completion(said[c[1]["content"]]), "x", 9, "stop") for c in chats]
 
     class Says:

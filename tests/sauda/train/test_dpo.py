@@ -7,8 +7,8 @@ import pytest
 
 from env import get_task
 from sauda.llm.backends.model import CannotLoad
-from sauda.llm.batched_rollout import new_game, play_in_step
-from sauda.llm.registry import Contestant
+from sauda.llm.batched_rollout import new_game, play_games
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply, ReplyTimeout
 from sauda.train import dpo, stage
 from sauda.train.base import base
@@ -43,7 +43,7 @@ class Bidder:
 
 
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
-    player = Contestant(Bidder())
+    player = PlayerSpec(Bidder())
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
     rows = list(compared(FEW, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
@@ -53,18 +53,18 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
         assert row["chosen"] != row["rejected"]
         assert row["gap"] >= FEW.gap
         game = new_game(get_task(row["task"]), row["seed"], (preferences.ALIKE,))
-        play_in_step([game], player)
-        assert row["chat"] in [[dict(m) for m in asked.chat] for asked in game.asked]
-    assert rows == list(compared(FEW, Contestant(Bidder()), instances))
+        play_games([game], player)
+        assert row["chat"] in [[dict(m) for m in asked.request.messages] for asked in game.turns]
+    assert rows == list(compared(FEW, PlayerSpec(Bidder()), instances))
 
 
 def test_what_was_said_already_is_not_played_again():
     player = Bidder(bids=(40,))
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
     games = [new_game(get_task(name), seed, (preferences.ALIKE,)) for name, seed in instances]
-    play_in_step(games, Contestant(player))
+    play_games(games, PlayerSpec(player))
     once = player.asked
-    list(compared(FEW, Contestant(player), instances))
+    list(compared(FEW, PlayerSpec(player), instances))
     assert player.asked == 2 * once + len(instances) * (FEW.branches - 1)
 
 
@@ -78,17 +78,17 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
             return super().batch(chats, seeds, schemas)
 
     with pytest.raises(KeyboardInterrupt):
-        collect(FEW, [Contestant(Dies())], file)
+        collect(FEW, [PlayerSpec(Dies())], file)
     before = lines(file)
     assert len(before) == 6
     with file.open("ab") as half:
         half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
-    found = collect(FEW, [Contestant(Bidder())], file)
+    found = collect(FEW, [PlayerSpec(Bidder())], file)
     assert len(found) == 6
     assert lines(file)[:6] == before
     tried = [(row["task"], row["seed"]) for row in lines(file)]
     assert len(tried) == len(set(tried))
-    whole = collect(FEW, [Contestant(Bidder())], tmp_path / "whole.jsonl")
+    whole = collect(FEW, [PlayerSpec(Bidder())], tmp_path / "whole.jsonl")
     assert [row["chosen"] for row in found] == [row["chosen"] for row in whole]
     told = summary(found)
     assert told["n"] == 6
@@ -99,7 +99,7 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
 def test_players_side_by_side_find_what_one_finds_alone(tmp_path):
     def found(players):
         file = tmp_path / f"{players}.jsonl"
-        collect(FEW, [Contestant(Bidder()) for _ in range(players)], file)
+        collect(FEW, [PlayerSpec(Bidder()) for _ in range(players)], file)
         return [{k: v for k, v in row.items() if k != "seconds"} for row in lines(file)]
 
     assert found(3) == found(1)
@@ -108,7 +108,7 @@ def test_players_side_by_side_find_what_one_finds_alone(tmp_path):
 def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
     config = replace(FEW, patience=6)
     with pytest.raises(Stopped, match="earn the same"):
-        collect(config, [Contestant(Bidder(bids=(40,)))], tmp_path / "pairs.jsonl")
+        collect(config, [PlayerSpec(Bidder(bids=(40,)))], tmp_path / "pairs.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_judge_is_asked_in_both_orders(judge, verdict):
 def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out():
     instances = [("bazaar/open", 40_000 + n) for n in range(6)]
 
-    found = [row for row in compared(FEW, Contestant(Bidder()), instances) if "gap" in row]
+    found = [row for row in compared(FEW, PlayerSpec(Bidder()), instances) if "gap" in row]
     chosen = {row["chosen"] for row in found}
 
     def against(messages, seed, schema=None):
@@ -161,7 +161,7 @@ def test_a_reply_that_forfeits_is_never_chosen():
             return [Reply(text, "canned", 5, "object") for text in texts]
 
     instances = [("bazaar/open", 40_000 + n) for n in range(9)]
-    rows = list(compared(FEW, Contestant(Loses()), instances))
+    rows = list(compared(FEW, PlayerSpec(Loses()), instances))
     assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
 
 
@@ -176,7 +176,7 @@ def test_a_judge_that_dies_stops_the_search_and_loses_no_pair(tmp_path):
 
     file = tmp_path / "pairs.jsonl"
     with pytest.raises(Stopped, match=r"the judge gave no answer: no reply within 5 s; 3 pairs"):
-        collect(replace(FEW, pairs=50), [Contestant(Bidder())], file, dies)
+        collect(replace(FEW, pairs=50), [PlayerSpec(Bidder())], file, dies)
     assert len(kept(file)) == 3
 
 

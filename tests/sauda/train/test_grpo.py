@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from env import get_task
+from sauda.games.bazaar.prompt import completion
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import CannotLoad
-from sauda.llm.batched_rollout import new_game, play_in_step
-from sauda.llm.games.bazaar import completion
-from sauda.llm.registry import Contestant
+from sauda.llm.batched_rollout import new_game, play_games
+from sauda.llm.registry import PlayerSpec
+from sauda.records.splits import is_unseen_game
 from sauda.train import grpo, stage
 from sauda.train.base import base
-from sauda.train.data.teacher import kept_back
 from sauda.train.run import Heartbeat, Run, Stopped
 from sauda.train.self_play import Learner, Sampled, learnt, prompt_ids
 from tests.sauda.train.test_stages import needs_tokenizer
@@ -50,14 +50,14 @@ def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
     tokenizer = stage.tokenizer_of(toy)
     game = new_game(get_task("bazaar/open"), 30_000)
     texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
-    play_in_step([game], Contestant(Bidder(tokenizer, *texts)))
-    assert len(game.asked) == 3
-    row = learnt(game.asked, tokenizer)
+    play_games([game], PlayerSpec(Bidder(tokenizer, *texts)))
+    assert len(game.turns) == 3
+    row = learnt(game.turns, tokenizer)
     said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
     text = tokenizer.decode(said)
     assert text == '{"offer":20} {"walk":true}'  # the second is no canonical form
     whole = tokenizer.decode(row["input_ids"])
-    assert completion(game.asked[1].proposal, game.asked[1].obs) == '{"offer":21}'
+    assert completion(game.turns[1].parsed.proposal, game.turns[1].obs) == '{"offer":21}'
     assert '{"offer":21}<|im_end|>' in whole  # as which it stands in the conversation
     assert "Ask" in whole
 
@@ -66,8 +66,8 @@ def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
 def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
     game = new_game(get_task("bazaar/open"), 30_000)
     tokenizer = stage.tokenizer_of(toy)
-    play_in_step([game], Contestant(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
-    row = learnt(game.asked, tokenizer)
+    play_games([game], PlayerSpec(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
+    row = learnt(game.turns, tokenizer)
     said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
     assert tokenizer.decode(said).endswith("well, well\n")
     assert game.play.forfeit
@@ -79,7 +79,7 @@ def test_instances_are_training_games_that_no_evaluation_is_about():
     found = grpo.instances(config)
     assert len(found) == 80
     assert len(set(found)) == 80
-    assert not any(kept_back(get_task(name), seed, config.untaught) for name, seed in found)
+    assert not any(is_unseen_game(get_task(name), seed, config.untaught) for name, seed in found)
     with pytest.raises(ValueError, match="too few training seeds"):
         grpo.instances(replace(config, steps=10**6))
 
@@ -96,7 +96,7 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
     for seed in (30_000, 30_003, 30_005):
         played.append(new_game(get_task("bazaar/open"), seed))
     texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
-    play_in_step(played, Contestant(Bidder(stage.tokenizer_of(toy), *texts)))
+    play_games(played, PlayerSpec(Bidder(stage.tokenizer_of(toy), *texts)))
     rows = games.sequences(played, 0)
     width = max(map(len, rows["prompt_ids"]))
     ids = [

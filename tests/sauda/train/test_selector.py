@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.verify import verify
-from sauda.policies import policy
+from sauda.llm.registry import get_policy
+from sauda.records.splits import SPLITS
 from sauda.records.store import parsed, save
 from sauda.train.selector import EXPERT, Config, episode_return, select, softmax, updated
 
@@ -71,7 +71,7 @@ def test_the_return_follows_the_true_utility():
     """Both sides of the reward's identity, where no penalty falls: see env/arena/reward.py."""
     task = get_task("arena/single_trade")
     for seed in range(5):
-        own = rollout(task, policy(task, "planner"), seed).final.private["lab_0"]
+        own = rollout(task, get_policy(task, "planner"), seed).final.private["lab_0"]
         gained = (own.utility - 0.5 * own.batna) / own.stake
         assert episode_return(task.name, "planner", seed) == pytest.approx(gained, abs=0.01)
 

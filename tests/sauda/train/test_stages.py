@@ -20,15 +20,15 @@ import pytest
 from safetensors import SafetensorError
 
 from env import CATALOGUE, Accept, Offer, begin, get_task
-from sauda.evaluation.evaluate import SPLITS
 from sauda.evaluation.verify import verify
+from sauda.games.bazaar.prompt import LETTERS, parse, render, shown, unit
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.model import TRAINED, CannotLoad, load
 from sauda.llm.backends.weights import packaged_file
-from sauda.llm.games.bazaar import LETTERS, parse, render, shown, unit
-from sauda.llm.registry import contestant
+from sauda.llm.registry import player_spec
 from sauda.llm.types import Reply
 from sauda.records import store
+from sauda.records.splits import SPLITS
 from sauda.train import run as runs
 from sauda.train import sft, stage
 from sauda.train.acceptance import fault_in
@@ -451,11 +451,11 @@ def test_R1_the_gate_names_foreign_letters_loops_and_replies_without_an_end():
 def test_a_trained_adapter_is_a_part_of_a_contestants_name(tmp_path, monkeypatch):
     monkeypatch.setattr("sauda.llm.backends.model.ADAPTERS", tmp_path)
     with pytest.raises(ValueError, match="no model policy 'mini"):
-        contestant("mini+sft")
+        player_spec("mini+sft")
     (tmp_path / "sft").mkdir()
     (tmp_path / "sft" / "adapter_config.json").write_text("{}")
-    assert contestant("mini+sft").weights == "mini+sft"
-    assert contestant("mini+sft+constrained").constrained
-    assert contestant("mini+sft+honest").wrapper == contestant("mini+honest").wrapper
+    assert player_spec("mini+sft").weights == "mini+sft"
+    assert player_spec("mini+sft+constrained").constrained
+    assert player_spec("mini+sft+honest").wrapper == player_spec("mini+honest").wrapper
     with pytest.raises(ValueError, match="no model policy"):
-        contestant("null+sft")
+        player_spec("null+sft")

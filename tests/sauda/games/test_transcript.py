@@ -6,8 +6,8 @@ import json
 import pytest
 
 from env import TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, get_task, rollout
-from sauda.policies import contestants
-from sauda.records.transcript import from_json, in_words, to_json, to_markdown
+from sauda.games import policies_of
+from sauda.games.transcript import from_json, in_words, to_json, to_markdown
 
 SINGLE = "classic/single_deal"
 
@@ -32,7 +32,7 @@ def played(*actions) -> dict:
 @pytest.mark.parametrize("name", TASKS)
 def test_an_episode_written_and_read_is_the_same_episode(name: str):
     task = TASKS[name]
-    for policy_name, policy in contestants(task).items():
+    for policy_name, policy in policies_of(task).items():
         episode = rollout(task, policy, 7)
         row = json.loads(json.dumps(to_json(episode, policy_name)))
         again = from_json(row)
@@ -115,11 +115,11 @@ def test_a_record_of_an_unknown_task_is_refused():
 
 def test_moves_in_words_say_the_price_first():
     turns = rollout(get_task(SINGLE), then(Offer(31.5, "take it"), WalkAway()), 0).turns
-    assert in_words(turns[1]) == "bids ₹31.50: “take it”"
-    assert in_words(turns[2]).startswith("asks ₹54: “")
-    assert in_words(turns[3]) == "walks away"
+    assert in_words(SINGLE, turns[1]) == "bids ₹31.50: “take it”"
+    assert in_words(SINGLE, turns[2]).startswith("asks ₹54: “")
+    assert in_words(SINGLE, turns[3]) == "walks away"
     forfeit = rollout(get_task(SINGLE), then(IllegalAction("hm")), 0).turns[-1]
-    assert in_words(forfeit) == "forfeits: hm"
+    assert in_words(SINGLE, forfeit) == "forfeits: hm"
 
 
 def test_the_markdown_has_every_move_in_order_and_the_end():

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 from env import advance, arena, begin, get_task, move, rollout
-from sauda.evaluation import arena_model_comparison as arena_comparison
-from sauda.llm.batched_rollout import new_game, play_in_step
-from sauda.llm.games import arena as arena_llm
-from sauda.llm.games.arena import ArenaLLMPolicy, completion, parse, render, schema
-from sauda.llm.registry import Contestant, contestant
+from sauda.games.arena import ARENA
+from sauda.games.arena.prompt import RULES, completion, parse, render, schema
+from sauda.llm.batched_rollout import new_game, play_games
+from sauda.llm.registry import PlayerSpec, get_policy, player_spec
 from sauda.llm.types import Reply
-from sauda.policies import LABS, policy
-from sauda.records.store import parsed
+from sauda.policies import LABS
 from sauda.train.data.arena import ArenaData, arena_rows, arena_summary, taught
 
 HERE = get_task("arena/market_round")
@@ -124,9 +122,9 @@ def test_the_schema_offers_what_the_rules_would_not_refuse():
 
 
 def test_a_wrapper_of_the_bazaar_has_no_seat_in_the_arena():
-    assert policy(HERE, "null+constrained").constrained
+    assert get_policy(HERE, "null+constrained").seat.constrained
     with pytest.raises(ValueError, match="wrapper"):
-        policy(HERE, "null+honest")
+        get_policy(HERE, "null+honest")
 
 
 class Booker:
@@ -147,10 +145,10 @@ class Booker:
 
 def test_games_in_step_are_the_games_played_alone():
     games = [new_game(HERE, seed) for seed in SEEDS]
-    play_in_step(games, Contestant(Booker()))
-    alone = [rollout(HERE, ArenaLLMPolicy(Booker()), seed) for seed in SEEDS]
+    play_games(games, PlayerSpec(Booker()))
+    alone = [rollout(HERE, PlayerSpec(Booker()).policy(ARENA), seed) for seed in SEEDS]
     assert [game.play.state for game in games] == [one.final for one in alone]
-    broken = [isinstance(a.proposal, arena.Malformed) for game in games for a in game.asked]
+    broken = [isinstance(t.action, arena.Malformed) for game in games for t in game.turns]
     assert any(broken)
     assert not all(broken)
 
@@ -176,43 +174,8 @@ def test_where_another_moves_the_expert_is_learnt_all_the_same():
     assert {row.deal for row in found} == {0, 1, 2, 3, 4}  # five waits, and the rounds are out
 
 
-# The ladder ---------------------------------------------------------------------------------------
-
-
-def test_the_ladder_is_of_its_kind_and_comes_out_again(tmp_path, monkeypatch):
-    config = arena_comparison.Config(
-        stages=("null",), policies=("planner", "wait"), episodes=5, batch=3
-    )
-    data = json.loads(json.dumps(arena_comparison.arena_ladder(config, tmp_path)))
-    parsed("arena_ladder/1", data)
-    assert arena_comparison.again(config, data) == data
-    rows = {row["policy"]: row for row in data["rows"]}
-    assert rows["null"]["unparsed"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
-    assert rows["planner"]["grade"]["mean"] > rows["wait"]["grade"]["mean"]
-    kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
-    assert len(kept) == 2
-    assert json.loads(json.dumps(arena_comparison.arena_ladder(config, tmp_path))) == data
-    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
-
-
-def test_what_a_stage_adds_is_told_pair_by_pair(tmp_path):
-    config = arena_comparison.Config(stages=("wait", "planner"), policies=(), episodes=6)
-    data = arena_comparison.arena_ladder(config, tmp_path)
-    (climb,) = data["climbs"]
-    grades = [np.array(data["episodes"][name]["grade"]) for name in ("planner", "wait")]
-    assert climb["n"] == 6
-    assert climb["difference"] == pytest.approx((grades[0] - grades[1]).mean(), abs=1e-6)
-
-
-def test_a_strange_name_is_refused_before_anything_is_played(tmp_path):
-    with pytest.raises(ValueError, match="model policy"):
-        arena_comparison.arena_ladder(arena_comparison.Config(stages=("mini+nobody",)), tmp_path)
-    with pytest.raises(ValueError, match="at least 1"):
-        arena_comparison.arena_ladder(arena_comparison.Config(episodes=0), tmp_path)
-
-
 def test_the_null_model_plays_a_whole_game():
     games = [new_game(HERE, 50_000)]
-    play_in_step(games, contestant("null"))
+    play_games(games, player_spec("null"))
     assert games[0].grade < 0
-    assert arena_llm.RULES.format(lab="lab_0") == games[0].asked[0].chat[0]["content"]
+    assert RULES.format(lab="lab_0") == games[0].turns[0].request.messages[0]["content"]

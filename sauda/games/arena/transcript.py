@@ -8,7 +8,7 @@ from env import Episode, Turn, arena, begin, get_task
 MALFORMED = "malformed_action"
 
 
-def move_row(action: arena.Action | arena.Malformed) -> dict[str, Any]:
+def to_json(action: arena.Action | arena.Malformed) -> dict[str, Any]:
     """The action as a recorded move, without its lab."""
     reason = action.reason if isinstance(action, arena.Malformed) else arena.action_fault(action)
     if reason:
@@ -17,20 +17,20 @@ def move_row(action: arena.Action | arena.Malformed) -> dict[str, Any]:
     return {"action": fields.pop("action_type"), **fields}
 
 
-def is_move(row: Mapping[str, Any]) -> bool:
-    """Whether a recorded move is one of this game."""
-    return row["action"] in arena.KINDS or row["action"] == MALFORMED
+def from_json(row: Mapping[str, Any]) -> arena.Action | arena.Malformed:
+    """The action that a recorded move holds; what is malformed is recorded as such.
 
-
-def action_of(row: Mapping[str, Any]) -> arena.Action | arena.Malformed:
-    """The action that a recorded move holds; what is malformed is recorded as such."""
+    Raises ValueError for a kind of action that the arena has not.
+    """
     if row["action"] == MALFORMED:
         return arena.Malformed(row["reason"])
+    if row["action"] not in arena.KINDS:
+        raise ValueError(f"an action is one of {', '.join(arena.KINDS)}, not {row['action']!r}")
     fields = {name: field for name, field in row.items() if name not in ("agent", "action")}
     return arena.action_from({"action_type": row["action"], **fields})
 
 
-def in_words(action: arena.Action | arena.Malformed) -> str:
+def action_in_words(action: arena.Action | arena.Malformed) -> str:
     """The action as a phrase without its lab."""
     if isinstance(action, arena.Malformed):
         return f"gives no action: {action.reason}"
@@ -67,6 +67,11 @@ _VERBS = {
 }
 
 
+def in_words(turn: Turn) -> str:
+    """The turn's action as a phrase without its lab."""
+    return action_in_words(turn.action)
+
+
 def to_markdown(played: Episode, policy: str) -> str:
     """The episode for people: rounds, shocks, every move with its result, the settlement."""
     task = get_task(played.task)
@@ -100,12 +105,7 @@ def _moves(played: Episode) -> Iterator[str]:
             return
         state = task.env.step(state, turn.action)
         for result in state.private[turn.agent].results[:1]:
-            yield f"{number}. **{turn.agent}** {in_words(turn.action)} → `{result.code}`"
+            yield f"{number}. **{turn.agent}** {action_in_words(turn.action)} → `{result.code}`"
     yield from ("", "## Settlement", "")
     for lab in state.market.labs:
         yield f"- **{lab}** {state.private[lab].results[-1].message}"
-
-
-def is_of_arena(turn: Turn) -> bool:
-    """Whether a turn is of this game."""
-    return isinstance(turn.action, arena.Action | arena.Malformed)

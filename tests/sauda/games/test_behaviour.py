@@ -1,22 +1,22 @@
-"""A buyer's conduct is counted from the moves it made, one game at a time."""
+"""A buyer's behaviour is counted from the moves it made, one game at a time."""
 
 from dataclasses import replace
 
 import pytest
 
-from env import Accept, Offer, WalkAway, begin, get_task
-from sauda.evaluation import behaviour as module
-from sauda.evaluation.behaviour import CONDUCT, conduct
-from sauda.llm.batched_rollout import Asked
+from env import Accept, Offer, WalkAway
+from sauda.games.bazaar import behaviour as module
+from sauda.games.bazaar.behaviour import BEHAVIOUR, behaviour_metrics
+from sauda.games.messages import ModelTurn, ParsedReply, Request
 from sauda.llm.types import Reply
-from tests.sauda.llm.test_bazaar_adapter import seen
+from tests.sauda.games.test_bazaar_prompt import seen
 
 
 def made(*moves, limit=800.0, ask=900.0):
     """Turns in which a buyer with that limit made these moves; None is a forfeit."""
     obs = seen(asks=(1000.0, ask), reservation=limit)
-    before = begin(get_task("bazaar/open"), 0)
-    return [Asked(before, obs, (), Reply("", ""), move or ValueError(), move) for move in moves]
+    parsed = [ParsedReply(move or ValueError(), move) for move in moves]
+    return [ModelTurn(obs, Request((), 0), Reply("", ""), one) for one in parsed]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def made(*moves, limit=800.0, ask=900.0):
     ],
 )
 def test_words_and_limits_are_kept_or_not(moves, counted):
-    assert conduct(made(*moves), market=False) == dict.fromkeys(CONDUCT, 0) | counted
+    assert behaviour_metrics(made(*moves), market=False) == dict.fromkeys(BEHAVIOUR, 0) | counted
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_words_and_limits_are_kept_or_not(moves, counted):
 )
 def test_what_is_due_counts_once_a_game_and_by_one_rule_for_both(monkeypatch, due, moves, counted):
     monkeypatch.setattr(module, "belief_buyer", lambda obs, rng: due)
-    found = conduct(made(*moves, ask=700.0), market=True)
+    found = behaviour_metrics(made(*moves, ask=700.0), market=True)
     found |= dict.fromkeys(("retreats", "broken", "over_limit"), 0)
-    assert found == dict.fromkeys(CONDUCT, 0) | counted
+    assert found == dict.fromkeys(BEHAVIOUR, 0) | counted
 
 
 def test_the_wrapper_s_move_counts_and_not_what_the_model_proposed():
     (turn,) = made(Offer(801))
-    kept = replace(turn, action=Offer(800), changed=True)
-    assert conduct([kept], market=False)["over_limit"] == 0
+    kept = replace(turn, parsed=replace(turn.parsed, action=Offer(800), changes=("held",)))
+    assert behaviour_metrics([kept], market=False)["over_limit"] == 0

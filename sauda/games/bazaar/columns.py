@@ -1,10 +1,10 @@
-"""One cell of an evaluation: a task and a policy over seeds, as columns, one value a deal.
+"""Episodes of the bazaar as columns, one value a deal, and the figures of a row.
 
-Scripted buyers are played through the batch engine; `replay_cell` plays the same through the scalar
-one, and the columns are equal to the last digit.
+Shares are of the ZOPA, and a failure counts 0. A career is one episode of several deals: its share
+is the mean over them; `deal_rate`, `rounds` and `ends` count deals.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,15 +16,20 @@ from env import (
     EndReason,
     Episode,
     Games,
+    IllegalAction,
     Task,
     games_of,
-    get_task,
     play_batch,
-    rollout,
     shares,
 )
-from sauda.policies import policy
+from sauda.games.adapter import Evaluated
+from sauda.games.bazaar.behaviour import BEHAVIOUR, behaviour_metrics
+from sauda.games.messages import ModelTurn
 from sauda.policies.vectorized import BATCH
+
+METRICS = ("share", "grade")
+MODEL_COUNTS = ("moves", "unparsed", "changed", "tokens", *BEHAVIOUR)  # of a model, an episode
+OPEN_MARKET = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # of one deal
 
 # How a deal ended for the learner, one letter a deal.
 ENDS = {
@@ -37,26 +42,30 @@ ENDS = {
 }
 
 
-def play_cell(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """One task and policy over `seeds`, as columns; grades have one value an episode.
+def batch_columns(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any] | None:
+    """The columns of one task and policy over `seeds` through the vectorized engine.
 
-    Whoever sells, and a buyer without a batch form, is played through `rollout`.
+    They equal those of `episode_columns` to the last digit. None for whoever sells, and for a buyer
+    without a batch form.
     """
     if task_name not in BATCH_TASKS or policy_name not in BATCH:
-        return replay_cell(task_name, policy_name, seeds)
+        return None
     games = games_at(task_name, tuple(seeds))
     played = play_batch(games, BATCH[policy_name])
 
     def column(field: str) -> list[Any]:
         return np.stack([getattr(deal, field) for deal in played.deals], axis=1).ravel().tolist()
 
-    mine = [buyer == 0 for buyer in column("buyer")]
+    is_learner = [buyer == 0 for buyer in column("buyer")]
     by_seller = [by == SELLER for by in column("by")]
     reasons = [tuple(EndReason)[end] for end in column("end")]
     number = float if games.decimals else int  # as the scalar engine counts whole rupees
     return {
-        "end": "".join(map(letter, reasons, by_seller, mine)),
-        "price": [number(p) if m else None for p, m in zip(column("price"), mine, strict=True)],
+        "end": "".join(map(letter, reasons, by_seller, is_learner)),
+        "price": [
+            number(price) if own else None
+            for price, own in zip(column("price"), is_learner, strict=True)
+        ],
         "rounds": [
             0 if end == EndReason.FORFEIT else count
             for end, count in zip(reasons, column("rounds"), strict=True)
@@ -70,13 +79,6 @@ def play_cell(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[st
 def games_at(task_name: str, seeds: tuple[int, ...]) -> Games:
     """`games_of`, kept: one policy after the other meets the same games."""
     return games_of(task_name, seeds)
-
-
-def replay_cell(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """The same columns through the scalar engine."""
-    game = get_task(task_name)
-    learner = policy(game, policy_name)
-    return episode_columns(game, [rollout(game, learner, seed) for seed in seeds])
 
 
 def episode_columns(game: Task, played: Sequence[Episode]) -> dict[str, Any]:
@@ -95,10 +97,10 @@ def _six_digits(values: Iterable[float]) -> list[float]:
     return [round(value, 6) for value in values]
 
 
-def letter(end: EndReason, by_seller: bool, mine: bool) -> str:
-    """How a deal ended, as a letter of ENDS; `mine` where the learner is a party to the price."""
+def letter(end: EndReason, by_seller: bool, own: bool) -> str:
+    """How a deal ended, as a letter of ENDS; `own` where the learner is a party to the price."""
     if end == EndReason.AGREEMENT:
-        return "A" if mine else "O"
+        return "A" if own else "O"
     if end == EndReason.WALKAWAY:
         return "S" if by_seller else "B"
     return "D" if end == EndReason.DEADLINE else "F"
@@ -121,11 +123,43 @@ def ends(played: Episode, learner: str) -> str:
 def deal_price(played: Episode, index: int, learner: str) -> float | None:
     """The price the learner paid or got in one deal; None without one of its own."""
     past = played.final.table.past
-    made = index < len(past) and learner in ("seller", past[index].buyer)
-    return past[index].price if made else None
+    own = index < len(past) and learner in ("seller", past[index].buyer)
+    return past[index].price if own else None
 
 
 def rounds(played: Episode) -> list[int]:
     """Rounds of each deal, 0 for one that a forfeit cut off before its end."""
     past = played.final.table.past
     return [past[i].rounds if i < len(past) else 0 for i in range(deals(played))]
+
+
+def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """Rows of the bazaar need nothing but their columns."""
+    return {}
+
+
+def tables(played: Evaluated) -> dict[str, Any]:
+    """An evaluation of the bazaar has no tables beside its rows."""
+    return {}
+
+
+def figures(task: Task, columns: Mapping[str, Any], worlds: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row holds beside METRICS, its ends and hashes."""
+    deals = columns["end"]
+    return {
+        "deals": len(deals),
+        "deal_rate": round(deals.count("A") / len(deals), 6),
+        "success_rate": round(float(np.mean(np.array(columns["grade"]) >= task.success)), 6),
+        "rounds": round(float(np.mean(columns["rounds"])), 6),
+    }
+
+
+def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
+    """The MODEL_COUNTS of one episode from the model's turns."""
+    return {
+        "moves": len(turns),
+        "unparsed": sum(isinstance(turn.parsed.proposal, IllegalAction) for turn in turns),
+        "changed": sum(bool(turn.parsed.changes) for turn in turns),
+        "tokens": sum(turn.reply.tokens for turn in turns),
+        **behaviour_metrics(turns, task.name in OPEN_MARKET),
+    }

@@ -23,7 +23,10 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.llm.games.bazaar import LLMPolicy, Null, completion, parse, render, schema, shown
+from sauda.games.bazaar import BAZAAR
+from sauda.games.bazaar.prompt import completion, parse, render, schema, shown
+from sauda.llm.models import NullModel
+from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.policies.bazaar_scripted import linear
 
@@ -235,7 +238,7 @@ def test_a_price_beyond_the_limit_reads_as_one():
 
 
 def test_text_without_a_move_is_a_forfeit_and_never_a_silent_bid():
-    played = rollout(get_task("bazaar/open"), LLMPolicy(Null()), 0)
+    played = rollout(get_task("bazaar/open"), PlayerSpec(NullModel()).policy(BAZAAR), 0)
     assert played.end == "forfeit"
     assert "who can say" in played.turns[-1].error
 
@@ -247,7 +250,7 @@ def test_the_seed_of_a_reply_comes_from_the_policy_s_own_stream():
         seeds.append(seed)
         return Reply('{"offer":45}', "canned")
 
-    policy = LLMPolicy(canned)
+    policy = PlayerSpec(canned).policy(BAZAAR)
     for seed in (1, 1, 2):
         assert policy(seen(), np.random.default_rng(seed)) == Offer(450)
     assert seeds[0] == seeds[1] != seeds[2]

@@ -1,21 +1,18 @@
-"""A language model as a lab of the GPU arena: what it is asked, and what its completions mean.
+"""The GPU arena for a language model: an observation as a prompt, a completion as an action.
 
-A completion is the arena's own JSON, one of the fourteen actions, so that nothing has to be learnt
-that an agent over the wire would not send as well. The prompt tells of each job which blocks serve
-it and for how many hours, counted by the rules; what to do with them is for the model.
+A completion is the arena's own JSON for one of the fourteen actions, the same that an agent sends
+over the wire. For each job the prompt lists the blocks that serve it and their hours, counted by
+the rules; the model decides what to do with them.
 """
 
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from env import IllegalAction, arena
-from sauda.llm.games.bazaar import first_object, seed_of
-from sauda.llm.types import Generate, Reply, Schema
+from sauda.games.bazaar.prompt import first_object
+from sauda.games.messages import Schema
 
 Action = arena.Action | arena.Malformed
 
@@ -35,7 +32,7 @@ ORDER = (  # of a completion's keys: what a choice is about before what it takes
 
 
 def render(obs: arena.Observation) -> list[dict[str, str]]:
-    """What `obs` is to a language model, as chat messages: the rules, then how things stand."""
+    """`obs` as chat messages: the rules, then the position."""
     return [
         {"role": "system", "content": RULES.format(lab=obs.agent)},
         {"role": "user", "content": "\n".join(_standing(obs))},
@@ -74,7 +71,7 @@ def _standing(obs: arena.Observation) -> Iterator[str]:
 
 
 def _job(obs: arena.Observation, job: arena.Job) -> str:
-    """A job: what it lacks, what is still to be earned, and the blocks that serve it."""
+    """A job: the hours it lacks, the credits still to earn, and the blocks that serve it."""
     left = job.full_value - arena.booked_value(job, job.on_time, job.late)
     whole = "" if job.partial_credit_allowed else ", all or nothing"
     usable, present = arena.usable_blocks(obs), {lab.lab_id for lab in obs.others}
@@ -82,12 +79,12 @@ def _job(obs: arena.Observation, job: arena.Job) -> str:
     pooled = [block for block in usable if block not in yours]
     others = [b for b in obs.market.blocks.values() if b.owner_lab_id in present]
     to_buy = [block for block in others if arena.is_requestable(block) and block not in pooled]
-    told = (
+    line = (
         f"{job.job_id} lacks {_lacking(job)}h by round {job.deadline_round}, worth "
         f"{left:.0f}{whole}. Yours: {_list(obs, job, yours)}."
     )
-    told += f" In the pool: {_list(obs, job, pooled)}." if pooled else ""
-    return f"{told} To buy: {_list(obs, job, to_buy)}."
+    line += f" In the pool: {_list(obs, job, pooled)}." if pooled else ""
+    return f"{line} To buy: {_list(obs, job, to_buy)}."
 
 
 def _lacking(job: arena.Job) -> int:
@@ -97,19 +94,19 @@ def _lacking(job: arena.Job) -> int:
 def _list(obs: arena.Observation, job: arena.Job, blocks: Iterable[arena.Block]) -> str:
     """Blocks by the hours they give to `job`, the most first.
 
-    Late hours are told where those on time do not suffice. A block's name tells who had it first,
-    so its owner is named where that is another by now.
+    Late hours are listed where those on time do not suffice. A block's name holds its first owner,
+    so the present owner is named where it is another.
     """
     served = ((_serves(obs, job, block), block) for block in blocks)
-    found = sorted(((h, b) for h, b in served if any(h)), key=lambda pair: pair[0], reverse=True)
-    told = []
-    for (on_time, late), block in found:
+    serving = sorted(((h, b) for h, b in served if any(h)), key=lambda pair: pair[0], reverse=True)
+    entries = []
+    for (on_time, late), block in serving:
         owner = block.owner_lab_id
         sold = owner not in (obs.agent, f"lab_{block.block_id.split('_')[1]}")
         hours = [f"{on_time}h"] * bool(on_time)
         hours += [f"{late}h late"] * bool(late and on_time < _lacking(job))
-        told.append(f"{block.block_id}{f' of {owner}' * sold} {'+'.join(hours)}")
-    return ", ".join(told) or "none"
+        entries.append(f"{block.block_id}{f' of {owner}' * sold} {'+'.join(hours)}")
+    return ", ".join(entries) or "none"
 
 
 def _serves(obs: arena.Observation, job: arena.Job, block: arena.Block) -> tuple[int, int]:
@@ -121,7 +118,7 @@ def _serves(obs: arena.Observation, job: arena.Job, block: arena.Block) -> tuple
 
 
 def _terms(offer: arena.Offer) -> str:
-    """An offer as a trade, from its sender's side; what is said with it binds nobody."""
+    """An offer as a trade, from its sender's side; its message binds nobody."""
     gives, wants = [*offer.offered_blocks], [*offer.requested_blocks]
     gives += [f"{offer.payment:.0f} credits"] * bool(offer.payment)
     wants += [f"{offer.ask:.0f} credits"] * bool(offer.ask)
@@ -132,8 +129,8 @@ def completion(action: arena.Action) -> str:
     """The canonical completion that makes `action`: credits in whole numbers, words if it must."""
     words = action.message if "message" in arena.KINDS[action.action_type].required else ""
     whole = tuple((k, math.floor(v) if k == "ask" else v) for k, v in action.conditions)
-    made = action._replace(message=words, payment=math.floor(action.payment), conditions=whole)
-    row = made.as_json()
+    canonical = action._replace(message=words, payment=math.floor(action.payment), conditions=whole)
+    row = canonical.as_json()
     ordered = {name: row[name] for name in ORDER if name in row}
     return json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
 
@@ -141,7 +138,7 @@ def completion(action: arena.Action) -> str:
 def parse(completion: str, obs: arena.Observation) -> Action:
     """The action that the first JSON object in `completion` holds.
 
-    Nothing is raised: what holds none is malformed, which the rules answer with a code.
+    Raises nothing: a completion without one is a malformed action, which the rules answer.
     """
     try:
         return arena.action_from(first_object(completion))
@@ -150,10 +147,10 @@ def parse(completion: str, obs: arena.Observation) -> Action:
 
 
 def schema(obs: arena.Observation) -> Schema:
-    """The choices that the rules would not refuse at `obs`, for decoding under a grammar."""
-    made = dict.fromkeys(completion(action) for action in arena.legal_actions(obs))
+    """The actions that the rules accept at `obs`, as a JSON schema for constrained decoding."""
+    completions = dict.fromkeys(completion(action) for action in arena.legal_actions(obs))
     return {
-        "anyOf": [_exactly(json.loads(text)) for text in made],
+        "anyOf": [_exactly(json.loads(text)) for text in completions],
         "x-guidance": {"whitespace_flexible": False},
     }
 
@@ -167,14 +164,6 @@ def _exactly(row: Mapping[str, Any]) -> Schema:
     }
 
 
-@dataclass(frozen=True)
-class ArenaLLMPolicy:
-    """A language model in a lab's seat, as it is: text that holds no action is malformed."""
-
-    generate: Generate
-    constrained: bool = False  # decode under `schema`: a policy with a row of its own
-
-    def __call__(self, obs: arena.Observation, rng: np.random.Generator) -> Action:
-        form = schema(obs) if self.constrained else None
-        reply: Reply = self.generate(render(obs), seed_of(rng), form)
-        return parse(reply.text, obs)
+def preview(text: str, obs: arena.Observation) -> str:
+    """A completion that still grows, for people: its text as it is."""
+    return text

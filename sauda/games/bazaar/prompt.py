@@ -1,25 +1,22 @@
-"""A language model as a player: an observation as a prompt, a completion as a move.
+"""The bazaar for a language model: an observation as a prompt, a completion as a move.
 
-Prices in prompt and completion are whole percent of the own limit, so that goods of 50 and of
-80,000 rupees read alike (R22) and a loss is a number beyond 100: a small model that was told its
-limit as one number among others paid over it in a quarter of its moves. What a move says is worded
-from its price: `#` stands for it, and a message that names another price is no move (R6). `render`
-is the one prompt for training and serving (R24).
+Prices in prompt and completion are whole percent of the model's own limit. Goods of 50 and of
+80,000 rupees then read alike, and a loss is a number above 100; given its limit in rupees among
+other numbers, a small model paid above it in a quarter of its moves. The message of a move follows
+its price: `#` stands for the price, and a message that names another price makes no move. Training
+and serving use the same prompt, `render`.
 """
 
 import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-import numpy as np
-
 from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees
+from sauda.games.messages import Schema
 from sauda.language import money
-from sauda.llm.types import Generate, Messages, Reply, Schema
 
 Action = Offer | Accept | WalkAway
 
@@ -44,25 +41,25 @@ VERBS = ("offer", "accept", "walk")
 
 
 def render(obs: Observation) -> list[dict[str, str]]:
-    """What `obs` is to a language model, as chat messages that only grow while a deal lasts.
+    """`obs` as chat messages, to which a deal's later observations only append.
 
-    First the rules, the same for every game of a seat; then the position and the other side's first
-    move; then each own move as the completion that makes it, and each answer to it. What was read
-    once need not be read again, and a whole deal is one training sequence.
+    First the rules, which are the same for every game of a seat; then the position and the other
+    side's first move; then each own move as the completion that makes it, and each answer to it. A
+    decoder can so reuse its cache, and a whole deal is one training sequence.
     """
     seat = "seller" if obs.agent == "seller" else "buyer"
     chat = [{"role": "system", "content": RULES[seat]}]
-    heard, number = [*_position(obs, seat)], 0
+    news, number = [*_position(obs, seat)], 0
     for move in _moves(obs):
         if move.agent == obs.agent:
-            chat.append({"role": "user", "content": _turn(obs, heard, number)})
+            chat.append({"role": "user", "content": _turn(obs, news, number)})
             chat.append({"role": "assistant", "content": completion(move.action, obs)})
-            heard, number = [], number + 1
+            news, number = [], number + 1
         else:
-            heard.append(_answer(move, obs))
+            news.append(_answer(move, obs))
     if obs.table.rivals:
-        heard.append(_rivals(obs))
-    chat.append({"role": "user", "content": _turn(obs, heard, number)})
+        news.append(_rivals(obs))
+    chat.append({"role": "user", "content": _turn(obs, news, number)})
     return chat
 
 
@@ -75,9 +72,9 @@ def _moves(obs: Observation) -> Iterator[Move]:
 
 
 def _position(obs: Observation, seat: str) -> Iterator[str]:
-    """What stays as it is while a deal lasts."""
+    """The facts that do not change during a deal."""
     table, own = obs.table, obs.own
-    item = f"{_clean(table.item.name)}, {_clean(table.item.condition)}".replace("_", " ")
+    item = f"{clean(table.item.name)}, {clean(table.item.condition)}".replace("_", " ")
     yield f"{item}. List {shown(obs, table.item.list_price)}."
     if "discount" in own:
         yield f"Keeps {round(100 * own['discount'])}%."
@@ -93,13 +90,13 @@ def _position(obs: Observation, seat: str) -> Iterator[str]:
 def _answer(move: Move, obs: Observation) -> str:
     """A move of the other side: its price and its words.
 
-    Its manner is left out: a buyer that reads it knows the seller's type better and wins no more
-    (`belief.json`), and it took a third of the prompt.
+    Its manner is left out: a buyer that reads it estimates the seller's type better and wins no
+    more (`belief.json`), and it took a third of the prompt.
     """
     seat = "Bid" if obs.agent == "seller" else "Ask"
     parts = [f"{seat} {shown(obs, move.action.price)}."] if isinstance(move.action, Offer) else []
-    if said := _said(obs, move.action.message):
-        parts.append(f"Says {json.dumps(said, ensure_ascii=False)}")
+    if message := _quoted(obs, move.action.message):
+        parts.append(f"Says {json.dumps(message, ensure_ascii=False)}")
     return " ".join(parts)
 
 
@@ -108,34 +105,34 @@ def _rivals(obs: Observation) -> str:
     return f"Rivals {active}.{' You were outbid.' if obs.table.outbid else ''}"
 
 
-def _turn(obs: Observation, heard: Sequence[str], number: int) -> str:
-    """What was heard since the last own move, the round, and by which one a deal must be made."""
+def _turn(obs: Observation, news: Sequence[str], number: int) -> str:
+    """The events since the last own move, the round, and the round by which a deal must be made."""
     deadline = obs.own.get("deadline")
     until = "" if deadline is None else f", deadline {deadline}"
-    return " ".join(filter(None, [*heard, f"Round {number + 1}/{obs.table.rounds}{until}."]))
+    return " ".join(filter(None, [*news, f"Round {number + 1}/{obs.table.rounds}{until}."]))
 
 
 def completion(action: Action, obs: Observation) -> str:
     """The canonical completion that makes `action` at `obs`, or made it earlier in its deal."""
     verb = {Offer: "offer", Accept: "accept", WalkAway: "walk"}[type(action)]
     price = action.price if isinstance(action, Offer) else _standing(obs)
-    made: dict[str, Any] = {verb: shown(obs, price) if verb == "offer" else True}
-    words = _clean(action.message)[: money.LONGEST_MESSAGE]
+    row: dict[str, Any] = {verb: shown(obs, price) if verb == "offer" else True}
+    words = clean(action.message)[: money.LONGEST_MESSAGE]
     for mention in reversed(money.prices(words)):
         if mention.amount == price:
             words = words[: mention.start] + "#" + words[mention.end :]
     if words:
-        made["say"] = words[:LONGEST_QUOTE]
-    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+        row["say"] = words[:LONGEST_QUOTE]
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 
 def unit(obs: Observation) -> float:
-    """The rupees that are 100 percent here: the own reservation price."""
+    """The rupees that are 100 percent at `obs`: the own reservation price."""
     return obs.reservation
 
 
 def shown(obs: Observation, price: float) -> int:
-    """`price` as the model reads it: whole percent, halves up."""
+    """`price` in whole percent, as the model reads it; halves are rounded up."""
     return math.floor(100 * price / unit(obs) + 0.5)
 
 
@@ -148,22 +145,19 @@ def _share(deal: Any) -> int:
     return math.floor(100 * deal.price / deal.opening_ask + 0.5)
 
 
-def _said(obs: Observation, message: str) -> str:
-    """The other side's words, their prices in percent; they are quoted, so that they stay data."""
-    text = _clean(message)[: money.LONGEST_MESSAGE]
+def _quoted(obs: Observation, message: str) -> str:
+    """The other side's words with their prices in percent, to be quoted as data."""
+    text = clean(message)[: money.LONGEST_MESSAGE]
     for mention in reversed(money.prices(text)):
         amount = str(shown(obs, mention.amount)) if abs(mention.amount) <= 1e12 else "too much"
         text = text[: mention.start] + amount + text[mention.end :]
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """One line without control characters and without a chat template's own marks."""
     text = re.sub(r"<\|[^|<>]{0,40}\|>|</?s>|<(?:start|end)_of_turn>", " ", text)
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
-clean = _clean  # for others who put words that are not ours into a prompt
 
 
 def parse(completion: str, obs: Observation) -> Action:
@@ -173,7 +167,7 @@ def parse(completion: str, obs: Observation) -> Action:
     rupees where they bear a currency. A price that reads like the other side's takes it. Raises
     IllegalAction, quoting the completion, where there is no move or the words differ from it.
     """
-    verb, amount, words = _verb(_first_object(completion), completion)
+    verb, amount, words = _verb(first_object(completion), completion)
     standing = _standing(obs)
     if verb == "walk":
         return WalkAway(_worded(words, None, standing, obs, completion))
@@ -187,54 +181,51 @@ def parse(completion: str, obs: Observation) -> Action:
     return Offer(price, _worded(words, amount, price, obs, completion))
 
 
-def glimpse(text: str, obs: Observation) -> str:
-    """What a completion that still grows says so far, for people: its price in rupees, its words.
+def preview(text: str, obs: Observation) -> str:
+    """The readable part of a growing completion: its price in rupees and its words.
 
-    Nothing is judged here; `parse` does that once the completion is whole. Words with a number in
-    them wait till then, since it may be the limit.
+    `parse` judges the completion once it is whole. Words that hold a number are left out until
+    then, since the number may be the limit.
     """
     number = re.search(r'"offer"\s*:\s*"?(\d{1,5})(?=\D)', text)
     price = rupees(obs.priced(unit(obs) * int(number[1]) / 100)) if number else ""
     words = re.search(r'"(?:say|message)"\s*:\s*"((?:[^"\\]|\\.)*)', text)
-    said = words[1] if words and not re.search(r"\d", words[1]) else ""
-    said = "" if money.prices(said) else re.sub("#", price, said)
-    return " ".join(part for part in (price, _clean(said)) if part)
+    message = words[1] if words and not re.search(r"\d", words[1]) else ""
+    message = "" if money.prices(message) else re.sub("#", price, message)
+    return " ".join(part for part in (price, clean(message)) if part)
 
 
-def _first_object(completion: str) -> Mapping[str, Any]:
+def first_object(completion: str) -> Mapping[str, Any]:
     """The first balanced JSON object, its keys in lower case."""
     text = completion[:LONGEST_COMPLETION]
     decoder = json.JSONDecoder(parse_constant=_no_constant, strict=False)
     for brace in re.finditer(r"\{", text):
         try:
-            found, _ = decoder.raw_decode(text, brace.start())
+            row, _ = decoder.raw_decode(text, brace.start())
         except (ValueError, RecursionError):  # prose in braces, or one never closed
             continue
-        return {key.strip().lower(): value for key, value in found.items()}
+        return {key.strip().lower(): value for key, value in row.items()}
     raise _refused("it holds no JSON object", completion)
-
-
-first_object = _first_object  # for the other game
 
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number")
 
 
-def _verb(found: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:
-    """What is done, the number given with it or None, and the words."""
-    words = found.get("say", found.get("message")) or ""
+def _verb(row: Mapping[str, Any], completion: str) -> tuple[str, Any, str]:
+    """The verb, the number given with it or None, and the words."""
+    words = row.get("say", row.get("message")) or ""
     if not isinstance(words, str):
         raise _refused("what is said is a text", completion)
-    if isinstance(action := found.get("action"), str):
-        verb, amount = action.strip().lower(), found.get("price")
+    if isinstance(action := row.get("action"), str):
+        verb, amount = action.strip().lower(), row.get("price")
         if verb not in VERBS:
             raise _refused(f"an action is one of {', '.join(VERBS)}", completion)
         return verb, amount if verb == "offer" else None, words
-    verbs = [verb for verb in VERBS if verb in found]
+    verbs = [verb for verb in VERBS if verb in row]
     if len(verbs) != 1:
         raise _refused(f"it needs exactly one of {', '.join(VERBS)}", completion)
-    verb, amount = verbs[0], found[verbs[0]]
+    verb, amount = verbs[0], row[verbs[0]]
     if verb != "offer" and amount is True:
         return verb, None, words
     if verb == "walk" or amount is None or isinstance(amount, bool):
@@ -246,10 +237,10 @@ def _price(amount: Any, obs: Observation, completion: str) -> float:
     """The rupees that a completion's `amount` means at `obs`."""
     if isinstance(amount, str):
         text = amount[:QUOTED].replace("%", " ")
-        said = money.prices(text) or money.prices(f"₹ {text}")  # alone, "sau" may be no price
-        if len(said) != 1:
+        mentions = money.prices(text) or money.prices(f"₹ {text}")  # alone, "sau" may be no price
+        if len(mentions) != 1:
             raise _refused("the price is no single number", completion)
-        (mention,) = said
+        (mention,) = mentions
         if any(mark in amount.lower() for mark in ("₹", "rs", "rupee", "inr", "रु")):
             return obs.priced(mention.amount)
         amount = mention.amount
@@ -272,7 +263,7 @@ def _standing(obs: Observation) -> float | None:
 
 def _worded(words: str, amount: Any, price: float | None, obs: Observation, completion: str) -> str:
     """The words of a move with every price in them put in rupees; all must be the move's own."""
-    text = _clean(words)
+    text = clean(words)
     if isinstance(amount, int | float):
         text = text.replace(f"{amount}%", "#")
     named = rupees(price) if price is not None else ""
@@ -326,36 +317,3 @@ def _may_accept(obs: Observation) -> bool:
     if obs.agent == "seller":
         return obs.bid is not None
     return bool(obs.table.asks) and obs.ask <= obs.own.get("purse", obs.reservation)
-
-
-@dataclass(frozen=True)
-class LLMPolicy:
-    """A language model in a seat, as it is: text that holds no move is a forfeit."""
-
-    generate: Generate
-    constrained: bool = False  # decode under `schema`: a policy with a row of its own
-
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        return parse(self.ask(obs, seed_of(rng)).text, obs)
-
-    def ask(self, obs: Observation, seed: int) -> Reply:
-        """The model's reply at `obs`, unread."""
-        return self.generate(render(obs), seed, schema(obs) if self.constrained else None)
-
-
-def seed_of(rng: np.random.Generator) -> int:
-    """The seed that a policy hands its language model, drawn from the policy's own stream."""
-    return int(rng.integers(2**31))
-
-
-@dataclass(frozen=True)
-class Null:
-    """No model: the same garbage whatever it is asked, so that a wrapper shows its own part."""
-
-    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
-        return Reply("Well { my friend, who can say what a {price} is?", "null", finish="stop")
-
-    def batch(
-        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
-    ) -> list[Reply]:
-        return [self(chat, seed) for chat, seed in zip(chats, seeds, strict=True)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from env import Episode, arena, begin, get_task
-from sauda.records.arena_transcript import in_words
+from sauda.games.arena.transcript import action_in_words
 
 
 class Event(NamedTuple):
@@ -44,7 +44,7 @@ def _events(played: Episode, lab: str) -> Iterator[Event]:
             return
         state = task.env.step(state, turn.action)
         result = state.private[turn.agent].results[0]
-        words = in_words(turn.action)
+        words = action_in_words(turn.action)
         if turn.agent == lab:
             reward = next(rewards)
             gathered += reward.normalized_reward

@@ -1,4 +1,4 @@
-"""How a buyer keeps to its own words, and whether it takes or leaves a deal where that is best."""
+"""Behaviour metrics of a buyer: it keeps its word, and takes or leaves a deal when that is best."""
 
 import re
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from env import Accept, Observation, Offer, WalkAway
-from sauda.llm.batched_rollout import Asked
-from sauda.llm.games.bazaar import Action, shown
+from sauda.games.bazaar.prompt import Action, shown
+from sauda.games.messages import ModelTurn
 from sauda.policies.belief.buyer import belief_buyer
 
-CONDUCT = (  # of one game
+BEHAVIOUR = (  # of one game
     "retreats",  # bids below an earlier one of its own
     "broken",  # bids or acceptances above a price that it called its last
     "over_limit",  # bids or acceptances above its limit: a loss
@@ -26,15 +26,15 @@ LAST = re.compile(
 NEAR = 1  # percent of the limit: a bid so near to an ask that is no loss takes it
 
 
-def conduct(asked: Sequence[Asked], market: bool) -> dict[str, int]:
-    """The CONDUCT of one deal, by the moves that were made.
+def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int]:
+    """The BEHAVIOUR counts of one deal, from the actions that were taken.
 
-    What is due is what the belief buyer would do: the best play we know that uses nothing hidden.
-    It knows the open `market`'s sellers; elsewhere nothing is due.
+    An action is due where the belief buyer would take it: the best play we know that uses nothing
+    hidden. It knows the sellers of the open `market` alone; elsewhere nothing is due.
     """
-    counts = dict.fromkeys(CONDUCT, 0)
+    counts = dict.fromkeys(BEHAVIOUR, 0)
     highest = last = None
-    for turn in asked:
+    for turn in turns:
         move, obs = turn.action, turn.obs
         if market:
             _recall(counts, obs, move)

@@ -67,26 +67,27 @@ def paired_difference(values: np.ndarray, baseline: np.ndarray) -> tuple[float, 
     return mean_interval(np.asarray(values, float) - np.asarray(baseline, float))
 
 
-def part_of_way(
+def share_of_gap(
     values: np.ndarray, start: np.ndarray, goal: np.ndarray
 ) -> tuple[float, float, float] | None:
-    """How far the mean of `values` is from that of `start` to that of `goal`, with its interval.
+    """The share of the gap between the means of `start` and `goal` that `values` closes.
 
-    All have shape (n,) on the same seeds; 0 at the start, 1 at the goal. The seeds are resampled,
-    so that all three means vary together. None where the way of some resample has no length.
+    All have shape (n,) on the same seeds. Returns (share, low, high): 0 at the start, 1 at the
+    goal. The seeds are resampled, so that all three means vary together. None where some resample
+    has no gap.
     """
     if not len(values) == len(start) == len(goal):
         raise ValueError(
-            f"a part of a way needs the same seeds, not {len(values)}, {len(start)}, {len(goal)}"
+            f"a share of a gap needs the same seeds, not {len(values)}, {len(start)}, {len(goal)}"
         )
     start = np.asarray(start, float)
-    gone, whole = np.asarray(values, float) - start, np.asarray(goal, float) - start
+    closed, gap = np.asarray(values, float) - start, np.asarray(goal, float) - start
     weights = _resamples(len(start))
-    ways = weights @ whole
-    if np.ptp(np.sign([*ways, whole.sum()])) or not whole.sum():
+    gaps = weights @ gap
+    if np.ptp(np.sign([*gaps, gap.sum()])) or not gap.sum():
         return None
-    low, high = np.percentile(weights @ gone / ways, TAILS)
-    return float(gone.sum() / whole.sum()), float(low), float(high)
+    low, high = np.percentile(weights @ closed / gaps, TAILS)
+    return float(closed.sum() / gap.sum()), float(low), float(high)
 
 
 def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float] | None:

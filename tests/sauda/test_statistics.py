@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, bootstrap
 
-from sauda.evaluation.statistics import (
+from sauda.statistics import (
     averaged,
     f1_interval,
     mean_interval,
     paired_difference,
-    part_of_way,
+    share_of_gap,
     standard_error,
     summary,
     wilson_interval,
@@ -87,7 +87,7 @@ def test_a_part_of_a_way_is_that_of_the_means_with_the_interval_of_scipy():
         start = start.mean(axis)
         return (values.mean(axis) - start) / (goal.mean(axis) - start)
 
-    found, low, high = part_of_way(values, start, goal)
+    found, low, high = share_of_gap(values, start, goal)
     assert found == pytest.approx(part(values, start, goal))
     scipys = bootstrap(
         (values, start, goal), part, paired=True, method="percentile", n_resamples=4000,
@@ -98,10 +98,10 @@ def test_a_part_of_a_way_is_that_of_the_means_with_the_interval_of_scipy():
 
 def test_the_part_of_a_way_without_a_length_is_none():
     values = np.array([0.0, 1.0, 2.0])
-    assert part_of_way(values, values, values) is None
-    assert part_of_way(values, values, values[::-1]) is None
+    assert share_of_gap(values, values, values) is None
+    assert share_of_gap(values, values, values[::-1]) is None
     with pytest.raises(ValueError, match="the same seeds, not 3, 3, 2"):
-        part_of_way(values, values, values[:2])
+        share_of_gap(values, values, values[:2])
 
 
 def test_the_standard_error_falls_with_the_root_of_n():

@@ -1,0 +1,52 @@
+"""Batches of a long run, each kept on disk: a stopped run resumes where it was.
+
+Columns are what a batch of episodes gives: lists or strings of one value an episode or a deal, in
+tables by name.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from sauda.records.store import write
+
+
+def in_batches(
+    items: Sequence[Any],
+    batch: int,
+    folder: Path,
+    key: Callable[[Sequence[Any]], str],
+    play: Callable[[Sequence[Any]], Any],
+) -> list[Any]:
+    """`play` of each `batch` of the items, in order; each result is a JSON file under `folder`.
+
+    `key` names all that a batch's result depends on; a file that is there already is read.
+    """
+    pieces = []
+    for start in range(0, len(items), batch):
+        some = items[start : start + batch]
+        file = folder / f"{sha256(key(some).encode()).hexdigest()[:24]}.json"
+        if not file.exists():
+            write(file, json.dumps(play(some), ensure_ascii=False))
+        pieces.append(json.loads(file.read_text(encoding="utf-8")))
+    return pieces
+
+
+def joined(pieces: Sequence[Any]) -> Any:
+    """The columns of several batches as those of one."""
+    if isinstance(pieces[0], Mapping):
+        return {name: joined([piece[name] for piece in pieces]) for name in pieces[0]}
+    return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
+
+
+def first(columns: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """The first `n` episodes of `columns`, each value a deal or one an episode."""
+    had = len(columns["grade"])
+    return {
+        name: {part: some[:n] for part, some in values.items()}
+        if isinstance(values, Mapping)
+        else values[: n * (len(values) // had)]
+        for name, values in columns.items()
+    }

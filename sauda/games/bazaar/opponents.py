@@ -1,0 +1,40 @@
+"""The scripted policies for the bazaar's two seats: who learns, and whom it meets."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from env import Policy, Task, with_seller_type
+from sauda.policies import BUYERS, SELLERS, SLOW
+from sauda.records.splits import UNSEEN_SELLER, seller_type
+
+OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # the task's own
+
+
+def policies(task: Task) -> Mapping[str, Policy]:
+    """The policies that can take the learner's seat of `task`, by name."""
+    return SELLERS if task.learner == "seller" else BUYERS
+
+
+def slow_policies(task: Task) -> Mapping[str, Policy]:
+    """The buyers that are too slow to be compared by default."""
+    return SLOW if task.learner == "buyer" else {}
+
+
+def against(task: Task, name: str) -> Task:
+    """`task` with the other seat taken by `name`; "" keeps the task's own opponents.
+
+    Where the learner sells, `name` is a buyer; in the open market, a type of seller. Raises
+    ValueError where there is none of that name, or nothing to choose.
+    """
+    if not name:
+        return task
+    if task.learner != "seller":
+        return with_seller_type(task, name)
+    if name not in BUYERS:
+        raise ValueError(f"no buyer {name!r} to sell to; buyers are {', '.join(BUYERS)}")
+    return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})
+
+
+def has_unseen_opponent(task: Task, seed: int) -> bool:
+    """Whether the seller in the game of `seed` is of the type that no training game has."""
+    return seller_type(task, seed) == UNSEEN_SELLER

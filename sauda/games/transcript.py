@@ -1,0 +1,70 @@
+"""Episodes on paper: to JSON and back, and to Markdown for people.
+
+The JSON holds what was done, not what was seen: reading it plays the moves again through the rules,
+so an episode that could not have happened cannot be read.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from env import Episode, IllegalAction, Play, Turn, begin, episode, get_task, move
+from sauda.games import game_of
+from sauda.records.seeds import seed_in_json, whole_seed
+
+
+def to_json(played: Episode, policy: str) -> dict[str, Any]:
+    """The episode as plain data; `policy` names who took the learner's seat."""
+    return {
+        "task": played.task,
+        "policy": policy,
+        "seed": seed_in_json(played.seed),
+        "end": str(played.end),
+        "payoffs": {agent: round(value, 2) for agent, value in played.payoffs.items()},
+        "grade": round(get_task(played.task).grade(played.final), 6),
+        "moves": [_move(played.task, turn) for turn in played.turns],
+    }
+
+
+def _move(task_name: str, turn: Turn) -> dict[str, Any]:
+    if turn.action is None:
+        return {"agent": turn.agent, "action": "forfeit", "error": turn.error}
+    return {"agent": turn.agent, **game_of(task_name).transcript.to_json(turn.action)}
+
+
+def from_json(row: Mapping[str, Any]) -> Episode:
+    """The episode that `row` records, played again move by move.
+
+    Raises ValueError where the moves do not make an episode of that task and seed.
+    """
+    if missing := {"task", "seed", "moves"} - row.keys():
+        raise ValueError(f"an episode names its task, seed and moves; {missing} is missing")
+    task = get_task(row["task"])
+    transcript = game_of(task).transcript
+    play = begin(task, whole_seed(row["seed"]))
+    for number, recorded in enumerate(row["moves"], start=1):
+        agent = None if play.forfeit else task.env.to_act(play.state)
+        if recorded["agent"] != agent:
+            raise ValueError(f"move {number} is by {recorded['agent']}, but {agent} is to act")
+        if recorded["action"] == "forfeit":
+            turn = Turn(agent, task.env.observe(play.state, agent), None, recorded["error"])
+            play = Play(play.seed, play.state, (*play.turns, turn), forfeit=True)
+            continue
+        try:
+            play = move(task, play, transcript.from_json(recorded))
+        except IllegalAction as error:
+            raise ValueError(f"move {number} breaks the rules: {error}") from error
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"move {number} is no move: {error}") from error
+    return episode(task, play)
+
+
+def in_words(task_name: str, turn: Turn) -> str:
+    """A turn of that task as a phrase without its agent."""
+    if turn.action is None:
+        return f"forfeits: {turn.error}"
+    return game_of(task_name).transcript.in_words(turn)
+
+
+def to_markdown(played: Episode, policy: str) -> str:
+    """The episode for people: every move in order, then how it ended and who gained what."""
+    return game_of(played.task).transcript.to_markdown(played, policy)

@@ -1,1 +1,0 @@
-"""One adapter a game: an observation as a prompt, a completion as an action."""

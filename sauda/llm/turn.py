@@ -1,0 +1,147 @@
+"""One turn of a language model: request a reply, parse it, apply the action.
+
+Every way to play a model goes through these functions: whole games in batches, one game, a seller's
+wording, and a visitor's game, whose replies stream. The seat says what is requested and how a reply
+is parsed; `take_turns` repeats a request whose reply held no action, up to the seat's `tries`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from env import IllegalAction, Play, Task, Turn, move
+from sauda.games.adapter import Prompt
+from sauda.games.messages import ModelTurn, ParsedReply, Reply, Request
+from sauda.llm.types import BatchGenerate, Generate
+from sauda.llm.wrappers import Steered, Wrapper
+
+Replies = Callable[[Sequence[Request]], Sequence[Reply]]
+
+
+class ModelSeat(Protocol):
+    """A language model in a seat of a game. `tries` limits the replies to one turn."""
+
+    tries: int
+
+    def request(self, obs: Any, seed: int, invalid_replies: Sequence[str]) -> Request:
+        """The request at `obs` after those replies to it that held no action."""
+
+    def parse(self, obs: Any, reply: Reply, invalid_replies: Sequence[str]) -> ParsedReply:
+        """The action that a whole reply amounts to."""
+
+
+@dataclass(frozen=True)
+class PromptSeat:
+    """A model that writes its whole action in the prompt's format."""
+
+    prompt: Prompt
+    constrained: bool = False  # decode under the prompt's schema
+    wrapper: Wrapper | None = None
+    tries = 1
+
+    def request(self, obs: Any, seed: int, invalid_replies: Sequence[str] = ()) -> Request:
+        schema = self.prompt.schema(obs) if self.constrained else None
+        return Request(self.prompt.render(obs), seed, schema)
+
+    def parse(self, obs: Any, reply: Reply, invalid_replies: Sequence[str] = ()) -> ParsedReply:
+        try:
+            proposal = self.prompt.parse(reply.text, obs)
+        except IllegalAction as error:
+            proposal = error
+        try:
+            steered = self._steered(obs, proposal)
+        except IllegalAction as error:
+            return ParsedReply(proposal, source=reply.source, error=str(error))
+        return ParsedReply(proposal, steered.action, reply.source, steered.changes)
+
+    def _steered(self, obs: Any, proposal: Any) -> Steered:
+        """The wrapper's action; without a wrapper the proposal itself, raised if it is an error."""
+        if self.wrapper is not None:
+            return self.wrapper(obs, proposal)
+        if isinstance(proposal, IllegalAction):
+            raise proposal
+        return Steered(proposal)
+
+
+def take_turns(
+    seats: Sequence[ModelSeat],
+    observations: Sequence[Any],
+    seeds: Sequence[Callable[[int], int]],
+    replies: Replies,
+) -> list[ModelTurn]:
+    """One turn of each seat; all requests that are open at a time go to `replies` together.
+
+    `seeds` gives the seed of each attempt at a turn, counted from 0. A turn without an action is
+    one whose last allowed reply held none.
+    """
+    turns: list[ModelTurn | None] = [None] * len(seats)
+    invalid: list[tuple[str, ...]] = [()] * len(seats)
+    while open_turns := [i for i, turn in enumerate(turns) if turn is None]:
+        requests = [
+            seats[i].request(observations[i], seeds[i](len(invalid[i])), invalid[i])
+            for i in open_turns
+        ]
+        for i, request, reply in zip(open_turns, requests, replies(requests), strict=True):
+            parsed = seats[i].parse(observations[i], reply, invalid[i])
+            if parsed.action is None and len(invalid[i]) + 1 < seats[i].tries:
+                invalid[i] = (*invalid[i], reply.text)
+            else:
+                turns[i] = ModelTurn(observations[i], request, reply, parsed, invalid[i])
+    return turns
+
+
+def apply(task: Task, play: Play, turn: ModelTurn) -> tuple[Play, ModelTurn]:
+    """The game after the turn's action, and the turn with `before` set.
+
+    Without an action, or with one that the rules refuse, the model forfeits.
+    """
+    turn = replace(turn, before=play)
+    if turn.action is not None:
+        try:
+            return move(task, play, turn.action), turn
+        except IllegalAction as error:
+            parsed = replace(turn.parsed, action=None, error=str(error))
+            turn = replace(turn, parsed=parsed)
+    forfeit = Turn(task.env.to_act(play.state), turn.obs, None, turn.parsed.error)
+    return replace(play, turns=(*play.turns, forfeit), forfeit=True), turn
+
+
+def in_batches(generate: BatchGenerate) -> Replies:
+    """Replies of one model, all requests in one batch."""
+
+    def replies(requests: Sequence[Request]) -> Sequence[Reply]:
+        return generate.batch(
+            [request.messages for request in requests],
+            [request.seed for request in requests],
+            [request.schema for request in requests],
+        )
+
+    return replies
+
+
+def one_by_one(generate: Generate) -> Replies:
+    """Replies of one model, a request at a time."""
+
+    def replies(requests: Sequence[Request]) -> Sequence[Reply]:
+        return [generate(one.messages, one.seed, one.schema) for one in requests]
+
+    return replies
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """The seed that a policy hands its language model, drawn from the policy's own stream."""
+    return int(rng.integers(2**31))
+
+
+def attempt_seeds(rng: np.random.Generator) -> Callable[[int], int]:
+    """The seeds of the attempts at one turn: each the next draw of `rng`."""
+    drawn: list[int] = []
+
+    def seed(attempt: int) -> int:
+        while len(drawn) <= attempt:
+            drawn.append(seed_of(rng))
+        return drawn[attempt]
+
+    return seed
