@@ -28,6 +28,7 @@ from sauda.llm.backends.weights import packaged_file
 from sauda.llm.registry import player_spec
 from sauda.llm.types import Reply
 from sauda.records import store
+from sauda.records.kinds import FILES
 from sauda.records.splits import SPLITS
 from sauda.train import run as runs
 from sauda.train import sft, stage
@@ -361,7 +362,7 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
     assert runs.lines(log) == [{"begun": 0}, {"step": 1, "loss": 2.0}, {"begun": 1}]
 
 
-@pytest.mark.parametrize("known", [e for e in store.FILES if e.kind == "run/1"])
+@pytest.mark.parametrize("known", [e for e in FILES if e.kind == "run/1"])
 def test_a_committed_run_is_the_one_that_the_defaults_describe(known):
     """But for the threads: they belong to the machine."""
     name, _, game = Path(known.file).stem.partition("-")
