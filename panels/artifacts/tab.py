@@ -9,7 +9,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import TASKS, rollout
-from panels.results import speeds
+from panels.artifacts import speeds
 from panels.ui.look import badge, downloads, heading, note, table
 from sauda.games import policies_of
 from sauda.games.transcript import to_json

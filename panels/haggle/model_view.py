@@ -5,9 +5,9 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from env import Accept, Offer, rupees
+from panels.haggle.belief_picture import belief_picture
 from panels.haggle.game_view import sells
 from panels.haggle.words import Translate
-from panels.results.belief import belief_picture
 from panels.ui.look import note
 from sauda.language import money
 from sauda.language.lexicon import SIGNALS

@@ -12,9 +12,10 @@ from markupsafe import Markup
 
 from env import TASKS
 from panels.results import arena as arena_results
-from panels.results import arena_model_comparison, model_comparison, open_market, published
+from panels.results import arena_model_comparison, model_comparison, published
 from panels.results import language as language_view
 from panels.results import seller as seller_view
+from panels.results.market import belief, oracle, sellers
 from panels.ui.look import SERIES, bar_style, downloads, heading, styled, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.evaluate import compare
@@ -231,7 +232,7 @@ def build() -> None:
     gr.HTML(heading(TITLE, "Who wins how much, on which task, and how sure that is."))
     parts = (
         ("scripts", "Scripts", _evaluations),
-        ("market", "The open market", open_market.build),
+        ("market", "The open market", _open_market),
         ("ladder", "The language model", model_comparison.build),
         ("seller", "The language seller", lambda: gr.HTML(seller_view.seller_quality())),
         ("language", "Reading text", lambda: gr.HTML(language_view.language_quality())),
@@ -243,6 +244,12 @@ def build() -> None:
     for name, _, lay_out in parts:
         with gr.Column(elem_id=f"results-{name}-part"):
             lay_out()
+
+
+def _open_market() -> None:
+    oracle.build()
+    sellers.build()
+    belief.build()
 
 
 def jumps(parts: Sequence[tuple[str, str]]) -> Markup:

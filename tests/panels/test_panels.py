@@ -8,7 +8,7 @@ import pytest
 
 from panels.artifacts import tab as artifacts
 from panels.results import language as language_view
-from panels.results import model_comparison, open_market
+from panels.results import model_comparison
 from panels.results import published as published_panel
 from panels.results import tab as results
 from sauda.records.kinds import FILES
@@ -131,52 +131,6 @@ def test_a_missing_file_shows_the_command_that_makes_it(tmp_path):
 def test_the_python_snippet_of_the_page_runs(capsys):
     exec(artifacts.PYTHON, {})
     assert capsys.readouterr().out.startswith("agreement")
-
-
-# The open market
-
-
-@pytest.fixture(scope="module")
-def sellers() -> tuple[Artifact, Artifact, Artifact]:
-    return tuple(map(load, ("oracle.json", "market.json", "evaluation/market-holdout.json")))
-
-
-def test_a_figure_of_yields_shows_the_best_reply_ahead_of_every_script(sellers):
-    oracle, *_ = sellers
-    for row in oracle.data["rows"]:
-        figure = open_market.yields(oracle, row["task"])
-        best, *others = (np.array(trace.x) for trace in figure.data)
-        assert list(figure.data[0].y) == [kind["type"] for kind in row["types"]]
-        assert all((best >= other).all() for other in others)
-        assert row["types"][0]["type"] in str(open_market.yields_table(oracle, row["task"]))
-        assert "nan" not in open_market.yields_sentence(oracle, row["task"])
-
-
-def test_the_types_of_a_task_are_all_its_episodes(sellers):
-    oracle, *_ = sellers
-    for row in oracle.data["rows"]:
-        assert sum(kind["n"] for kind in row["types"]) == row["n"]
-        mean = sum(kind["n"] * kind["informed"]["mean"] for kind in row["types"]) / row["n"]
-        assert mean == pytest.approx(row["informed"]["mean"], abs=1e-5)
-
-
-def test_a_figure_of_manner_has_a_bar_for_each_signal_with_a_cause(sellers):
-    _, market, _ = sellers
-    for row in market.data["manner"]:
-        (bar,) = open_market.manner_figure(market, row["task"]).data
-        assert len(bar.x) == 10
-        assert min(bar.x) > 0
-        assert "eye contact" in str(open_market.manner_table(market, row["task"]))
-
-
-def test_a_career_is_drawn_over_ten_deals_firm_above_soft(sellers):
-    _, market, evaluation = sellers
-    for row in market.data["careers"]:
-        firm, soft, own = open_market.career_figure(market, row["then"], evaluation).data
-        assert list(firm.x) == list(soft.x) == [6, 7, 8, 9, 10]
-        assert list(own.x) == list(range(1, 11))
-        assert np.mean(firm.y) > np.mean(soft.y)
-        assert f"{row['lost']['mean']:.3f}" in open_market.career_sentence(market, row["then"])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from panels.results import speeds
+from panels.artifacts import speeds
 from sauda.commands.bench.command import report
 from sauda.commands.bench.games import (
     ALONE,
