@@ -1,6 +1,6 @@
-"""What the arena's reward is made of, and what can be done in it: from the game's own code.
+"""The arena's reward components and actions, from the game's own code.
 
-The means and examples come from an evaluation.
+The means and examples come from an evaluation artifact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,19 +13,11 @@ from markupsafe import Markup
 from env import arena
 from panels.ui.look import QUIET, bar_style, heading, styled, table, whiskers
 from panels.ui.provenance import provenance
+from panels.ui.tables import with_interval
 from sauda.policies import LAB_LABELS
 from sauda.records.store import Artifact
 
-
-def spanned(figures: Mapping[str, float], metric: str = "grade") -> str:
-    """A mean with its interval, as many decimals as the metric bears."""
-    digits = 1 if metric == "utility" else 3
-    return " ".join(
-        (
-            f"{figures['mean']:z.{digits}f}",
-            f"[{figures['low']:z.{digits}f}, {figures['high']:z.{digits}f}]",
-        )
-    )
+FORM = "z.3f"  # of shares of the stake
 
 
 # Reward design ------------------------------------------------------------------------------------
@@ -33,9 +25,10 @@ def spanned(figures: Mapping[str, float], metric: str = "grade") -> str:
 
 def component_bars(evaluation: Artifact, task: str, policy: str) -> go.Figure:
     """The mean of each reward component over a policy's episodes, with its interval."""
-    cells = [_row(evaluation, task, policy)["components"][c.name] for c in arena.COMPONENTS][::-1]
+    components = _drawn_row(evaluation, task, policy)["components"]
+    cells = [components[component.name] for component in arena.COMPONENTS][::-1]
     bar = go.Bar(
-        y=[short(component.name) for component in arena.COMPONENTS][::-1],
+        y=[short_name(component.name) for component in arena.COMPONENTS][::-1],
         x=[cell["mean"] for cell in cells],
         orientation="h",
         error_x=whiskers(cells),
@@ -47,55 +40,60 @@ def component_bars(evaluation: Artifact, task: str, policy: str) -> go.Figure:
     return figure.update_yaxes(showgrid=False)
 
 
-def short(name: str) -> str:
-    """A component's name as words, without what all of them share."""
+def short_name(name: str) -> str:
+    """A component's name as words, without its suffix "_score" or "_penalty"."""
     return name.removesuffix("_score").removesuffix("_penalty").replace("_", " ")
 
 
 def component_sentence(evaluation: Artifact, task: str, policy: str) -> str:
-    """What a policy's reward is made of, in words."""
-    row = _row(evaluation, task, policy)
+    """The mean reward of a policy and its two largest components, as text."""
+    row = _drawn_row(evaluation, task, policy)
     ranked = sorted(row["components"].items(), key=lambda item: -abs(item[1]["mean"]))
-    most = " and ".join(f"{short(name)} {cell['mean']:+.3f}" for name, cell in ranked[:2])
+    most = " and ".join(f"{short_name(name)} {cell['mean']:+.3f}" for name, cell in ranked[:2])
     return (
-        f"{policy} on {task} gathers {spanned(row['reward'], 'reward')}, most of it {most};"
+        f"{policy} on {task} gathers {with_interval(row['reward'], FORM)}, most of it {most};"
         f" n = {row['n']:,} episodes, whiskers are 95 % bootstrap intervals of the mean."
     )
 
 
 def component_table(evaluation: Artifact, task: str, policy: str) -> Markup:
-    """Every component: its formula, its mean, and one measured step where it was not 0."""
-    row = _row(evaluation, task, policy)
-    shown = {example["component"]: example for example in evaluation.data["examples"]}
+    """Formula and mean of every component, with one measured step where it was not 0."""
+    row = _drawn_row(evaluation, task, policy)
+    examples = {example["component"]: example for example in evaluation.data["examples"]}
     rows = [
-        (c.name, c.formula, spanned(row["components"][c.name]), example(shown.get(c.name)))
+        (
+            c.name,
+            c.formula,
+            with_interval(row["components"][c.name], FORM),
+            example_text(examples.get(c.name)),
+        )
         for c in arena.COMPONENTS
     ]
-    whole = (arena.TOTAL.name, arena.TOTAL.formula, spanned(row["reward"], "reward"), "")
+    total = (arena.TOTAL.name, arena.TOTAL.formula, with_interval(row["reward"], FORM), "")
     return table(
         ("component", "formula", f"mean, {policy}", "a measured action, with all until the next"),
-        [*rows, whole],
+        [*rows, total],
         align="llrl",
         caption=f"The reward, {task}",
     )
 
 
-def example(found: Mapping[str, Any] | None) -> Markup:
-    """One step with what it brought and how to play it again; what is missing is said."""
-    if found is None:
-        return Markup("never other than 0 here: no judge sits in these tasks")
+def example_text(example: Mapping[str, Any] | None) -> Markup:
+    """A measured step with its reward, result code and seed; None where the component is 0."""
+    if example is None:
+        return Markup("always 0 in these tasks: none has a judge")
     return Markup("{}: {} → <code>{}</code> ({}, {}, seed {}, round {})").format(
-        f"{found['amount']:+.3f}",
-        found["words"],
-        found["code"],
-        found["task"],
-        found["policy"],
-        found["seed"],
-        found["round"],
+        f"{example['amount']:+.3f}",
+        example["words"],
+        example["code"],
+        example["task"],
+        example["policy"],
+        example["seed"],
+        example["round"],
     )
 
 
-def _row(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
+def _drawn_row(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
     others = evaluation.config["others"][0]
     cell = (others, task, policy)
     rows = evaluation.data["rows"]
@@ -106,7 +104,7 @@ def _row(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
 
 
 def action_cards() -> Markup:
-    """A card a type of action: what it is for, the fields it reads, how it may come out."""
+    """One card per type of action: its purpose, its fields, its result codes."""
     cards = [action_card(name, kind) for name, kind in arena.KINDS.items()]
     return Markup('<div class="sauda-cards sauda-actions-list">{}</div>').format(
         Markup("").join(cards)
@@ -114,7 +112,7 @@ def action_cards() -> Markup:
 
 
 def action_card(name: str, kind: arena.Kind) -> Markup:
-    """One type of action, its ways to fail folded away."""
+    """The card of one type of action; its failure codes are folded away."""
     fields = [Markup("<code>{}</code>").format(field) for field in kind.required]
     fields += [Markup('<code class="sauda-open">{}?</code>').format(f) for f in kind.optional]
     failures = Markup("")

@@ -6,10 +6,10 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.results.arena_design import spanned
 from panels.results.model_comparison import against, bars, climbs, models, number, rows_of, told
 from panels.ui.look import heading, table
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
 from sauda.records.store import Artifact
@@ -50,17 +50,18 @@ def sentence(ladder: Artifact) -> str:
     bound_by = rows.get(f"{base['policy']}+constrained")
     grammar = (
         f" Under a grammar that offers only choices the rules take, whole plans for a job among "
-        f"them, the untrained base comes to {spanned(bound_by['grade'])}."
+        f"them, the untrained base comes to {with_interval(bound_by['grade'], 'z.3f')}."
         if bound_by
         else ""
     )
+    stage, grade = told(last["policy"]), with_interval(last["grade"], "z.3f")
     return (
-        f"Bare, {told(last['policy'])} comes to {spanned(last['grade'])} on n = {last['n']} "
-        f"hold-out seeds, the {told(base['policy'])} to {number(base['grade']['mean'])}, the best "
-        f"script, {told(best['policy'])}, to {number(best['grade']['mean'])}. The bound, if no "
-        f"other lab falls below what it can do alone, is {number(bound['grade']['mean'])}. A grade "
-        "is the surplus over what the lab could have done alone, as a share of what its jobs are "
-        f"worth: below 0 it would have done better alone. {ZERO_GRADE}{grammar}"
+        f"Bare, {stage} comes to {grade} on n = {last['n']} hold-out seeds, the"
+        f" {told(base['policy'])} to {number(base['grade']['mean'])}, the best script,"
+        f" {told(best['policy'])}, to {number(best['grade']['mean'])}. The bound, if no other lab"
+        f" falls below what it can do alone, is {number(bound['grade']['mean'])}. A grade is the"
+        " surplus over what the lab could have done alone, as a share of what its jobs are worth:"
+        f" below 0 it would have done better alone. {ZERO_GRADE}{grammar}"
     )
 
 

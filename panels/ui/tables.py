@@ -1,4 +1,4 @@
-"""Rows of artifacts as pandas tables: sortable ones for the page, CSV files, text cells."""
+"""Rows of artifacts as tables: sortable ones for the page, pandas frames for CSV files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from typing import Any
 
 import gradio as gr
 import pandas as pd
-from pandas.io.formats.style import Styler
 
 from panels.ui.look import downloads
 
@@ -14,39 +13,77 @@ MISSING = "–"
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A number of a sortable table: the text that is shown, and the value that sorting compares."""
+
+    text: str
+    value: float | None
+
+
+@dataclass(frozen=True)
 class Column:
-    """One column of a sortable table; a cell is a number, a text, or None where nothing is."""
+    """One column of a sortable table; a cell without a number is plain text."""
 
     heading: str
-    value: Callable[[Mapping[str, Any]], object]  # from a row of the artifact
-    form: str = ""  # format specification of numbers, such as ".3f"; texts have none
+    cell: Callable[[Any], Cell | str]  # from a row of the artifact
+
+
+def number(value: float | None, form: str = ".3f") -> Cell:
+    """A number in the given format; a dash where there is none."""
+    return Cell(MISSING if value is None else format(value, form), value)
+
+
+def estimate(figures: Mapping[str, float] | None, form: str = ".3f") -> Cell:
+    """A mean with its interval, sorted by the mean; a dash where there is none."""
+    if figures is None:
+        return Cell(MISSING, None)
+    return Cell(with_interval(figures, form), figures["mean"])
+
+
+def with_interval(figures: Mapping[str, float], form: str = ".3f") -> str:
+    """A mean with its interval: "0.412 [0.395, 0.430]"."""
+    mean, low, high = (format(figures[key], form) for key in ("mean", "low", "high"))
+    return f"{mean} [{low}, {high}]"
+
+
+def comparison(columns: Sequence[Column], rows: Iterable[Any]) -> dict[str, Any]:
+    """The value of a `sortable_table`, as Gradio's Dataframe takes it: one line per row."""
+    cells = [[column.cell(row) for column in columns] for row in rows]
+    numbers = [[isinstance(cell, Cell) for cell in line] for line in cells]
+    return {
+        "headers": [column.heading for column in columns],
+        "data": [[c.value if isinstance(c, Cell) else c for c in line] for line in cells],
+        "metadata": {
+            "display_value": [[c.text if isinstance(c, Cell) else c for c in x] for x in cells],
+            "styling": [["text-align: right" if n else "" for n in line] for line in numbers],
+        },
+    }
+
+
+def sortable_table(value: dict[str, Any], label: str, elem_id: str) -> gr.Dataframe:
+    """A table that a visitor can sort by any column and search. Called inside a layout."""
+    texts = [value["headers"], *value["metadata"]["display_value"]]
+    widths = [min(300, 28 + 8 * max(map(len, column))) for column in zip(*texts, strict=True)]
+    return gr.Dataframe(
+        value,
+        label=label,
+        elem_id=elem_id,
+        elem_classes="sauda-sortable",
+        datatype=[
+            "number" if isinstance(cell, int | float) else "str" for cell in value["data"][0]
+        ],
+        column_widths=widths,  # px; 8 a character
+        interactive=False,
+        show_search="search",
+        wrap=True,
+        buttons=[],
+        max_height=640,
+    )
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """One line per row; nested figures become columns such as `grade_mean`."""
     return pd.json_normalize(list(rows), sep="_")
-
-
-def comparison(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> Styler:
-    """The rows as a value of `sortable_table`: cells sort by number and show their format."""
-    cells = {column.heading: [column.value(row) for row in rows] for column in columns}
-    formats = {column.heading: f"{{:{column.form}}}" for column in columns if column.form}
-    return pd.DataFrame(cells).style.format(formats, na_rep=MISSING)
-
-
-def sortable_table(value: Styler, label: str, elem_id: str) -> gr.Dataframe:
-    """A table that a visitor can sort by any column and search; called inside a layout."""
-    return gr.Dataframe(
-        value,
-        label=label,
-        elem_id=elem_id,
-        elem_classes="sauda-compare",
-        interactive=False,
-        show_search="search",
-        wrap=True,
-        buttons=[],
-        pinned_columns=1,
-    )
 
 
 def to_csv(table: pd.DataFrame) -> str:
@@ -55,13 +92,7 @@ def to_csv(table: pd.DataFrame) -> str:
 
 
 def csv_file(table: pd.DataFrame, name: str) -> str:
-    """The path of a fresh CSV file `name` in the download folder."""
+    """The path of a fresh file `name` with the table as CSV, in the download folder."""
     path = downloads() / name.replace("/", "-").replace(" ", "-")
     path.write_text(to_csv(table), encoding="utf-8")
     return str(path)
-
-
-def with_interval(figures: Mapping[str, float], form: str = ".3f") -> str:
-    """A mean with its interval: "0.412 [0.395, 0.430]"."""
-    mean, low, high = (format(figures[key], form) for key in ("mean", "low", "high"))
-    return f"{mean} [{low}, {high}]"

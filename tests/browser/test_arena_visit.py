@@ -10,15 +10,16 @@ from .conftest import settle
 
 def test_the_arenas_bars_follow_task_seeds_and_metric_and_the_rows_download(open_page):
     page = open_page(tab="Results")
-    points = page.locator("#results-arena .barlayer .point")
+    points = page.locator("#results-arena-bars .barlayer .point")
     expect(points).to_have_count(len(LABS))
     table = page.locator("#results-arena-table")
     expect(table).to_contain_text("Grade, arena/coalition_market, hold-out seeds")
-    page.get_by_label("arena/market_round").first.click()
+    page.get_by_label("Arena task").click()
+    page.get_by_role("option", name="arena/market_round").click()
     page.get_by_label("Training seeds").last.click()
     page.get_by_label("Reward", exact=True).click()
     expect(table).to_contain_text("Reward, arena/market_round, training seeds")
-    expect(page.locator("#results-arena")).to_contain_text("upper bound")
+    expect(page.locator("#results-arena-bars")).to_contain_text("upper bound")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download the arena’s rows").click()
     text = download.value.path().read_text(encoding="utf-8-sig")

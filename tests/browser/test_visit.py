@@ -200,20 +200,35 @@ def test_nothing_hidden_crosses_the_network_while_the_game_runs(open_page):
 
 def test_another_task_draws_other_bars_and_another_table(open_page):
     page = open_page(tab="Results")
-    table = page.locator(".sauda-table").first
+    table = page.locator("#results-bazaar-table")
     before = table.inner_text()
     page.get_by_label("Task").first.click()
     page.get_by_role("option", name="classic/read_the_tells").click()
     settle(page)
     assert "classic/read_the_tells" in table.inner_text()
     assert table.inner_text() != before
-    assert page.locator("#results-bars .barlayer .point").count() == 11
+    assert page.locator("#results-bazaar-bars .barlayer .point").count() == 11
+
+
+def test_the_table_of_policies_is_sorted_by_number_and_searched(open_page):
+    page = open_page(tab="Results")
+    table = page.locator("#results-bazaar-table")
+    names = table.locator("tbody tr:visible td:first-child")
+    expect(names.first).to_have_text("expert")
+    header = table.get_by_role("columnheader", name="mean [95 % interval]").last
+    header.hover()
+    header.get_by_label("Open cell menu").click()
+    page.get_by_text("Sort ascending").click()
+    expect(names.first).to_have_text("random")
+    table.locator(".search-input").fill("tit_for")
+    expect(names).to_have_text(["tit_for_tat"])
+    open_page.assert_no_trouble()
 
 
 def test_a_figure_is_never_white_on_a_dark_page(open_page):
     page = open_page(tab="Results", dark=True)
     colours = page.evaluate(
-        """() => [...document.querySelectorAll('#results-bars .main-svg')]
+        """() => [...document.querySelectorAll('#results-bazaar-bars .main-svg')]
             .map(svg => getComputedStyle(svg).backgroundColor)"""
     )
     assert colours
@@ -311,7 +326,7 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
         told = page.locator(".sauda-empty").all_inner_texts()
         assert any("--split holdout" in text for text in told)
         assert any("sauda reproduce" in text for text in told)
-        assert page.locator("#results-bars .barlayer .point").count() == 11
+        assert page.locator("#results-bazaar-bars .barlayer .point").count() == 11
         show_tab(page, "Tour")
         assert any("sauda record" in t for t in page.locator(".sauda-empty").all_inner_texts())
         show_tab(page, "Haggle")

@@ -1,0 +1,155 @@
+"""The section of Results that shows the evaluations of one game: controls, figure, table, CSV."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from panels.results.evaluation import (
+    DRAWN,
+    ORDERS,
+    SPLITS,
+    WHISKERS,
+    Game,
+    NotPlayed,
+    View,
+    bars,
+    caption,
+    details,
+    details_label,
+    download,
+)
+from panels.ui.look import QUIET, trouble
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import csv_file, sortable_table
+from sauda.records.store import Artifact
+
+Evaluations = Mapping[tuple[str, str], Artifact]  # by (task, split)
+Control = gr.Dropdown | gr.Radio
+
+
+def load_evaluations(game: Game) -> tuple[list[Artifact], list[Markup]]:
+    """The game's evaluations that can be read, and what is said of those that cannot."""
+    loaded = [load_or_say(file) for file in game.files]
+    return (
+        [evaluation for evaluation, _ in loaded if evaluation is not None],
+        [message for _, message in loaded if message],
+    )
+
+
+def by_task(evaluations: list[Artifact]) -> Evaluations:
+    """Each evaluation under its (task, split)."""
+    return {
+        (task, evaluation.config["split"]): evaluation
+        for evaluation in evaluations
+        for task in evaluation.config["tasks"]
+    }
+
+
+def section(game: Game, evaluations: list[Artifact]) -> None:
+    """Lay out the section. Called inside the Results tab, with at least one evaluation."""
+    played = by_task(evaluations)
+    split = evaluations[0].config["split"]
+    tasks = [task for task in game.tasks if any((task, name) in played for name in SPLITS)]
+    task = game.first_task if (game.first_task, split) in played else tasks[0]
+    first = View(task, split, game.metrics[0].name)
+    controls = _controls(game, evaluations, tasks, first)
+    outputs = _outputs(game, show(game, played, first))
+
+    def redraw(values: dict[Control, Any]) -> dict[Any, Any]:
+        view = View(**{name: values[control] for name, control in controls.items()})
+        parts = show(game, played, view)
+        return {outputs[name]: part for name, part in parts.items()}
+
+    gr.on(
+        [control.change for control in controls.values()],
+        redraw,
+        set(controls.values()),
+        list(outputs.values()),
+        **QUIET,
+    )
+
+
+def show(game: Game, evaluations: Evaluations, view: View) -> dict[str, Any]:
+    """What the section shows of a view, by part; only a fault where it was not played."""
+    evaluation = evaluations.get((view.task, view.split))
+    try:
+        if evaluation is None:
+            raise NotPlayed(f"{view.task} has not been played on the {SPLITS[view.split].lower()}")
+        figure = bars(game, evaluation, view)
+    except NotPlayed as fault:
+        return {"about": trouble(fault)}
+    elsewhere = next(split for split in SPLITS if split != view.split)
+    sentences = (caption(game, evaluation, view), game.remarks(evaluation, view))
+    n = evaluation.config["episodes"]
+    return {
+        "about": Markup("<p>{}</p>").format(game.about(view.task)),
+        "figure": figure,
+        "caption": Markup("").join(Markup("<p>{}</p>").format(text) for text in sentences if text),
+        "details": gr.update(
+            value=details(game, evaluation, view, evaluations.get((view.task, elsewhere))),
+            label=details_label(game, view),
+        ),
+        "csv": csv_file(download(evaluation, view), csv_name(view)),
+        "origin": provenance(evaluation, f"n = {n:,} a policy and task"),
+    }
+
+
+def csv_name(view: View) -> str:
+    """The name of the view's CSV file."""
+    others = "" if view.others == DRAWN else f"-{view.others}"
+    return f"{view.task}-{view.split}{others}.csv"
+
+
+def _controls(
+    game: Game, evaluations: list[Artifact], tasks: list[str], first: View
+) -> dict[str, Control]:
+    """One control per field of the view; the other labs only where there is a choice."""
+
+    def label(word: str) -> str:
+        return f"{game.title} {word}".strip().capitalize()
+
+    def choices(labels: Mapping[str, str]) -> list[tuple[str, str]]:
+        return [(text, value) for value, text in labels.items()]
+
+    with gr.Row():
+        controls = {
+            "task": gr.Dropdown(
+                tasks, value=first.task, label=label("task"), filterable=False, min_width=260
+            ),
+            "split": gr.Radio(choices(SPLITS), value=first.split, label=label("seeds")),
+            "metric": gr.Radio(
+                [(metric.label, metric.name) for metric in game.metrics],
+                value=first.metric,
+                label=label("metric"),
+            ),
+            "whisker": gr.Radio(choices(WHISKERS), value=first.whisker, label=label("whiskers")),
+            "order": gr.Radio(choices(ORDERS), value=first.order, label=label("order")),
+        }
+        others = list(dict.fromkeys(o for e in evaluations for o in e.config.get("others", ())))
+        if others:
+            controls["others"] = gr.Dropdown(
+                others,
+                value=first.others,
+                label="Other labs",
+                info="As each world draws them, all of one archetype, or all planners",
+                filterable=False,
+                min_width=240,
+            )
+    return controls
+
+
+def _outputs(game: Game, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """The components that a redraw fills, by the name of the part."""
+    prefix = f"results-{game.name}"
+    return {
+        "about": gr.HTML(parts["about"]),
+        "figure": gr.Plot(parts["figure"], show_label=False, elem_id=f"{prefix}-bars"),
+        "caption": gr.HTML(parts["caption"]),
+        "details": sortable_table(
+            parts["details"]["value"], parts["details"]["label"], f"{prefix}-table"
+        ),
+        "csv": gr.DownloadButton(game.csv_label, value=parts["csv"], size="sm", scale=0),
+        "origin": gr.HTML(parts["origin"]),
+    }
