@@ -1,6 +1,7 @@
 """Results: every policy on every task with intervals; models, sellers, published figures."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import gradio as gr
 from markupsafe import Markup
@@ -8,7 +9,6 @@ from markupsafe import Markup
 from panels.results import (
     arena,
     arena_design,
-    arena_model_comparison,
     bazaar,
     language,
     model_comparison,
@@ -29,11 +29,11 @@ def build() -> None:
     parts = (
         ("scripts", "Scripts", _bazaar),
         ("market", "The open market", _open_market),
-        ("model", "The language model", model_comparison.build),
+        ("model", "The language model", partial(model_comparison.build, model_comparison.BAZAAR)),
         ("seller", "The language seller", lambda: gr.HTML(seller.seller_quality())),
         ("language", "Reading text", lambda: gr.HTML(language.language_quality())),
         ("arena", "The GPU arena", _arena),
-        ("lab", "A model as a lab", arena_model_comparison.build),
+        ("lab", "A model as a lab", partial(model_comparison.build, model_comparison.ARENA)),
         ("published", "Published figures", published.build),
     )
     gr.HTML(jumps([(f"results-{name}-part", title) for name, title, _ in parts]))

@@ -7,7 +7,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.results.model_comparison import FILE as COMPARISON
-from panels.results.model_comparison import number, standing, walked
+from panels.results.model_summary import in_percent, standing
 from panels.transcripts.view import column
 from panels.ui.look import empty, heading, stat, strip
 from panels.ui.provenance import load_or_say, provenance
@@ -22,7 +22,7 @@ WHAT = (
     " to play it, in this page’s own process. Every measured figure comes from a file you can"
     " download and play again to the last digit."
 )
-MARKET = "bazaar/open"  # the task of the figures at the top
+MARKET = "bazaar/open"  # the task of the figures
 SHOWN = "classic/deceptive_seller"  # the pair of episodes below
 BEFORE, AFTER = "naive", "expert"
 
@@ -88,28 +88,27 @@ def glance(comparison: Artifact, holdout: Artifact, reproduction: Artifact) -> M
 
 
 def trained(comparison: Artifact) -> tuple[Markup, Markup]:
-    """The trained model's grade on the open market, and the share of the gap it closed."""
-    ours = standing(comparison, MARKET)
-    if ours is None or ours.way is None:
+    """The trained model's grade on the open market, and the share of the gap training closed."""
+    place = standing(comparison, MARKET)
+    if place is None or place.gap_closed is None:
         command = entry(comparison.file).command
-        raise ArtifactError(
-            f"artifacts/{comparison.file} lacks a trained model on {MARKET}", command
-        )
-    grade, (script, best) = ours.row["grade"], ours.script
-    part, span = walked(ours.way)
+        fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
+        raise ArtifactError(fault, command)
+    grade, (script, best) = place.row["grade"], place.script
+    part, interval = in_percent(place.gap_closed)
     return (
         stat(
-            number(grade["mean"]),
+            f"{grade['mean']:z.3f}",
             "mean grade of Sauda, bare, on the open market; 1 is best",
-            f"[{number(grade['low'])}, {number(grade['high'])}]",
-            f"{ours.row['policy']} on {MARKET}, hold-out seeds, n = {ours.row['n']}; the best"
-            f" script, {script}, wins {number(best)}",
+            f"[{grade['low']:z.3f}, {grade['high']:z.3f}]",
+            f"{place.row['policy']} on {MARKET}, hold-out seeds, n = {place.row['n']}; the best"
+            f" script, {script}, wins {best:z.3f}",
         ),
         stat(
             part,
-            "of the gap between the untrained base and its teacher closed by training",
-            span,
-            f"paired, n = {ours.way['n']}; the base wins {number(ours.base)}",
+            "of the gap between the untrained base and its teacher that training closed",
+            interval,
+            f"paired, n = {place.gap_closed['n']}; the base wins {place.base:z.3f}",
         ),
     )
 

@@ -10,7 +10,8 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import EndReason, Episode, Turn, get_task, rupees, shares, zopa_width
-from panels.results.model_comparison import models, told
+from panels.results.model_comparison import weights
+from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import load_or_say, provenance
@@ -69,7 +70,7 @@ def pair_of_games(pair: Mapping[str, Any]) -> Markup:
     games = {side: from_json(pair[side]) for side in SIDES}
     apart = differing(*games.values())
     figures = [
-        stat(f"{pair[side]['grade']:.3f}", f"grade {side}: {told(pair[side]['policy'])}")
+        stat(f"{pair[side]['grade']:.3f}", f"grade {side}: {policy_label(pair[side]['policy'])}")
         for side in SIDES
     ]
     figures.append(stat(f"{pair['difference']:+.3f}", "difference of the grades"))
@@ -105,7 +106,7 @@ def card(
         "<details><summary>Every reply as the model wrote it</summary>{}</details></section>"
     ).format(
         side.capitalize(),
-        told(row["policy"]),
+        policy_label(row["policy"]),
         outcome(episode),
         chart,
         rounds(episode, row["replies"], apart),
@@ -196,7 +197,7 @@ def part(artifact: Artifact) -> None:
         )
     )
     n = len(artifact.data["tasks"][0]["seeds"])
-    gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds a task; {models(artifact)}"))
+    gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds a task; {weights(artifact)}"))
 
 
 def build() -> None:

@@ -63,6 +63,6 @@ def _arena(page: Any) -> Any:
 def _climb(page: Any) -> Any:
     """The bare model's grade after each stage of training, on the first task of the comparison."""
     page.get_by_role("tab", name="Results").click()
-    plot = page.locator("#results-climb")
+    plot = page.locator("#results-model-stages")
     plot.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=120_000)
     return plot

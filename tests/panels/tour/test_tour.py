@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from panels.results import model_comparison
+from panels.results.model_labels import OURS
+from panels.results.model_summary import rows_by_policy
 from panels.tour import tab as tour
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
@@ -14,10 +15,9 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     ladder, holdout = load("evaluation/ladder.json"), load("evaluation/classic-holdout.json")
     shown = str(tour.glance(ladder, holdout, load("evaluation/reproduction.json")))
     share = tour.cell(holdout, "classic/single_deal", "wait")["share"]["mean"]
-    grades = {
-        r["policy"]: r["grade"]["mean"] for r in model_comparison.rows_of(ladder, tour.MARKET)
-    }
-    last = model_comparison.OURS
+    rows = rows_by_policy(ladder, tour.MARKET)
+    grades = {name: row["grade"]["mean"] for name, row in rows.items()}
+    last = OURS
     assert f"{share:.1%}" in shown
     assert f">{grades[last]:.3f}" in shown
     closed = (grades[last] - grades["mini"]) / (grades["belief"] - grades["mini"])

@@ -1,0 +1,47 @@
+"""Names and colours of the policies of a model comparison, as the page shows them."""
+
+from collections.abc import Mapping
+
+from sauda.evaluation.comparison_config import ORACLE, Config
+from sauda.llm.backends.model import SAUDA
+from sauda.llm.registry import is_model
+
+BASE = Config.baseline
+OURS = f"{BASE}+{SAUDA}"  # the stage that Sauda plays with
+STAGES: Mapping[str, str] = {
+    BASE: "untrained base",
+    "mini+sft": "SFT",
+    "mini+grpo": "SFT + GRPO",
+    "mini+dpo": "SFT + GRPO + DPO",
+}
+LAB_STAGES: Mapping[str, str] = {
+    "mini+sft-arena": "SFT as a lab",
+    "mini+grpo-arena": "SFT + GRPO as a lab",
+}
+PARTS: Mapping[str, str] = {
+    "null": "no model",
+    "constrained": "grammar",
+    "steering": "published steering",
+    "honest": "honest wrapper",
+    "belief": "belief buyer",
+    ORACLE: "oracle, knows the seller",
+}
+
+
+def policy_label(name: str) -> str:
+    """A policy's name in words: "null+steering" is "no model + published steering"."""
+    known = {**STAGES, **LAB_STAGES}
+    stage = max((s for s in known if f"{name}+".startswith(f"{s}+")), key=len, default="")
+    rest = [part for part in name.removeprefix(stage).split("+") if part]
+    words = [PARTS.get(part, part.replace("_", " ")) for part in rest]
+    return " + ".join([known[stage], *words] if stage else words)
+
+
+def series_role(name: str) -> str:
+    """The key of `SERIES` that a policy is drawn as: its last training stage, or a script."""
+    if name == ORACLE:
+        return "oracle"
+    if not is_model(name) or name.startswith("null"):
+        return "scripted"
+    stages = {part.partition("-")[0] for part in name.split("+")}
+    return next((stage for stage in ("dpo", "grpo", "sft") if stage in stages), "base")

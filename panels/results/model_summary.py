@@ -1,0 +1,165 @@
+"""What a model comparison shows, in sentences: gains of training, the wrapper's own share.
+
+A wrapper around no model stands in a row of its own, so that what the wrapper wins is not counted
+as the model's.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from panels.results.model_labels import BASE, OURS, STAGES, policy_label
+from panels.ui.tables import with_interval
+from sauda.evaluation.comparison_config import SCRIPTS
+from sauda.statistics import paired_difference
+from sauda.llm.registry import is_model
+from sauda.policies import ZERO_GRADE
+from sauda.records.store import Artifact
+
+FORM = "z.3f"  # of grades
+UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
+
+Rows = Mapping[str, Mapping[str, Any]]  # by policy
+
+
+def rows_by_policy(comparison: Artifact, task: str) -> Rows:
+    """The rows of one task, by policy."""
+    return {row["policy"]: row for row in comparison.data["rows"] if row["task"] == task}
+
+
+def best_script(rows: Rows) -> tuple[str, float]:
+    """Name and mean grade of the best bazaar script that knows no more than the model."""
+    return _best({name: rows[name] for name in UNINFORMED_SCRIPTS if name in rows})
+
+
+def best_lab_script(rows: Rows) -> tuple[str, float]:
+    """Name and mean grade of the best scripted lab; all of them see what the model sees."""
+    return _best({name: row for name, row in rows.items() if not is_model(name)})
+
+
+def _best(rows: Rows) -> tuple[str, float]:
+    best = max(rows, key=lambda name: rows[name]["grade"]["mean"])
+    return best, rows[best]["grade"]["mean"]
+
+
+def in_percent(share: Mapping[str, Any]) -> tuple[str, str]:
+    """A share of the gap closed, and its interval: "59%", "[46%, 72%]"."""
+    return f"{share['part']:.0%}", f"[{share['low']:.0%}, {share['high']:.0%}]"
+
+
+# The bazaar --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The stage that Sauda plays with, bare, on one task; figures are mean grades."""
+
+    row: Mapping[str, Any]
+    base: float
+    script: tuple[str, float]  # the best without hidden information
+    gap_closed: Mapping[str, Any] | None  # share of the gap from the base to the belief buyer
+
+
+def standing(comparison: Artifact, task: str) -> Standing | None:
+    """Where Sauda stands on a task; None where it did not play."""
+    rows = rows_by_policy(comparison, task)
+    if OURS not in rows:
+        return None
+    shares = {(row["task"], row["policy"]): row for row in comparison.data["ways"]}
+    base = rows[BASE]["grade"]["mean"]
+    return Standing(rows[OURS], base, best_script(rows), shares.get((task, OURS)))
+
+
+def model_summary(comparison: Artifact, task: str) -> str:
+    """What training brought, and how much of a wrapped model's grade is the wrapper's."""
+    sentences = [
+        _trained(comparison, task),
+        *_later_stages(comparison, task),
+        *wrapper_sentences(comparison, task),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _trained(comparison: Artifact, task: str) -> str:
+    place = standing(comparison, task)
+    if place is None:
+        return ""
+    sentence = (
+        f"Bare, {policy_label(place.row['policy'])} wins"
+        f" {with_interval(place.row['grade'], FORM)} on n = {place.row['n']} hold-out seeds, the"
+        f" untrained base {place.base:{FORM}} and the best script {place.script[1]:{FORM}}"
+    )
+    if place.gap_closed is None:
+        return f"{sentence}."
+    share, interval = in_percent(place.gap_closed)
+    return (
+        f"{sentence}; that closes {share} {interval} of the gap from the base to the belief buyer."
+    )
+
+
+def _later_stages(comparison: Artifact, task: str) -> Iterator[str]:
+    """The gain of each stage after the one that Sauda plays with."""
+    order = list(STAGES)
+    for gain in comparison.data["climbs"]:
+        later = order.index(gain["after"]) > order.index(OURS)
+        if later and (gain["task"], gain["on"]) == (task, "all"):
+            yield (
+                f"Training on to {policy_label(gain['after'])} changed that by"
+                f" {with_interval({**gain, 'mean': gain['difference']}, '+.3f')}."
+            )
+
+
+def wrapper_sentences(comparison: Artifact, task: str) -> Iterator[str]:
+    """The grade of the published steering around the first and last stage, and around no model."""
+    grades = {name: columns["grade"] for name, columns in comparison.data["episodes"][task].items()}
+    alone = grades.get("null+steering")
+    stages = [name for name in STAGES if name in grades]
+    for stage in dict.fromkeys((stages[0], stages[-1]) if stages else ()):
+        wrapped = grades.get(f"{stage}+steering")
+        if wrapped is None or alone is None:
+            continue
+        n = min(len(wrapped), len(alone))
+        first, second = np.array(wrapped[:n]), np.array(alone[:n])
+        mean, low, high = paired_difference(first, second)
+        gain = with_interval({"mean": mean, "low": low, "high": high}, "+.3f")
+        yield (
+            f"The published steering wins {first.mean():{FORM}} around"
+            f" {'the ' * (stage == BASE)}{policy_label(stage)} and {second.mean():{FORM}} around no"
+            f" model: {gain} on n = {n}, {_verdict(low, high)}."
+        )
+
+
+def _verdict(low: float, high: float) -> str:
+    if low > 0:
+        return "so the model adds to it"
+    if high < 0:
+        return "so the model takes away from what the wrapper wins alone"
+    return "so what the model adds cannot be told from nothing"
+
+
+# The arena ---------------------------------------------------------------------------------------
+
+
+def lab_summary(comparison: Artifact, task: str) -> str:
+    """The grade of the last stage as a lab, beside the base, the best script and the bound."""
+    rows, stages = rows_by_policy(comparison, task), comparison.config["stages"]
+    base, last = rows[stages[0]], rows[stages[-1]]
+    script, script_grade = best_lab_script(rows)
+    sentences = [
+        f"Bare, {policy_label(last['policy'])} reaches {with_interval(last['grade'], FORM)} on n ="
+        f" {last['n']} hold-out seeds, the {policy_label(base['policy'])}"
+        f" {base['grade']['mean']:{FORM}}, the best script, {policy_label(script)},"
+        f" {script_grade:{FORM}}. The bound, if no other lab falls below what it can do alone, is"
+        f" {comparison.data['bounds'][0]['grade']['mean']:{FORM}}. A grade is the surplus over what"
+        " the lab could have done alone, as a share of what its jobs are worth: below 0 it would"
+        " have done better alone.",
+        ZERO_GRADE,
+    ]
+    if constrained := rows.get(f"{base['policy']}+constrained"):
+        sentences.append(
+            "Under a grammar that offers only choices the rules take, whole plans for a job among"
+            f" them, the untrained base reaches {with_interval(constrained['grade'], FORM)}."
+        )
+    return " ".join(sentences)
