@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from panels.training.logs import GRADES, PROBED, REWARD, SPREAD, Log, Metric, Row
+from panels.training.logs import EVALUATION, GRADES, REWARD, REWARD_STD, Log, Metric, Row
 from panels.training.permalink import SCALES, View
 from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers
 from sauda.statistics import averaged
@@ -19,33 +19,33 @@ Values = Sequence[float | None]
 # Numbers of a curve -------------------------------------------------------------------------------
 
 
-def places(rows: Sequence[Row], over: str) -> Values:
-    """Where each row stands on the x axis; None where its log does not tell."""
+def x_values(rows: Sequence[Row], over: str) -> Values:
+    """The x of each row: step, tokens or minutes; None where its log holds none."""
     field, per = {"step": ("step", 1), "tokens": ("tokens", 1), "time": ("seconds", 60)}[over]
     return [None if (at := row.get(field)) is None else at / per for row in rows]
 
 
 def with_gaps(values: Values, smoothing: float) -> Values:
-    """The debiased moving average of what is there; None where nothing is."""
+    """The debiased moving average of the values; None where a value is missing."""
     smoothed = iter(averaged([value for value in values if value is not None], smoothing))
     return [None if value is None else next(smoothed) for value in values]
 
 
 def drawable(values: Values, log: bool) -> Values:
-    """`values` as an axis can show them: a logarithmic one has no place for 0 and below."""
+    """`values` that the axis can show: a logarithmic axis drops those of 0 and below."""
     return [None if log and value is not None and value <= 0 else value for value in values]
 
 
 def band(at: Values, middle: Values, half: Values) -> tuple[list, list]:
-    """x and y of the area `middle` ± `half`: one closed outline a stretch without a gap."""
+    """x and y of the area `middle` ± `half`: one closed outline per stretch without a gap."""
     x: list[float | None] = []
     y: list[float | None] = []
     points = list(zip(at, middle, half, strict=True))
     for whole, stretch in groupby(points, key=lambda point: None not in point):
         if whole:
-            there = list(stretch)
-            x += [p[0] for p in there] + [p[0] for p in there[::-1]] + [None]
-            y += [p[1] + p[2] for p in there] + [p[1] - p[2] for p in there[::-1]] + [None]
+            stretch = list(stretch)
+            x += [p[0] for p in stretch] + [p[0] for p in stretch[::-1]] + [None]
+            y += [p[1] + p[2] for p in stretch] + [p[1] - p[2] for p in stretch[::-1]] + [None]
     return x, y
 
 
@@ -66,7 +66,7 @@ def inner_height(panels: int) -> int:
 def stack(
     log: Log, metrics: Sequence[Metric], view: View, inner: int, beside: Sequence[Log] = ()
 ) -> go.Figure:
-    """`metrics` of one run under each other, `inner` px high without margins.
+    """One panel per metric of a run, stacked, `inner` px high without margins.
 
     Published logs `beside` it are dashed and hollow.
     """
@@ -109,7 +109,7 @@ def _panel(
     layout = {"anchor": "x", "nticks": 5, "exponentformat": "e"}
     if log_axis:
         layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
-    values = {row.get(metric.name) for row in log.of(metric)} - {None}
+    values = {row.get(metric.name) for row in log.rows_of(metric)} - {None}
     if metric.share and not (log.game == "arena" and metric in GRADES):  # it may be a loss
         layout |= {"range": [-0.04, 1.04], "tickvals": [0, 0.5, 1]}
     if len(values) == 1 and not log_axis and (constant := values.pop()) > 0:
@@ -147,17 +147,17 @@ def _layout_name(axis: str) -> str:
 
 
 def _traces(log: Log, metric: Metric, view: View, log_axis: bool) -> Iterator[dict[str, Any]]:
-    """Faint points and their average; the band of a reward; whiskers of games played."""
+    """Raw points with their average; the band of a reward; whiskers of checkpoint evaluations."""
     if not log.holds(metric):
         return
-    rows = log.of(metric)
-    at = places(rows, view.over)
-    if all(place is None for place in at):
+    rows = log.rows_of(metric)
+    at = x_values(rows, view.over)
+    if all(x is None for x in at):
         return
     raw = [row.get(metric.name) for row in rows]
     style = _style(log)
-    if metric is PROBED:
-        yield _probes(rows, at, style) | {"name": log.name}
+    if metric is EVALUATION:
+        yield _evaluations(rows, at, style) | {"name": log.name}
         return
     if not metric.noisy:
         yield {
@@ -167,13 +167,13 @@ def _traces(log: Log, metric: Metric, view: View, log_axis: bool) -> Iterator[di
         }  # fmt: skip
         return
     smooth = with_gaps(raw, view.smoothing)
-    if metric is REWARD and log.holds(SPREAD):
+    if metric is REWARD and log.holds(REWARD_STD):
         half = with_gaps([row.get("spread") for row in rows], view.smoothing)
         x, y = band(at, smooth, half)
         yield {
             "type": "scatter", "x": x, "y": y, "mode": "lines", "fill": "toself",
             "fillcolor": _faint(SERIES[log.role].light), "line": {"width": 0},
-            "hoverinfo": "skip", "showlegend": False, "name": "spread",
+            "hoverinfo": "skip", "showlegend": False, "name": "std",
         }  # fmt: skip
     yield {
         "type": "scatter", "x": at, "y": drawable(raw, log_axis), "mode": "markers",
@@ -199,9 +199,9 @@ def _style(log: Log) -> dict[str, Any]:
     return style
 
 
-def _probes(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> dict[str, Any]:
+def _evaluations(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> dict[str, Any]:
     means, lows, highs = (
-        [row[key] for row in rows] for key in ("probe", "probe_low", "probe_high")
+        [row[key] for row in rows] for key in ("grade", "grade_low", "grade_high")
     )
     cells = [
         {"mean": mean, "low": low, "high": high}
@@ -210,7 +210,7 @@ def _probes(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> dict[s
     return {
         "type": "scatter", "x": at, "y": means, "showlegend": False, **style,
         "error_y": whiskers(cells) | {"color": PALETTE["ink"][0]},
-        "customdata": list(zip(lows, highs, (row["probe_n"] for row in rows), strict=True)),
+        "customdata": list(zip(lows, highs, (row["grade_n"] for row in rows), strict=True)),
         "hovertemplate": "grade %{y:.3f} [%{customdata[0]:.3f}, %{customdata[1]:.3f}], "
         "%{customdata[2]} games<extra></extra>",
     }  # fmt: skip
@@ -222,8 +222,8 @@ def _faint(colour: str) -> str:
 
 
 def _resumes(figure: go.Figure, log: Log, over: str, axis: str) -> None:
-    """A dotted line through the panel of `axis` where the run was gone on with."""
-    at = places(log.rows, over)
+    """A dotted line through the panel of `axis` where the run was resumed."""
+    at = x_values(log.rows, over)
     for step in log.resumed:
         later = (x for x, row in zip(at, log.rows, strict=True) if row["step"] > step)
         if (x := next(later, None)) is not None:

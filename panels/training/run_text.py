@@ -1,69 +1,81 @@
-"""What is said of training runs: what each was, what its curves show, what stands beside them."""
+"""Training runs in text: settings and acceptance check, captions of the curves, published logs."""
 
 from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from panels.training.logs import ALL_SIX, METRICS, PROBED, REWARD, SPREAD, Log, Metric, recorded
+from panels.training.logs import (
+    ALL_SIX,
+    EVALUATION,
+    METRICS,
+    REWARD,
+    REWARD_STD,
+    Log,
+    Metric,
+    recorded,
+)
 from panels.training.permalink import View
 from panels.ui.look import badge, note, stat, strip, table
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
 
-Stacks = Sequence[tuple[Log, Sequence[Metric]]]  # what is drawn: a log, and which metrics of it
+Stacks = Sequence[tuple[Log, Sequence[Metric]]]  # the metrics drawn of each log
 
 # What a run was -----------------------------------------------------------------------------------
 
 
 def summary(run: Artifact) -> Markup:
-    """What the run was, from what it went on, and what its gate said."""
-    data, gate = run.data, run.data["gate"]
-    off = gate["price_off"]
-    prices = "" if off is None else f"; prices {off:.1f} % off the teacher’s"
-    if "accepted" in gate:
-        prices += f"; the rules take {gate['accepted']:.0%} of them"
+    """Steps, tokens, data and acceptance check of a run, and the adapter it started from."""
+    data, acceptance = run.data, run.data["gate"]
+    deviation = acceptance["price_off"]
+    extra = "" if deviation is None else f"; prices {deviation:.1f} % off the teacher’s"
+    if "accepted" in acceptance:
+        extra += f"; the rules accept {acceptance['accepted']:.0%} of them"
+    verdict = "passed" if acceptance["passed"] else "failed"
     return Markup('<p class="sauda-run-name"><b>{}</b>{}</p>{}').format(
         recorded(run).name,
-        went_on_from(run),
+        initial_adapter(run),
         strip(
             stat(
                 f"{len(data['log']):,}", "steps",
                 note=f"{data['seconds'] / 60:.0f} min on {data['hardware']['device']}",
             ),
             stat(f"{data['tokens']:,}", "tokens", note=f"weights in {data['base']['precision']}"),
-            _learnt_from(run),
+            _training_data(run),
             stat(
-                f"{gate['valid']:.0%}", "hold-out replies that are moves",
-                note=f"gate {'passed' if gate['passed'] else 'failed'}, n = {gate['n']}{prices}",
+                f"{acceptance['valid']:.0%}", "hold-out replies with a legal action",
+                note=f"acceptance check {verdict}, n = {acceptance['n']}{extra}",
             ),
         ),
     )  # fmt: skip
 
 
-def went_on_from(run: Artifact) -> str:
-    """The adapter the run began with, if there was one."""
-    after = run.data.get("after")
-    return f", going on from the adapter {after['name']} ({after['sha256'][:12]})" if after else ""
+def initial_adapter(run: Artifact) -> str:
+    """The adapter that training started from; "" where it started from the base model."""
+    adapter = run.data.get("after")
+    if not adapter:
+        return ""
+    return f", starting from the adapter {adapter['name']} ({adapter['sha256'][:12]})"
 
 
-def _learnt_from(run: Artifact) -> Markup:
+def _training_data(run: Artifact) -> Markup:
     data = run.data
     if rows := data.get("rows"):
-        of = "one a state" if recorded(run).game == "arena" else f"of {rows['rows']:,} deals"
-        return stat(f"{rows['learnt']:,}", "moves learnt", note=of)
+        source = "one a state" if recorded(run).game == "arena" else f"of {rows['rows']:,} deals"
+        return stat(f"{rows['learnt']:,}", "moves trained on", note=source)
     if games := data.get("games"):
         groups = sum(games["task"].values())
         seeds = f"seeds {games['first_seed']:,} to {games['last_seed']:,}"
         note = f"{groups:,} groups of {games['group']}; {seeds}"
         return stat(f"{groups * games['group']:,}", "games played", note=note)
     if pairs := data.get("pairs"):
-        found = f"found in {pairs['seconds'] / 60:.0f} min; grades {pairs['gap']:.3f} apart"
-        return stat(f"{pairs['n']:,}", "pairs of replies", note=found)
-    return stat("–", "learnt from", note="not in the log")
+        source = f"searched for {pairs['seconds'] / 60:.0f} min; grades {pairs['gap']:.3f} apart"
+        return stat(f"{pairs['n']:,}", "pairs of replies", note=source)
+    return stat("–", "training data", note="not in the log")
 
 
 def mix(run: Artifact) -> Markup:
-    """Of what a run's rows, games or pairs were made."""
+    """Counts of a run's training data by task, move, register and judge."""
     data = run.data
     rows, games, pairs = (data.get(part) or {} for part in ("rows", "games", "pairs"))
     parts = {
@@ -83,12 +95,12 @@ def mix(run: Artifact) -> Markup:
         ("part", "", "count"),
         counted,
         align="llr",
-        caption=f"What {recorded(run).name} learnt from",
+        caption=f"Training data of {recorded(run).name}",
     )
 
 
 def sample(run: Artifact) -> Markup:
-    """One training conversation, what is learnt marked."""
+    """One training conversation, the tokens in the loss marked."""
     parts = [
         Markup('<mark class="sauda-learnt">{}</mark>').format(token["text"])
         if token["learnt"]
@@ -99,7 +111,7 @@ def sample(run: Artifact) -> Markup:
         '<p class="sauda-note">{}</p><pre class="sauda-sample" role="region" tabindex="0"'
         ' aria-label="A training conversation">{}</pre>'
     ).format(
-        f"{recorded(run).name}: marked tokens are learnt, the others only read.",
+        f"{recorded(run).name}: marked tokens are in the loss, the others are context.",
         Markup("").join(parts),
     )
 
@@ -110,32 +122,32 @@ def sample(run: Artifact) -> Markup:
 def captions(stacks: Stacks, view: View, beside: Sequence[Log]) -> Markup:
     """What points, lines, bands and dotted lines are; what is not drawn, and why."""
     drawn = merged(stacks)
-    told = [
+    sentences = [
         "Points: each step. Lines: their debiased exponential average, smoothing"
         f" {view.smoothing:g}; the pointer reads the average, and the step in brackets."
     ]
-    if any({REWARD, SPREAD} <= set(filter(log.holds, METRICS[log.role])) for log, _ in drawn):
-        told.append("Band of the reward: its average ± the averaged spread within groups.")
-    if any(log.holds(PROBED) for log, _ in drawn):
-        told.append("Whiskers of the reward trajectory: 95 % intervals over games; not averaged.")
+    if any({REWARD, REWARD_STD} <= set(filter(log.holds, METRICS[log.role])) for log, _ in drawn):
+        sentences.append("Band of the reward: its average ± the averaged std within groups.")
+    if any(log.holds(EVALUATION) for log, _ in drawn):
+        sentences.append("Whiskers of checkpoint evaluations: 95 % intervals over games.")
     if view.log:
-        told.append(left_out(drawn, beside))
+        sentences.append(left_out(drawn, beside))
     for log, _ in drawn:
-        told.append(resumed(log))
+        sentences.append(resumed(log))
         absent = [metric.label for metric in METRICS[log.role] if not log.holds(metric)]
         if absent and view.run != ALL_SIX:
-            told.append(f"Not in this log: {', '.join(absent)}.")
+            sentences.append(f"Not in this log: {', '.join(absent)}.")
     return Markup("<p>{}</p>{}").format(
-        " ".join(told),
+        " ".join(sentences),
         Markup("").join(note(sentence(log, metrics, view.smoothing)) for log, metrics in drawn),
     )
 
 
 def merged(stacks: Stacks) -> list[tuple[Log, list[Metric]]]:
-    """Every recorded log once, with all that is drawn of it."""
+    """Every recorded log once, with all metrics drawn of it."""
     logs = {log.name: log for log, _ in stacks if log.rows}
     return [
-        (log, [metric for of, metrics in stacks if of.name == name for metric in metrics])
+        (log, [metric for other, metrics in stacks if other.name == name for metric in metrics])
         for name, log in logs.items()
     ]
 
@@ -147,37 +159,38 @@ def left_out(drawn: Stacks, beside: Sequence[Log]) -> str:
         for log, metrics in drawn
         for metric in metrics
         if metric.log
-        for of in (log, *(beside if log.beside_published else ()))
-        for row in of.rows
+        for source in (log, *(beside if log.beside_published else ()))
+        for row in source.rows
     ]
-    lost = sum(value is not None and value <= 0 for value in values)
+    dropped = sum(value is not None and value <= 0 for value in values)
     return (
-        "Loss and gradient norm stand on a logarithmic axis, which has no place for 0 and below:"
-        f" {lost} {'value is' if lost == 1 else 'values are'} left out there."
+        "Loss and gradient norm have a logarithmic axis, which cannot show 0 and below:"
+        f" {dropped} {'value is' if dropped == 1 else 'values are'} left out there."
     )
 
 
 def resumed(log: Log) -> str:
-    """Where the run was gone on with."""
+    """After which steps the run was resumed."""
     if not log.resumed:
-        return f"{log.name} was made in one piece."
+        return f"{log.name} ran without interruption."
     steps = ", ".join(str(step) for step in log.resumed)
-    return f"Dotted lines: {log.name} was stopped and gone on with after step {steps}."
+    return f"Dotted lines: {log.name} was interrupted and resumed after step {steps}."
 
 
 def sentence(log: Log, metrics: Sequence[Metric], smoothing: float) -> str:
-    """From where to where each curve goes, for whoever cannot see it."""
-    told = []
+    """The first and last value of each curve, as text for those who cannot see it."""
+    ranges = []
     for metric in metrics:
-        values = [row[metric.name] for row in log.of(metric) if row.get(metric.name) is not None]
+        values = [row.get(metric.name) for row in log.rows_of(metric)]
+        values = [value for value in values if value is not None]
         if values:
             curve = averaged(values, smoothing) if metric.noisy else values
-            told.append(f"{metric.label} from {curve[0]:.3g} to {curve[-1]:.3g}")
-    return f"{log.name}, first and last value of each line: {'; '.join(told)}."
+            ranges.append(f"{metric.label} from {curve[0]:.3g} to {curve[-1]:.3g}")
+    return f"{log.name}, first and last value of each line: {'; '.join(ranges)}."
 
 
 def overlaid(stacks: Stacks, view: View, logs: Sequence[Log]) -> Markup:
-    """The badge and caveat of every published log asked for; or why it is not drawn."""
+    """The badge and caveat of every chosen published log; or why it is not drawn."""
     if not logs:
         return Markup("")
     if not any(log.beside_published for log, _ in stacks):
@@ -185,7 +198,7 @@ def overlaid(stacks: Stacks, view: View, logs: Sequence[Log]) -> Markup:
             "The published logs are of GRPO in a bazaar: pick six panels or that run to see them."
         )
     if view.over == "tokens":
-        return note("The published logs tell no tokens, so they are not drawn over tokens.")
+        return note("The published logs hold no tokens, so they are not drawn over tokens.")
     rows = Markup("").join(
         Markup("<p>{} <b>{}</b>, dashed. {}</p>").format(
             badge("published"), log.name.removeprefix("published "), log.caveat

@@ -1,6 +1,7 @@
-"""The training runs of language models, drawn from the logs they wrote: a part of Training."""
+"""The training runs of language models, drawn from their logs: a part of Training."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -12,59 +13,61 @@ from panels.training.logs import (
     SIX,
     Log,
     Runs,
+    log_table,
     panels_of,
     published_logs,
     recorded,
-    to_csv,
 )
 from panels.training.permalink import ROUGHEST, SCALES, SMOOTHEST, View, from_query, to_query
 from panels.training.run_text import captions, mix, overlaid, sample, summary
-from panels.ui.look import QUIET, downloads, heading, trouble
+from panels.ui.look import QUIET, heading, trouble
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import csv_file
 from sauda.records.store import Artifact
 from sauda.train import ARENA, STAGES
 
 STACKS = ("training-left", "training-right")  # ids of the two stacks of panels
 
-# What is on the page at a view --------------------------------------------------------------------
+# What a view shows -------------------------------------------------------------------------------
 
 
-def shown(view: View, runs: Runs, published: Mapping[str, Log]) -> tuple:
-    """All that follows the view: two stacks, link, captions, summary, sample, mix, origin."""
-    mine = runs_of(view.run, runs)
+def shown(view: View, runs: Runs, published: Mapping[str, Log]) -> dict[str, Any]:
+    """What the page shows at a view, by the name of the part."""
+    artifacts = runs_of(view.run, runs)
     stacks = panels_of(view, runs)
-    asked = [published[name] for name in view.overlay]
-    beside = [] if view.over == "tokens" else asked  # the published logs tell no tokens
+    overlays = [published[name] for name in view.overlay]
+    beside = [] if view.over == "tokens" else overlays  # the published logs hold no tokens
     inner = dashboard.inner_height(max(len(metrics) for _, metrics in stacks))
-    figures = [
+    left, right = (
         dashboard.stack(log, metrics, view, inner, beside if log.beside_published else ())
         for log, metrics in stacks
-    ]
-    return (
-        *figures,
-        link(view),
-        overlaid(stacks, view, asked) + captions(stacks, view, beside),
-        Markup("").join(summary(run) for run in mine),
-        Markup("").join(sample(run) for run in mine),
-        Markup("").join(mix(run) for run in mine),
-        Markup("").join(provenance(run, f"n = {len(run.data['log'])} steps") for run in mine),
     )
+    return {
+        "left": left,
+        "right": right,
+        "link": link(view),
+        "captions": overlaid(stacks, view, overlays) + captions(stacks, view, beside),
+        "summary": Markup("").join(summary(run) for run in artifacts),
+        "sample": Markup("").join(sample(run) for run in artifacts),
+        "mix": Markup("").join(mix(run) for run in artifacts),
+        "origin": Markup("").join(
+            provenance(run, f"n = {len(run.data['log'])} steps") for run in artifacts
+        ),
+    }
 
 
 def runs_of(name: str, runs: Runs) -> list[Artifact]:
-    """The run called `name`, or those of the six panels."""
+    """The run of that name, or those of the six panels."""
     return [runs[one] for one in (SIX if name == ALL_SIX else (name,)) if one in runs]
 
 
-def csv_file(name: str, runs: Runs) -> str:
-    """The path of a fresh CSV file of what is called `name`, for the download button."""
-    path = downloads() / f"sauda-{name}.csv"
-    path.write_text(to_csv(runs_of(name, runs)), encoding="utf-8")
-    return str(path)
+def csv_of(name: str, runs: Runs) -> str:
+    """The path of a fresh CSV file of the logs shown under `name`."""
+    return csv_file(log_table(runs_of(name, runs)), f"sauda-{name}.csv")
 
 
 def link(view: View) -> Markup:
-    """The way back to this view."""
+    """A link that opens the page at this view."""
     return Markup('<a class="sauda-permalink" href="{}">Link to this view</a>').format(
         to_query(view)
     )
@@ -72,8 +75,8 @@ def link(view: View) -> Markup:
 
 # Layout -------------------------------------------------------------------------------------------
 
-# Both stacks side by side in one picture, on white so that it reads on any page. The file is named
-# after what is shown.
+# Draws both stacks side by side in one picture, on white so that it reads on any page; the file is
+# named after the run.
 PNG = """async (run) => {
   const plots = ["training-left", "training-right"]
     .map((id) => document.querySelector(`#${id} .js-plotly-plot`)).filter(Boolean);
@@ -105,79 +108,110 @@ def build() -> None:
     gr.HTML(
         heading(
             "Language models",
-            "SFT copies a teacher, GRPO plays for the grade, DPO picks the better of two replies.",
+            "SFT copies a teacher, GRPO plays for the grade, DPO learns from pairs of replies.",
         )
     )
     loaded = {name: load_or_say(f"training/{name}.json") for name in (*STAGES, *ARENA)}
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     published, no_published = load_or_say("published.json")
     if runs:
-        _runs(runs, published_logs(published) if published else {})
-    missing = [said for said in (*(said for _, said in loaded.values()), no_published) if said]
+        _Dashboard(runs, published_logs(published) if published else {}).build()
+    missing = [message for _, message in loaded.values() if message]
+    missing += [no_published] if no_published else []
     if missing:
         gr.HTML(Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(missing)))
 
 
-def _runs(runs: Runs, published: Mapping[str, Log]) -> None:
-    names = [("Six panels", ALL_SIX), *((recorded(run).name, name) for name, run in runs.items())]
-    first = View(ALL_SIX if set(SIX) <= set(runs) else next(iter(runs)))
-    run = gr.Radio(names, value=first.run, label="Run")
-    with gr.Row():
-        over = gr.Radio(list(SCALES), value=first.over, label="Over", min_width=240)
-        smoothing = gr.Slider(
-            ROUGHEST, SMOOTHEST, value=first.smoothing, step=0.01, label="Smoothing",
-            elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,
-        )  # fmt: skip
-        overlay = gr.CheckboxGroup(
-            list(published), label="Published GRPO logs beside", min_width=240
+@dataclass(frozen=True)
+class _Dashboard:
+    """The runs with their controls: layout, callbacks and wiring."""
+
+    runs: Runs
+    published: Mapping[str, Log]
+
+    @property
+    def first(self) -> View:
+        """The view that the page opens with."""
+        return View(ALL_SIX if set(SIX) <= set(self.runs) else next(iter(self.runs)))
+
+    def build(self) -> None:
+        """Lay out controls and outputs, and wire them."""
+        files = {name: csv_of(name, self.runs) for name in (ALL_SIX, *self.runs)}
+        controls = self._controls()
+        outputs = self._outputs(files)
+
+        def show(view: View) -> dict[Any, Any]:
+            parts = {"csv": files[view.run], **shown(view, self.runs, self.published)}
+            return {outputs[name]: part for name, part in parts.items()}
+
+        def redraw(values: dict[Any, Any]) -> dict[Any, Any]:
+            settings = {name: values[control] for name, control in controls.items()}
+            settings["overlay"] = tuple(settings["overlay"])
+            return {outputs["fault"]: "", **show(View(**settings))}
+
+        def restore(request: gr.Request) -> dict[Any, Any]:
+            view, fault = from_query(
+                request.query_params, self.first, list(files), list(self.published)
+            )
+            if view == self.first and not fault:
+                return {outputs["fault"]: ""}
+            picks = {control: getattr(view, name) for name, control in controls.items()}
+            picks[controls["overlay"]] = list(view.overlay)
+            message = trouble(ValueError(fault)) if fault else ""
+            return {**picks, outputs["fault"]: message, **show(view)}
+
+        filled = list(outputs.values())
+        gr.on(
+            [control.input for control in controls.values()],
+            redraw,
+            set(controls.values()),
+            filled,
+            trigger_mode="always_last",
+            **QUIET,
         )
-        log = gr.Radio(
-            [("linear", False), ("logarithmic", True)], value=first.log,
-            label="Loss and gradient norm", min_width=240,
-        )  # fmt: skip
-    controls = [run, over, smoothing, log, overlay]
+        gr.on(None, restore, None, [*controls.values(), *filled], **QUIET)
 
-    files = {name: csv_file(name, runs) for _, name in names}
+    def _controls(self) -> dict[str, Any]:
+        """One control per field of the view."""
+        first = self.first
+        names = [("Six panels", ALL_SIX)]
+        names += [(recorded(run).name, name) for name, run in self.runs.items()]
+        controls = {"run": gr.Radio(names, value=first.run, label="Run", elem_id="training-run")}
+        with gr.Row():
+            controls["over"] = gr.Radio(list(SCALES), value=first.over, label="Over", min_width=240)
+            controls["smoothing"] = gr.Slider(
+                ROUGHEST, SMOOTHEST, value=first.smoothing, step=0.01, label="Smoothing",
+                elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,
+            )  # fmt: skip
+            controls["overlay"] = gr.CheckboxGroup(
+                list(self.published), label="Published GRPO logs beside", min_width=240
+            )
+            controls["log"] = gr.Radio(
+                [("linear", False), ("logarithmic", True)], value=first.log,
+                label="Loss and gradient norm", min_width=240,
+            )  # fmt: skip
+        return controls
 
-    def parts(view: View) -> tuple:
-        return files[view.run], *shown(view, runs, published)
-
-    file, left, right, to_here, told, *facts = parts(first)
-    fault = gr.HTML("")
-    with gr.Row(elem_classes="sauda-together"):
-        stacks = []
-        for name, figure in zip(STACKS, (left, right), strict=True):
-            with gr.Column(min_width=320):
-                stacks.append(gr.Plot(figure, show_label=False, elem_id=name))
-    with gr.Row(elem_classes="sauda-actions"):
-        png = gr.Button("PNG", size="sm", scale=0)
-        download = gr.DownloadButton("CSV", value=file, size="sm", scale=0)
-        linked = gr.HTML(to_here, elem_id="training-link")
-    said = gr.HTML(told, elem_id="training-said")
-    summed = gr.HTML(facts[0])
-    with gr.Accordion("One training conversation, what is learnt marked", open=False):
-        conversation = gr.HTML(facts[1])
-    with gr.Accordion("What was learnt from", open=False):
-        made = gr.HTML(facts[2])
-    origin = gr.HTML(facts[3])
-    outputs = [fault, download, *stacks, linked, said, summed, conversation, made, origin]
-
-    def redrawn(*picked: Any) -> tuple:
-        *plain, overlays = picked
-        return "", *parts(View(*plain, tuple(overlays)))
-
-    gr.on(
-        [control.input for control in controls], redrawn, controls, outputs,
-        trigger_mode="always_last", **QUIET,
-    )  # fmt: skip
-
-    def restored(request: gr.Request) -> tuple:
-        query = request.query_params
-        view, wrong = from_query(query, first, list(files), list(published))
-        if view == first and not wrong:
-            return (gr.skip(),) * (len(controls) + len(outputs))
-        picks = (view.run, view.over, view.smoothing, view.log, list(view.overlay))
-        return *picks, trouble(ValueError(wrong)) if wrong else "", *parts(view)
-
-    gr.on(None, restored, None, [*controls, *outputs], **QUIET)
-    png.click(None, run, None, js=PNG, **QUIET)
+    def _outputs(self, files: Mapping[str, str]) -> dict[str, Any]:
+        """The components that a redraw fills, by the name of the part."""
+        parts = shown(self.first, self.runs, self.published)
+        outputs: dict[str, Any] = {"fault": gr.HTML("")}
+        with gr.Row(elem_classes="sauda-together"):
+            for side, elem_id in zip(("left", "right"), STACKS, strict=True):
+                with gr.Column(min_width=320):
+                    outputs[side] = gr.Plot(parts[side], show_label=False, elem_id=elem_id)
+        with gr.Row(elem_classes="sauda-actions"):
+            png = gr.Button("PNG", size="sm", scale=0)
+            outputs["csv"] = gr.DownloadButton(
+                "CSV", value=files[self.first.run], size="sm", scale=0
+            )
+            outputs["link"] = gr.HTML(parts["link"], elem_id="training-link")
+        png.click(None, None, None, js=PNG, **QUIET)
+        outputs["captions"] = gr.HTML(parts["captions"], elem_id="training-said")
+        outputs["summary"] = gr.HTML(parts["summary"])
+        with gr.Accordion("One training conversation, the tokens in the loss marked", open=False):
+            outputs["sample"] = gr.HTML(parts["sample"])
+        with gr.Accordion("Training data", open=False):
+            outputs["mix"] = gr.HTML(parts["mix"])
+        outputs["origin"] = gr.HTML(parts["origin"])
+        return outputs

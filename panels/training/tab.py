@@ -1,4 +1,4 @@
-"""How policies were trained: every curve is read from the log of a real run."""
+"""Training: the curves of language models and of the arena's policy selector, from their logs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +10,7 @@ from markupsafe import Markup
 from panels.training import runs
 from panels.ui.look import QUIET, SERIES, heading, line_style, styled
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
 
@@ -19,7 +20,7 @@ SMOOTHING = 0.9  # of the moving average, at first
 
 
 def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
-    """Reward of each training episode of `task`: raw points, their average, and the expert's."""
+    """Reward per training episode of `task`: raw points, moving average, the expert's average."""
     rows = _rows(selector, task)
     x = [row["episode"] for row in rows]
     rewards = [row["reward"] for row in rows]
@@ -67,12 +68,11 @@ def _rows(selector: Artifact, task: str) -> list[Mapping[str, Any]]:
 
 
 def outcome(selector: Artifact, task: str) -> str:
-    """Where the run ended, in words."""
+    """The policy that the selector ends on, and its gain over the expert, as text."""
     final = next(row for row in selector.data["final"] if row["task"] == task)
-    gain = final["less_expert"]
     return (
         f"On {task} the selector ends on {final['policy']}. On {final['n']} hold-out worlds that is"
-        f" {gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}] of reward against"
+        f" {with_interval(final['less_expert'], '+.3f')} of reward against"
         " rule_based_expert (paired, 95 % bootstrap interval)."
     )
 
@@ -96,6 +96,15 @@ def build() -> None:
 
 def _selector(selector: Artifact) -> None:
     tasks = [row["task"] for row in selector.data["final"]]
+
+    def show(name: str, smoothing: float) -> tuple[go.Figure, go.Figure, Markup]:
+        return (
+            reward_figure(selector, name, smoothing),
+            choice_figure(selector, name),
+            Markup("<p>{}</p>").format(outcome(selector, name)),
+        )
+
+    reward, choice, sentence = show(tasks[-1], SMOOTHING)
     with gr.Row():
         task = gr.Radio(tasks, value=tasks[-1], label="Task", min_width=320)
         smoothing = gr.Slider(
@@ -103,20 +112,10 @@ def _selector(selector: Artifact) -> None:
             min_width=320,
         )  # fmt: skip
     with gr.Row():
-        reward = gr.Plot(
-            reward_figure(selector, tasks[-1], SMOOTHING), show_label=False, min_width=320
-        )
-        choice = gr.Plot(choice_figure(selector, tasks[-1]), show_label=False, min_width=320)
-    said = gr.HTML(Markup("<p>{}</p>").format(outcome(selector, tasks[-1])))
+        outputs = [
+            gr.Plot(reward, show_label=False, min_width=320),
+            gr.Plot(choice, show_label=False, min_width=320),
+        ]
+    outputs.append(gr.HTML(sentence))
     gr.HTML(provenance(selector, f"n = {len(selector.data['curve'])} training episodes"))
-
-    def redrawn(name: str, weight: float):
-        return (
-            reward_figure(selector, name, weight),
-            choice_figure(selector, name),
-            Markup("<p>{}</p>").format(outcome(selector, name)),
-        )
-
-    gr.on(
-        [task.change, smoothing.change], redrawn, [task, smoothing], [reward, choice, said], **QUIET
-    )
+    gr.on([task.change, smoothing.change], show, [task, smoothing], outputs, **QUIET)

@@ -77,7 +77,7 @@ def sortable_table(value: dict[str, Any], label: str, elem_id: str) -> gr.Datafr
         show_search="search",
         wrap=True,
         buttons=[],
-        max_height=640,
+        max_height=1000,
     )
 
 

@@ -66,7 +66,7 @@ def test_the_shown_log_downloads_as_csv_and_as_a_picture(open_page):
     assert download.value.suggested_filename == "sauda-sft.csv"
     text = download.value.path().read_text(encoding="utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert float(rows[-1]["loss (nats a learnt token)"]) > 0
+    assert float(rows[-1]["loss (nats a trained token)"]) > 0
     with page.expect_download() as download:
         panel.get_by_role("button", name="PNG").click()
     assert download.value.suggested_filename == "sauda-sft.png"
@@ -79,7 +79,7 @@ def test_hovering_one_panel_reads_the_same_step_in_all_panels_of_the_run(open_pa
     box = page.locator(f"#{STACKS[0]} .nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     read = [page.locator(f"#{stack} .hoverlayer .legend") for stack in STACKS]
-    expect(read[0]).to_contain_text("learnt tokens guessed right")  # of another panel
+    expect(read[0]).to_contain_text("mean token accuracy")  # of another panel
     expect(read[1]).to_contain_text("gradient norm")  # of the other stack
     steps = [each.locator(".legendtitletext").text_content() for each in read]
     assert steps[0] == steps[1]

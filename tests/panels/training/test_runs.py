@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from panels.training import dashboard, logs, permalink, run_text, runs
-from panels.training.logs import LOSS, REWARD, Log, published_logs, recorded, to_csv
+from panels.training.logs import LOSS, REWARD, Log, log_table, published_logs, recorded
 from panels.training.permalink import View, from_query, to_query
+from panels.ui.tables import to_csv
 from sauda.records.store import Artifact, load, parsed
 
 MADE_UP = {"loss": 1.0, "learning_rate": 1e-5, "grad_norm": 0.5}
@@ -87,7 +88,7 @@ def test_a_missing_field_is_a_gap_and_no_zero(grpo):
 
 
 def test_a_constant_learning_rate_lies_in_the_middle_of_its_axis(grpo):
-    figure = drawn(grpo, [logs.RATE], View("grpo"))
+    figure = drawn(grpo, [logs.LEARNING_RATE], View("grpo"))
     assert list(figure.layout.yaxis.range) == [0, 2e-5]
 
 
@@ -95,7 +96,7 @@ def test_a_metric_that_no_row_holds_is_named_and_not_drawn(grpo):
     _, right = logs.panels_of(View("grpo"), {"grpo": grpo})
     assert "entropy" not in [metric.name for metric in right[1]]
     said = run_text.captions(logs.panels_of(View("grpo"), {"grpo": grpo}), View("grpo"), ())
-    assert "Not in this log: zero advantage, format compliance" in said
+    assert "Not in this log: zero reward std, valid replies" in said
     empty = drawn(grpo, [logs.ENTROPY], View("six"))
     assert [list(trace.y) for trace in empty.data] == [[None]]
     assert "not in the log" in [note.text for note in empty.layout.annotations]
@@ -125,7 +126,7 @@ def test_a_resumed_run_is_marked_where_it_went_on(sft, over, at):
 
 
 def test_games_played_by_earlier_adapters_are_drawn_with_their_intervals(sft):
-    (probes,) = traces(drawn(sft, [logs.PROBED], View("sft", "time")))
+    (probes,) = traces(drawn(sft, [logs.EVALUATION], View("sft", "time")))
     assert list(probes.x) == [0, 3]
     assert list(probes.error_y.array) == pytest.approx([0.1, 0.1])
     assert list(probes.error_y.arrayminus) == pytest.approx([0.05, 0.1])
@@ -138,10 +139,10 @@ def test_all_panels_of_a_stack_share_one_axis_and_one_hover(grpo):
 
 
 def test_the_words_say_from_where_to_where_each_line_goes(sft):
-    told = run_text.sentence(recorded(sft), [LOSS, logs.PROBED], smoothing=0.0)
+    told = run_text.sentence(recorded(sft), [LOSS, logs.EVALUATION], smoothing=0.0)
     assert told == (
         "SFT, toy, first and last value of each line:"
-        " loss from 1 to 0.5; reward trajectory from 0.1 to 0.4."
+        " loss from 1 to 0.5; checkpoint evaluation from 0.1 to 0.4."
     )
 
 
@@ -150,14 +151,14 @@ def test_the_words_say_from_where_to_where_each_line_goes(sft):
 
 def test_six_panels_are_drawn_of_what_is_there_and_say_what_is_not(sft):
     parts = runs.shown(View("six"), {"sft": sft}, {})
-    left, right = parts[:2]
+    left, right = parts["left"], parts["right"]
     assert [note.text for note in left.layout.annotations].count("ours is not recorded yet") == 3
     assert right.data
     assert left.layout.height == right.layout.height
 
 
 def test_without_its_run_a_published_reward_still_stands_in_its_panel(sft, published):
-    figure = runs.shown(View("six", overlay=("v2",)), {"sft": sft}, published)[0]
+    figure = runs.shown(View("six", overlay=("v2",)), {"sft": sft}, published)["left"]
     assert figure.layout.yaxis99.overlaying == "y"
     assert traces(figure)  # an axis to lie over
     assert len(traces(figure, "y99")) == 2
@@ -165,13 +166,13 @@ def test_without_its_run_a_published_reward_still_stands_in_its_panel(sft, publi
 
 def test_the_strip_says_games_pairs_and_the_adapter_before(grpo):
     told = run_text.summary(grpo)
-    assert "going on from the adapter sft (92e01decd18c)" in told
+    assert "starting from the adapter sft (92e01decd18c)" in told
     assert "3 groups of 4" in told
     assert ">12<" in told  # games
     pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
              "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
     dpo = made_up("dpo", [step(1, margin=0.1)], pairs=pairs)
-    assert "found in 3 min; grades 0.250 apart" in run_text.summary(dpo)
+    assert "searched for 3 min; grades 0.250 apart" in run_text.summary(dpo)
     assert "move of the better reply" in run_text.mix(dpo)
 
 
@@ -196,7 +197,7 @@ def test_a_published_log_is_badged_with_its_caveat_and_has_an_axis_of_its_own(gr
     assert figure.layout.yaxis99.overlaying == "y"
     assert "bell curve" in figure.layout.yaxis99.title.text
     assert not [trace for trace in traces(figure) if "published" in trace.name]
-    said = parts[3]
+    said = parts["captions"]
     assert said.count("sauda-badge sauda-published") == 2
     assert all(published[name].caveat in said for name in OVERLAYS)
     assert "do not compare" in said
@@ -206,14 +207,24 @@ def test_published_time_is_summed_up_and_tokens_are_not_known(grpo, published):
     rows = published["v2-tells"].rows
     assert rows[1]["seconds"] == pytest.approx(6.05 + 5.37)
     parts = runs.shown(View("grpo", "tokens", overlay=OVERLAYS), {"grpo": grpo}, published)
-    assert not [t for figure in parts[:2] for t in figure.data if "published" in t.name]
-    assert "tell no tokens" in parts[3]
+    assert not [
+        t
+        for figure in (parts["left"], parts["right"])
+        for t in figure.data
+        if "published" in t.name
+    ]
+    assert "hold no tokens" in parts["captions"]
 
 
 def test_a_published_log_asked_for_beside_sft_is_not_drawn_and_says_so(sft, published):
     parts = runs.shown(View("sft", overlay=("v2",)), {"sft": sft}, published)
-    assert not [t for figure in parts[:2] for t in figure.data if "published" in t.name]
-    assert "The published logs are of GRPO" in parts[3]
+    assert not [
+        t
+        for figure in (parts["left"], parts["right"])
+        for t in figure.data
+        if "published" in t.name
+    ]
+    assert "The published logs are of GRPO" in parts["captions"]
 
 
 @pytest.fixture
@@ -227,8 +238,13 @@ def test_a_labs_run_has_a_name_of_its_own_and_no_published_log_beside_it(lab, pu
     assert recorded(lab).name == "GRPO in the arena, toy"
     view = View("grpo-arena", overlay=("v2",))
     parts = runs.shown(view, {"grpo-arena": lab}, published)
-    assert not [t for figure in parts[:2] for t in figure.data if "published" in t.name]
-    assert "The published logs are of GRPO in a bazaar" in parts[3]
+    assert not [
+        t
+        for figure in (parts["left"], parts["right"])
+        for t in figure.data
+        if "published" in t.name
+    ]
+    assert "The published logs are of GRPO in a bazaar" in parts["captions"]
     assert runs.runs_of("grpo-arena", {"grpo-arena": lab}) == [lab]
 
 
@@ -242,18 +258,18 @@ def test_a_labs_reward_may_be_a_loss_and_is_not_cut_off(lab, grpo):
 
 
 def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft):
-    text = to_csv([sft])
+    text = to_csv(log_table([sft]))
     assert text.startswith("\ufeffrun,step,tokens,time (s),")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
     assert [row["step"] for row in rows] == ["0", "1", "2", "3"]
-    assert [row["loss (nats a learnt token)"] for row in rows] == ["", "1.0", "1.0", "0.5"]
-    assert [row["learnt tokens guessed right (share)"] for row in rows] == ["", "0.5", "", ""]
-    assert rows[3]["reward trajectory, games"] == "20"
-    assert runs.csv_file("sft", {"sft": sft}).endswith("sauda-sft.csv")
+    assert [row["loss (nats a trained token)"] for row in rows] == ["", "1.0", "1.0", "0.5"]
+    assert [row["mean token accuracy (share)"] for row in rows] == ["", "0.5", "", ""]
+    assert rows[3]["checkpoint evaluation, games"] == "20"
+    assert runs.csv_of("sft", {"sft": sft}).endswith("sauda-sft.csv")
 
 
 def test_two_runs_stand_in_one_csv_and_keep_their_own_columns(sft, grpo):
-    rows = list(csv.DictReader(io.StringIO(to_csv([grpo, sft]).removeprefix("\ufeff"))))
+    rows = list(csv.DictReader(io.StringIO(to_csv(log_table([grpo, sft])).removeprefix("\ufeff"))))
     assert [row["run"] for row in rows] == ["GRPO, toy"] * 3 + ["SFT, toy"] * 4
     assert rows[0]["loss"] == "0.1"
     assert rows[-1]["loss"] == ""  # another measure, in nats
