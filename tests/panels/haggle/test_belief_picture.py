@@ -22,7 +22,10 @@ def test_a_picture_has_a_hill_for_each_belief_and_a_bar_for_each_type(beliefs):
     first, change = (str(picture.belief_picture(*two)) for two in ((None, beliefs[0]), beliefs[:2]))
     assert first.count("<polygon") == 1
     assert change.count("<polygon") == 2
-    assert [shown.count("<rect") for shown in (first, change)] == [len(SELLER_TYPES), 2 * len(SELLER_TYPES)]
+    assert [shown.count("<rect") for shown in (first, change)] == [
+        len(SELLER_TYPES),
+        2 * len(SELLER_TYPES),
+    ]
     assert all(name in change for name in SELLER_TYPES)
     assert "dashed" in change
     assert "dashed" not in first
