@@ -13,10 +13,10 @@ import numpy as np
 from panels.results.model_labels import BASE, OURS, STAGES, policy_label
 from panels.ui.tables import with_interval
 from sauda.evaluation.comparison_config import SCRIPTS
-from sauda.statistics import paired_difference
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
 from sauda.records.store import Artifact
+from sauda.statistics import paired_difference
 
 FORM = "z.3f"  # of grades
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model

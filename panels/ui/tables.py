@@ -8,6 +8,7 @@ import gradio as gr
 import pandas as pd
 
 from panels.ui.look import downloads
+from sauda.records.schemas.base import Record
 
 MISSING = "–"
 
@@ -81,9 +82,9 @@ def sortable_table(value: dict[str, Any], label: str, elem_id: str) -> gr.Datafr
     )
 
 
-def frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def frame(rows: Iterable[Record]) -> pd.DataFrame:
     """One line per row; nested figures become columns such as `grade_mean`."""
-    return pd.json_normalize(list(rows), sep="_")
+    return pd.json_normalize([row.as_json() for row in rows], sep="_")
 
 
 def to_csv(table: pd.DataFrame) -> str:

@@ -1,7 +1,7 @@
 """The list of artifacts and the snippets of the Artifacts tab."""
 
 from panels.artifacts import tab as artifacts
-from sauda.records.store import FILES
+from sauda.records.kinds import FILES
 
 
 def test_every_file_is_listed_with_a_download_and_its_hash():

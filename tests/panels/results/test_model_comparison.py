@@ -8,7 +8,8 @@ import pytest
 from panels.results import model_comparison, model_summary
 from panels.results.model_comparison import ARENA, BAZAAR
 from panels.results.model_labels import policy_label, series_role
-from sauda.evaluation import arena_model_comparison as lab_comparison
+from sauda.evaluation.comparison_config import ArenaConfig
+from sauda.evaluation.model_comparison import compare_models
 from sauda.records.store import Artifact, load
 
 
@@ -20,10 +21,10 @@ def recorded() -> Artifact:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory) -> Artifact:
     """Two stages without weights, two scripts, four hold-out seeds."""
-    config = lab_comparison.Config(
+    config = ArenaConfig(
         stages=("null", "null+constrained"), policies=("planner", "wait"), episodes=4
     )
-    data = lab_comparison.arena_ladder(config, tmp_path_factory.mktemp("parts"))
+    data = compare_models(config, tmp_path_factory.mktemp("parts"))
     return Artifact(ARENA.file, "arena_ladder/1", "measured", {}, asdict(config), data)
 
 
