@@ -15,12 +15,12 @@ test: .venv/ready chromium
 	$(BIN)/python -m sauda weights
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-# Every stage on a random network of two layers, each going on from the one before.
+# Every stage on a random network of two layers, each from the adapter of the one before.
 train-toy: .venv/ready
-	folder=$$(mktemp -d); toy="$(BIN)/python -m sauda train --model toy"; \
-	$$toy sft --out "$$folder/sft" \
-	&& $$toy grpo --out "$$folder/grpo" --after "$$folder/sft/adapter" \
-	&& $$toy dpo --out "$$folder/dpo" --after "$$folder/grpo/adapter"; \
+	folder=$$(mktemp -d); train="$(BIN)/python -m sauda train"; \
+	$$train sft --model toy --out "$$folder/sft" \
+	&& $$train grpo --model toy --out "$$folder/grpo" --init-adapter "$$folder/sft/adapter" \
+	&& $$train dpo --model toy --out "$$folder/dpo" --init-adapter "$$folder/grpo/adapter"; \
 	code=$$?; rm -rf "$$folder"; exit $$code
 
 lint: .venv/ready

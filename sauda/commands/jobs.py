@@ -23,7 +23,7 @@ from sauda.scale.job import (
 )
 from sauda.scale.kept_runs import download, local_folder, upload
 from sauda.train import STAGES
-from sauda.train.base import PARAMETERS, TOY
+from sauda.train.model import PARAMETERS, TOY
 from sauda.train.run import RUNS
 
 

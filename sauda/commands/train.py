@@ -1,8 +1,8 @@
-"""The command line of training: `python -m sauda train STAGE`."""
+"""`python -m sauda train sft|grpo|dpo|selector` and `weights`."""
 
 import argparse
 import sys
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,94 +11,96 @@ from sauda.commands.console import add_command, save_measured
 from sauda.llm.backends.model import CannotLoad
 from sauda.llm.backends.weights import NoWeights, smollm2
 from sauda.train import STAGES
+from sauda.train.options import options_of
 
-TOYS = {  # runs of seconds
-    "sft": {"batch": 8, "at_once": 8, "checkpoint_every": 2, "gate": 6, "probe": 2, "rows": 64},
+TOYS = {  # settings of `--model toy`, for runs of seconds
+    "sft": {
+        "per_device_train_batch_size": 8, "gradient_accumulation_steps": 1, "save_steps": 2,
+        "acceptance_prompts": 6, "eval_games": 2, "rows": 64,
+    },
     "grpo": {
-        "after": "", "groups": 2, "group": 4, "steps": 3, "at_once": 4, "constrained": True,
-        "checkpoint_every": 1, "gate": 6,
+        "init_adapter": "", "prompts_per_step": 2, "num_generations": 4, "max_steps": 3,
+        "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,
+        "acceptance_prompts": 6,
     },
     "dpo": {
-        "after": "", "batch": 2, "constrained": True, "checkpoint_every": 1, "gate": 6, "pairs": 6,
+        "init_adapter": "", "gradient_accumulation_steps": 2, "constrained": True, "save_steps": 1,
+        "acceptance_prompts": 6, "pairs": 6,
     },
 }  # fmt: skip
-OPTIONS = (
-    ("--model", str, "toy, mini, 8b, or a folder or repository"),
-    ("--after", str, "adapter to go on from (grpo, dpo): a stage, or a folder"),
-    ("--rows", int, "deals to learn from (sft), in the arena actions"),
-    ("--pairs", int, "pairs to learn from (dpo)"),
-    ("--epochs", int, "times that every deal or pair is learnt (sft, dpo)"),
-    ("--steps", int, "of the optimizer; ends sft early, for a trial"),
-    ("--learning-rate", float, "highest, after the warmup"),
-    ("--at-once", int, "sequences a pass, where memory is short"),
-    ("--threads", int, "of torch on a CPU"),
-)
-FLAGS = (
-    ("--constrained", "replies under a grammar, for a base that writes no moves yet (grpo, dpo)"),
-    ("--trial", "keep the adapter in the run's folder (grpo, dpo)"),
-)
 
 
 def add(commands: Any) -> None:
-    """Add `train`, `selector` and `weights` to the commands of `python -m sauda`."""
+    """Add `train` and `weights` to the commands of `python -m sauda`."""
     about = "find or prepare the small base model; print where and which hash"
     add_command(commands, "weights", weights, about)
-    about = "train the softmax over scripted labs by REINFORCE"
-    add_command(commands, "selector", selector, about)
-    about = f"train a language model: {', '.join(STAGES)}"
-    sub = commands.add_parser("train", help=about, description=about)
-    sub.set_defaults(run=train)
-    sub.add_argument("stage", choices=STAGES)
-    sub.add_argument("--out", type=Path, default=None, help="folder of the run; by default a cache")
-    sub.add_argument("--game", default="bazaar", help="bazaar, or arena (sft, grpo)")
-    sub.add_argument("--resume", action="store_true", help="go on from the last whole checkpoint")
-    for name, kind, told in OPTIONS:
-        sub.add_argument(name, type=kind, default=None, help=told)
-    for name, told in FLAGS:
-        sub.add_argument(name, action="store_true", default=None, help=told)
+    about = f"train a language model ({', '.join(STAGES)}) or the selector"
+    stages = commands.add_parser("train", help=about, description=about).add_subparsers(
+        dest="stage", required=True, metavar="STAGE"
+    )
+    for stage in STAGES:
+        _add_stage(stages, stage)
+    about = "the softmax over scripted labs, by REINFORCE"
+    add_command(stages, "selector", selector, about)
+
+
+def _add_stage(stages: Any, stage: str) -> None:
+    """The command of a stage, with an option for each field of its Config that is one."""
+    module = import_module(f"sauda.train.{stage}")
+    configs = {game: config() for game, config in module.CONFIGS.items()}
+    parser = add_command(stages, stage, train, module.__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=None, help="the run's folder; default a cache")
+    parser.add_argument("--resume", action="store_true", help="from the last complete checkpoint")
+    parser.add_argument("--game", choices=configs, default="bazaar")
+    for field in options_of(module.Config):
+        flag = f"--{field.name.replace('_', '-')}"
+        names = dict.fromkeys((flag, f"--{field.name}"))  # TRL's own commands take both
+        if field.type is bool:
+            parser.add_argument(
+                *names, action="store_true", default=None, help=field.metadata["help"]
+            )
+            continue
+        defaults = (f"{_setting(c, field.name)!s}" for c in configs.values())
+        about = (
+            f"{field.metadata['help']} (default {', in the arena '.join(dict.fromkeys(defaults))})"
+        )
+        parser.add_argument(*names, type=field.type, default=None, help=about)
+
+
+def _setting(config: Any, name: str) -> Any:
+    return getattr(config if hasattr(config, name) else config.data, name)
 
 
 def train(options: argparse.Namespace) -> int:
-    """Run one stage; 1 where the machine cannot, with the reason."""
+    """Run one stage and print its figures; 1 where the machine cannot, with the reason."""
     module = import_module(f"sauda.train.{options.stage}")
     try:
-        config = configured(options, of_game(module, options.game))
-        data = module.train(config, options.out, options.resume)
+        data = module.train(configured(options), options.out, options.resume)
     except (CannotLoad, NoWeights, OSError, MemoryError) as error:
         print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
         return 1
-    gate, last = data["gate"], data["log"][-1]
+    accepted, last = data["gate"], data["log"][-1]
     print(
         f"{data['stage']} {data['base']['name']}: {last['step']} steps, {data['tokens']:,} tokens, "
-        f"{data['seconds'] / 60:.1f} min, loss {last['loss']:.4f}; gate n {gate['n']}, valid "
-        f"{gate['valid']:.3f}, same kind as the teacher {gate['same_kind']:.3f}, prices off by "
-        f"{gate['price_off']} %"
+        f"{data['seconds'] / 60:.1f} min, loss {last['loss']:.4f}; acceptance check n "
+        f"{accepted['n']}, valid {accepted['valid']:.3f}, same kind as the teacher "
+        f"{accepted['same_kind']:.3f}, prices off by {accepted['price_off']} %"
     )
     return 0
 
 
-def of_game(module: Any, game: str) -> Any:
-    """The stage's own settings for `game`; ValueError naming the games it is played in."""
-    if game not in module.CONFIGS:
-        known = ", ".join(module.CONFIGS)
-        raise ValueError(f"{module.STAGE} is trained in: {known}; not in {game!r}")
-    return module.CONFIGS[game]()
-
-
-def configured(options: argparse.Namespace, config: Any) -> Any:
-    """The stage's `config` with what was asked for; ValueError where it has no such setting."""
-    names = [name.removeprefix("--").replace("-", "_") for name, *_ in (*OPTIONS, *FLAGS)]
-    asked = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    if asked.get("model") == "toy":
-        asked = TOYS[options.stage] | asked
-    data = getattr(config, "data", None)
-    for size in ("rows", "pairs"):
-        if size in asked and hasattr(data, size):
-            asked["data"] = replace(data, **{size: asked.pop(size)})
-    if strange := sorted(asked.keys() - {field.name for field in fields(config)}):
-        told = ", ".join(f"--{name.replace('_', '-')}" for name in strange)
-        raise ValueError(f"{options.stage} takes no {told}")
-    return replace(config, **asked)
+def configured(options: argparse.Namespace) -> Any:
+    """The Config of a stage and game with the given options; a toy is small by default."""
+    module = import_module(f"sauda.train.{options.stage}")
+    config = module.CONFIGS[options.game]()
+    names = [field.name for field in options_of(module.Config)]
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if given.get("model") == "toy":
+        given = TOYS[options.stage] | given
+    of_data = {name: given.pop(name) for name in list(given) if not hasattr(config, name)}
+    if of_data:
+        given["data"] = replace(config.data, **of_data)
+    return replace(config, **given)
 
 
 def selector(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ is kept on disk: a stopped run resumes where it was.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from sauda.policies.best_response.informed import informed_policy
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
 from sauda.statistics import paired_difference, share_of_gap
+from sauda.train.recorded_names import recorded_sampling
 
 PARTS = CACHE / "ladder"  # the batches on disk
 
@@ -167,7 +168,7 @@ def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
             "sha256": model.sha256,
             "cpu": model.cpu,
             **prompt_hashes(game),
-            "sampling": asdict(model.decoder.sampling),
+            "sampling": recorded_sampling(model.decoder.sampling),
         }
         for name, model in models.items()
     }

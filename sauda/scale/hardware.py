@@ -10,7 +10,7 @@ from typing import Any
 
 from sauda.llm.backends.model import BYTES
 from sauda.train import STAGES
-from sauda.train.base import PARAMETERS, TOY, memory
+from sauda.train.model import PARAMETERS, TOY, memory
 
 UNITS_AN_HOUR = {"minute": 60, "hour": 1}  # of the Hub's prices
 WITHOUT_BF16 = ("T4",)  # GPUs that cannot compute in the precision that training takes
@@ -91,7 +91,7 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
         memory(
             PARAMETERS[model] * BYTES[held],
             device,
-            config.at_once,
+            config.per_device_train_batch_size,
             0 if held == "nf4" else config.copies,  # in 4 bits the learner itself plays
         )
         for config in configs

@@ -15,7 +15,7 @@ from sauda.llm.backends.weights import PACKAGE, PACKAGED_VERSION
 from sauda.scale.hardware import Flavor
 from sauda.scale.kept_runs import local_folder
 from sauda.train import STAGES
-from sauda.train.stage import name_of
+from sauda.train.stage import run_name
 
 ADAPTER_OF = {"grpo": "sft", "dpo": "grpo"}  # the stage whose adapter a stage trains further
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
@@ -44,12 +44,13 @@ class Job:
     flavors: tuple[
         Flavor, ...
     ] = ()  # each tried where the one before is refused; () for this machine
-    folder: str = "/tmp/sauda"  # the job's own; the same in every attempt, as `--after` names it
+    folder: str = (
+        "/tmp/sauda"  # the job's own; the same in every attempt, as `--init-adapter` names it
+    )
     image: str = IMAGE
     timeout: str = "6h"  # of one attempt: a number and s, m, h or d
     attempts: int = 2  # the second goes on from what the first has uploaded
     every: int = 300  # seconds between two uploads of a stage that runs
-    game = "bazaar"
 
     def __post_init__(self) -> None:
         if not self.stages or self.stages != tuple(s for s in STAGES if s in self.stages):
@@ -104,9 +105,9 @@ def script(job: Job) -> str:
 
 def _line(job: Job, stage: str) -> str:
     """The call that trains a stage, after the one before it where the job trains that too."""
-    line = f"train {stage} {shlex.quote(name_of(stage, job))}"
+    line = f"train {stage} {shlex.quote(run_name(stage, job.model))}"
     before = ADAPTER_OF.get(stage)
-    return f'{line} --after "$work/runs/{before}/adapter"' if before in job.stages else line
+    return f'{line} --init-adapter "$work/runs/{before}/adapter"' if before in job.stages else line
 
 
 def summary(job: Job) -> str:

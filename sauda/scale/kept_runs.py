@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from sauda.train.run import WHOLE
+from sauda.train.run import COMPLETE
 
 NEW, BEFORE = ".{}.new", ".{}.before"  # beside a folder that is being replaced
 
@@ -75,7 +75,7 @@ def snapshot(run: Path, to: Path) -> None:
     """
     shutil.rmtree(to, ignore_errors=True)
     for checkpoint in run.glob("checkpoint-*"):
-        if (checkpoint / WHOLE).exists():
+        if (checkpoint / COMPLETE).exists():
             shutil.copytree(checkpoint, to / checkpoint.name)
     others = shutil.ignore_patterns("checkpoint-*")
     shutil.copytree(run, to, ignore=others, dirs_exist_ok=True)

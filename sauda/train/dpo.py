@@ -1,8 +1,11 @@
-"""DPO on pairs of replies that the learner gave to the same position (`pairs`).
+"""Preference learning (DPO) on pairs of replies to the same position, by TRL's DPOTrainer.
 
-Rafailov et al. (2023), by TRL's DPOTrainer. Where an endpoint is configured (SAUDA_ENDPOINT_URL),
-its model judges each pair in both orders; one that it holds to be the wrong way round is left out.
-Pairs are learnt as often as their grades lie apart (`by_gap`).
+    python -m sauda train dpo
+
+Rafailov et al. (2023). The learner gives the replies and plays each to the end of its game; the one
+whose game earned more is preferred (`data.preferences`). Where an endpoint is configured
+(SAUDA_ENDPOINT_URL), its model judges each pair in both orders and a pair that it would turn round
+is left out. Pairs are drawn in proportion to the gap between their grades (`by_gap`).
 """
 
 import math
@@ -18,46 +21,44 @@ from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.served import ENDPOINT, answering, remote
 from sauda.llm.types import Generate
 from sauda.train import stage
-from sauda.train.base import Base
 from sauda.train.data.preferences import PairConfig, collect, kept, summary
 from sauda.train.losses import scores_on_cpu
+from sauda.train.model import Base, tokenizer_of, trainable
+from sauda.train.options import option
 from sauda.train.run import LOGGED, Heartbeat, Run, lines
 from sauda.train.self_play import Learner
 
 STAGE = "dpo"
-FIGURES = {  # our name of each figure of TRL's log that we keep
-    **LOGGED,
-    "rewards/margins": "margin",
-    "rewards/accuracies": "accuracy",
-    "rewards/chosen": "chosen",
-    "rewards/rejected": "rejected",
-}
-JUDGING = Sampling(temperature=0.0, tokens=8)
+DPO_LOGGED = (
+    *LOGGED, "rewards/margins", "rewards/accuracies", "rewards/chosen", "rewards/rejected",
+)  # fmt: skip
+JUDGING = Sampling(temperature=0.0, max_new_tokens=8)
 
 
 @dataclass(frozen=True)
 class Config:
-    """What is learnt from which pairs; the defaults are the numbers we report."""
+    """Settings in the names of TRL's DPOConfig; the defaults are the numbers we report."""
 
-    model: str = "mini"  # toy, mini, 8b, or a folder or repository
-    after: str = "grpo"  # the adapter that learns on: one of ours, or a folder
+    model: str = option("mini", "toy, mini, 8b, or a folder or repository")
+    init_adapter: str = option("grpo", "adapter to train further: a stage's name, or a folder")
     data: PairConfig = PairConfig()  # noqa: RUF009 (frozen)
-    temperature: float = 0.7  # of the replies that are compared and of the games they go on in
-    longest: int = 40  # tokens of a reply
-    constrained: bool = False  # replies under a grammar, for a base that writes no moves yet
-    epochs: int = 1
-    batch: int = 8  # pairs a step
-    at_once: int = 1  # pairs a pass; one, because its two replies share their prompt
-    learning_rate: float = 5e-5
-    warmup: float = 0.1  # of the steps; then a cosine to 0
-    beta: float = 0.1  # how near the learner stays to the adapter it began with
-    clip: float = 1.0  # of the gradient's norm
-    checkpoint_every: int = 10  # steps
-    gate: int = 48  # hold-out prompts
-    probe: int = 0  # training games that every checkpoint's adapter plays
-    threads: int = 1  # of torch on a CPU, and players who look for pairs side by side
+    temperature: float = 0.7  # of the replies, compared or later in the game
+    max_new_tokens: int = 40  # of a reply
+    constrained: bool = option(False, "replies under a grammar, for a base that writes no moves")
+    num_train_epochs: int = option(1, "passes over the pairs")
+    # one pair a pass, because its two replies share their prompt
+    per_device_train_batch_size: int = option(1, "pairs a pass; lower where memory is short")
+    gradient_accumulation_steps: int = option(8, "passes a step of the optimizer")
+    learning_rate: float = option(5e-5, "peak, after the warmup")
+    warmup_steps: float = 0.1  # below 1 a share of the steps; then a cosine to 0
+    beta: float = 0.1  # how near the learner stays to the adapter it started from
+    max_grad_norm: float = 1.0
+    save_steps: int = 10  # between two checkpoints
+    acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
+    eval_games: int = 0  # training games that every checkpoint's adapter plays
+    threads: int = option(1, "of torch on a CPU, and players who look for pairs side by side")
     seed: int = 0
-    trial: bool = False  # the adapter is not to be published
+    trial: bool = option(False, "keep the adapter in the run's folder")
     copies = 1  # of the weights beside those that learn: the player's
     game = "bazaar"
 
@@ -67,64 +68,85 @@ CONFIGS = {"bazaar": Config}  # by game
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
     """Run the stage to its end; see `stage.train`."""
-    return stage.train(STAGE, config, folder, resume, _prepare)
+    return stage.train(STAGE, config, folder, resume, prepare)
 
 
 def judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
     """The endpoint's model that judges pairs; None where none is configured.
 
-    Raises CannotLoad where it is and does not answer.
+    Raises CannotLoad where one is configured and does not answer.
     """
-    there = remote(environment, JUDGING)
-    return answering(there[ENDPOINT]) if ENDPOINT in there else None
+    endpoints = remote(environment, JUDGING)
+    return answering(endpoints[ENDPOINT]) if ENDPOINT in endpoints else None
 
 
 def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
-    """As many rows as there are `pairs`, drawn from them by their gaps, with replacement.
+    """As many rows as there are `pairs`, drawn with replacement in proportion to their gaps.
 
-    A preference says which reply earned more and not how much more; learnt evenly, small gains that
-    are frequent outvote losses that are rare and large. Some pairs come often, some never.
+    A preference says which reply earned more and not how much more. Learnt evenly, frequent small
+    gains outvote rare large losses. Some pairs come often, some never.
     """
     gaps = np.array([pair["gap"] for pair in pairs])
     drawn = np.random.default_rng(seed).choice(len(pairs), len(pairs), p=gaps / gaps.sum())
     return [pairs[number] for number in drawn]
 
 
-def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> stage.Prepared:
+def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage.Prepared:
+    """TRL's trainer over the pairs, which are collected first; see `stage.train`."""
+    adapter = stage.init_adapter(config)
+    heartbeat.status = f"reading the model and its adapter {config.init_adapter}"
+    network = trainable(base, adapter)
+    tokenizer = tokenizer_of(base)
+    pairs = _pairs(config, run, base, network, heartbeat)
+    if base.device == "cpu":
+        network.config.use_cache = False
+    trainer = _trainer(config, run, base, network, pairs)
+    first = trainer.train_dataset[0]
+    ids = first["prompt_ids"] + first["chosen_ids"]
+    labels = [-100] * len(first["prompt_ids"]) + first["chosen_ids"]
+    spent = round(sum(row["seconds"] for row in lines(_pairs_file(run))), 1)
+    about = {
+        "pairs": summary(pairs) | {"seconds": spent},
+        "sample": stage.sample(ids, labels, tokenizer),
+    }
+    passes = math.ceil(len(pairs) / config.per_device_train_batch_size)
+    steps = config.num_train_epochs * math.ceil(passes / config.gradient_accumulation_steps)
+    return stage.Prepared(stage.without_printer(trainer), steps, lambda: about, DPO_LOGGED)
+
+
+def _pairs_file(run: Run) -> Path:
+    return run.folder / "pairs.jsonl"
+
+
+def _pairs(
+    config: Config, run: Run, base: Base, network: Any, heartbeat: Heartbeat
+) -> list[dict[str, Any]]:
+    """The run's pairs: those in its folder, and as many new ones as are missing."""
     import torch
+
+    file = _pairs_file(run)
+    pairs = kept(file)[: config.data.pairs]
+    if len(pairs) == config.data.pairs:
+        return pairs
+    sampling = Sampling(config.temperature, 1.0, config.max_new_tokens)
+    tokenizer = tokenizer_of(base)
+    players = [
+        Learner(network, tokenizer, base, sampling).player_spec(config.constrained)
+        for _ in range(config.threads if base.device == "cpu" else 1)
+    ]
+    torch.set_num_threads(1)  # a player
+    pairs = collect(config.data, players, file, judge(), heartbeat.report)
+    torch.set_num_threads(config.threads)
+    return pairs
+
+
+def _trainer(
+    config: Config, run: Run, base: Base, network: Any, pairs: Sequence[Mapping[str, Any]]
+) -> Any:
+    """TRL's trainer over as many rows as there are `pairs`, drawn by their gaps."""
     from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
 
-    adapter = stage.after(config)
-    heartbeat.status = f"reading the model and its adapter {config.after}"
-    network = stage.learner(found, adapter)
-    tokenizer = stage.tokenizer_of(found)
-    sampling = Sampling(config.temperature, 1.0, config.longest)
-
-    def say(text: str) -> None:
-        heartbeat.status = text
-
-    file = run.folder / "pairs.jsonl"
-    pairs = kept(file)[: config.data.pairs]
-    if len(pairs) < config.data.pairs:
-        beside = config.threads if found.device == "cpu" else 1
-        seats = [
-            Learner(network, tokenizer, found, sampling).player_spec(config.constrained)
-            for _ in range(beside)
-        ]
-        torch.set_num_threads(1)  # a player
-        pairs = collect(config.data, seats, file, judge(), say)
-        torch.set_num_threads(config.threads)
-    if found.device == "cpu":
-        network.config.use_cache = False
-    arguments = DPOConfig(
-        **stage.arguments(config, run, found),
-        num_train_epochs=config.epochs,
-        per_device_train_batch_size=config.at_once,
-        gradient_accumulation_steps=max(1, config.batch // config.at_once),
-        beta=config.beta,
-        max_length=None,
-    )
     rows = [
         {
             "prompt": pair["chat"],
@@ -133,22 +155,18 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
         }
         for pair in by_gap(pairs, config.seed)
     ]
+    arguments = DPOConfig(
+        **stage.arguments(config, run, base),
+        num_train_epochs=config.num_train_epochs,
+        beta=config.beta,
+        max_length=None,
+    )
     trainer = DPOTrainer(
         model=network,
         args=arguments,
         train_dataset=Dataset.from_list(rows),
-        processing_class=tokenizer,
+        processing_class=tokenizer_of(base),
     )
-    if found.device == "cpu":
+    if base.device == "cpu":
         scores_on_cpu(network.get_base_model())
-    first = trainer.train_dataset[0]
-    ids = first["prompt_ids"] + first["chosen_ids"]
-    labels = [-100] * len(first["prompt_ids"]) + first["chosen_ids"]
-    spent = round(sum(row["seconds"] for row in lines(file)), 1)
-    told = {
-        "pairs": summary(pairs) | {"seconds": spent},
-        "sample": stage.sample(ids, labels, tokenizer),
-    }
-    passes = math.ceil(len(rows) / config.at_once)
-    steps = config.epochs * math.ceil(passes / max(1, config.batch // config.at_once))
-    return stage.Prepared(stage.quiet(trainer), steps, lambda: told, FIGURES)
+    return trainer

@@ -1,10 +1,14 @@
-"""GRPO on whole games: groups play the same instance, and what a game earned is its grade.
+"""Reinforcement learning (GRPO) on whole games; what a game earned is its grade.
+
+    python -m sauda train grpo                 # the buyer of the bazaar
+    python -m sauda train grpo --game arena    # a lab of the GPU arena
 
 Shao et al. (2024), by TRL's GRPOTrainer with its default loss, normalised over the step's tokens
-(DAPO, Yu et al. 2025). A buyer's game is one sequence in which the replies are learnt and the
-seller's turns are not, of a lab's game some turns are; nothing shapes the reward. Instances are
-training seeds, in the bazaar those whose listing and seller are seen. Tokens are drawn
-among the 50 likeliest; the loss takes them for drawn among all.
+(DAPO, Yu et al. 2025). The games of a group start from the same instance. A buyer's game is one
+sequence in which the replies are learnt and the seller's turns are not; of a lab's game some turns
+are learnt. Nothing shapes the reward. Instances are training seeds, in the bazaar those whose
+listing and seller are seen. Tokens are drawn among the 50 likeliest; the loss treats them as drawn
+among all.
 """
 
 import json
@@ -19,83 +23,84 @@ from env import IllegalAction, arena, get_task
 from sauda.games.messages import ModelTurn
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
-from sauda.records.splits import SPLITS, is_unseen_game
+from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import write
 from sauda.train import stage
-from sauda.train.base import Base
 from sauda.train.losses import scored
+from sauda.train.model import Base, tokenizer_of, trainable
+from sauda.train.options import option
 from sauda.train.run import LOGGED, Heartbeat, Run, Stopped
-from sauda.train.self_play import Learner, learnt, prompt_ids
+from sauda.train.self_play import Learner, as_sequence, prompt_ids
 
 STAGE = "grpo"
-FIGURES = {  # our name of each figure of TRL's log that we keep
-    **LOGGED,
-    "reward": "reward",
-    "low": "low",
-    "high": "high",
-    "spread": "spread",
-    "frac_reward_zero_std": "zero_advantage",
-    "format": "format",
-    "deals": "deals",
-    "kl": "kl",
-    "completions/mean_length": "length",
-    "step_time": "step_seconds",
-}
+# Of each step's games beside TRL's figures. The spread is the population's, within a group; TRL's
+# reward_std is the sample's.
+GAME_FIGURES = ("reward_min", "reward_max", "reward_group_std", "valid_rate", "agreement_rate")
+GRPO_LOGGED = (
+    *LOGGED, "reward", *GAME_FIGURES, "frac_reward_zero_std", "kl", "completions/mean_length",
+    "step_time",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Config:
-    """What plays what, and how it learns; the defaults are the numbers we report."""
+    """Settings in the names of TRL's GRPOConfig; the defaults are the numbers we report."""
 
-    model: str = "mini"  # toy, mini, 8b, or a folder or repository
-    after: str = "sft"  # the adapter that learns on: one of ours, or a folder
+    model: str = option("mini", "toy, mini, 8b, or a folder or repository")
+    init_adapter: str = option("sft", "adapter to train further: a stage's name, or a folder")
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
-    groups: int = 4  # instances a step
-    group: int = 8  # games of each
-    steps: int = 36
-    at_once: int = 8  # sequences a training pass
+    prompts_per_step: int = 4  # instances, each played by a group of games
+    num_generations: int = 8  # games of a group
+    max_steps: int = option(36, "steps of the optimizer")
+    per_device_train_batch_size: int = option(8, "sequences a pass; lower where memory is short")
     temperature: float = 0.7  # of the replies, in play and in the loss
-    longest: int = 40  # tokens of a reply
-    constrained: bool = False  # replies under a grammar, for a base that writes no moves yet
-    learning_rate: float = 2e-4
-    warmup: float = 0.0  # of the steps; then a cosine to 0
-    beta: float = 0.02  # of the divergence from the adapter it began with
-    clip: float = 1.0  # of the gradient's norm
+    max_new_tokens: int = 40  # of a reply
+    constrained: bool = option(False, "replies under a grammar, for a base that writes no moves")
+    learning_rate: float = option(2e-4, "peak, after the warmup")
+    warmup_steps: float = 0.0  # below 1 a share of the steps; then a cosine to 0
+    beta: float = 0.02  # of the divergence from the adapter it started from
+    max_grad_norm: float = 1.0
     first_seed: int = 30_000  # of the training split; SFT's run from 10,000
-    untaught: str = "fair"  # a seller type that no training game has
+    unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
-    checkpoint_every: int = 5  # steps
-    gate: int = 48  # hold-out prompts
-    probe: int = 0  # training games that every checkpoint's adapter plays
-    threads: int = 1  # of torch on a CPU
+    save_steps: int = 5  # between two checkpoints
+    acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
+    eval_games: int = 0  # training games that every checkpoint's adapter plays
+    threads: int = option(1, "of torch on a CPU")
     seed: int = 0
-    trial: bool = False  # the adapter is not to be published
+    trial: bool = option(False, "keep the adapter in the run's folder")
     copies = 1  # of the weights beside those that learn: the player's
     game = "bazaar"
-    turns = 0  # of a game that are learnt, each a sequence of its own; 0 learns a game as one
+    turns_per_game = 0  # that are learnt, each a sequence of its own; 0 learns a game as one
 
     @property
-    def sequences(self) -> int:
-        """How many of a group are learnt."""
-        return self.group * max(1, self.turns)
+    def sequences_per_prompt(self) -> int:
+        """The sequences of a group; TRL counts them as its generations."""
+        return self.num_generations * max(1, self.turns_per_game)
+
+    @property
+    def gradient_accumulation_steps(self) -> int:
+        """Passes a step of the optimizer."""
+        sequences = self.prompts_per_step * self.sequences_per_prompt
+        return sequences // self.per_device_train_batch_size
 
 
 @dataclass(frozen=True)
 class ArenaConfig(Config):
-    """The same for a lab of the GPU arena.
+    """The settings for a lab of the GPU arena.
 
     A lab's prompts do not grow out of one another as a buyer's do, so a game is no single sequence:
-    of each game some turns are drawn, all alike likely, and learnt with what the game earned.
+    of each game some turns are drawn, all equally likely, and learnt with what the game earned.
     """
 
-    after: str = "sft-arena"
+    init_adapter: str = "sft-arena"
     tasks: tuple[str, ...] = ("arena/market_round",)
-    groups: int = 2
-    turns: int = 2
-    steps: int = 12
-    at_once: int = 16
-    longest: int = 64
-    checkpoint_every: int = 4
+    prompts_per_step: int = 2
+    turns_per_game: int = 2
+    max_steps: int = 12
+    per_device_train_batch_size: int = 16
+    max_new_tokens: int = 64
+    save_steps: int = 4
     game = "arena"
 
 
@@ -105,13 +110,13 @@ TURNS = 4  # the stream that draws which turns are learnt
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
     """Run the stage to its end; see `stage.train`. Raises ValueError where groups do not fit."""
-    learnt_a_step = config.groups * config.sequences
-    if config.group < 2 or learnt_a_step % config.at_once:
+    sequences = config.prompts_per_step * config.sequences_per_prompt
+    if config.num_generations < 2 or sequences % config.per_device_train_batch_size:
         raise ValueError(
-            f"a group has at least 2 games, and a step's {learnt_a_step} sequences are learnt in "
-            f"passes of the same size, not of {config.at_once}"
+            f"a group has at least 2 games, and a step's {sequences} sequences are learnt in "
+            f"passes of the same size, not of {config.per_device_train_batch_size}"
         )
-    return stage.train(STAGE, config, folder, resume, _prepare)
+    return stage.train(STAGE, config, folder, resume, prepare)
 
 
 def instances(config: Config) -> list[tuple[str, int]]:
@@ -119,41 +124,41 @@ def instances(config: Config) -> list[tuple[str, int]]:
 
     Raises ValueError where they would leave the training split.
     """
-    found, seed = [], config.first_seed
-    while len(found) < config.steps * config.groups:
-        name = config.tasks[len(found) % len(config.tasks)]
+    chosen: list[tuple[str, int]] = []
+    seed = config.first_seed
+    while len(chosen) < config.max_steps * config.prompts_per_step:
+        name = config.tasks[len(chosen) % len(config.tasks)]
         if seed not in SPLITS["train"]:
-            raise ValueError(f"too few training seeds for {config.steps} steps")
-        if config.game == "arena" or not is_unseen_game(get_task(name), seed, config.untaught):
-            found.append((name, seed))
+            raise ValueError(f"too few training seeds for {config.max_steps} steps")
+        if config.game == "arena" or not is_unseen_game(get_task(name), seed, config.unseen_seller):
+            chosen.append((name, seed))
         seed += 1
-    return found
+    return chosen
 
 
-def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> stage.Prepared:
+def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage.Prepared:
+    """TRL's trainer, whose rollout plays games; see `stage.train`."""
     from datasets import Dataset
     from trl import GRPOConfig
 
-    played = instances(config)
-    adapter = stage.after(config)
-    heartbeat.status = f"reading the model and its adapter {config.after}"
-    network = stage.learner(found, adapter)
-    tokenizer = stage.tokenizer_of(found)
+    chosen = instances(config)
+    adapter = stage.init_adapter(config)
+    heartbeat.status = f"reading the model and its adapter {config.init_adapter}"
+    network = trainable(base, adapter)
+    tokenizer = tokenizer_of(base)
     arguments = GRPOConfig(
-        **stage.arguments(config, run, found),
-        max_steps=config.steps,
-        num_generations=config.sequences,
-        per_device_train_batch_size=config.at_once,
-        gradient_accumulation_steps=config.groups * config.sequences // config.at_once,
+        **stage.arguments(config, run, base),
+        max_steps=config.max_steps,
+        num_generations=config.sequences_per_prompt,
         max_completion_length=None,
         temperature=config.temperature,
         beta=config.beta,
         shuffle_dataset=False,
     )
-    sampling = Sampling(config.temperature, top_p=1.0, tokens=config.longest)
-    games = Games(config, run, Learner(network, tokenizer, found, sampling), heartbeat)
-    names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in played]
-    trainer = _trainer(found.device == "cpu", games)(
+    sampling = Sampling(config.temperature, top_p=1.0, max_new_tokens=config.max_new_tokens)
+    games = Games(config, run, Learner(network, tokenizer, base, sampling), heartbeat)
+    names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in chosen]
+    trainer = _trainer(base.device == "cpu", games)(
         model=network,
         args=arguments,
         reward_funcs=[grade],
@@ -161,30 +166,29 @@ def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> sta
         processing_class=tokenizer,
         rollout_func=games,
     )
-    counts = {name: sum(name == other for other, _ in played) for name in config.tasks}
-    told = {
-        "task": counts,
-        "group": config.group,
-        "first_seed": played[0][1],
-        "last_seed": played[-1][1],
+    about = {
+        "task": {name: sum(name == other for other, _ in chosen) for name in config.tasks},
+        "group": config.num_generations,
+        "first_seed": chosen[0][1],
+        "last_seed": chosen[-1][1],
     }
     return stage.Prepared(
-        stage.quiet(trainer),
-        config.steps,
-        lambda: {"games": told, "sample": json.loads(games.first.read_text("utf-8"))},
-        FIGURES,
+        stage.without_printer(trainer),
+        config.max_steps,
+        lambda: {"games": about, "sample": json.loads(games.first.read_text("utf-8"))},
+        GRPO_LOGGED,
     )
 
 
 def grade(grade: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any):
-    """The reward: what each game was worth, and figures of the step for the log."""
-    for name in ("low", "high", "spread", "format", "deals"):
+    """TRL's reward function: the grade of each game; logs the figures of the step's games."""
+    for name in GAME_FIGURES:
         log_metric(name, float(columns[name][0]))
     return list(grade)
 
 
-def dealt(game: ModelGame) -> bool:
-    """Whether the learner closed a deal: the game's one, or in the arena a trade."""
+def agreed(game: ModelGame) -> bool:
+    """Whether the learner closed a deal: the game's last one, or in the arena any trade."""
     state, learner = game.play.state, game.task.learner
     if isinstance(state, arena.State):
         closed = state.market.closed.values()
@@ -196,63 +200,63 @@ def dealt(game: ModelGame) -> bool:
 
 
 class Games:
-    """TRL's rollout function: a prompt names an instance, and the learner plays it to its end.
+    """TRL's rollout function: a prompt names an instance, which the learner plays to its end.
 
-    Raises Stopped where for `patience` steps the games of each group all earned the same: there is
-    nothing to learn from.
+    Raises Stopped where for `patience` steps the games of each group all earned the same, so that
+    there is nothing to learn from.
     """
 
     def __init__(self, config: Config, run: Run, learner: Learner, heartbeat: Heartbeat) -> None:
         self.config, self.learner, self.heartbeat = config, learner, heartbeat
-        self.equal = 0
+        self.equal_steps = 0  # in a row
         self.labels: dict[tuple[int, ...], list[int]] = {}  # of the step's sequences
         self.first = run.folder / "sample.json"  # the run's first game
 
     def __call__(self, prompts: Sequence[Any], trainer: Any) -> dict[str, list[Any]]:
         step = trainer.state.global_step
-        self.heartbeat.status = f"step {step + 1} of {self.config.steps}, playing"
+        self.heartbeat.status = f"step {step + 1} of {self.config.max_steps}, playing"
         self.learner.refresh()
         games = []
-        for prompt in prompts[:: self.config.sequences]:
+        for prompt in prompts[:: self.config.sequences_per_prompt]:
             name, seed = prompt[-1]["content"].split()
-            salts = ((step + 1, number) for number in range(self.config.group))
+            salts = ((step + 1, number) for number in range(self.config.num_generations))
             games += [new_game(get_task(name), int(seed), salt) for salt in salts]
         play_games(games, self.learner.player_spec(self.config.constrained))
         figures = self.figures(games)
         self.heartbeat.status = (
-            f"step {step + 1} of {self.config.steps}, games won "
+            f"step {step + 1} of {self.config.max_steps}, mean grade "
             f"{np.mean([game.grade for game in games]):.3f}, learning"
         )
-        found = self.sequences(games, step)
-        return found | {name: [x] * len(prompts) for name, x in figures.items()}
+        columns = {name: [x] * len(prompts) for name, x in figures.items()}
+        return self.sequences(games, step) | columns
 
     def figures(self, games: Sequence[ModelGame]) -> dict[str, float]:
-        """What the log tells of a step's games beside their mean grade."""
-        grades = np.array([game.grade for game in games]).reshape(-1, self.config.group)
+        """The GAME_FIGURES of a step, which stand in the log beside the mean grade."""
+        grades = np.array([game.grade for game in games]).reshape(-1, self.config.num_generations)
         spread = grades.std(axis=1)
-        self.equal = 0 if np.ptp(grades, axis=1).any() else self.equal + 1
-        if self.equal >= self.config.patience:
+        self.equal_steps = 0 if np.ptp(grades, axis=1).any() else self.equal_steps + 1
+        if self.equal_steps >= self.config.patience:
             raise Stopped(
-                f"for {self.equal} steps the games of every group earned the same, "
+                f"for {self.equal_steps} steps the games of every group earned the same, "
                 f"{grades.mean():.3f} on average: nothing tells a good game from a bad one. "
                 "Train SFT first, or play under a grammar with --constrained"
             )
-        replies = [turn for game in games for turn in game.turns]
+        replies = [asked for game in games for asked in game.turns]
         broken = (IllegalAction, arena.Malformed)
-        moves = [not isinstance(turn.parsed.proposal, broken) for turn in replies]
+        moves = [not isinstance(asked.parsed.proposal, broken) for asked in replies]
         return {
-            "low": float(grades.min()),
-            "high": float(grades.max()),
-            "spread": float(spread.mean()),
-            "format": sum(moves) / len(moves),
-            "deals": sum(map(dealt, games)) / len(games),
+            "reward_min": float(grades.min()),
+            "reward_max": float(grades.max()),
+            "reward_group_std": float(spread.mean()),
+            "valid_rate": sum(moves) / len(moves),
+            "agreement_rate": sum(map(agreed, games)) / len(games),
         }
 
     def sequences(self, games: Sequence[ModelGame], step: int) -> dict[str, list[Any]]:
-        """The games as TRL wants them: what each began with, what came then, what is learnt."""
-        tokenizer, each = self.learner.tokenizer, max(1, self.config.turns)
+        """The games as TRL's rollout returns them: prompts, completions, masks of the learnt."""
+        tokenizer, each = self.learner.tokenizer, max(1, self.config.turns_per_game)
         parts = [part for i, game in enumerate(games) for part in self.parts(game, (step, i))]
-        rows = [learnt(part, tokenizer) for part in parts]
+        rows = [as_sequence(part, tokenizer) for part in parts]
         self.labels = {tuple(row["input_ids"]): row["labels"] for row in rows}
         if not self.first.exists():
             ids, labels = rows[0]["input_ids"], rows[0]["labels"]
@@ -269,7 +273,7 @@ class Games:
 
     def parts(self, game: ModelGame, salt: tuple[int, int]) -> list[Sequence[ModelTurn]]:
         """The turns of a game that each make a sequence: all of them one, or some drawn alone."""
-        turns, had = self.config.turns, len(game.turns)
+        turns, had = self.config.turns_per_game, len(game.turns)
         if not turns:
             return [game.turns]
         rng = np.random.default_rng([self.config.seed, TURNS, *salt])
@@ -309,7 +313,11 @@ def _trainer(on_cpu: bool, games: Games) -> Any:
 
 
 def _per_token(
-    model: Any, input_ids: Any, real: Any, labels: Mapping[tuple[int, ...], list[int]], heat: float
+    model: Any,
+    input_ids: Any,
+    real: Any,
+    labels: Mapping[tuple[int, ...], list[int]],
+    temperature: float,
 ) -> tuple[Any, Any]:
     """Log-probability and entropy of every learnt token in its place, 0 elsewhere.
 
@@ -318,15 +326,15 @@ def _per_token(
     import torch
     from torch.nn.utils.rnn import pad_sequence
 
-    rows = [ids[here] for ids, here in zip(input_ids, real, strict=True)]
-    told = [torch.tensor(labels[tuple(row.tolist())]) for row in rows]
+    rows = [ids[mask] for ids, mask in zip(input_ids, real, strict=True)]
+    targets = [torch.tensor(labels[tuple(row.tolist())]) for row in rows]
     log_probs, entropy, *_ = scored(
         model,
         pad_sequence(rows, batch_first=True),
-        pad_sequence(told, batch_first=True, padding_value=-100),
-        heat,
+        pad_sequence(targets, batch_first=True, padding_value=-100),
+        temperature,
     )
     places = torch.zeros_like(real)
-    places[real] = torch.cat(told) != -100
+    places[real] = torch.cat(targets) != -100
     empty = log_probs.new_zeros(input_ids.shape)
     return empty.masked_scatter(places, log_probs), empty.masked_scatter(places, entropy)

@@ -1,7 +1,7 @@
-"""A training run on disk: what was asked, the log as it grows, whole checkpoints, a heartbeat.
+"""A training run on disk: its settings, its log, its checkpoints; a heartbeat while it trains.
 
-Nothing that was done is lost: a log line is on disk before the next step begins, and a checkpoint
-counts only once a list of its files' hashes stands beside them.
+A log line is on disk before the next step begins. A checkpoint counts only once the hashes of its
+files are written beside them, so a killed run resumes from the last complete one.
 """
 
 import json
@@ -19,23 +19,18 @@ from typing import Any
 
 from sauda.llm.backends.weights import CACHE
 from sauda.records.store import sha256, write
+from sauda.train.model import ADAPTER_FILES
+from sauda.train.recorded_names import recorded_log
 
 RUNS = CACHE / "training"
-WHOLE = "whole.json"  # in a checkpoint: every file's hash, written last
+COMPLETE = "whole.json"  # in a checkpoint: every file's hash, written last
 LIBRARIES = ("torch", "transformers", "peft", "trl")
-ADAPTER = ("adapter_config.json", "adapter_model.safetensors")  # of a checkpoint
-BEAT = 60.0  # seconds between two lines of a heartbeat, at most (R15)
-LOGGED = {  # our name of each figure of TRL's log that we keep
-    "loss": "loss",
-    "learning_rate": "learning_rate",
-    "grad_norm": "grad_norm",
-    "mean_token_accuracy": "mean_token_accuracy",
-    "entropy": "entropy",
-}
+BEAT = 60.0  # seconds between two lines of a heartbeat, at most: a silent job looks dead
+LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log
 
 
 class Stopped(ValueError):
-    """A run cannot begin or go on; the message says why, and what is kept."""
+    """A run cannot start or resume; the message says why, and what is kept."""
 
 
 @dataclass(frozen=True)
@@ -53,34 +48,35 @@ class Run:
         return self.folder / "snapshots"
 
     @property
-    def begun(self) -> bool:
-        """Whether anything was done that a new run would lose."""
+    def started(self) -> bool:
+        """Whether the folder holds work that a new run would lose."""
         return any((self.folder / name).exists() for name in ("log.jsonl", "pairs.jsonl"))
 
     @property
-    def asked(self) -> Path:
+    def settings(self) -> Path:
         return self.folder / "run.json"
 
 
-def opened(folder: Path, asked: Mapping[str, Any], resume: bool) -> Run:
-    """The run in `folder` that does what was `asked`: a new one, or the same one gone on with.
+def open_run(folder: Path, settings: Mapping[str, Any], resume: bool) -> Run:
+    """A new run with `settings` in `folder`, or the one that is there, to resume.
 
-    Its threads may be others, for they belong to the machine. Raises Stopped where a run is there
-    and `resume` is not said, or the other way round, or where it was asked for something else.
+    A resumed run may use another number of threads, which belongs to the machine. Raises Stopped
+    where a new run would overwrite one, or where the run to resume is missing or has other
+    settings.
     """
     run = Run(folder)
     if not resume:
-        if run.begun:
-            raise Stopped(f"there is a run in {folder}; go on with it by --resume, or remove it")
-        write(run.asked, json.dumps(asked, indent=1) + "\n")
+        if run.started:
+            raise Stopped(f"there is a run in {folder}; continue it by --resume, or remove it")
+        write(run.settings, json.dumps(settings, indent=1) + "\n")
         return run
-    if not run.asked.exists():
+    if not run.settings.exists():
         raise Stopped(f"there is no run in {folder} to resume")
-    before = json.loads(run.asked.read_text(encoding="utf-8"))
-    now = json.loads(json.dumps(asked))
+    before = json.loads(run.settings.read_text(encoding="utf-8"))
+    now = json.loads(json.dumps(settings))
     keys = sorted({*before, *now} - {"threads"})
-    if other := [key for key in keys if before.get(key) != now.get(key)]:
-        raise Stopped(f"the run in {folder} was asked for another {', '.join(other)}")
+    if changed := [key for key in keys if before.get(key) != now.get(key)]:
+        raise Stopped(f"the run in {folder} was started with another {', '.join(changed)}")
     return run
 
 
@@ -97,17 +93,17 @@ def append(log: Path, line: Mapping[str, Any]) -> None:
 
 
 def lines(log: Path) -> list[dict[str, Any]]:
-    """The whole lines of `log`; none where it is not there yet."""
+    """The complete lines of `log`; none where the file does not exist."""
     if not log.exists():
         return []
     text = log.read_text(encoding="utf-8")
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
-def curve(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The steps that count, each once: what came after the checkpoint gone on from is replaced."""
+def curve(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row a step: a resumed run replaces the steps after the checkpoint that it resumed."""
     steps: dict[int, dict[str, Any]] = {}
-    for line in found:
+    for line in log:
         if "begun" in line:
             steps = {step: row for step, row in steps.items() if step <= line["begun"]}
         else:
@@ -116,56 +112,53 @@ def curve(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def check_log(run: Run, step: int) -> None:
-    """Refuse to go on from `step` where the log does not tell of it: its lines cannot be made up.
-
-    Raises Stopped.
-    """
+    """Raise Stopped where the log lacks `step`, from which the run is to resume."""
     if step and step not in {row["step"] for row in curve(lines(run.log))}:
         raise Stopped(
-            f"there is a checkpoint of step {step} in {run.folder}, and {run.log.name} does not "
-            "tell of that step; put the log back, or remove the folder and begin anew"
+            f"there is a checkpoint of step {step} in {run.folder}, and {run.log.name} lacks that "
+            "step; put the log back, or remove the folder and start again"
         )
 
 
-def resumes(found: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The steps at which the run was gone on with."""
-    return [line["begun"] for line in found if "begun" in line][1:]
+def resumed_steps(log: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The steps from which the run was resumed."""
+    return [line["begun"] for line in log if "begun" in line][1:]
 
 
 def seal(checkpoint: Path) -> None:
-    """Say that `checkpoint` is whole: its files are on disk, and these are their hashes."""
+    """Mark `checkpoint` as complete: write its files' hashes once they are all on disk."""
     hashes = {}
-    for file in sorted(p for p in checkpoint.rglob("*") if p.is_file() and p.name != WHOLE):
+    for file in sorted(p for p in checkpoint.rglob("*") if p.is_file() and p.name != COMPLETE):
         with file.open("rb") as content:
             os.fsync(content.fileno())
         hashes[file.relative_to(checkpoint).as_posix()] = sha256(file)
-    write(checkpoint / WHOLE, json.dumps(hashes, indent=1))
+    write(checkpoint / COMPLETE, json.dumps(hashes, indent=1))
 
 
 def keep_adapter(run: Run, step: int) -> None:
-    """Keep the adapter as it stood after `step`, when its checkpoint is long gone."""
-    made = run.snapshots / f"{step}.tmp"
-    made.mkdir(parents=True, exist_ok=True)
-    for name in ADAPTER:
-        shutil.copy(run.folder / f"checkpoint-{step}" / name, made)
+    """Copy the adapter of `step` to the snapshots, which outlive its checkpoint."""
+    copy = run.snapshots / f"{step}.tmp"
+    copy.mkdir(parents=True, exist_ok=True)
+    for name in ADAPTER_FILES:
+        shutil.copy(run.folder / f"checkpoint-{step}" / name, copy)
     shutil.rmtree(run.snapshots / str(step), ignore_errors=True)
-    made.rename(run.snapshots / str(step))
+    copy.rename(run.snapshots / str(step))
 
 
 def latest(folder: Path) -> Path | None:
-    """The last whole checkpoint; one that a kill left half is passed over.
+    """The last complete checkpoint, None where there is none; incomplete ones are skipped.
 
-    Raises Stopped where a file of it is not what was written.
+    Raises Stopped where a file of it is missing or changed.
     """
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=step_of, reverse=True):
-        if not (checkpoint / WHOLE).exists():
-            print(f"{checkpoint.name} is not whole and is passed over", flush=True)
+        if not (checkpoint / COMPLETE).exists():
+            print(f"{checkpoint.name} is incomplete and is skipped", flush=True)
             continue
-        for name, expected in json.loads((checkpoint / WHOLE).read_text("utf-8")).items():
+        for name, expected in json.loads((checkpoint / COMPLETE).read_text("utf-8")).items():
             file = checkpoint / name
             if not file.exists() or sha256(file) != expected:
                 raise Stopped(
-                    f"{file} is damaged; remove {checkpoint} to go on from the one before it"
+                    f"{file} is damaged; remove {checkpoint} to resume from the one before it"
                 )
         return checkpoint
     return None
@@ -188,7 +181,7 @@ def check_disk(folder: Path, needed: int) -> None:
 
 @dataclass
 class Heartbeat:
-    """Says its `status` every `every` seconds while it is entered, also within a long step."""
+    """A context that reports `status` by `say` every `every` seconds, also within a long step."""
 
     status: str = "preparing"
     every: float = BEAT
@@ -205,19 +198,23 @@ class Heartbeat:
         self._thread.join()
         self.say(self.status)
 
+    def report(self, status: str) -> None:
+        """Set the status that the next beat says."""
+        self.status = status
+
     def _beat(self) -> None:
         while not self._over.wait(self.every):
             self.say(f"{time.strftime('%H:%M:%S')} {self.status}")
 
 
-def watch(run: Run, heartbeat: Heartbeat, begun: int, logged: Mapping[str, str] = LOGGED) -> Any:
+def watch(run: Run, heartbeat: Heartbeat, first: int, logged: Sequence[str] = LOGGED) -> Any:
     """A callback of transformers that logs every step, seals checkpoints and stops at NaN.
 
-    Tokens and seconds go on from those of step `begun`.
+    Tokens and seconds count on from those of step `first`; `logged` names the kept figures.
     """
     from transformers import TrainerCallback
 
-    before = next((row for row in curve(lines(run.log)) if row["step"] == begun), {})
+    before = next((row for row in curve(lines(run.log)) if row["step"] == first), {})
     tokens, seconds = before.get("tokens", 0), before.get("seconds", 0.0)
     clock = time.monotonic()
 
@@ -230,17 +227,17 @@ def watch(run: Run, heartbeat: Heartbeat, begun: int, logged: Mapping[str, str] 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             if "loss" not in logs:
                 return
-            figures = {ours: float(logs[its]) for its, ours in logged.items() if its in logs}
+            figures = {name: float(logs[name]) for name in logged if name in logs}
             check_finite(figures, state.global_step, run.folder)
             spent = time.monotonic() - clock
             row = {
                 "step": state.global_step,
                 "tokens": tokens + int(logs["num_tokens"]) - self.seen,
                 "seconds": round(seconds + spent, 3),
-                **figures,
+                **recorded_log(figures),
             }
             append(run.log, row)
-            done = state.global_step - begun
+            done = state.global_step - first
             left = (state.max_steps - state.global_step) * spent / done
             heartbeat.status = (
                 f"step {state.global_step} of {state.max_steps}, loss {figures['loss']:.4f}, "
@@ -248,14 +245,14 @@ def watch(run: Run, heartbeat: Heartbeat, begun: int, logged: Mapping[str, str] 
             )
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            keep_adapter(run, state.global_step)  # before it counts: a kill between loses none
+            keep_adapter(run, state.global_step)  # first: a kill in between loses no snapshot
             seal(run.folder / f"checkpoint-{state.global_step}")
 
     return Watch()
 
 
 def check_finite(figures: Mapping[str, float], step: int, folder: Path) -> None:
-    """Raise Stopped where a figure of `step` is no number; the last checkpoint stays."""
+    """Raise Stopped where a figure of `step` is NaN or infinite; checkpoints are kept."""
     for name, value in figures.items():
         if not math.isfinite(value):
             kept = latest(folder)
@@ -267,7 +264,7 @@ def check_finite(figures: Mapping[str, float], step: int, folder: Path) -> None:
 
 
 def hardware() -> dict[str, Any]:
-    """On what the run was made."""
+    """The machine, the threads and the libraries of a run."""
     import torch
 
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None

@@ -1,5 +1,7 @@
 """The lightweight selector: a softmax over scripted policies, trained by REINFORCE.
 
+    python -m sauda train selector
+
 The published page shows such a run of 180 episodes, with one of its lines computed by a formula.
 Here every number of the curve is recorded from the run. There is one softmax a task, and an
 episode's return is the sum of its rewards. Williams (1992) for the rule, with a moving baseline.

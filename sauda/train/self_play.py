@@ -1,7 +1,8 @@
 """The network in training as a player: it plays whole games as it would be served.
 
-Its adapter is merged into a copy of the base, as `load` does for the page, so that what is trained
-is what plays. A 4-bit network has no room for a copy and plays as it is.
+Its adapter is merged into a copy of the base, as `load` does for the page, so that the trained
+model is the one that plays. A 4-bit network has no room for a copy and plays with its adapter
+beside it.
 """
 
 from collections.abc import Sequence
@@ -13,38 +14,38 @@ from sauda.llm.backends.decoding import Decoder, Sampling, generation_mode
 from sauda.llm.backends.model import read_network
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Messages, Reply, Schema
-from sauda.train.base import Base
+from sauda.train.model import Base
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled(Reply):
-    """A reply with its tokens, the one that ended the turn among them where it was sampled."""
+    """A reply with the ids of its tokens, a sampled end-of-turn token included."""
 
     ids: tuple[int, ...] = ()
 
 
 class Learner:
-    """The player that a PEFT `network` is after each `refresh`. A `BatchGenerate`."""
+    """A PEFT `network` as a player with its weights as of the last `refresh`. A `BatchGenerate`."""
 
-    def __init__(self, network: Any, tokenizer: Any, found: Base, sampling: Sampling) -> None:
-        self.network, self.tokenizer, self.found = network, tokenizer, found
+    def __init__(self, network: Any, tokenizer: Any, base: Base, sampling: Sampling) -> None:
+        self.network, self.tokenizer = network, tokenizer
         self.sampling = sampling
-        in_place = found.precision == "nf4"
+        in_place = base.precision == "nf4"
         self._served = (
             network
             if in_place
-            else read_network(found.weights.folder, None, found.precision, found.device)
+            else read_network(base.weights.folder, None, base.precision, base.device)
         )
         self.refresh()
 
     def refresh(self) -> None:
-        """Play with the adapter's numbers as they are now."""
+        """Take over the adapter's current numbers, and forget every conversation."""
         if self._served is not self.network:
             _merge(self.network, self._served)
-        self._decoder = Decoder(self._served, self.tokenizer, self.sampling)  # remembers nothing
+        self._decoder = Decoder(self._served, self.tokenizer, self.sampling)
 
     def player_spec(self, constrained: bool = False) -> PlayerSpec:
-        """It in a seat."""
+        """This player in a seat, its replies under the grammar of moves if `constrained`."""
         return PlayerSpec(self, constrained)
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
@@ -74,20 +75,20 @@ def _merge(network: Any, served: Any) -> None:
                 served.get_submodule(name).weight.copy_(whole)
 
 
-def learnt(moves: Sequence[ModelTurn], tokenizer: Any) -> dict[str, list[int]]:
-    """Moves of one conversation as "input_ids" and "labels" of one length.
+def as_sequence(moves: Sequence[ModelTurn], tokenizer: Any) -> dict[str, list[int]]:
+    """The moves of one conversation as "input_ids" and "labels" of one length.
 
-    Labels are -100 where nothing is learnt. Learnt are the tokens that were sampled, of `Sampled`
-    replies. A reply that was read as a move but is not its canonical form stands in the
-    conversation as that form, and is not learnt; the last one stands as it is.
+    Labels are -100 where nothing is learnt. Learnt are the sampled tokens of `Sampled` replies. A
+    reply that is a move in another form than the canonical one stands in the conversation in
+    canonical form and is not learnt; the last one stands as it was sampled.
     """
     last = moves[-1]
     ids = [*prompt_ids(last.request.messages, tokenizer), *last.reply.ids]
     labels = [-100] * len(ids)
-    for turn in moves:
-        start = len(prompt_ids(turn.request.messages, tokenizer))
-        place = slice(start, start + len(turn.reply.ids))
-        if ids[place] == list(turn.reply.ids):
+    for asked in moves:
+        start = len(prompt_ids(asked.request.messages, tokenizer))
+        place = slice(start, start + len(asked.reply.ids))
+        if ids[place] == list(asked.reply.ids):
             labels[place] = ids[place]
     return {"input_ids": ids, "labels": labels}
 

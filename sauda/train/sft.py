@@ -1,6 +1,9 @@
-"""Supervised fine-tuning on teacher rows: TRL's SFTTrainer, a LoRA adapter, loss on completions.
+"""Supervised fine-tuning of a LoRA adapter on the teacher's moves, by TRL's SFTTrainer.
 
-On a CPU the loss is computed by `scored`.
+    python -m sauda train sft                  # the buyer of the bazaar
+    python -m sauda train sft --game arena     # a lab of the GPU arena
+
+The loss counts the completions alone; on a CPU it is computed by `losses.scored`.
 """
 
 import math
@@ -13,7 +16,6 @@ import numpy as np
 
 from sauda.records.store import digest, write
 from sauda.train import stage
-from sauda.train.base import Base, LoRA, lora, network
 from sauda.train.data.arena import ArenaData, arena_rows, arena_summary
 from sauda.train.data.teacher import (
     DataConfig,
@@ -26,6 +28,8 @@ from sauda.train.data.teacher import (
     tokens,
 )
 from sauda.train.losses import scored
+from sauda.train.model import Base, LoRA, peft_config, read_base, tokenizer_of
+from sauda.train.options import option
 from sauda.train.run import Heartbeat, Run
 
 STAGE = "sft"
@@ -33,42 +37,46 @@ STAGE = "sft"
 
 @dataclass(frozen=True)
 class Config:
-    """What is trained on what, and how; the defaults are the numbers we report."""
+    """Settings in the names of TRL's SFTConfig; the defaults are the numbers we report."""
 
-    model: str = "mini"  # toy, mini, 8b, or a folder or repository
+    model: str = option("mini", "toy, mini, 8b, or a folder or repository")
     data: DataConfig = DataConfig()  # noqa: RUF009 (frozen)
     lora: LoRA = LoRA()  # noqa: RUF009
-    epochs: int = 1
-    batch: int = 4  # rows a step
-    at_once: int = 4  # rows a pass; lower where memory is short
-    learning_rate: float = 1e-3  # ten times a full fine-tuning's, as LoRA wants
-    warmup: float = 0.05  # of the steps; then a cosine to 0
-    clip: float = 1.0  # of the gradient's norm
-    checkpoint_every: int = 10  # steps: a minute or two on two cores (R25)
-    steps: int = -1  # ends early there, for a trial; -1 trains on all rows
-    gate: int = 48  # hold-out prompts
-    probe: int = 24  # training games that every checkpoint's adapter plays
-    threads: int = 1  # of torch on a CPU
+    num_train_epochs: int = option(1, "passes over the rows")
+    per_device_train_batch_size: int = option(4, "rows a pass; lower where memory is short")
+    gradient_accumulation_steps: int = option(1, "passes a step of the optimizer")
+    learning_rate: float = option(1e-3, "peak, after the warmup; LoRA wants ten times the usual")
+    warmup_steps: float = 0.05  # below 1 a share of the steps; then a cosine to 0
+    max_grad_norm: float = 1.0
+    save_steps: int = 10  # between two checkpoints: a minute or two on two cores
+    max_steps: int = option(-1, "ends the run early, for a trial; -1 trains on all rows")
+    acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
+    eval_games: int = 24  # training games that every checkpoint's adapter plays
+    threads: int = option(1, "of torch on a CPU")
     seed: int = 0  # of the adapter's first values and of the rows' order
 
     copies = 0  # of the weights beside those that learn
     game = "bazaar"
 
     @property
+    def batch_size(self) -> int:
+        """Rows a step of the optimizer."""
+        return self.per_device_train_batch_size * self.gradient_accumulation_steps
+
+    @property
     def trial(self) -> bool:
-        """Whether the run ends early, and its adapter is not to be published."""
-        return self.steps > 0
+        """Whether the run ends early, so that its adapter is not published."""
+        return self.max_steps > 0
 
 
 @dataclass(frozen=True)
 class ArenaConfig(Config):
-    """The same for a lab of the GPU arena."""
+    """The settings for a lab of the GPU arena."""
 
     data: ArenaData = ArenaData()  # noqa: RUF009
-    batch: int = 8  # actions a step, a deal's being many
-    at_once: int = 8
-    checkpoint_every: int = 60
-    probe: int = 16
+    per_device_train_batch_size: int = 8  # actions, of which a game has many
+    save_steps: int = 60
+    eval_games: int = 16
     game = "arena"
 
 
@@ -77,72 +85,71 @@ CONFIGS = {"bazaar": Config, "arena": ArenaConfig}  # by game
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
     """Run the stage to its end; see `stage.train`."""
-    return stage.train(STAGE, config, folder, resume, _prepare)
+    return stage.train(STAGE, config, folder, resume, prepare)
 
 
-def _prepare(config: Config, run: Run, found: Base, heartbeat: Heartbeat) -> stage.Prepared:
-    taught = _rows(config, run)
-    heartbeat.status = f"reading the model for {len(taught):,} rows"
-    trainer, sample, count = _trainer(config, run, found, taught)
-    summed = arena_summary(taught) if config.game == "arena" else summary(taught)
-    told = summed | {"tokens": count, "sha256": digest(to_lines(taught))}
-    return stage.Prepared(
-        trainer, steps_of(config, len(taught)), lambda: {"rows": told, "sample": sample}
-    )
+def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage.Prepared:
+    """TRL's trainer over the teacher's rows; see `stage.train`."""
+    learnt = _rows(config, run)
+    heartbeat.status = f"reading the model for {len(learnt):,} rows"
+    trainer, sample, token_counts = _trainer(config, run, base, learnt)
+    counts = arena_summary(learnt) if config.game == "arena" else summary(learnt)
+    about = counts | {"tokens": token_counts, "sha256": digest(to_lines(learnt))}
+    steps = steps_of(config, len(learnt))
+    return stage.Prepared(trainer, steps, lambda: {"rows": about, "sample": sample})
 
 
 def steps_of(config: Config, count: int) -> int:
-    """How many steps a run over `count` rows has."""
-    if config.steps > 0:
-        return config.steps
-    passes = math.ceil(count * config.epochs / config.at_once)
-    return math.ceil(passes / max(1, config.batch // config.at_once))
+    """The optimizer steps of a run over `count` rows."""
+    if config.max_steps > 0:
+        return config.max_steps
+    passes = math.ceil(count * config.num_train_epochs / config.per_device_train_batch_size)
+    return math.ceil(passes / config.gradient_accumulation_steps)
 
 
 def _rows(config: Config, run: Run) -> list[Row]:
     """The run's rows, made once and then read from its folder."""
     file = run.folder / "rows.jsonl"
     if not file.exists():
-        made = arena_rows(config.data) if config.game == "arena" else rows(config.data)
-        write(file, to_lines(made))
+        fresh = arena_rows(config.data) if config.game == "arena" else rows(config.data)
+        write(file, to_lines(fresh))
     return from_lines(file.read_text(encoding="utf-8"))
 
 
 def _trainer(
-    config: Config, run: Run, found: Base, taught: Sequence[Row]
+    config: Config, run: Run, base: Base, learnt: Sequence[Row]
 ) -> tuple[Any, list[dict[str, Any]], dict[str, int]]:
     """TRL's trainer over the rows in the order they are learnt, a sample, the rows' tokens."""
     from datasets import Dataset
     from trl import SFTConfig
 
     rng = np.random.default_rng(config.seed)
-    tokenizer = stage.tokenizer_of(found)
-    sequences = [tokens(row, tokenizer) for row in taught]
+    tokenizer = tokenizer_of(base)
+    sequences = [tokens(row, tokenizer) for row in learnt]
     lengths = [len(sequence["input_ids"]) for sequence in sequences]
-    order = [i for _ in range(config.epochs) for i in grouped(lengths, config.batch, rng)]
+    epochs = range(config.num_train_epochs)
+    order = [i for _ in epochs for i in grouped(lengths, config.batch_size, rng)]
     arguments = SFTConfig(
-        **stage.arguments(config, run, found),
-        max_steps=config.steps,
-        num_train_epochs=1,  # the order has them all
-        per_device_train_batch_size=config.at_once,
-        gradient_accumulation_steps=max(1, config.batch // config.at_once),
+        **stage.arguments(config, run, base),
+        max_steps=config.max_steps,
+        num_train_epochs=1,  # the order holds all of them
         train_sampling_strategy="sequential",
         max_length=None,
     )
-    trainer = _sft_trainer(found.device == "cpu")(
-        model=network(found),
+    trainer = _sft_trainer(base.device == "cpu")(
+        model=read_base(base),
         args=arguments,
         train_dataset=Dataset.from_list([sequences[i] for i in order]),
         processing_class=tokenizer,
-        peft_config=lora(config.lora),
+        peft_config=peft_config(config.lora),
     )
-    learnt = trainer.train_dataset
-    count = {
-        "all": sum(map(len, learnt["input_ids"])),
-        "learnt": sum(sum(label != -100 for label in labels) for labels in learnt["labels"]),
+    dataset = trainer.train_dataset
+    token_counts = {
+        "all": sum(map(len, dataset["input_ids"])),
+        "learnt": sum(sum(label != -100 for label in labels) for labels in dataset["labels"]),
     }
-    first = stage.sample(learnt[0]["input_ids"], learnt[0]["labels"], tokenizer)
-    return stage.quiet(trainer), first, count
+    first = stage.sample(dataset[0]["input_ids"], dataset[0]["labels"], tokenizer)
+    return stage.without_printer(trainer), first, token_counts
 
 
 def _sft_trainer(on_cpu: bool) -> Any:

@@ -1,28 +1,28 @@
-"""What the stages of training share: from the command to a published adapter and its artifact."""
+"""What the training stages share: from the settings to a published adapter and its artifact."""
 
 import errno
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sauda.llm.backends.model import (
-    ADAPTERS,
-    CannotLoad,
-    Model,
-    adapter_folder,
-    check_base,
-    load,
-    with_adapter,
-)
+from sauda.llm.backends.model import ADAPTERS, CannotLoad, adapter_folder
 from sauda.records.store import ROOT, digest, save, sha256, write
-from sauda.train.acceptance import arena_gate, gate
-from sauda.train.adapter import WEIGHTS, publish, read_adapter, save_adapter
-from sauda.train.base import BASES, TOY, Base, LoRA, base, lora, network
-from sauda.train.checkpoint_evaluation import probes
+from sauda.train.checks import acceptance, evaluate_checkpoints
+from sauda.train.model import (
+    ADAPTER_WEIGHTS,
+    TOY,
+    Base,
+    find_base,
+    load_served,
+    publish,
+    read_adapter,
+    save_adapter,
+)
+from sauda.train.recorded_names import recorded_config
 from sauda.train.run import (
     LOGGED,
     RUNS,
@@ -36,26 +36,25 @@ from sauda.train.run import (
     hardware,
     latest,
     lines,
-    opened,
-    resumes,
+    open_run,
+    resumed_steps,
     step_of,
     watch,
 )
 
-KEPT = 2  # checkpoints
-GATES = {"bazaar": gate, "arena": arena_gate}  # by game
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+CHECKPOINTS = 2  # that are kept; older ones are removed
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SPARE_DISK = 200 * 2**20  # bytes beside the checkpoints: rows, log, adapter
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A stage that can begin: TRL's trainer, its steps, what the artifact tells of its data."""
+    """A stage that is ready to train."""
 
-    trainer: Any
-    steps: int
-    told: Callable[[], Mapping[str, Any]]  # once it is done
-    logged: Mapping[str, str] = field(default_factory=lambda: LOGGED)
+    trainer: Any  # of TRL
+    max_steps: int
+    summary: Callable[[], Mapping[str, Any]]  # of the data, for the artifact, after training
+    logged: Sequence[str] = LOGGED  # the figures of TRL's log that are kept
 
 
 def train(
@@ -67,133 +66,114 @@ def train(
 ) -> dict[str, Any]:
     """Run a stage to its end and write its adapter and artifact; returns the artifact's data.
 
-    Raises Stopped, CannotLoad or NoWeights with the reason, before training where it can be known.
+    Raises Stopped, CannotLoad or NoWeights with the reason, before training where possible.
     """
     import torch
 
-    name = name_of(stage, config)
-    folder = folder or RUNS / name
-    before = after(config)
-    made = {
-        "stage": stage,
-        "after": before and {"name": config.after, "sha256": sha256(before / WEIGHTS)},
+    folder = folder or RUNS / run_name(stage, config.model, config.game)
+    adapter = init_adapter(config)
+    begins_with = adapter and {
+        "name": config.init_adapter,
+        "sha256": sha256(adapter / ADAPTER_WEIGHTS),
     }
-    run = opened(folder, asdict(config) | {"begins with": made["after"]}, resume)
+    run = open_run(folder, asdict(config) | {"begins with": begins_with}, resume)
     torch.set_num_threads(config.threads)
     with Heartbeat() as heartbeat:
-        found = base(config.model, folder, config.at_once, config.copies)
-        ready = prepare(config, run, found, heartbeat)
-        start = latest(folder) if resume else None
-        check_disk(folder, _needed(ready, config.checkpoint_every))
-        begun = 0 if start is None else step_of(start)
-        check_log(run, begun)
-        if begun == ready.steps:  # killed between the last step and the end
-            read_adapter(ready.trainer.model, start)
-        else:
-            append(run.log, {"begun": begun})
-            ready.trainer.add_callback(watch(run, heartbeat, begun, ready.logged))
-            with told_if_full(folder):
-                ready.trainer.train(resume_from_checkpoint=None if start is None else str(start))
+        base = find_base(config.model, folder, config.per_device_train_batch_size, config.copies)
+        prepared = prepare(config, run, base, heartbeat)
+        _train(prepared, config, run, heartbeat, resume)
         heartbeat.status = "saving the adapter and trying it on hold-out prompts"
-        made["log"] = digest(curve(lines(run.log)))
-        save_adapter(ready.trainer.model, folder / "adapter", found, made)
-        served = as_served(folder / "adapter", found, config.threads)
-        judged = GATES[config.game](served, config.gate)
-        probed = probes(
+        about = {"stage": stage, "after": begins_with, "log": digest(curve(lines(run.log)))}
+        save_adapter(prepared.trainer.model, folder / "adapter", base, about)
+        served = load_served(folder / "adapter", base, config.threads)
+        checked = acceptance(served, config.game, config.acceptance_prompts)
+        evaluated = evaluate_checkpoints(
             run,
             config.game,
-            config.probe,
-            lambda adapter: as_served(adapter, found, config.threads),
-            lambda text: setattr(heartbeat, "status", text),
+            config.eval_games,
+            lambda snapshot: load_served(snapshot, base, config.threads),
+            heartbeat.report,
         )
         heartbeat.status = f"trained {len(curve(lines(run.log)))} steps"
-    told = _told(stage, run, found, judged) | ready.told()
-    told |= {"after": made["after"], "probes": probed}
-    return _finish(stage, config, run, told)
+    data = _run_data(stage, run, base, checked) | prepared.summary()
+    return _finish(stage, config, run, data | {"after": begins_with, "probes": evaluated})
 
 
-def name_of(stage: str, config: Any) -> str:
-    """What the run's adapter and files are called: sft, sft-arena, sft-MODEL, sft-arena-MODEL.
+def _train(prepared: Prepared, config: Any, run: Run, heartbeat: Heartbeat, resume: bool) -> None:
+    """Train from the start or the last checkpoint, with the log and the checks around it."""
+    checkpoint = latest(run.folder) if resume else None
+    check_disk(run.folder, _disk_needed(prepared, config.save_steps))
+    first = 0 if checkpoint is None else step_of(checkpoint)
+    check_log(run, first)
+    if first == prepared.max_steps:  # killed between the last step and the end
+        read_adapter(prepared.trainer.model, checkpoint)
+        return
+    append(run.log, {"begun": first})
+    prepared.trainer.add_callback(watch(run, heartbeat, first, prepared.logged))
+    with disk_errors_explained(run.folder):
+        prepared.trainer.train(
+            resume_from_checkpoint=None if checkpoint is None else str(checkpoint)
+        )
 
-    The small model goes without its name, and so does the bazaar.
+
+def run_name(stage: str, model: str, game: str = "bazaar") -> str:
+    """The name of a run's adapter and files: sft, sft-arena, sft-MODEL, sft-arena-MODEL.
+
+    The small model and the bazaar are left out of the name.
     """
-    game = "" if config.game == "bazaar" else f"-{config.game}"
-    return stage + game + ("" if config.model == "mini" else f"-{Path(config.model).name}")
+    parts = [stage]
+    if game != "bazaar":
+        parts.append(game)
+    if model != "mini":
+        parts.append(Path(model).name)
+    return "-".join(parts)
 
 
-def after(config: Any) -> Path | None:
-    """The folder of the adapter that a stage goes on from; None where it begins a new one.
+def init_adapter(config: Any) -> Path | None:
+    """The folder of the adapter that a stage trains further; None where it starts a new one.
 
-    Raises CannotLoad where it is not there.
+    Raises CannotLoad where it is missing.
     """
-    name = getattr(config, "after", "")
+    name = getattr(config, "init_adapter", "")
     if not name:
         return None
-    if (found := adapter_folder(name)) is None:
+    if (folder := adapter_folder(name)) is None:
         raise CannotLoad(
-            f"no adapter {name!r} to go on from; train that stage first, or name its folder by "
-            "--after"
+            f"no adapter {name!r} to train further; train that stage first, or name its folder by "
+            "--init-adapter"
         )
-    return found
-
-
-def learner(found: Base, adapter: Path | None) -> Any:
-    """The base's network with an adapter that learns: a new one, or `adapter` that learns on.
-
-    Raises CannotLoad where that one was trained on other weights or is damaged.
-    """
-    from peft import get_peft_model
-
-    if adapter is None:
-        return get_peft_model(network(found), lora(LoRA()))
-    check_base(adapter, found.weights)
-    begun = with_adapter(network(found), adapter, learns=True)
-    # checkpoints look there for the base's config, and need not ask the Hub
-    begun.peft_config["default"].base_model_name_or_path = str(found.weights.folder)
-    return begun
-
-
-def as_served(adapter: Path, found: Base, threads: int) -> Model:
-    """The model with an adapter, as it is served."""
-    return load(f"{BASES.get(found.name, found.weights.folder)}+{adapter}", threads=threads)
+    return folder
 
 
 def sample(ids: Sequence[int], labels: Sequence[int], tokenizer: Any) -> list[dict[str, Any]]:
-    """One sequence, a token an entry, with whether it is learnt (its label is not -100)."""
+    """One sequence, an entry a token, with whether it is learnt (its label is not -100)."""
     return [
         {"text": tokenizer.decode([token]), "learnt": label != -100}
         for token, label in zip(ids, labels, strict=True)
     ]
 
 
-def tokenizer_of(found: Base) -> Any:
-    """The base's tokenizer, with a token to pad with."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(found.weights.folder)
-    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-    return tokenizer
-
-
-def arguments(config: Any, run: Run, found: Base) -> dict[str, Any]:
-    """What every trainer is told, as TRL and transformers name it."""
+def arguments(config: Any, run: Run, base: Base) -> dict[str, Any]:
+    """The arguments that every trainer takes, in the names of TRL and transformers."""
     from datasets import disable_progress_bars
     from transformers.utils import logging
 
     logging.set_verbosity_error()
     disable_progress_bars()
-    on_cpu = found.device == "cpu"
+    on_cpu = base.device == "cpu"
     return {
         "output_dir": str(run.folder),
+        "per_device_train_batch_size": config.per_device_train_batch_size,
+        "gradient_accumulation_steps": config.gradient_accumulation_steps,
         "learning_rate": config.learning_rate,
         "lr_scheduler_type": "cosine",
-        "warmup_steps": config.warmup,
-        "max_grad_norm": config.clip,
+        "warmup_steps": config.warmup_steps,
+        "max_grad_norm": config.max_grad_norm,
         "weight_decay": 0.0,
         "logging_steps": 1,
         "logging_nan_inf_filter": False,
-        "save_steps": config.checkpoint_every,
-        "save_total_limit": KEPT,
+        "save_steps": config.save_steps,
+        "save_total_limit": CHECKPOINTS,
         "seed": config.seed,
         "use_cpu": on_cpu,
         "bf16": False,  # the weights are in bf16 themselves; the adapter stays in fp32
@@ -204,8 +184,8 @@ def arguments(config: Any, run: Run, found: Base) -> dict[str, Any]:
     }
 
 
-def quiet(trainer: Any) -> Any:
-    """`trainer` without the callback that prints every log line; ours are told by a heartbeat."""
+def without_printer(trainer: Any) -> Any:
+    """`trainer` without the callback that prints every log line; the heartbeat reports instead."""
     for callback in trainer.callback_handler.callbacks:
         if type(callback).__name__ == "PrinterCallback":
             trainer.remove_callback(callback)
@@ -213,49 +193,51 @@ def quiet(trainer: Any) -> Any:
     return trainer
 
 
-def _needed(ready: Prepared, every: int) -> int:
-    """Bytes on disk: checkpoints hold the adapter, two moments of it and the one it began with.
+def _disk_needed(prepared: Prepared, save_steps: int) -> int:
+    """Bytes on disk: checkpoints hold the adapter, its two moments and the one it started from.
 
-    All in fp32; and of every checkpoint the adapter is kept.
+    All in fp32; of every checkpoint the adapter is kept.
     """
-    parameters = ready.trainer.model.parameters()
-    learning = 4 * sum(p.numel() for p in parameters if p.requires_grad)
-    return learning * (4 * (KEPT + 1) + math.ceil(ready.steps / every)) + SPARE_DISK
+    parameters = prepared.trainer.model.parameters()
+    adapter = 4 * sum(p.numel() for p in parameters if p.requires_grad)
+    return adapter * (4 * (CHECKPOINTS + 1) + math.ceil(prepared.max_steps / save_steps)) + (
+        SPARE_DISK
+    )
 
 
 @contextmanager
-def told_if_full(folder: Path) -> Iterator[None]:
+def disk_errors_explained(folder: Path) -> Iterator[None]:
     """Turn what libraries raise where a checkpoint cannot be written into one sentence."""
     from safetensors import SafetensorError
 
     try:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:
-        full = isinstance(error, SafetensorError) or getattr(error, "errno", None) in FULL
+        full = isinstance(error, SafetensorError) or getattr(error, "errno", None) in DISK_FULL
         if not full and "inline_container" not in str(error):  # torch.save's own words
             raise
         kept = latest(folder)
         raise Stopped(
             f"could not write under {folder}: {str(error).strip().splitlines()[0]}; "
-            f"{f'{kept.name} is kept' if kept else 'there is no checkpoint yet'}. Make room and go "
-            "on with --resume"
+            f"{f'{kept.name} is kept' if kept else 'there is no checkpoint yet'}. Make room and "
+            "continue with --resume"
         ) from error
 
 
-def _told(stage: str, run: Run, found: Base, judged: dict[str, Any]) -> dict[str, Any]:
+def _run_data(stage: str, run: Run, base: Base, checked: dict[str, Any]) -> dict[str, Any]:
     log = lines(run.log)
     steps = curve(log)
     return {
         "stage": stage,
         "base": {
-            "name": found.name,
-            "origin": found.weights.origin,
-            "sha256": found.weights.sha256,
-            "precision": found.precision,
+            "name": base.name,
+            "origin": base.weights.origin,
+            "sha256": base.weights.sha256,
+            "precision": base.precision,
         },
         "log": steps,
-        "resumed": resumes(log),
-        "gate": judged,
+        "resumed": resumed_steps(log),
+        "gate": checked,
         "hardware": hardware(),
         "seconds": steps[-1]["seconds"],
         "tokens": steps[-1]["tokens"],
@@ -263,21 +245,20 @@ def _told(stage: str, run: Run, found: Base, judged: dict[str, Any]) -> dict[str
 
 
 def _finish(stage: str, config: Any, run: Run, data: dict[str, Any]) -> dict[str, Any]:
-    """Publish what passed the gate. A toy or a trial stays in its folder, and need not pass.
+    """Publish an accepted adapter. A toy or a trial stays in its folder, accepted or not.
 
-    Raises Stopped where the gate is failed; the adapter then stays in the run's folder.
+    Raises Stopped where the acceptance check fails; the adapter then stays in the run's folder.
     """
     trial = config.model == TOY or config.trial
     if not (data["gate"]["passed"] or trial):
         write(run.folder / "refused.json", json.dumps(data, indent=1))
         raise Stopped(
-            f"the gate refused the adapter: valid {data['gate']['valid']:.3f}, faults "
+            f"the acceptance check refused the adapter: valid {data['gate']['valid']:.3f}, faults "
             f"{data['gate']['faults'][:3]}; see {run.folder / 'refused.json'}"
         )
-    name = name_of(stage, config)
+    name = run_name(stage, config.model, config.game)
     data["adapter"] = publish(
         run.folder / "adapter", name, run.folder / "adapters" if trial else ADAPTERS
     )
-    file, asked = f"training/{name}.json", asdict(config)
-    save(file, asked, data, run.folder if trial else ROOT)
+    save(f"training/{name}.json", recorded_config(config), data, run.folder if trial else ROOT)
     return data

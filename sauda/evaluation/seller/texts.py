@@ -6,7 +6,6 @@ model; a model's checked words; and the same model's first tries, unchecked.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -23,6 +22,7 @@ from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
 from sauda.llm.types import BatchGenerate, Reply
 from sauda.records.code_hash import code_hash
+from sauda.train.recorded_names import recorded_sampling
 
 STUB, FIRST = "stub", "first tries"
 TURNS = 12  # of a dialogue that the published persona test shows its judge
@@ -65,7 +65,7 @@ def _seed(game: Game, turn: int, attempt: int) -> int:
 def _key(player: BatchGenerate, what: str, code: str) -> Callable[[Sequence[Any]], str]:
     """Names all that the texts of a batch depend on."""
     model = sampled_model(player.name) if isinstance(player, SellerModel) else None
-    marks = model and (model.sha256, model.source, asdict(model.decoder.sampling))
+    marks = model and (model.sha256, model.source, recorded_sampling(model.decoder.sampling))
     return lambda some: repr((what, marks, code, some))
 
 
@@ -75,7 +75,7 @@ def model_behind(player: BatchGenerate) -> dict[str, Any]:
     if not isinstance(player, SellerModel):
         return {"source": "no model", "sha256": "", "sampling": {}} | hashes
     model = sampled_model(player.name)
-    sampling = asdict(model.decoder.sampling)
+    sampling = recorded_sampling(model.decoder.sampling)
     return {"source": model.source, "sha256": model.sha256, "sampling": sampling} | hashes
 
 

@@ -35,7 +35,7 @@ class Sampling:
 
     temperature: float = 0.7  # 0 takes the likeliest token
     top_p: float = 0.9
-    tokens: int = 64  # most a reply may have
+    max_new_tokens: int = 64  # of a reply
 
 
 USUAL = Sampling()
@@ -147,7 +147,9 @@ class Decoder:
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
     ) -> Iterator[tuple[int, Row]]:
         """Every row after each of its tokens, by number, until all are finished."""
-        rows = [Row(np.random.default_rng(seed).random(self.sampling.tokens)) for seed in seeds]
+        rows = [
+            Row(np.random.default_rng(seed).random(self.sampling.max_new_tokens)) for seed in seeds
+        ]
         for row, schema in zip(rows, schemas, strict=True):
             row.matcher = None if schema is None else self._matcher(schema)
         growing = list(range(len(rows)))
@@ -324,7 +326,7 @@ class Decoder:
             row.matcher.consume_token(token)
         if row.text.endswith("}") and _balanced(row.text):
             row.finish = "object"
-        elif len(row.tokens) >= self.sampling.tokens:
+        elif len(row.tokens) >= self.sampling.max_new_tokens:
             row.finish = "length"
 
 

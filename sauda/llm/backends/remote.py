@@ -99,7 +99,7 @@ class Endpoint:
             answer = client.chat_completion(
                 [dict(message) for message in messages],
                 model=self.model,
-                max_tokens=self.sampling.tokens,
+                max_tokens=self.sampling.max_new_tokens,
                 temperature=self.sampling.temperature,
                 top_p=self.sampling.top_p,
                 seed=seed,
@@ -137,7 +137,7 @@ class Ollama:
                 "seed": seed,
                 "temperature": self.sampling.temperature,
                 "top_p": self.sampling.top_p,
-                "num_predict": self.sampling.tokens,
+                "num_predict": self.sampling.max_new_tokens,
             },
         } | ({"format": dict(schema)} if schema else {})
         return self.patience.try_out(self.source, lambda seconds: self._ask(body, seconds))

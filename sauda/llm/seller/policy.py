@@ -64,7 +64,9 @@ class SellerSeat:
         return ParsedReply(decision.action, action, worded.source, changes)
 
 
-SAMPLING = Sampling(temperature=0.35, tokens=40)  # the published seller's replies; a line is short
+SAMPLING = Sampling(
+    temperature=0.35, max_new_tokens=40
+)  # the published seller's replies; a line is short
 
 
 @lru_cache(maxsize=2)

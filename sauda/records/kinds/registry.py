@@ -167,7 +167,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "selector/1",
             Selector,
-            (File("training/selector.json", "selector", "Training"),),
+            (File("training/selector.json", "train selector", "Training"),),
             Check(
                 "replayed",
                 "every choice, update and episode",

@@ -28,6 +28,7 @@ from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Generate, ReplyError
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import digest
+from sauda.train.options import option
 from sauda.train.run import Stopped, append, lines
 
 BRANCH, ALIKE = 1, 0  # salts: replies at the turn that is compared; all others
@@ -38,13 +39,13 @@ TURN = 4  # a stream of its own: which turn is compared
 class PairConfig:
     """Where pairs come from, and how many are wanted."""
 
-    pairs: int = 500
+    pairs: int = option(500, "pairs to learn from")
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
     branches: int = 4  # replies that are compared, the game's own among them
-    together: int = 24  # positions at once
-    gap: float = 0.02  # least difference of two grades that tells a better reply
+    batch_size: int = 24  # positions that are played side by side
+    min_gap: float = 0.02  # least difference of two grades that tells a better reply
     first_seed: int = 40_000  # of the training split; GRPO's run from 30,000
-    untaught: str = UNSEEN_SELLER  # a seller type that no training game has
+    unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
     patience: int = 200  # positions in a row without a pair, before it stops
 
 
@@ -112,7 +113,7 @@ def _side_by_side(
         waiting: deque[Future[list[dict[str, Any]]]] = deque()
         while True:
             while len(waiting) < len(players):
-                waiting.append(pool.submit(look, list(islice(todo, config.together))))
+                waiting.append(pool.submit(look, list(islice(todo, config.batch_size))))
             yield waiting.popleft().result()
 
 
@@ -124,7 +125,7 @@ def kept(file: Path) -> list[dict[str, Any]]:
 def _instances(config: PairConfig) -> Iterator[tuple[str, int]]:
     for number, seed in enumerate(range(config.first_seed, SPLITS["train"][-1] + 1)):
         name = config.tasks[number % len(config.tasks)]
-        if not is_unseen_game(get_task(name), seed, config.untaught):
+        if not is_unseen_game(get_task(name), seed, config.unseen_seller):
             yield name, seed
     raise ValueError(f"too few training seeds for {config.pairs} pairs")
 
@@ -170,7 +171,7 @@ def _pair(config: PairConfig, group: Sequence[ModelGame]) -> dict[str, Any] | No
     best, worst = max(legal, key=lambda g: g.grade), min(group, key=lambda g: g.grade)
     chosen, rejected = _text(best), _text(worst)
     gap = best.grade - worst.grade
-    if gap < config.gap or chosen == rejected:
+    if gap < config.min_gap or chosen == rejected:
         return None
     chat = [dict(message) for message in best.turns[0].request.messages]
     return {"chat": chat, "chosen": chosen, "rejected": rejected, "gap": round(gap, 6)}

@@ -32,6 +32,7 @@ from sauda.games.bazaar.prompt import completion, parse, render, schema, shown, 
 from sauda.llm.registry import get_policy
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_listing, seller_type
 from sauda.train.data.lines import LINES, situation
+from sauda.train.options import option
 
 Action = Offer | Accept | WalkAway
 MIXTURE, WORDS, REGISTER = 1, 2, 3  # streams of their own, apart from the game's
@@ -50,7 +51,7 @@ class Mix:
 class DataConfig:
     """Which games are played, by whom, and how many deals are kept."""
 
-    rows: int = 900  # deals
+    rows: int = option(900, "deals to learn from, in the arena actions")
     mixes: tuple[Mix, ...] = (
         Mix("bazaar/open", 0.40, "belief"),
         Mix("bazaar/rushed", 0.25, "belief"),
@@ -71,7 +72,7 @@ class DataConfig:
     silent: float = 0.5  # of the teacher's moves bear no words: a price alone is a move
     near: int = 1  # percent of the limit: a bid so near to the ask takes it
     first_seed: int = 10_000  # of the training split; a task's seeds run up from it
-    untaught: str = UNSEEN_SELLER  # a seller type that no training game has
+    unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def rows(config: DataConfig) -> list[Row]:
         while len(mine) < wanted:
             if seed not in SPLITS["train"]:
                 raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
-            if seller_type(task, seed) != config.untaught:
+            if seller_type(task, seed) != config.unseen_seller:
                 mine.extend(conversations(task, seed, mix.teacher, config))
             seed += 1
         found.extend(mine[:wanted])

@@ -52,7 +52,7 @@ pytestmark = [
     pytest.mark.xdist_group("model"),
 ]
 ROOT = Path(__file__).parents[3]
-GREEDY = Sampling(temperature=0.0, tokens=12)
+GREEDY = Sampling(temperature=0.0, max_new_tokens=12)
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +89,7 @@ def chats(positions):
 @pytest.fixture(scope="session")
 def mini() -> Model:
     """The real small model, at the precision that is chosen for it."""
-    return load("mini", sampling=Sampling(tokens=40))
+    return load("mini", sampling=Sampling(max_new_tokens=40))
 
 
 def model(tiny, sampling=GREEDY, **more) -> Model:
@@ -132,14 +132,14 @@ def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
 
 
 def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
-    for sampling in (GREEDY, Sampling(tokens=12)):
+    for sampling in (GREEDY, Sampling(max_new_tokens=12)):
         here = model(tiny, sampling)
         alone = [here(chat, seed).text for seed, chat in enumerate(chats)]
         assert [r.text for r in here.batch(chats, range(len(chats)))] == alone
 
 
 def test_the_seed_decides_a_reply(tiny, chats):
-    here = model(tiny, Sampling(temperature=1.0, top_p=1.0, tokens=12))
+    here = model(tiny, Sampling(temperature=1.0, top_p=1.0, max_new_tokens=12))
     assert here(chats[0], 1) == here(chats[0], 1)
     assert here(chats[0], 1) != here(chats[0], 2)
 
@@ -186,7 +186,7 @@ def test_R3_every_end_of_turn_of_a_family_stops(tiny):
 
 
 def test_R3_a_constrained_reply_ends_at_its_object_before_the_limit(tiny, positions):
-    here = model(tiny, Sampling(tokens=64))
+    here = model(tiny, Sampling(max_new_tokens=64))
     forms = [schema(obs) for obs in positions]
     replies = here.batch([render(obs) for obs in positions], range(len(positions)), forms)
     for obs, reply in zip(positions, replies, strict=True):
@@ -195,7 +195,7 @@ def test_R3_a_constrained_reply_ends_at_its_object_before_the_limit(tiny, positi
 
 
 def test_a_model_that_knows_nothing_still_plays_whole_games_under_a_grammar(tiny):
-    policy = PlayerSpec(model(tiny, Sampling(tokens=64)), constrained=True).policy(BAZAAR)
+    policy = PlayerSpec(model(tiny, Sampling(max_new_tokens=64)), constrained=True).policy(BAZAAR)
     for seed in range(3):
         assert rollout(get_task("bazaar/rushed"), policy, seed).end != "forfeit"
 
@@ -369,7 +369,7 @@ def test_R3_the_real_model_ends_most_replies_itself(mini, positions):
     replies = mini.batch([render(o) for o in positions[:4]], range(4), [schema(positions[0])] * 4)
     # bf16 rounds by the kind of CPU, so a reply may run on where another machine's ends
     assert sum(reply.finish == "object" for reply in replies) >= 3
-    assert sum(reply.tokens for reply in replies) / 4 < mini.decoder.sampling.tokens
+    assert sum(reply.tokens for reply in replies) / 4 < mini.decoder.sampling.max_new_tokens
 
 
 def test_the_real_model_plays_a_whole_game_and_says_how_it_runs(mini):

@@ -1,7 +1,7 @@
 """A page that serves language models: its backends, its visitors, lessons of the published one."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 
@@ -24,6 +24,7 @@ from sauda.records.code_hash import code_hash
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from sauda.sessions.bazaar import after_reply, answer, counterfactual_request, request, start
+from sauda.train.recorded_names import recorded_sampling
 
 SAY = words.translator(words.ENGLISH)
 SELLING = choices.SELLING_TASK
@@ -67,7 +68,7 @@ def test_what_a_visitor_sells_to_has_rows_in_the_comparison():
         assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
         assert all(row in data["episodes"][task_name] for task_name in BAZAAR), row
         model = data["models"][measured.weights]
-        assert model["sampling"] == asdict(SEATS["buyer"].sampling)
+        assert model["sampling"] == recorded_sampling(SEATS["buyer"].sampling)
         folder = adapter_folder(named(served.weights).adapter)
         adapter = "" if folder is None else sha256(folder / "adapter_model.safetensors")[:16]
         assert model["sha256"].partition("+")[2] == adapter
@@ -82,7 +83,7 @@ def test_whom_a_visitor_buys_from_is_the_seller_whose_words_were_measured():
         name.partition(":")[2] for name in models.SELLER_MODELS
     }
     measured = artifact.data["models"][seat.model]
-    assert measured["sampling"] == asdict(seat.sampling)
+    assert measured["sampling"] == recorded_sampling(seat.sampling)
     assert measured["prompt"] == code_hash(brief, PERSONAS)
     assert measured["check"] == code_hash(check)
 

@@ -24,9 +24,9 @@ from sauda.scale import kept_runs
 from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
 from sauda.scale.job import SOURCE, Job, NoMachine, script, submit
 from sauda.train import STAGES
-from sauda.train.base import PARAMETERS
-from sauda.train.run import WHOLE, curve, latest, lines, seal, step_of
-from sauda.train.stage import name_of
+from sauda.train.model import PARAMETERS
+from sauda.train.run import COMPLETE, curve, latest, lines, seal, step_of
+from sauda.train.stage import run_name
 
 ADDRESS = "https://example.org/me/sauda"
 SECRET = "hf_not_to_be_seen"
@@ -76,7 +76,7 @@ def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
         assert read.stdout.split("\0")[:-1] == [name, f"/{name}", f"/{name}", f"file:/{name}"]
         last = text.rstrip("\n").rpartition("train sft ")[2]
         named = subprocess.run(["bash", "-c", f"printf %s {last}"], capture_output=True, text=True)
-        assert named.stdout == name_of("sft", job)
+        assert named.stdout == run_name("sft", name)
     assert not (tmp_path / "ran").exists()
 
 
@@ -84,8 +84,8 @@ def test_a_stage_goes_on_from_the_one_before_it_in_the_same_job():
     text = script(replace(JOB, stages=STAGES, model="8b"))
     assert text.splitlines()[-3:] == [
         "train sft sft-8b",
-        'train grpo grpo-8b --after "$work/runs/sft/adapter"',
-        'train dpo dpo-8b --after "$work/runs/grpo/adapter"',
+        'train grpo grpo-8b --init-adapter "$work/runs/sft/adapter"',
+        'train dpo dpo-8b --init-adapter "$work/runs/grpo/adapter"',
     ]
     assert script(replace(JOB, stages=("dpo",))).endswith("\ntrain dpo dpo\n")
 
@@ -363,7 +363,7 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_to
     kept = tmp_path / "it's kept" / "sft"
     first = started(local(tmp_path / "one", kept.parent))
     run = tmp_path / "one" / "runs" / "sft"
-    while not ((kept / "run.json").exists() and (run / "checkpoint-2" / WHOLE).exists()):
+    while not ((kept / "run.json").exists() and (run / "checkpoint-2" / COMPLETE).exists()):
         assert first.poll() is None, first.stdout.read()
         time.sleep(0.1)
     first.send_signal(signal.SIGTERM)
@@ -395,7 +395,7 @@ def test_a_stage_that_fails_is_kept_and_its_code_is_the_jobs(tmp_path):
     job = started(local(tmp_path / "one", tmp_path / "kept"))
     out, _ = job.communicate(timeout=300)
     assert job.returncode == 2, out
-    assert "was asked for another" in out
+    assert "was started with another" in out
     assert (tmp_path / "kept" / "sft" / "run.json").read_text() == '{"model": "another"}'
     assert not running(tmp_path)
 
@@ -413,6 +413,6 @@ def test_the_command_runs_the_script_here_with_this_python(tmp_path):
         timeout=300,
     )
     assert ended.returncode == 2, ended.stderr
-    assert "was asked for another" in ended.stderr
+    assert "was started with another" in ended.stderr
     assert (tmp_path / "kept" / "sft" / "run.json").exists()
     assert not (tmp_path / "venv").exists()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from env import get_task
+from sauda import __main__ as command
 from sauda.commands import train as cli
 from sauda.games.arena import ARENA
 from sauda.games.arena.prompt import completion
@@ -14,9 +15,10 @@ from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.records.store import load
-from sauda.train import acceptance, dpo, grpo, sft, stage
-from sauda.train.base import base
+from sauda.train import grpo, sft, stage
+from sauda.train.checks import acceptance, arena_holdout_states
 from sauda.train.data.arena import ArenaData
+from sauda.train.model import find_base, tokenizer_of
 from sauda.train.run import Heartbeat, Run
 from sauda.train.self_play import Sampled, prompt_ids
 from tests.sauda.games.test_arena_prompt import Booker
@@ -26,9 +28,17 @@ from tests.sauda.train.test_stages import needs_tokenizer
 pytestmark = pytest.mark.xdist_group("model")
 HERE = get_task("arena/market_round")
 PLAYED = grpo.ArenaConfig(
-    "toy", after="", groups=2, group=4, turns=2, steps=2, at_once=8, constrained=True,
-    checkpoint_every=1, gate=3,
-)  # fmt: skip
+    "toy",
+    init_adapter="",
+    prompts_per_step=2,
+    num_generations=4,
+    turns_per_game=2,
+    max_steps=2,
+    per_device_train_batch_size=8,
+    constrained=True,
+    save_steps=1,
+    acceptance_prompts=3,
+)
 
 
 class Told(Booker):
@@ -45,13 +55,13 @@ class Told(Booker):
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    return base("toy", tmp_path_factory.mktemp("toy"), 8)
+    return find_base("toy", tmp_path_factory.mktemp("toy"), 8)
 
 
 @needs_tokenizer
 def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_path):
-    ready = grpo._prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
-    games, tokenizer = ready.trainer.rollout_func, stage.tokenizer_of(toy)
+    ready = grpo.prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
+    games, tokenizer = ready.trainer.rollout_func, tokenizer_of(toy)
     begun = [new_game(HERE, seed, (1, n)) for seed in (7, 8) for n in range(4)]
     play_games(begun, PlayerSpec(Told(tokenizer)))
     rows = games.sequences(begun, 0)
@@ -69,9 +79,9 @@ def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_p
 
 @needs_tokenizer
 def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
-    ready = grpo._prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
+    ready = grpo.prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
     game = new_game(HERE, 7)
-    play_games([game], PlayerSpec(Told(stage.tokenizer_of(toy))))
+    play_games([game], PlayerSpec(Told(tokenizer_of(toy))))
     count = dict.fromkeys(range(len(game.turns)), 0)
     for step in range(600):
         for (asked,) in ready.trainer.rollout_func.parts(game, (step, 0)):
@@ -96,7 +106,9 @@ def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkey
 
 @needs_tokenizer
 def test_sft_learns_the_experts_actions(tmp_path):
-    config = sft.ArenaConfig("toy", data=ArenaData(rows=24), gate=3, probe=0, steps=2)
+    config = sft.ArenaConfig(
+        "toy", data=ArenaData(rows=24), acceptance_prompts=3, eval_games=0, max_steps=2
+    )
     data = sft.train(config, tmp_path)
     assert data["rows"]["learnt"] == 24
     learnt = "".join(token["text"] for token in data["sample"] if token["learnt"])
@@ -108,7 +120,7 @@ def test_the_gate_asks_for_actions_and_tells_how_many_the_rules_accept():
     class Expert:
         def batch(self, chats, seeds):
             said = {}
-            for state in acceptance.arena_held_out(6):
+            for state in arena_holdout_states(6):
                 said[ARENA.prompt.render(state.obs)[1]["content"]] = state.action
             return [Reply(completion(said[c[1]["content"]]), "x", 9, "stop") for c in chats]
 
@@ -120,24 +132,38 @@ def test_the_gate_asks_for_actions_and_tells_how_many_the_rules_accept():
             return [Reply(self.text, "x", 9, "stop") for _ in chats]
 
     theft = '{"action_type":"allocate_to_job","job_id":"j_0_0","block_ids":["b_1_0"]}'
-    told = acceptance.arena_gate(Expert(), 6)
+    told = acceptance(Expert(), "arena", 6)
     assert (told["valid"], told["same_kind"], told["passed"]) == (1.0, 1.0, True)
     assert told["accepted"] == 1.0
-    told = acceptance.arena_gate(Says(theft), 6)
+    told = acceptance(Says(theft), "arena", 6)
     assert (told["valid"], told["accepted"], told["passed"]) == (1.0, 0.0, True)
-    told = acceptance.arena_gate(Says("I would rather wait."), 6)
+    told = acceptance(Says("I would rather wait."), "arena", 6)
     assert (told["valid"], told["accepted"], told["passed"]) == (0.0, 0.0, False)
 
 
-def test_the_command_knows_which_game_a_stage_is_trained_in():
-    assert cli.of_game(sft, "arena") == sft.ArenaConfig()
-    assert cli.of_game(grpo, "bazaar") == grpo.Config()
-    with pytest.raises(ValueError, match="dpo is trained in: bazaar"):
-        cli.of_game(dpo, "arena")
-    named = [stage.name_of("sft", replace(sft.ArenaConfig(), model=m)) for m in ("mini", "8b")]
-    assert named == ["sft-arena", "sft-arena-8b"]
+def settings(*arguments):
+    """The Config that `python -m sauda train` makes of its arguments."""
+    return cli.configured(command.parser().parse_args(["train", *arguments]))
+
+
+def test_the_command_has_the_options_of_the_stage_and_the_defaults_of_the_game(capsys):
+    assert settings("sft", "--game", "arena") == sft.ArenaConfig()
+    assert settings("grpo") == grpo.Config()
+    assert settings("sft", "--rows", "5").data.rows == 5
+    both = ("--max-steps", "2", "--per_device_train_batch_size", "1")
+    assert settings("sft", *both) == sft.Config(max_steps=2, per_device_train_batch_size=1)
+    assert settings("grpo", "--model", "toy", "--max-steps", "9").max_steps == 9
+    for refused in (("dpo", "--game", "arena"), ("sft", "--trial"), ("sft", "--seed", "1")):
+        with pytest.raises(SystemExit):
+            settings(*refused)
+    assert "invalid choice: 'arena'" in capsys.readouterr().err
+
+
+def test_a_run_has_the_name_of_its_stage_game_and_model():
+    names = [stage.run_name("sft", model, "arena") for model in ("mini", "8b")]
+    assert names == ["sft-arena", "sft-arena-8b"]
 
 
 def test_a_step_must_be_learnt_in_equal_passes(tmp_path):
     with pytest.raises(ValueError, match="64 sequences"):
-        grpo.train(replace(PLAYED, group=16, at_once=24), tmp_path)
+        grpo.train(replace(PLAYED, num_generations=16, per_device_train_batch_size=24), tmp_path)

@@ -10,8 +10,7 @@ from sauda.llm.backends.model import CannotLoad
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply, ReplyTimeout
-from sauda.train import dpo, stage
-from sauda.train.base import base
+from sauda.train import dpo
 from sauda.train.data import preferences
 from sauda.train.data.preferences import (
     PairConfig,
@@ -23,11 +22,12 @@ from sauda.train.data.preferences import (
     summary,
 )
 from sauda.train.losses import scores_on_cpu
+from sauda.train.model import find_base, trainable
 from sauda.train.run import Stopped, lines
 from tests.sauda.train.test_stages import needs_tokenizer
 
 pytestmark = pytest.mark.xdist_group("model")
-FEW = PairConfig(pairs=6, together=3, branches=4)
+FEW = PairConfig(pairs=6, batch_size=3, branches=4)
 
 
 class Bidder:
@@ -51,7 +51,7 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     assert len(found) >= 3
     for row in found:
         assert row["chosen"] != row["rejected"]
-        assert row["gap"] >= FEW.gap
+        assert row["gap"] >= FEW.min_gap
         game = new_game(get_task(row["task"]), row["seed"], (preferences.ALIKE,))
         play_games([game], player)
         assert row["chat"] in [[dict(m) for m in asked.request.messages] for asked in game.turns]
@@ -200,7 +200,7 @@ def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
     import torch
     from trl.trainer.utils import add_fused_lm_head
 
-    network = stage.learner(base("toy", tmp_path, 4), None)
+    network = trainable(find_base("toy", tmp_path, 4), None)
     head = ("log_probs", "entropy", "mean_logits", "is_top1")
     add_fused_lm_head(network.get_base_model(), outputs=head)
     ids = torch.randint(5, 40_000, (2, 30), generator=torch.Generator().manual_seed(1))
@@ -221,11 +221,17 @@ def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
 
 @needs_tokenizer
 def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
-    data = PairConfig(pairs=6, together=4)
+    data = PairConfig(pairs=6, batch_size=4)
     config = dpo.Config(
-        "toy", after="", data=data, batch=2, constrained=True, checkpoint_every=1, gate=3,
+        "toy",
+        init_adapter="",
+        data=data,
+        gradient_accumulation_steps=2,
+        constrained=True,
+        save_steps=1,
+        acceptance_prompts=3,
         threads=1,
-    )  # fmt: skip
+    )
     whole = dpo.train(config, tmp_path / "whole")
     assert [row["step"] for row in whole["log"]] == [1, 2, 3]
     assert {"margin", "accuracy", "chosen", "rejected"} <= set(whole["log"][-1])

@@ -13,16 +13,24 @@ from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.records.splits import is_unseen_game
 from sauda.train import grpo, stage
-from sauda.train.base import base
+from sauda.train.model import find_base, tokenizer_of, trainable
 from sauda.train.run import Heartbeat, Run, Stopped
-from sauda.train.self_play import Learner, Sampled, learnt, prompt_ids
+from sauda.train.self_play import Learner, Sampled, as_sequence, prompt_ids
 from tests.sauda.train.test_stages import needs_tokenizer
 
 pytestmark = pytest.mark.xdist_group("model")
 TOY = grpo.Config(
-    "toy", after="", groups=2, group=4, steps=3, at_once=4, constrained=True, checkpoint_every=1,
-    gate=3, threads=1,
-)  # fmt: skip
+    "toy",
+    init_adapter="",
+    prompts_per_step=2,
+    num_generations=4,
+    max_steps=3,
+    per_device_train_batch_size=4,
+    constrained=True,
+    save_steps=1,
+    acceptance_prompts=3,
+    threads=1,
+)
 
 
 class Bidder:
@@ -42,17 +50,17 @@ class Bidder:
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    return base("toy", tmp_path_factory.mktemp("toy"), 4)
+    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
 
 
 @needs_tokenizer
 def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
-    tokenizer = stage.tokenizer_of(toy)
+    tokenizer = tokenizer_of(toy)
     game = new_game(get_task("bazaar/open"), 30_000)
     texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
     play_games([game], PlayerSpec(Bidder(tokenizer, *texts)))
     assert len(game.turns) == 3
-    row = learnt(game.turns, tokenizer)
+    row = as_sequence(game.turns, tokenizer)
     said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
     text = tokenizer.decode(said)
     assert text == '{"offer":20} {"walk":true}'  # the second is no canonical form
@@ -65,9 +73,9 @@ def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
 @needs_tokenizer
 def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
     game = new_game(get_task("bazaar/open"), 30_000)
-    tokenizer = stage.tokenizer_of(toy)
+    tokenizer = tokenizer_of(toy)
     play_games([game], PlayerSpec(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
-    row = learnt(game.turns, tokenizer)
+    row = as_sequence(game.turns, tokenizer)
     said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
     assert tokenizer.decode(said).endswith("well, well\n")
     assert game.play.forfeit
@@ -75,13 +83,15 @@ def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
 
 
 def test_instances_are_training_games_that_no_evaluation_is_about():
-    config = grpo.Config(steps=20)
+    config = grpo.Config(max_steps=20)
     found = grpo.instances(config)
     assert len(found) == 80
     assert len(set(found)) == 80
-    assert not any(is_unseen_game(get_task(name), seed, config.untaught) for name, seed in found)
+    assert not any(
+        is_unseen_game(get_task(name), seed, config.unseen_seller) for name, seed in found
+    )
     with pytest.raises(ValueError, match="too few training seeds"):
-        grpo.instances(replace(config, steps=10**6))
+        grpo.instances(replace(config, max_steps=10**6))
 
 
 @needs_tokenizer
@@ -90,13 +100,13 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
     import torch
     from trl import GRPOTrainer
 
-    ready = grpo._prepare(TOY, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
+    ready = grpo.prepare(TOY, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
     trainer, games = ready.trainer, ready.trainer.rollout_func
     played = []
     for seed in (30_000, 30_003, 30_005):
         played.append(new_game(get_task("bazaar/open"), seed))
     texts = ('{"offer":20}', '{"offer":25,"say":"#, bolo?"}')
-    play_games(played, PlayerSpec(Bidder(stage.tokenizer_of(toy), *texts)))
+    play_games(played, PlayerSpec(Bidder(tokenizer_of(toy), *texts)))
     rows = games.sequences(played, 0)
     width = max(map(len, rows["prompt_ids"]))
     ids = [
@@ -128,8 +138,8 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
 def test_the_learner_plays_what_the_adapter_says_now(toy):
     import torch
 
-    network = stage.learner(toy, None)
-    player = Learner(network, stage.tokenizer_of(toy), toy, Sampling(0.0, tokens=6))
+    network = trainable(toy, None)
+    player = Learner(network, tokenizer_of(toy), toy, Sampling(0.0, max_new_tokens=6))
     chat = [[{"role": "user", "content": "Ask 100."}]]
     before = player.batch(chat, [1], [None])[0]
     with torch.no_grad():
@@ -140,7 +150,7 @@ def test_the_learner_plays_what_the_adapter_says_now(toy):
     player.refresh()
     after = player.batch(chat, [1], [None])[0]
     assert after.ids != before.ids
-    ids = torch.tensor([prompt_ids(chat[0], stage.tokenizer_of(toy))])
+    ids = torch.tensor([prompt_ids(chat[0], tokenizer_of(toy))])
     with torch.no_grad():
         assert network(input_ids=ids).logits[0, -1].argmax() == after.ids[0]
 
@@ -194,9 +204,9 @@ def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
 
 def test_a_missing_adapter_is_named_before_anything_is_read():
     with pytest.raises(CannotLoad, match="no adapter 'nowhere'"):
-        stage.after(replace(TOY, after="nowhere"))
+        stage.init_adapter(replace(TOY, init_adapter="nowhere"))
 
 
 def test_groups_that_do_not_fit_in_passes_are_refused(tmp_path):
     with pytest.raises(ValueError, match="passes of the same size"):
-        grpo.train(replace(TOY, at_once=3), tmp_path)
+        grpo.train(replace(TOY, per_device_train_batch_size=3), tmp_path)

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -32,9 +32,7 @@ from sauda.records.kinds import FILES
 from sauda.records.splits import SPLITS
 from sauda.train import run as runs
 from sauda.train import sft, stage
-from sauda.train.acceptance import fault_in
-from sauda.train.adapter import CONFIG, WEIGHTS, save_adapter
-from sauda.train.base import base, network
+from sauda.train.checks import fault_in
 from sauda.train.data.lines import LINES, situation
 from sauda.train.data.teacher import (
     DataConfig,
@@ -50,6 +48,15 @@ from sauda.train.data.teacher import (
     written,
 )
 from sauda.train.losses import _alike, _shared, scored
+from sauda.train.model import (
+    ADAPTER_CONFIG,
+    ADAPTER_WEIGHTS,
+    find_base,
+    read_base,
+    save_adapter,
+    trainable,
+)
+from sauda.train.recorded_names import recorded_config
 from sauda.train.run import Stopped
 
 ROOT = Path(__file__).parents[3]
@@ -68,7 +75,7 @@ def found():
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    return base("toy", tmp_path_factory.mktemp("toy"), 4)
+    return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +187,7 @@ def test_R24_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(toy.weights.folder)
-    decoder = Decoder(network(toy), tokenizer)
+    decoder = Decoder(read_base(toy), tokenizer)
     row = found[0]
     sequence = tokens(row, tokenizer)
     ids, labels = sequence["input_ids"], sequence["labels"]
@@ -212,7 +219,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     import torch
 
     torch.manual_seed(1)
-    here = network(toy)
+    here = read_base(toy)
     ids = torch.randint(5, 900, (5, 60))
     ids[:, :12] = ids[0, :12]
     labels = ids.clone()
@@ -239,19 +246,19 @@ def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_pat
     config = replace(
         sft.Config("toy"),
         data=DataConfig(rows=24),
-        batch=4,
-        at_once=4,
-        checkpoint_every=2,
-        gate=3,
-        probe=2,
+        per_device_train_batch_size=4,
+        save_steps=2,
+        acceptance_prompts=3,
+        eval_games=2,
     )
     whole = sft.train(config, tmp_path / "whole")
     folder = tmp_path / "killed"
     code = (
         "import sys; from pathlib import Path; from sauda.train import sft;"
         "from dataclasses import replace; from sauda.train.data.teacher import DataConfig;"
-        "sft.train(replace(sft.Config('toy'), data=DataConfig(rows=24), batch=4, at_once=4,"
-        "checkpoint_every=2, gate=3, probe=2), Path(sys.argv[1]))"
+        "sft.train(replace(sft.Config('toy'), data=DataConfig(rows=24), "
+        "per_device_train_batch_size=4,"
+        "save_steps=2, acceptance_prompts=3, eval_games=2), Path(sys.argv[1]))"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], cwd=ROOT, stderr=subprocess.DEVNULL
@@ -276,8 +283,8 @@ def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_pat
     assert len(data["log"]) == sft.steps_of(config, data["rows"]["rows"])
     with pytest.raises(Stopped, match="there is a run"):
         sft.train(config, folder)
-    with pytest.raises(Stopped, match="asked for another batch"):
-        sft.train(replace(config, batch=8), folder, resume=True)
+    with pytest.raises(Stopped, match="started with another save_steps"):
+        sft.train(replace(config, save_steps=8), folder, resume=True)
     adapter = folder / "adapters" / "sft-toy"
     assert load(f"{folder / 'base'}+{adapter}").sha256.endswith(data["adapter"]["sha256"][:16])
     trained = json.loads((adapter / TRAINED).read_text())
@@ -287,11 +294,13 @@ def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_pat
 
 
 DAMAGES = {
-    "weights cut short": lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:900]),
-    "no weights": lambda f: (f / WEIGHTS).unlink(),
-    "config cut short": lambda f: (f / CONFIG).write_text('{"r": 8'),
-    "another rank": lambda f: (f / CONFIG).write_text(
-        (f / CONFIG).read_text().replace('"r": 8', '"r": 4')
+    "weights cut short": lambda f: (f / ADAPTER_WEIGHTS).write_bytes(
+        (f / ADAPTER_WEIGHTS).read_bytes()[:900]
+    ),
+    "no weights": lambda f: (f / ADAPTER_WEIGHTS).unlink(),
+    "config cut short": lambda f: (f / ADAPTER_CONFIG).write_text('{"r": 8'),
+    "another rank": lambda f: (f / ADAPTER_CONFIG).write_text(
+        (f / ADAPTER_CONFIG).read_text().replace('"r": 8', '"r": 4')
     ),
     "trained.json cut short": lambda f: (f / TRAINED).write_text("{"),
 }
@@ -300,10 +309,10 @@ DAMAGES = {
 @needs_tokenizer
 @pytest.mark.parametrize("harm", DAMAGES)
 def test_a_damaged_adapter_is_one_clear_sentence_to_train_on_and_to_play(toy, tmp_path, harm):
-    save_adapter(stage.learner(toy, None), tmp_path, toy, {})
+    save_adapter(trainable(toy, None), tmp_path, toy, {})
     DAMAGES[harm](tmp_path)
     for used in (
-        lambda: stage.learner(toy, tmp_path),
+        lambda: trainable(toy, tmp_path),
         lambda: load(f"{toy.weights.folder}+{tmp_path}", precision="fp32"),
     ):
         with pytest.raises(CannotLoad) as refused:
@@ -321,34 +330,40 @@ def test_a_damaged_adapter_is_one_clear_sentence_to_train_on_and_to_play(toy, tm
     ],
 )
 def test_a_full_disk_is_one_clear_sentence_and_what_was_done_is_kept(tmp_path, full):
-    with pytest.raises(Stopped, match="there is no checkpoint yet"), stage.told_if_full(tmp_path):
+    with (
+        pytest.raises(Stopped, match="there is no checkpoint yet"),
+        stage.disk_errors_explained(tmp_path),
+    ):
         raise full
     checkpoint = tmp_path / "checkpoint-4"
     checkpoint.mkdir()
     runs.seal(checkpoint)
-    with pytest.raises(Stopped, match="checkpoint-4 is kept"), stage.told_if_full(tmp_path):
+    with (
+        pytest.raises(Stopped, match="checkpoint-4 is kept"),
+        stage.disk_errors_explained(tmp_path),
+    ):
         raise full
 
 
 def test_what_is_no_matter_of_the_disk_is_not_said_to_be(tmp_path):
     for other in (RuntimeError("shapes differ"), FileNotFoundError("x"), ValueError("y")):
-        with pytest.raises(type(other)), stage.told_if_full(tmp_path):
+        with pytest.raises(type(other)), stage.disk_errors_explained(tmp_path):
             raise other
 
 
 def test_a_run_that_was_refused_early_leaves_nothing_in_the_way(tmp_path):
-    runs.opened(tmp_path, {"at_once": 8}, resume=False)
-    run = runs.opened(tmp_path, {"at_once": 4}, resume=False)
+    runs.open_run(tmp_path, {"max_steps": 8}, resume=False)
+    run = runs.open_run(tmp_path, {"max_steps": 4}, resume=False)
     runs.append(run.log, {"begun": 0})
     with pytest.raises(Stopped, match="there is a run"):
-        runs.opened(tmp_path, {"at_once": 4}, resume=False)
+        runs.open_run(tmp_path, {"max_steps": 4}, resume=False)
 
 
 def test_a_run_goes_on_with_other_threads_and_with_nothing_else_changed(tmp_path):
-    runs.opened(tmp_path, {"at_once": 4, "threads": 1}, resume=False)
-    assert runs.opened(tmp_path, {"at_once": 4, "threads": 2}, resume=True).folder == tmp_path
-    with pytest.raises(Stopped, match="asked for another at_once"):
-        runs.opened(tmp_path, {"at_once": 8, "threads": 1}, resume=True)
+    runs.open_run(tmp_path, {"max_steps": 4, "threads": 1}, resume=False)
+    assert runs.open_run(tmp_path, {"max_steps": 4, "threads": 2}, resume=True).folder == tmp_path
+    with pytest.raises(Stopped, match="started with another max_steps"):
+        runs.open_run(tmp_path, {"max_steps": 8, "threads": 1}, resume=True)
 
 
 def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
@@ -368,8 +383,8 @@ def test_a_committed_run_is_the_one_that_the_defaults_describe(known):
     name, _, game = Path(known.file).stem.partition("-")
     module = import_module(f"sauda.train.{name}")
     recorded = store.load(known.file).config
-    usual = json.loads(json.dumps(asdict(module.CONFIGS[game or "bazaar"]())))
-    assert recorded | {"threads": usual["threads"]} == usual
+    defaults = json.loads(json.dumps(recorded_config(module.CONFIGS[game or "bazaar"]())))
+    assert recorded | {"threads": defaults["threads"]} == defaults
 
 
 def test_steps_after_the_checkpoint_gone_on_from_count_once():
@@ -382,13 +397,13 @@ def test_steps_after_the_checkpoint_gone_on_from_count_once():
     ]
     assert runs.curve(log) == [{"step": 1, "x": 0}, {"step": 2, "x": 1}]
     assert runs.curve(log[:4]) == [{"step": 1, "x": 0}]
-    assert runs.resumes(log) == [1]
+    assert runs.resumed_steps(log) == [1]
 
 
 def test_a_checkpoint_that_the_log_does_not_tell_of_is_refused(tmp_path):
     run = runs.Run(tmp_path)
     runs.check_log(run, 0)
-    with pytest.raises(Stopped, match=r"a checkpoint of step 2 in .*, and log.jsonl does not tell"):
+    with pytest.raises(Stopped, match=r"a checkpoint of step 2 in .*, and log.jsonl lacks"):
         runs.check_log(run, 2)
     for line in ({"begun": 0}, {"step": 1}, {"step": 2}):
         runs.append(run.log, line)
@@ -426,9 +441,9 @@ def test_a_full_disk_is_refused_before_anything_is_trained(tmp_path):
 
 @needs_tokenizer
 def test_a_model_too_large_to_train_here_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("sauda.train.base.free_memory", lambda device: 2**20)
+    monkeypatch.setattr("sauda.train.model.free_memory", lambda device: 2**20)
     with pytest.raises(CannotLoad, match="training toy on 4 rows a pass needs about"):
-        base("toy", tmp_path, 4)
+        find_base("toy", tmp_path, 4)
 
 
 def test_R15_a_heartbeat_beats_within_a_long_step():

@@ -1,0 +1,161 @@
+"""How a trained adapter is checked: every checkpoint plays games, the last one must write moves.
+
+The acceptance check has a model reply to hold-out prompts. Nearly all of its replies must hold a
+legal move, and none may be broken text. `evaluate_checkpoints` plays a few training games with the
+adapter of every checkpoint, which draws the learning curve of the grade.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from env import IllegalAction, Offer, arena, get_task
+from sauda.games import GAMES
+from sauda.games.bazaar.prompt import shown
+from sauda.llm.backends.model import Model
+from sauda.llm.batched_rollout import new_game, play_games
+from sauda.llm.registry import PlayerSpec
+from sauda.llm.turn import PromptSeat
+from sauda.llm.types import Reply
+from sauda.records.splits import SPLITS
+from sauda.statistics import mean_interval
+from sauda.train.data.arena import ArenaData, ArenaTaught
+from sauda.train.data.arena import taught as arena_taught
+from sauda.train.data.teacher import DataConfig, Taught, rounded, taught
+from sauda.train.run import Run, append, lines
+
+TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # of the acceptance check
+EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
+FIRST_EVAL_SEED = 48_000  # of the training split; no stage trains on seeds from here on
+LONGEST_RUN = 3  # of the same word
+LEAST_VALID = 0.95  # share of replies that must hold a move
+
+
+def acceptance(model: Model, game: str, prompts: int = 48, batch_size: int = 16) -> dict[str, Any]:
+    """The acceptance check's figures in one game; `passed` is whether the model is accepted.
+
+    "same_kind" is how often the reply is the teacher's kind of move, "price_off" how far its prices
+    are from the teacher's, in percent of the limit. In the arena a move is any action, and
+    "accepted" is the share that the rules take: there a refused action is poor play, not broken
+    text, and is answered with an error code.
+    """
+    states, judge = (
+        (list(arena_holdout_states(prompts)), _judge_arena)
+        if game == "arena"
+        else (list(holdout_states(prompts)), _judge_bazaar)
+    )
+    seat = PromptSeat(prompt := GAMES[game].prompt)
+    replies: list[Reply] = []
+    for start in range(0, len(states), batch_size):
+        batch = states[start : start + batch_size]
+        chats = [prompt.render(state.obs) for state in batch]
+        replies += model.batch(chats, range(start, start + len(batch)))
+    verdicts = [
+        judge(state, seat.parse(state.obs, reply).proposal)
+        for state, reply in zip(states, replies, strict=True)
+    ]
+    faults = [fault for fault in map(fault_in, replies) if fault]
+    off = [verdict["off"] for verdict in verdicts if verdict["off"] is not None]
+    valid = _share(verdicts, "valid")
+    return {
+        "n": len(verdicts),
+        "valid": valid,
+        "same_kind": _share(verdicts, "same"),
+        "price_off": round(sum(off) / len(off), 3) if off else None,
+        "tokens": round(sum(reply.tokens for reply in replies) / len(replies), 2),
+        "faults": faults,
+        "completions": [reply.text for reply in replies[:8]],
+        "passed": not faults and valid >= LEAST_VALID,
+    } | ({"accepted": _share(verdicts, "accepted")} if "accepted" in verdicts[0] else {})
+
+
+def _share(verdicts: Sequence[dict[str, Any]], name: str) -> float:
+    return round(sum(verdict[name] for verdict in verdicts) / len(verdicts), 4)
+
+
+def holdout_states(prompts: int) -> Iterator[Taught]:
+    """States of hold-out games, from the split's end, where no evaluation plays; tasks in turn."""
+    for number in range(prompts):
+        task = get_task(TASKS[number % len(TASKS)])
+        game = list(taught(task, SPLITS["holdout"][-1 - number], "belief", "plain", DataConfig()))
+        yield game[number % len(game)]
+
+
+def _judge_bazaar(state: Taught, move: Any) -> dict[str, Any]:
+    wanted = rounded(state.obs, state.move, DataConfig().near)
+    if isinstance(move, IllegalAction):
+        return {"valid": False, "same": False, "off": None}
+    off = None
+    if isinstance(move, Offer) and isinstance(wanted, Offer):
+        off = abs(shown(state.obs, move.price) - shown(state.obs, wanted.price))
+    return {"valid": True, "same": type(move) is type(wanted), "off": off}
+
+
+def arena_holdout_states(prompts: int) -> Iterator[ArenaTaught]:
+    """States of a lab in hold-out games of the arena, from the split's end."""
+    data = ArenaData()
+    for number in range(prompts):
+        game = list(arena_taught(get_task(data.task), SPLITS["holdout"][-1 - number], data))
+        yield game[number % len(game)]
+
+
+def _judge_arena(state: ArenaTaught, action: Any) -> dict[str, Any]:
+    task = get_task(ArenaData().task)
+    results = task.env.step(state.play.state, action).private[task.learner].results
+    same = action.action_type == state.action.action_type
+    valid = not isinstance(action, arena.Malformed)
+    return {"valid": valid, "accepted": results[0].ok, "same": same, "off": None}
+
+
+def fault_in(reply: Reply) -> str:
+    """What is broken about a reply's text, whether or not it holds a move; "" for nothing."""
+    if foreign := scripts(reply.text) - {"LATIN", "DEVANAGARI"}:
+        return f"it writes {', '.join(sorted(foreign))}: {reply.text[:80]!r}"
+    if longest_run(reply.text) > LONGEST_RUN:
+        return f"it repeats itself: {reply.text[:80]!r}"
+    if reply.finish == "length":
+        return f"it does not end: {reply.text[:80]!r}"
+    return ""
+
+
+def scripts(text: str) -> set[str]:
+    """The scripts of the letters in `text`, by the first word of their Unicode names."""
+    return {unicodedata.name(c, "UNKNOWN").split()[0] for c in text if c.isalpha()}
+
+
+def longest_run(text: str) -> int:
+    """How many times at most the same word or mark comes in a row."""
+    words: Sequence[str] = re.findall(r"\w+|[^\w\s]", text.lower())
+    return max((len(list(same)) for _, same in groupby(words)), default=0)
+
+
+def evaluate_checkpoints(
+    run: Run,
+    game: str,
+    games: int,
+    load_adapter: Callable[[Any], Model],
+    say: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """The mean grade of every checkpoint's adapter over `games` games, with its 95 % interval.
+
+    `load_adapter` gives the model with the adapter of a folder. Each result is on disk before the
+    next adapter plays, and is not measured again.
+    """
+    if not games:
+        return []
+    file = run.folder / "probes.jsonl"
+    results = {row["step"]: row for row in lines(file)}
+    seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_EVAL_SEED][:games]
+    steps = [int(kept.name) for kept in run.snapshots.glob("*") if kept.name.isdigit()]
+    for step in sorted(set(steps) - results.keys()):
+        say(f"playing {games} games with the adapter of step {step}")
+        played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in seeds]
+        play_games(played, PlayerSpec(load_adapter(run.snapshots / str(step))))
+        mean, low, high = mean_interval(np.array([each.grade for each in played]))
+        results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
+        append(file, results[step])
+    return [results[step] for step in sorted(results)]

@@ -1,0 +1,188 @@
+"""The model that a run trains: its base by name, its precision, its LoRA adapter on disk.
+
+The model called toy is a random network of two layers, made on the spot, on which every stage runs
+in seconds. An adapter is small enough to commit; it names the base it was trained on by hash.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sauda.llm.backends.model import (
+    ADAPTERS,
+    BYTES,
+    MODELS,
+    TRAINED,
+    CannotLoad,
+    base_weights,
+    check_base,
+    free_memory,
+    load,
+    read_network,
+    with_adapter,
+)
+from sauda.llm.backends.model import Model as ServedModel
+from sauda.llm.backends.weights import Weights, smollm2
+from sauda.records.store import sha256, write_bytes
+
+TOY = "toy"
+BASES = {"mini": MODELS["mini"].base, "8b": MODELS["sauda-8b"].base}
+PARAMETERS = {TOY: 3_219_776, "mini": 134_515_008, "8b": 8_030_261_248}
+ROW = 1.2  # times the weights: one row's activations on a CPU; 16 on the small model took 5.2 GB
+CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed, on a GPU
+ADAPTER_FILES = ADAPTER_CONFIG, ADAPTER_WEIGHTS = (
+    "adapter_config.json", "adapter_model.safetensors",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LoRA:
+    """The adapter's shape, in PEFT's names; Hu et al. (2021), on every linear layer of a block."""
+
+    r: int = 8  # 4.9 MB in half precision on the small model
+    lora_alpha: int = 16
+    target_modules: tuple[str, ...] = (
+        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Base:
+    """A base model on disk, to train on."""
+
+    name: str  # toy, mini, 8b, or a folder or repository
+    weights: Weights
+    device: str  # cpu or cuda
+    precision: str  # fp32, bf16 or nf4
+
+
+def find_base(name: str, folder: Path, batch_size: int, copies: int = 0) -> Base:
+    """The base called `name`, to train on `batch_size` rows a pass; a toy is made under `folder`.
+
+    `copies` of its weights are held beside it. Raises CannotLoad where the memory is too small,
+    NoWeights where the base is not there.
+    """
+    import torch
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    weights = toy(folder / "base") if name == TOY else base_weights(BASES.get(name, name))
+    size = sum(file.stat().st_size for file in weights.folder.glob("*.safetensors"))
+    free = free_memory(device)
+    precision = "fp32" if name == TOY else "bf16"
+    needed = memory(size, device, batch_size, copies)
+    if needed > free and device == "cuda":
+        precision = "nf4"
+        needed = memory(size * BYTES["nf4"] / BYTES["bf16"], device, batch_size)  # needs no copy
+    if needed > free:
+        raise CannotLoad(
+            f"training {name} on {batch_size} rows a pass needs about {needed / 2**30:.1f} GiB of "
+            f"memory on this {device.upper()}, and {free / 2**30:.1f} are free; lower "
+            "--per-device-train-batch-size or choose a smaller model"
+        )
+    return Base(name, weights, device, precision)
+
+
+def memory(weights: float, device: str, batch_size: int, copies: int = 0) -> float:
+    """Bytes that training takes on a device, of which `weights` bytes for the weights.
+
+    `batch_size` counts the rows of one pass, `copies` the further copies of the weights.
+    """
+    return weights * (copies + (CHECKPOINTED if device == "cuda" else 1 + batch_size * ROW))
+
+
+def toy(folder: Path) -> Weights:
+    """A random Llama of two layers with the small model's tokenizer, the same each time."""
+    import torch
+    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+    if not (folder / "model.safetensors").exists():
+        torch.manual_seed(0)
+        shape = LlamaConfig(
+            vocab_size=49152, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+            num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
+            tie_word_embeddings=True,
+        )  # fmt: skip
+        AutoTokenizer.from_pretrained(smollm2().folder).save_pretrained(folder)
+        LlamaForCausalLM(shape).save_pretrained(folder)
+    return base_weights(str(folder))
+
+
+def read_base(base: Base) -> Any:
+    """The base's network, without an adapter."""
+    return read_network(base.weights.folder, None, base.precision, base.device)
+
+
+def tokenizer_of(base: Base) -> Any:
+    """The base's tokenizer, with a token to pad with."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(base.weights.folder)
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    return tokenizer
+
+
+def peft_config(lora: LoRA) -> Any:
+    """PEFT's LoraConfig of `lora`."""
+    from peft import LoraConfig
+
+    return LoraConfig(
+        r=lora.r,
+        lora_alpha=lora.lora_alpha,
+        target_modules=list(lora.target_modules),
+        task_type="CAUSAL_LM",
+    )
+
+
+def trainable(base: Base, adapter: Path | None) -> Any:
+    """The base's network with an adapter that learns: a new one, or the one in a folder.
+
+    Raises CannotLoad where that one was trained on other weights or is damaged.
+    """
+    from peft import get_peft_model
+
+    if adapter is None:
+        return get_peft_model(read_base(base), peft_config(LoRA()))
+    check_base(adapter, base.weights)
+    network = with_adapter(read_base(base), adapter, learns=True)
+    # checkpoints look there for the base's config, and need not ask the Hub
+    network.peft_config["default"].base_model_name_or_path = str(base.weights.folder)
+    return network
+
+
+def load_served(adapter: Path, base: Base, threads: int) -> ServedModel:
+    """The base with an adapter merged into it, as the page serves it."""
+    return load(f"{BASES.get(base.name, base.weights.folder)}+{adapter}", threads=threads)
+
+
+def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any]) -> None:
+    """Write the adapter of a PEFT `network` in half precision, with `about` and its base's hash."""
+    import torch
+    from safetensors.torch import load_file, save
+
+    network.save_pretrained(folder, selected_adapters=["default"])  # not the reference beside it
+    numbers = {name: x.to(torch.float16) for name, x in load_file(folder / ADAPTER_WEIGHTS).items()}
+    write_bytes(folder / ADAPTER_WEIGHTS, save(numbers, metadata={"format": "pt"}))
+    config = json.loads((folder / ADAPTER_CONFIG).read_text(encoding="utf-8"))
+    config["base_model_name_or_path"] = BASES.get(base.name, base.name)
+    config["target_modules"] = sorted(config["target_modules"])  # PEFT keeps a set, in any order
+    content = json.dumps(config, indent=1, sort_keys=True) + "\n"
+    write_bytes(folder / ADAPTER_CONFIG, content.encode())
+    trained = {"base": base.name, "base_sha256": base.weights.sha256, **about}
+    write_bytes(folder / TRAINED, (json.dumps(trained, indent=1) + "\n").encode())
+
+
+def read_adapter(network: Any, folder: Path) -> None:
+    """Set the adapter of a PEFT `network` to the numbers of the one in `folder`."""
+    from peft import load_peft_weights, set_peft_model_state_dict
+
+    set_peft_model_state_dict(network, load_peft_weights(str(folder)))
+
+
+def publish(folder: Path, name: str, root: Path = ADAPTERS) -> dict[str, Any]:
+    """Copy an adapter to `root/name`, where `load` finds it; returns its name, hash and size."""
+    for file in (ADAPTER_CONFIG, TRAINED, ADAPTER_WEIGHTS):
+        write_bytes(root / name / file, (folder / file).read_bytes())
+    size = (folder / ADAPTER_WEIGHTS).stat().st_size
+    return {"name": name, "sha256": sha256(folder / ADAPTER_WEIGHTS), "bytes": size}
