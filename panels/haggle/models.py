@@ -10,7 +10,7 @@ from panels.haggle.words import Translate
 from panels.ui.look import note
 from panels.ui.provenance import load_or_say
 from sauda.llm.backends.served import HERE, SEATS, backends
-from sauda.llm.backends.worker import Failed, Ready, Resident
+from sauda.llm.backends.worker import Failed, ModelWorker, Ready
 from sauda.llm.registry import row_name
 from sauda.llm.seller.personas import PERSONAS
 from sauda.sessions.bazaar import Game
@@ -30,7 +30,7 @@ STAND_IN = "tit_for_tat"  # the scripted buyer that plays until the model has lo
 
 
 @cache
-def models() -> dict[str, dict[str, Resident]]:
+def models() -> dict[str, dict[str, ModelWorker]]:
     """The language models of this page by seat and backend; all visitors share them."""
     return backends()
 
@@ -40,7 +40,7 @@ def load_in_background() -> None:
     models()["buyer"][HERE].start()
 
 
-def model_badge(game: Game | None, model: Resident, translate: Translate) -> Markup:
+def model_badge(game: Game | None, model: ModelWorker, translate: Translate) -> Markup:
     """Who plays the other seat, and the load status of its language model."""
     stage = model.stage
     stand_in = STAND_IN.replace("_", " ")
@@ -63,7 +63,7 @@ def model_badge(game: Game | None, model: Resident, translate: Translate) -> Mar
     return line.format(playing, tone, status) + measured_figures(game, model, translate)
 
 
-def measured_figures(game: Game | None, model: Resident, translate: Translate) -> Markup:
+def measured_figures(game: Game | None, model: ModelWorker, translate: Translate) -> Markup:
     """The measured figures of the language model in `game`; empty where a script plays."""
     if game is None or not game.model_seat or not isinstance(model.stage, Ready):
         return Markup("")
@@ -108,7 +108,7 @@ def opponent_label(game: Game, translate: Translate) -> str:
     return translate("own_seller") if game.you == "buyer" else STAND_IN.replace("_", " ")
 
 
-def health_list(workers: Mapping[str, Resident], translate: Translate) -> Markup:
+def health_list(workers: Mapping[str, ModelWorker], translate: Translate) -> Markup:
     """One line a backend: whether it replies."""
     lines = [
         Markup("<li><b>{}</b>: {}</li>").format(name, health_of(model, translate))
@@ -117,7 +117,7 @@ def health_list(workers: Mapping[str, Resident], translate: Translate) -> Markup
     return Markup("<ul>{}</ul>").format(Markup("").join(lines))
 
 
-def health_of(model: Resident, translate: Translate) -> str:
+def health_of(model: ModelWorker, translate: Translate) -> str:
     stage = model.stage
     if isinstance(stage, Ready):
         return f"{stage.source}, {translate('ready', seconds=f'{stage.seconds:.1f}')}"

@@ -24,7 +24,7 @@ from panels.haggle.models import model_badge
 from panels.haggle.result_view import compared_games, result
 from panels.haggle.words import Translate, translator
 from panels.ui.look import trouble
-from sauda.llm.backends.worker import Resident
+from sauda.llm.backends.worker import ModelWorker
 from sauda.sessions.bazaar import Game, moves_of, quick_moves
 
 SELLERS_CHAT = ["sauda-selling"]  # CSS: the user of the chat is in the seller's colour
@@ -58,7 +58,7 @@ class Screen:
     """The tab's components, and the language models by seat and backend."""
 
     page: Layout
-    models: Mapping[str, Mapping[str, Resident]]
+    models: Mapping[str, Mapping[str, ModelWorker]]
 
     def show(self, visit: Visit, problem: Markup | str = "") -> Updates:
         """Everything that shows the game of `visit`; a language model that is to move is asked.
@@ -120,6 +120,6 @@ class Screen:
         """The sentence of `error`; the game stays as it is."""
         return {self.page.problem: trouble(error)}
 
-    def model_facing(self, visit: Visit) -> Resident:
+    def model_facing(self, visit: Visit) -> ModelWorker:
         """The language model for the seat across from the visitor."""
         return self.models["buyer" if sells(visit.game) else "seller"][visit.backend]

@@ -19,7 +19,7 @@ from sauda.evaluation.speed import figure
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load
-from sauda.llm.backends.worker import Resident
+from sauda.llm.backends.worker import ModelWorker
 from sauda.llm.registry import PlayerSpec
 from sauda.policies.bazaar_scripted import linear
 
@@ -108,9 +108,9 @@ def visitor_figures(
     The second half beside the first: conversations are remembered up to a limit, which the first
     half reaches.
     """
-    resident = Resident(name, lambda: model, limit=LONG)
-    resident.wait()
-    policy, task = PlayerSpec(resident, constrained=True).policy(BAZAAR), get_task(SHORT)
+    worker = ModelWorker(name, lambda: model, limit=LONG)
+    worker.wait()
+    policy, task = PlayerSpec(worker, constrained=True).policy(BAZAAR), get_task(SHORT)
     process = psutil.Process()
 
     def play(seed: int) -> float:

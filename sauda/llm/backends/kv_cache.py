@@ -1,16 +1,75 @@
-"""A cache of keys and values with room to grow: a token more does not copy all that came before.
+"""Keys and values of the rows that are being decoded side by side.
 
-On a CPU that copy took as long as the network itself, in batches of 50.
+The cache of a batch is pre-allocated, so that one more token does not copy all that came before: on
+a CPU that copy took as long as the network itself, in batches of 50.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-ROOM = 64  # tokens
+from sauda.llm.backends.prefix_cache import CachedConversation
+
+SPARE_TOKENS = 64  # that are allocated ahead
 
 
-def roomy() -> Any:
-    """An empty cache of such layers, for transformers."""
+@dataclass
+class BatchState:
+    """The cache of a batch, its attention mask and the logits of each row's next token."""
+
+    cache: Any  # of transformers
+    mask: Any  # shape (rows, tokens), 0 for padding; None where there is none
+    logits: Any = None  # shape (rows, vocabulary)
+
+    def conversation(
+        self, row: int, prompt: Sequence[int], reply: Sequence[int]
+    ) -> CachedConversation:
+        """The cached part of a row's `prompt` and `reply`; its last token was never read."""
+        tokens = (*prompt, *reply[:-1])
+        one, last = slice(row, row + 1), -len(tokens)
+        layers = [
+            (layer.keys[one, :, last:].clone(), layer.values[one, :, last:].clone())
+            for layer in self.cache.layers
+        ]
+        return CachedConversation(tokens, len(prompt), layers)
+
+    def keep(self, rows: list[int]) -> None:
+        """Drop all rows but these."""
+        import torch
+
+        index = torch.tensor(rows, device=self.mask.device)
+        self.cache.batch_select_indices(index)
+        self.mask = self.mask[index]
+
+
+def side_by_side(states: Sequence[BatchState]) -> BatchState:
+    """One batch whose rows are `states` of one row each, padded on the left to equal length."""
+    import torch
+
+    if len(states) == 1:
+        return states[0]
+    width = max(state.mask.shape[1] for state in states)
+    batch = preallocated_cache()
+    for index, layers in enumerate(zip(*(state.cache.layers for state in states), strict=True)):
+        keys = torch.cat([_padded(layer.keys, width, 2) for layer in layers])
+        values = torch.cat([_padded(layer.values, width, 2) for layer in layers])
+        batch.update(keys, values, index)
+    mask = torch.cat([_padded(state.mask, width, 1) for state in states])
+    return BatchState(batch, mask, torch.cat([state.logits for state in states]))
+
+
+def _padded(numbers: Any, width: int, axis: int) -> Any:
+    """`numbers` with zeros before them along `axis`, up to `width`."""
+    import torch
+
+    gap = list(numbers.shape)
+    gap[axis] = width - gap[axis]
+    return torch.cat([numbers.new_zeros(gap), numbers], dim=axis)
+
+
+def preallocated_cache() -> Any:
+    """An empty cache for transformers whose layers have spare memory."""
     from transformers.cache_utils import Cache
 
     return Cache(layer_class_to_replicate=_layer())
@@ -21,15 +80,15 @@ def _layer() -> type:
     """Keys and values, shape (rows, heads, tokens, width): the front of a larger buffer."""
     from transformers.cache_utils import DynamicLayer
 
-    class RoomyLayer(DynamicLayer):
+    class PreallocatedLayer(DynamicLayer):
         _buffers: tuple[Any, Any] | None = None
 
         def update(self, key_states: Any, value_states: Any, *args: Any, **more: Any) -> Any:
-            """All keys and values with the new ones behind them."""
+            """Append keys and values; returns all of them."""
             held = self.get_seq_length()
             tokens = held + key_states.shape[-2]
             if self._buffers is None or self._buffers[0].shape[-2] < tokens:
-                self._buffers = _wider(key_states, held), _wider(value_states, held)
+                self._buffers = _allocated(key_states, held), _allocated(value_states, held)
                 if held:
                     self._buffers[0][:, :, :held] = self.keys
                     self._buffers[1][:, :, :held] = self.values
@@ -44,9 +103,9 @@ def _layer() -> type:
             super().batch_select_indices(indices)
             self._buffers = None  # the rows are copies now
 
-    return RoomyLayer
+    return PreallocatedLayer
 
 
-def _wider(fresh: Any, held: int) -> Any:
+def _allocated(fresh: Any, held: int) -> Any:
     rows, heads, more, width = fresh.shape
-    return fresh.new_empty((rows, heads, held + more + ROOM, width))
+    return fresh.new_empty((rows, heads, held + more + SPARE_TOKENS, width))

@@ -1,7 +1,7 @@
 """Language models in this process: base + adapter + precision -> a `generate`.
 
-`load` is the one way in. A precision is chosen by the memory that is free, and said with every
-reply. torch, transformers and peft are imported when a model is loaded, not before.
+`load` is the entry point. It chooses a precision that fits in the free memory, which every reply
+names. torch, transformers and peft are imported when a model is loaded, not before.
 """
 
 import json
@@ -20,8 +20,8 @@ ADAPTERS = ROOT / "adapters"
 TRAINED = "trained.json"  # in an adapter of ours: the hash of its base, and where it comes from
 BYTES = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "nf4": 0.6}  # a parameter; nf4 with its scales
 SPARE = 1.25  # times the weights: cache and activations of a short chat
-CPU_CHOICE = ("bf16", "fp32")  # int8 is faster but says other things: see `bench_model`
-GPU_CHOICE = ("bf16", "nf4")  # 4-bit only where it must be: it decodes slower (R17)
+CPU_CHOICE = ("bf16", "fp32")  # int8 is faster, but other moves come out: see `bench --model`
+GPU_CHOICE = ("bf16", "nf4")  # 4-bit only where memory is short: it decodes slower
 
 
 class CannotLoad(RuntimeError):
@@ -62,29 +62,29 @@ class Model:
         self.device = str(decoder.network.device.type)
 
     def sampled(self, sampling: Sampling) -> "Model":
-        """The same weights, their tokens drawn otherwise."""
+        """The same weights with another sampling."""
         decoder = Decoder(self.decoder.network, self.decoder.tokenizer, sampling)
         return Model(decoder, self.name, self.precision, self.origin, self.sha256)
 
     @property
     def cpu(self) -> str:
-        """What of a CPU decides how its sums are rounded: "avx2 avx512_f"; "" on a GPU."""
+        """The CPU features that decide how sums are rounded, as "avx2 avx512_f"; "" on a GPU."""
         import torch
 
         if self.device != "cpu":
             return ""
-        has = torch.cpu.get_capabilities()
-        return " ".join(name for name in ROUNDING if has.get(name))
+        features = torch.cpu.get_capabilities()
+        return " ".join(name for name in ROUNDING if features.get(name))
 
     @property
     def source(self) -> str:
-        """What a reply of this model is marked with."""
+        """The source that its replies name: model, precision and device."""
         return f"{self.name}, {self.precision} on {self.device.upper()}"
 
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None
     ) -> Iterator[Reply]:
-        """The reply as it grows, a token at a time; the last one has a `finish`."""
+        """The reply after each of its tokens; the last one has a `finish`."""
         for _, reply in self._replies([messages], [seed], [schema]):
             yield reply
 
@@ -126,19 +126,19 @@ def load(
     """
     import torch
 
-    asked = named(name)
+    model = named(name)
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     if device == "cpu" and threads:
         torch.set_num_threads(threads)
-    weights = base_weights(asked.base)
-    adapter = _adapter(asked.adapter, weights)
+    weights = base_weights(model.base)
+    adapter = _adapter(model.adapter, weights)
     precision = precision or _choose(weights.folder, device)
     tokenizer = _tokenizer(weights.folder)
     network = read_network(weights.folder, adapter, precision, device)
     digest = weights.sha256
     if adapter is not None:
         digest += "+" + sha256(next(iter(sorted(adapter.glob("*.safetensors")))))[:16]
-    label = name if adapter is not None or not asked.adapter else f"{name} (untrained base)"
+    label = name if adapter is not None or not model.adapter else f"{name} (untrained base)"
     return Model(Decoder(network, tokenizer, sampling), label, precision, weights.origin, digest)
 
 
@@ -178,7 +178,7 @@ def _adapter(name: str, base: Weights) -> Path | None:
 
 
 def check_base(adapter: Path, base: Weights) -> None:
-    """Refuse an adapter of ours for other weights; others' adapters do not name theirs."""
+    """Raise CannotLoad for an adapter of ours on other weights; others' do not name theirs."""
     file = adapter / TRAINED
     try:
         trained = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
@@ -232,7 +232,7 @@ def _tokenizer(folder: Path) -> Any:
 
 
 def read_network(folder: Path, adapter: Path | None, precision: str, device: str) -> Any:
-    """The network at `precision`, the adapter merged into it; a 4-bit one keeps it beside."""
+    """The network at `precision`, the adapter merged into it; 4-bit weights keep it apart."""
     import torch
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
@@ -257,7 +257,7 @@ def with_adapter(network: Any, adapter: Path, learns: bool = False) -> Any:
     from safetensors import SafetensorError
 
     if not any(adapter.glob("adapter_model.*")):
-        raise CannotLoad(f"the adapter {adapter} is not whole: it has no weights")
+        raise CannotLoad(f"the adapter {adapter} is incomplete: it has no weights")
     try:
         return PeftModel.from_pretrained(network, str(adapter), is_trainable=learns)
     except (SafetensorError, ValueError, TypeError, KeyError, OSError, RuntimeError) as error:

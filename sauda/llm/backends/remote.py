@@ -1,7 +1,7 @@
 """Language models on other machines: an OpenAI-style endpoint, Ollama, and the first that answers.
 
-A reply says which backend gave it. Only a real answer counts as healthy: a server that is up, or
-that answers with an error, does not play.
+A reply names the backend that gave it. A backend is healthy only if it answers with text: a server
+that is up but answers with an error cannot play.
 """
 
 import time
@@ -9,45 +9,53 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
+from tenacity import (
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential,
+)
+
 from sauda.llm.backends.decoding import USUAL, Sampling
 from sauda.llm.types import Messages, Reply, ReplyError, ReplyTimeout, Schema
 
 FINISH = {"stop": "stop", "eos_token": "stop", "length": "length"}
-RETRIED = (408, 429, 500, 502, 503, 504)  # HTTP statuses that may pass
-PROBE = ({"role": "user", "content": "Say OK."},)
+TRANSIENT = (408, 429, 500, 502, 503, 504)  # HTTP statuses
+HEALTH_REQUEST = ({"role": "user", "content": "Say OK."},)
 Answer = TypeVar("Answer")
-# What comes up where a connection breaks, or an answer has another shape than a chat reply.
-STRANGE = (OSError, ValueError, LookupError, TypeError, AttributeError)
+# Raised where a connection breaks, or an answer has another shape than a chat reply.
+UNEXPECTED = (OSError, ValueError, LookupError, TypeError, AttributeError)
+
+
+class TransientError(ReplyError):
+    """A fault that may be gone at the next attempt."""
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long a backend is waited for, in seconds."""
+class RetryPolicy:
+    """How often a backend is called for one reply, and for how long; times in seconds."""
 
-    attempt: float = 10.0  # one HTTP call
-    whole: float = 25.0  # all attempts and pauses together
+    attempt_timeout: float = 10.0  # one HTTP call
+    total_timeout: float = 25.0  # all attempts and pauses together
     attempts: int = 3
-    pause: float = 0.5  # before the second attempt; doubles
+    first_pause: float = 0.5  # before the second attempt; doubles
 
-    def try_out(self, backend: str, call: Callable[[float], Answer]) -> Answer:
-        """What `call` returns, given its seconds; tried again where the fault may pass.
+    def call(self, request: Callable[[float], Answer]) -> Answer:
+        """What `request` returns, given its timeout; repeated after transient faults.
 
-        `call` raises ReplyTimeout, Passing or ReplyError; the last of them is raised.
+        `request` raises ReplyTimeout, TransientError or ReplyError; the last of them is raised.
         """
-        until, pause = time.monotonic() + self.whole, self.pause
-        for left in reversed(range(self.attempts)):
-            try:
-                return call(max(0.1, min(self.attempt, until - time.monotonic())))
-            except (ReplyTimeout, Passing):
-                if not left or time.monotonic() + pause >= until:
-                    raise
-            time.sleep(pause)
-            pause *= 2
-        raise AssertionError(f"{backend} was tried no time")
-
-
-class Passing(ReplyError):
-    """A fault that may be gone at the next attempt."""
+        deadline = time.monotonic() + self.total_timeout
+        retrying = Retrying(
+            retry=retry_if_exception_type((ReplyTimeout, TransientError)),
+            stop=stop_after_attempt(self.attempts) | stop_before_delay(self.total_timeout),
+            wait=wait_exponential(multiplier=self.first_pause),
+            reraise=True,
+        )
+        return retrying(
+            lambda: request(max(0.1, min(self.attempt_timeout, deadline - time.monotonic())))
+        )
 
 
 class Backend(Protocol):
@@ -66,7 +74,7 @@ class Endpoint:
     model: str
     token: str | None = None
     sampling: Sampling = USUAL
-    patience: Patience = Patience()
+    retry: RetryPolicy = RetryPolicy()
 
     @property
     def source(self) -> str:
@@ -77,9 +85,7 @@ class Endpoint:
             "type": "json_schema",
             "json_schema": {"name": "move", "schema": dict(schema), "strict": True},
         }
-        return self.patience.try_out(
-            self.source, lambda seconds: self._ask(messages, seed, form, seconds)
-        )
+        return self.retry.call(lambda timeout: self._request(messages, seed, form, timeout))
 
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None
@@ -87,14 +93,14 @@ class Endpoint:
         """The reply, in one piece."""
         yield self(messages, seed, schema)
 
-    def _ask(self, messages: Messages, seed: int, form: object, seconds: float) -> Reply:
+    def _request(self, messages: Messages, seed: int, form: object, timeout: float) -> Reply:
         from huggingface_hub import InferenceClient, InferenceTimeoutError
         from huggingface_hub.errors import HfHubHTTPError
         from huggingface_hub.utils import httpx
 
         # Without a token the client would send this machine's own to whoever runs the endpoint.
         token = self.token or "none"
-        client = InferenceClient(base_url=self.url, token=token, timeout=seconds)
+        client = InferenceClient(base_url=self.url, token=token, timeout=timeout)
         try:
             answer = client.chat_completion(
                 [dict(message) for message in messages],
@@ -109,9 +115,9 @@ class Endpoint:
             text, finish = choice.message.content, choice.finish_reason
             tokens = getattr(answer.usage, "completion_tokens", 0) or 0
         except InferenceTimeoutError as error:
-            raise ReplyTimeout(f"{self.source} did not answer within {seconds:.3g} s") from error
-        except (HfHubHTTPError, httpx.HTTPError, httpx.InvalidURL, *STRANGE) as error:
-            raise _broken(self.source, seconds, error) from error
+            raise ReplyTimeout(f"{self.source} did not answer within {timeout:.3g} s") from error
+        except (HfHubHTTPError, httpx.HTTPError, httpx.InvalidURL, *UNEXPECTED) as error:
+            raise _reply_error(self.source, timeout, error) from error
         return _reply(self.source, text, tokens, finish)
 
 
@@ -122,7 +128,7 @@ class Ollama:
     url: str = "http://localhost:11434"
     model: str = "bestdealbot"
     sampling: Sampling = USUAL
-    patience: Patience = Patience(attempt=30.0, whole=60.0)  # it may load the model first
+    retry: RetryPolicy = RetryPolicy(attempt_timeout=30.0, total_timeout=60.0)  # to load the model
 
     @property
     def source(self) -> str:
@@ -140,7 +146,7 @@ class Ollama:
                 "num_predict": self.sampling.max_new_tokens,
             },
         } | ({"format": dict(schema)} if schema else {})
-        return self.patience.try_out(self.source, lambda seconds: self._ask(body, seconds))
+        return self.retry.call(lambda timeout: self._request(body, timeout))
 
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None
@@ -148,42 +154,42 @@ class Ollama:
         """The reply, in one piece."""
         yield self(messages, seed, schema)
 
-    def _ask(self, body: dict, seconds: float) -> Reply:
+    def _request(self, body: dict, timeout: float) -> Reply:
         import httpx
 
         try:
-            response = httpx.post(f"{self.url.rstrip('/')}/api/chat", json=body, timeout=seconds)
+            response = httpx.post(f"{self.url.rstrip('/')}/api/chat", json=body, timeout=timeout)
             if response.status_code != 200:
-                raise _status(self.source, response.status_code)
+                raise _status_error(self.source, response.status_code)
             answer = response.json()
             text, finish = answer["message"]["content"], answer.get("done_reason", "")
             tokens = answer.get("eval_count", 0)
-        except (httpx.HTTPError, httpx.InvalidURL, *STRANGE) as error:
-            raise _broken(self.source, seconds, error) from error
+        except (httpx.HTTPError, httpx.InvalidURL, *UNEXPECTED) as error:
+            raise _reply_error(self.source, timeout, error) from error
         return _reply(self.source, text, tokens, finish)
 
 
-def _status(source: str, status: int) -> ReplyError:
-    kind = Passing if status in RETRIED else ReplyError
+def _status_error(source: str, status: int) -> ReplyError:
+    kind = TransientError if status in TRANSIENT else ReplyError
     return kind(f"{source} answered with the status {status}")
 
 
-def _broken(source: str, seconds: float, error: Exception) -> ReplyError:
-    """Our error for whatever two HTTP libraries and a strange server raise."""
-    if status := _refused_with(error):
-        return _status(source, status)
+def _reply_error(source: str, timeout: float, error: Exception) -> ReplyError:
+    """The ReplyError for an exception of either HTTP library or of reading the answer."""
+    if status := _status_behind(error):
+        return _status_error(source, status)
     names = {kind.__name__ for kind in type(error).__mro__}
     if "TimeoutException" in names or isinstance(error, TimeoutError):
-        return ReplyTimeout(f"{source} did not answer within {seconds:.3g} s")
+        return ReplyTimeout(f"{source} did not answer within {timeout:.3g} s")
     if "TransportError" in names or isinstance(error, OSError):
-        return Passing(f"{source} cannot be reached or broke off: {error}")
+        return TransientError(f"{source} cannot be reached or broke off: {error}")
     return ReplyError(f"{source} answered with something that is no chat reply: {error!r:.120}")
 
 
-def _refused_with(error: BaseException | None) -> int:
-    """The HTTP status behind an error or what led to it; 0 without one.
+def _status_behind(error: BaseException | None) -> int:
+    """The HTTP status of an error or of its causes; 0 without one.
 
-    The client's own reading of an error's body may fail in turn, so the first cause counts.
+    The client may fail again while it reads an error's body, so the causes are searched.
     """
     while error is not None:
         status = getattr(getattr(error, "response", None), "status_code", 0)
@@ -201,29 +207,29 @@ def _reply(source: str, text: object, tokens: int, finish: str | None) -> Reply:
 
 @dataclass(frozen=True)
 class Health:
-    """Whether a backend gave a real answer just now; `told` is it, or what went wrong."""
+    """Whether a backend just answered with text; `detail` is that text, or what went wrong."""
 
     source: str
     healthy: bool
-    told: str
+    detail: str
     seconds: float
 
 
 def probe(backend: Backend) -> Health:
-    """Ask `backend` for one reply; anything but words in it is no health."""
+    """Request one reply of `backend`. Healthy means a reply with a letter or a digit."""
     began = time.monotonic()
     try:
-        reply = backend(PROBE, seed=0)
+        reply = backend(HEALTH_REQUEST, seed=0)
     except ReplyError as error:
         return Health(backend.source, False, str(error), time.monotonic() - began)
-    told = reply.text.strip()
-    healthy = any(character.isalnum() for character in told)
-    return Health(reply.source, healthy, told or "an empty answer", time.monotonic() - began)
+    text = reply.text.strip()
+    healthy = any(character.isalnum() for character in text)
+    return Health(reply.source, healthy, text or "an empty answer", time.monotonic() - began)
 
 
 @dataclass(frozen=True)
 class FirstOf:
-    """The first backend that answers; its reply names it, and why those before it did not."""
+    """The first backend that answers; its reply says why those before it did not."""
 
     backends: Sequence[Backend]
 
@@ -232,13 +238,13 @@ class FirstOf:
         return " or ".join(backend.source for backend in self.backends)
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
-        passed: list[str] = []
+        failures: list[str] = []
         for backend in self.backends:
             try:
-                return replace(backend(messages, seed, schema), passed=tuple(passed))
+                return replace(backend(messages, seed, schema), passed=tuple(failures))
             except ReplyError as error:
-                passed.append(str(error))
-        raise ReplyError("no backend answered: " + "; ".join(passed))
+                failures.append(str(error))
+        raise ReplyError("no backend answered: " + "; ".join(failures))
 
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None

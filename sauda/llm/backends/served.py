@@ -14,7 +14,7 @@ from functools import cache
 from sauda.llm.backends.decoding import USUAL, Sampling
 from sauda.llm.backends.model import CannotLoad, load
 from sauda.llm.backends.remote import Backend, Endpoint, FirstOf, Ollama, probe
-from sauda.llm.backends.worker import Resident, Streaming
+from sauda.llm.backends.worker import ModelWorker, Streaming
 from sauda.llm.seller.policy import SAMPLING
 
 
@@ -35,7 +35,7 @@ SEATS = {
 HERE, ENDPOINT, OLLAMA, FIRST = "this page", "endpoint", "ollama", "whichever answers"
 
 
-def backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str, Resident]]:
+def backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str, ModelWorker]]:
     """For each of SEATS every backend there is, by the name in the picker; the page's own first.
 
     Raises ValueError where an address stands without its model.
@@ -44,26 +44,26 @@ def backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str,
 
 
 @cache
-def in_page(name: str) -> Resident:
+def in_page(name: str) -> ModelWorker:
     """The model called `name` in this process, for tabs that let it play by itself."""
-    return Resident(name, lambda: load(name))
+    return ModelWorker(name, lambda: load(name))
 
 
-def _backends(environment: Mapping[str, str], seat: Seat) -> dict[str, Resident]:
-    there = remote(environment, seat.sampling)
+def _backends(environment: Mapping[str, str], seat: Seat) -> dict[str, ModelWorker]:
+    elsewhere = remote(environment, seat.sampling)
     model = environment.get(seat.variable) or seat.model
-    found = {HERE: Resident(HERE, lambda: load(model, sampling=seat.sampling))}
-    for name, backend in there.items():
-        found[name] = Resident(name, lambda backend=backend: answering(backend))
-    if there:
-        everyone = FirstOf((found[HERE], *there.values()))
-        found[FIRST] = Resident(FIRST, lambda: answering(everyone))
-    return found
+    workers = {HERE: ModelWorker(HERE, lambda: load(model, sampling=seat.sampling))}
+    for name, backend in elsewhere.items():
+        workers[name] = ModelWorker(name, lambda backend=backend: answering(backend))
+    if elsewhere:
+        first = FirstOf((workers[HERE], *elsewhere.values()))
+        workers[FIRST] = ModelWorker(FIRST, lambda: answering(first))
+    return workers
 
 
 def remote(environment: Mapping[str, str], sampling: Sampling) -> dict[str, Backend]:
-    """The servers that the environment names."""
-    found: dict[str, Backend] = {}
+    """The servers that the environment names; ValueError for an address without its model."""
+    backends: dict[str, Backend] = {}
     for name, make in ((ENDPOINT, Endpoint), (OLLAMA, Ollama)):
         mark = f"SAUDA_{name.upper()}"
         url, model = environment.get(f"{mark}_URL"), environment.get(f"{mark}_MODEL")
@@ -71,13 +71,13 @@ def remote(environment: Mapping[str, str], sampling: Sampling) -> dict[str, Back
             raise ValueError(f"{mark}_URL and {mark}_MODEL go together; one of them is missing")
         if url and model:
             more = {"token": environment.get(f"{mark}_TOKEN")} if make is Endpoint else {}
-            found[name] = make(url, model, sampling=sampling, **more)
-    return found
+            backends[name] = make(url, model, sampling=sampling, **more)
+    return backends
 
 
 def answering(backend: Streaming) -> Streaming:
-    """`backend` once it gave a real answer; raises CannotLoad with what it gave instead."""
+    """`backend`, if it answers with text; raises CannotLoad with what it answered instead."""
     health = probe(backend)
     if not health.healthy:
-        raise CannotLoad(f"{health.source} gave no real answer: {health.told}")
+        raise CannotLoad(f"{health.source} gave no real answer: {health.detail}")
     return backend

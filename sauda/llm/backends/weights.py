@@ -45,15 +45,15 @@ def smollm2(cache: Path = CACHE) -> Weights:
         if packaged is None:
             return from_hub(HUB)
         _prepare(packaged, folder)
-    found = sha256(folder / WEIGHTS)
-    told = {CONVERTED_SHA256: WEIGHTS, TOKENIZER_SHA256: "tokenizer.json"}
-    for expected, name in told.items():
+    for expected, name in ((CONVERTED_SHA256, WEIGHTS), (TOKENIZER_SHA256, "tokenizer.json")):
         if sha256(folder / name) != expected:
             raise NoWeights(
                 f"{folder / name} is not the file it should be; remove {folder} and run "
                 "`python -m sauda weights` again"
             )
-    return Weights(folder, found, f"the package {PACKAGE.replace('_', '-')} {PACKAGED_VERSION}")
+    return Weights(
+        folder, CONVERTED_SHA256, f"the package {PACKAGE.replace('_', '-')} {PACKAGED_VERSION}"
+    )
 
 
 def packaged_file() -> Path | None:
@@ -62,11 +62,11 @@ def packaged_file() -> Path | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     try:
-        found = version(PACKAGE)
+        installed = version(PACKAGE)
     except PackageNotFoundError:
         return None
     file = Path(spec.submodule_search_locations[0]) / PACKAGED_FILE
-    return file if found == PACKAGED_VERSION and file.exists() else None
+    return file if installed == PACKAGED_VERSION and file.exists() else None
 
 
 def from_hub(repository: str) -> Weights:

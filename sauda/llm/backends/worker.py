@@ -1,6 +1,4 @@
-"""A model behind the open page: its loading is seen, visitors stand in line for it, a reply has a
-time limit, stop works.
-"""
+"""The model worker of the page: load status, FIFO queue, time limit and cancellation of a reply."""
 
 import queue
 import threading
@@ -14,11 +12,11 @@ from sauda.llm.backends.model import on_gpu
 from sauda.llm.types import Messages, NotReady, Reply, ReplyError, ReplyTimeout, Schema
 
 REPLY_LIMIT = 20.0  # seconds that a reply may take once it is begun
-PATIENCE = 1.0  # seconds between two looks at the line
+QUEUE_POLL = 1.0  # seconds between two looks at the queue
 
 
 class Streaming(Protocol):
-    """A model whose replies can be watched while they grow."""
+    """A model whose replies stream."""
 
     source: str
 
@@ -29,7 +27,7 @@ class Streaming(Protocol):
 
 @dataclass(frozen=True)
 class Loading:
-    """The model is on its way."""
+    """The model is being loaded."""
 
     name: str
     since: float  # time.monotonic
@@ -37,7 +35,7 @@ class Loading:
 
 @dataclass(frozen=True)
 class Ready:
-    """The model replies; `source` says which, how precise and where."""
+    """The model can reply; `source` names the model, its precision and its device."""
 
     name: str
     source: str
@@ -46,7 +44,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Failed:
-    """The model cannot be had; `reason` is a sentence."""
+    """The model could not be loaded; `reason` is a sentence."""
 
     name: str
     reason: str
@@ -57,41 +55,41 @@ Stage = Loading | Ready | Failed
 
 @dataclass(frozen=True)
 class Waiting:
-    """In line for the model: `place` 1 is next."""
+    """The request is queued; `place` 1 is next."""
 
     place: int
 
 
-class Resident:
+class ModelWorker:
     """One model for all visitors of a page, loaded in a thread of its own.
 
-    Holds no game: a reply that fails or is stopped leaves nothing behind, and may be asked again.
+    It holds no game, so a reply that failed or was cancelled can be requested again.
     """
 
     def __init__(self, name: str, load: Callable[[], Streaming], limit: float = REPLY_LIMIT):
         self.name, self.limit = name, limit
         self._load, self._model = load, None
         self._lock = threading.Lock()
-        self._line: list[object] = []  # tickets; the first is being served
-        self._moved = threading.Condition()
+        self._queue: list[object] = []  # tickets; the first is being served
+        self._queue_moved = threading.Condition()
         self._stage: Stage | None = None
-        self._speak = on_gpu(self._from_model)  # before the page is launched, as ZeroGPU asks
+        self._generate = on_gpu(self._from_model)  # ZeroGPU wants it before the page is launched
 
     @property
     def stage(self) -> Stage:
-        """Loading, Ready or Failed; the first look starts the loading."""
+        """Loading, Ready or Failed; the first access starts the loading."""
         self.start()
         return self._stage
 
     def start(self, again: bool = False) -> None:
-        """Begin to load in the background; `again` after a failure. Returns at once."""
+        """Load in the background, once more after a failure if `again`. Returns immediately."""
         with self._lock:
             if self._stage is None or (again and isinstance(self._stage, Failed)):
                 self._stage = Loading(self.name, time.monotonic())
                 threading.Thread(target=self._become_ready, daemon=True).start()
 
     def wait(self, seconds: float = 120.0) -> Stage:
-        """The stage once it is no longer Loading, or after `seconds`."""
+        """Wait until the stage is no longer Loading, at most `seconds`; returns the stage."""
         until = time.monotonic() + seconds
         while isinstance(self.stage, Loading) and time.monotonic() < until:
             time.sleep(0.02)
@@ -101,7 +99,7 @@ class Resident:
         began = time.monotonic()
         try:
             model = self._load()
-        except Exception as error:  # whatever it is, the page shows it
+        except Exception as error:  # the page shows every kind
             self._stage = Failed(self.name, f"{type(error).__name__}: {error}")
             return
         self._model = model
@@ -110,53 +108,54 @@ class Resident:
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None
     ) -> Iterator[Reply | Waiting]:
-        """The reply as it grows, after the wait for it. Closing the iterator stops the model at its
-        next token, or leaves the line.
+        """Yields places in the queue, then the reply while it grows.
 
-        Raises NotReady before the model is there, ReplyTimeout once a reply that was begun takes
-        longer than the limit, even where the model hangs, and ReplyError where it broke; each says
-        so in a sentence.
+        Closing the iterator stops the model at its next token, or leaves the queue. Raises NotReady
+        before the model is loaded, ReplyTimeout where a started reply takes longer than the limit,
+        even if the model hangs, and ReplyError where the model fails.
         """
         if not isinstance(stage := self.stage, Ready):
             why = f": {stage.reason}" if isinstance(stage, Failed) else "; it is still loading"
             raise NotReady(f"{self.name} cannot reply yet{why}")
-        with self._in_line() as places:
+        with self._queued() as places:
             yield from places
-            yield from self._begun(stage, messages, seed, schema)
+            yield from self._reply(stage, messages, seed, schema)
 
     @contextmanager
-    def _in_line(self) -> Iterator[Iterator[Waiting]]:
-        """A place in the line, first come first served: a CPU that writes two replies at once
-        finishes both later than one after the other. Yields the places until it is our turn.
+    def _queued(self) -> Iterator[Iterator[Waiting]]:
+        """A place in the FIFO queue; yields the places until it is this request's turn.
+
+        A CPU that decodes two replies at once finishes both later than one after the other.
         """
         ticket = object()
-        with self._moved:
-            self._line.append(ticket)
+        with self._queue_moved:
+            self._queue.append(ticket)
         try:
             yield self._places(ticket)
         finally:
-            with self._moved:
-                self._line.remove(ticket)
-                self._moved.notify_all()
+            with self._queue_moved:
+                self._queue.remove(ticket)
+                self._queue_moved.notify_all()
 
     def _places(self, ticket: object) -> Iterator[Waiting]:
-        """The place of `ticket` until it is its turn; told again each `PATIENCE` seconds, so that a
-        visitor who left is noticed.
+        """The place of `ticket` until its turn, at least every QUEUE_POLL seconds.
+
+        The repeats let the page notice a visitor who has left.
         """
-        with self._moved:
-            place = self._line.index(ticket)
+        with self._queue_moved:
+            place = self._queue.index(ticket)
         while place:
             yield Waiting(place)
-            with self._moved:
-                self._moved.wait(PATIENCE)
-                place = self._line.index(ticket)
+            with self._queue_moved:
+                self._queue_moved.wait(QUEUE_POLL)
+                place = self._queue.index(ticket)
 
-    def _begun(
+    def _reply(
         self, stage: Ready, messages: Messages, seed: int, schema: Schema | None
     ) -> Iterator[Reply]:
         pieces: queue.Queue[Any] = queue.Queue()
-        gone = threading.Event()
-        job = (messages, seed, schema, pieces, gone)
+        cancelled = threading.Event()
+        job = (messages, seed, schema, pieces, cancelled)
         threading.Thread(target=self._write, args=job, daemon=True).start()
         until = time.monotonic() + self.limit
         try:
@@ -174,18 +173,18 @@ class Resident:
                 if piece.finish:
                     return
         finally:
-            gone.set()
+            cancelled.set()
 
     def _from_model(self, messages: Messages, seed: int, schema: Schema | None) -> Iterator[Reply]:
         yield from self._model.stream(messages, seed, schema)
 
-    def _write(self, messages, seed, schema, pieces, gone) -> None:
+    def _write(self, messages, seed, schema, pieces, cancelled) -> None:
         try:
-            for reply in self._speak(messages, seed, schema):
-                if gone.is_set():
+            for reply in self._generate(messages, seed, schema):
+                if cancelled.is_set():
                     return
                 pieces.put(reply)
-        except Exception as error:  # handed to whoever waits
+        except Exception as error:  # raised in the thread that waits
             pieces.put(error)
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:

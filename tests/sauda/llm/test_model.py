@@ -20,13 +20,12 @@ from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.prompt import parse, render, schema
 from sauda.llm.backends.decoding import (
     Decoder,
-    Memory,
-    Read,
     Sampling,
     generation_mode,
     stop_tokens,
 )
 from sauda.llm.backends.model import CannotLoad, Model, chosen_precision, load, named
+from sauda.llm.backends.prefix_cache import CachedConversation, PrefixCache
 from sauda.llm.backends.weights import (  # fmt: skip
     CONVERTED_SHA256,
     HUB,
@@ -35,7 +34,7 @@ from sauda.llm.backends.weights import (  # fmt: skip
     packaged_file,
     smollm2,
 )
-from sauda.llm.backends.worker import Failed, Loading, Ready, Resident, Waiting
+from sauda.llm.backends.worker import Failed, Loading, ModelWorker, Ready, Waiting
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.seller.checks import faults
 from sauda.llm.seller.personas import PERSONAS
@@ -97,11 +96,11 @@ def model(tiny, sampling=GREEDY, **more) -> Model:
 
 
 def test_the_reused_prefix_changes_no_token(tiny, chats):
-    reused, read_again = model(tiny), model(tiny, prefix=False)
+    reused, read_again = model(tiny), model(tiny, reuses_prefix=False)
     texts = [reused(chat, 0).text for chat in chats]
     assert texts == [read_again(chat, 0).text for chat in chats]
-    assert len(reused.decoder._prefixes) == 1
-    assert not read_again.decoder._prefixes
+    assert len(reused.decoder.static_layers) == 1
+    assert not read_again.decoder.static_layers
 
 
 def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(tiny, chats, monkeypatch):
@@ -113,22 +112,22 @@ def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(tiny, chats, mo
         lambda state, ids: read.append(ids.shape[1]) or forward(state, ids),
     )
     here.batch(chats[:2], [0, 0])
-    whole = len(here.decoder._ids(chats[2]))
+    whole = len(here.decoder.prompt_ids(chats[2]))
     read.clear()
-    assert here(chats[2], 0).text == model(tiny, prefix=False)(chats[2], 0).text
-    assert read[0] == whole - len(here.decoder._ids(chats[1])) < whole / 2
+    assert here(chats[2], 0).text == model(tiny, reuses_prefix=False)(chats[2], 0).text
+    assert read[0] == whole - len(here.decoder.prompt_ids(chats[1])) < whole / 2
 
 
 def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
-    memory = Memory(most=10)
+    cache = PrefixCache(max_tokens=10)
     for start in range(5):
-        memory.keep(Read((start, 1, 2, 3), 3, ()))
-    assert memory.tokens == 8
-    assert [memory.longest([start, 1, 2, 3, 4])[0] for start in range(5)] == [0, 0, 0, 4, 4]
-    memory.keep(Read((4, 1, 2, 3, 5, 6), 5, ()))  # goes on from the last: takes its place
-    assert memory.tokens == 10
-    assert memory.longest([4, 1, 2, 3, 5, 7])[0] == 5
-    assert memory.longest([4, 1, 2, 3, 9, 7])[0] == 0  # another answer: not the same prompt
+        cache.keep(CachedConversation((start, 1, 2, 3), 3, ()))
+    assert cache.tokens == 8
+    assert [cache.longest([start, 1, 2, 3, 4])[0] for start in range(5)] == [0, 0, 0, 4, 4]
+    cache.keep(CachedConversation((4, 1, 2, 3, 5, 6), 5, ()))  # extends the last and replaces it
+    assert cache.tokens == 10
+    assert cache.longest([4, 1, 2, 3, 5, 7])[0] == 5
+    assert cache.longest([4, 1, 2, 3, 9, 7])[0] == 0  # another answer: not the same prompt
 
 
 def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
@@ -152,7 +151,7 @@ def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
     assert grown[-1].source == "tiny, fp32 on CPU"
 
 
-def test_R1_generation_turns_checkpointing_off_and_the_cache_on_and_training_gets_both_back(tiny):
+def test_generation_turns_checkpointing_off_and_the_cache_on_and_training_gets_both_back(tiny):
     network = tiny[0]
     network.train()
     network.gradient_checkpointing_enable()
@@ -171,7 +170,7 @@ def test_R1_generation_turns_checkpointing_off_and_the_cache_on_and_training_get
         network.eval()
 
 
-def test_R3_every_end_of_turn_of_a_family_stops(tiny):
+def test_every_end_of_turn_of_a_family_stops(tiny):
     network, tokenizer = tiny
 
     class Llama3:
@@ -185,7 +184,7 @@ def test_R3_every_end_of_turn_of_a_family_stops(tiny):
     assert stop_tokens(Llama3(), bare) == [5, 6, 7, 8]
 
 
-def test_R3_a_constrained_reply_ends_at_its_object_before_the_limit(tiny, positions):
+def test_a_constrained_reply_ends_at_its_object_before_the_limit(tiny, positions):
     here = model(tiny, Sampling(max_new_tokens=64))
     forms = [schema(obs) for obs in positions]
     replies = here.batch([render(obs) for obs in positions], range(len(positions)), forms)
@@ -264,7 +263,7 @@ class Slow:
 
 def test_loading_is_seen_and_a_model_that_is_not_there_yet_says_so():
     gate = threading.Event()
-    resident = Resident("slow", lambda: gate.wait(5) and Slow())
+    resident = ModelWorker("slow", lambda: gate.wait(5) and Slow())
     assert isinstance(resident.stage, Loading)
     with pytest.raises(NotReady, match="still loading"):
         next(resident.stream([], 0))
@@ -282,7 +281,7 @@ def test_a_failure_to_load_says_why_and_may_be_tried_again():
             raise CannotLoad("no memory")
         return Slow()
 
-    resident = Resident("slow", fails_once)
+    resident = ModelWorker("slow", fails_once)
     assert resident.wait(5) == Failed("slow", "CannotLoad: no memory")
     with pytest.raises(NotReady, match="no memory"):
         resident([], 0)
@@ -292,7 +291,7 @@ def test_a_failure_to_load_says_why_and_may_be_tried_again():
 
 def test_a_hanging_reply_ends_in_time_and_the_next_one_works():
     hanging = Slow(pause=1.0)
-    resident = Resident("slow", lambda: hanging, limit=0.2)
+    resident = ModelWorker("slow", lambda: hanging, limit=0.2)
     resident.wait(5)
     began = time.monotonic()
     with pytest.raises(ReplyTimeout, match="try again"):
@@ -303,7 +302,7 @@ def test_a_hanging_reply_ends_in_time_and_the_next_one_works():
 
 
 def test_a_broken_reply_says_what_broke():
-    resident = Resident("slow", lambda: Slow(broken_at=3))
+    resident = ModelWorker("slow", lambda: Slow(broken_at=3))
     resident.wait(5)
     with pytest.raises(ReplyError, match="out of memory"):
         resident([], 0)
@@ -311,7 +310,7 @@ def test_a_broken_reply_says_what_broke():
 
 def test_closing_a_reply_stops_the_model():
     slow = Slow(pause=0.05)
-    resident = Resident("slow", lambda: slow)
+    resident = ModelWorker("slow", lambda: slow)
     resident.wait(5)
     reply = resident.stream([], 0)
     next(reply)
@@ -334,7 +333,7 @@ def test_visitors_stand_in_line_are_told_their_place_and_get_their_own_reply():
                     self.at_once -= 1
 
     echo = Echo()
-    resident = Resident("echo", lambda: echo)
+    resident = ModelWorker("echo", lambda: echo)
     resident.wait(5)
 
     def visit(number):
@@ -351,7 +350,7 @@ def test_visitors_stand_in_line_are_told_their_place_and_get_their_own_reply():
 
 def test_whoever_leaves_the_line_or_fails_lets_the_next_one_in():
     slow = Slow(pause=0.05)
-    resident = Resident("slow", lambda: slow)
+    resident = ModelWorker("slow", lambda: slow)
     resident.wait(5)
     first, second = resident.stream([], 0), resident.stream([], 1)
     assert isinstance(next(first), Reply)
@@ -422,9 +421,9 @@ def test_an_adapter_is_merged_and_changes_what_is_said(tiny, chats, tmp_path, we
 
 def test_without_zero_gpu_the_decorator_changes_nothing_and_brings_no_torch():
     code = (
-        "import sys; from sauda.llm.backends.worker import Resident;"
+        "import sys; from sauda.llm.backends.worker import ModelWorker;"
         " from sauda.llm.backends.model import load, on_gpu;"
-        " Resident('mini', lambda: load('mini')); f = lambda: 1;"
+        " ModelWorker('mini', lambda: load('mini')); f = lambda: 1;"
         " print(on_gpu(f) is f, 'torch' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)

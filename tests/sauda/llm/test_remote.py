@@ -8,11 +8,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sauda.llm.backends.remote import Endpoint, FirstOf, Ollama, Passing, Patience, probe
+from sauda.llm.backends.remote import Endpoint, FirstOf, Ollama, RetryPolicy, TransientError, probe
 from sauda.llm.models import NullModel
 from sauda.llm.types import ReplyError, ReplyTimeout
 
-QUICK = Patience(attempt=0.5, whole=3.0, attempts=3, pause=0.02)
+QUICK = RetryPolicy(attempt_timeout=0.5, total_timeout=3.0, attempts=3, first_pause=0.02)
 CHAT = [{"role": "user", "content": "450?"}]
 MOVE = '{"offer":45}'
 
@@ -70,8 +70,8 @@ def server(*script):
 
 
 KINDS = {
-    "endpoint": (lambda url: Endpoint(url, "m", patience=QUICK), openai, "/v1/chat/completions"),
-    "ollama": (lambda url: Ollama(url, "m", patience=QUICK), ollama, "/api/chat"),
+    "endpoint": (lambda url: Endpoint(url, "m", retry=QUICK), openai, "/v1/chat/completions"),
+    "ollama": (lambda url: Ollama(url, "m", retry=QUICK), ollama, "/api/chat"),
 }
 each = pytest.mark.parametrize("kind", KINDS)
 
@@ -107,7 +107,7 @@ def test_R20_a_passing_fault_is_tried_again_with_pauses_that_double(kind, fault)
 @each
 def test_a_lasting_fault_is_raised_after_the_last_attempt(kind):
     make, _, _ = KINDS[kind]
-    with server(500) as (url, asked), pytest.raises(Passing, match="status 500"):
+    with server(500) as (url, asked), pytest.raises(TransientError, match="status 500"):
         make(url)(CHAT, 0)
     assert len(asked) == 3
 
@@ -127,7 +127,7 @@ def test_a_hanging_server_is_left_in_time(kind):
     began = time.monotonic()
     with server("hang") as (url, _), pytest.raises(ReplyTimeout):
         make(url)(CHAT, 0)
-    assert time.monotonic() - began < QUICK.whole + 1
+    assert time.monotonic() - began < QUICK.total_timeout + 1
 
 
 @each
@@ -135,7 +135,7 @@ def test_a_server_that_is_not_there_is_told_from_one_that_hangs(kind):
     make, _, _ = KINDS[kind]
     with server(500) as (url, _):
         pass
-    with pytest.raises(Passing, match="cannot be reached"):
+    with pytest.raises(TransientError, match="cannot be reached"):
         make(url)(CHAT, 0)
 
 
@@ -153,7 +153,7 @@ def test_only_a_real_answer_is_healthy(kind, fault):
 
 def test_falling_back_is_allowed_and_told():
     with server(401) as (bad, _), server(ollama(MOVE)) as (good, _):
-        reply = FirstOf([Endpoint(bad, "m", patience=QUICK), Ollama(good, "m")])(CHAT, 0)
+        reply = FirstOf([Endpoint(bad, "m", retry=QUICK), Ollama(good, "m")])(CHAT, 0)
     assert good in reply.source
     assert "401" in reply.passed[0]
     assert NullModel()(CHAT, 0).passed == ()
@@ -163,4 +163,4 @@ def test_when_no_backend_answers_every_reason_is_told():
     with server(401) as (bad, _), pytest.raises(ReplyError, match=r"401.*404"), server(404) as (
         worse, _,
     ):  # fmt: skip
-        FirstOf([Endpoint(bad, "m", patience=QUICK), Ollama(worse, "m")])(CHAT, 0)
+        FirstOf([Endpoint(bad, "m", retry=QUICK), Ollama(worse, "m")])(CHAT, 0)

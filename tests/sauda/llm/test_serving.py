@@ -13,7 +13,7 @@ from sauda.evaluation.comparison_config import BAZAAR
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named
 from sauda.llm.backends.served import ENDPOINT, FIRST, HERE, OLLAMA, SEATS, answering, backends
 from sauda.llm.backends.weights import packaged_file, smollm2
-from sauda.llm.backends.worker import Ready, Resident
+from sauda.llm.backends.worker import ModelWorker, Ready
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.seller.personas import PERSONAS
 from sauda.llm.seller.wording import brief, check
@@ -108,10 +108,10 @@ def test_the_badge_shows_what_was_measured_of_the_model_that_plays(place, oppone
     game = start(place, opponent, 3)
     seat = game.model_seat.agent
     served = SEATS[seat].model
-    ready = Resident(HERE, lambda: Loaded(f"{served}, bf16 on CPU"))
+    ready = ModelWorker(HERE, lambda: Loaded(f"{served}, bf16 on CPU"))
     assert isinstance(ready.wait(), Ready)
     assert shown in str(models.model_badge(game, ready, SAY))
-    other = Resident(HERE, lambda: Loaded("another, bf16 on CPU"))
+    other = ModelWorker(HERE, lambda: Loaded("another, bf16 on CPU"))
     other.wait()
     assert "No table in Results" in str(models.model_badge(game, other, SAY))
 

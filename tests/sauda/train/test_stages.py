@@ -194,7 +194,7 @@ def test_R24_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
     states = taught(get_task(row.task), row.seed, "belief", row.register, SMALL)
     learnt = set()
     for state in states:
-        prompt = decoder._ids(render(state.obs))
+        prompt = decoder.prompt_ids(render(state.obs))
         assert ids[: len(prompt)] == prompt
         said = tokenizer(f"{state.completion}<|im_end|>", add_special_tokens=False)["input_ids"]
         place = range(len(prompt), len(prompt) + len(said))
