@@ -1,7 +1,7 @@
 """A training job of the Hugging Face Hub: `python -m sauda jobs train STAGE`.
 
 A job is one bash script: settings, then `job.sh`, then a line a stage. While it trains it keeps the
-stage's folder in a repository of results, so that whoever runs it again resumes from there.
+stage's folder in a repository of results, from which the next attempt resumes.
 """
 
 import re
@@ -31,9 +31,9 @@ class NoMachine(RuntimeError):
 
 @dataclass(frozen=True)
 class Job:
-    """What is trained, from which source, where the results go, on which machines.
+    """The stages to train, their source, their results and their machines.
 
-    Raises ValueError where one of these cannot be.
+    Raises ValueError for settings that cannot work.
     """
 
     stages: tuple[str, ...]  # in the order of STAGES
@@ -49,7 +49,7 @@ class Job:
     )
     image: str = IMAGE
     timeout: str = "6h"  # of one attempt: a number and s, m, h or d
-    attempts: int = 2  # the second goes on from what the first has uploaded
+    attempts: int = 2  # the second resumes from what the first has uploaded
     every: int = 300  # seconds between two uploads of a stage that runs
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Job:
 
 
 def script(job: Job) -> str:
-    """The job as one bash script without secrets; it ends with the code of a stage that fails."""
+    """The job as one bash script without secrets; it exits with the code of a failed stage."""
     settings = {
         "model": job.model,
         "results": job.results,
@@ -104,14 +104,14 @@ def script(job: Job) -> str:
 
 
 def _line(job: Job, stage: str) -> str:
-    """The call that trains a stage, after the one before it where the job trains that too."""
+    """The call that trains a stage, from the adapter of the stage before if the job trains it."""
     line = f"train {stage} {shlex.quote(run_name(stage, job.model))}"
     before = ADAPTER_OF.get(stage)
     return f'{line} --init-adapter "$work/runs/{before}/adapter"' if before in job.stages else line
 
 
 def summary(job: Job) -> str:
-    """What is asked of the Hub, to read before it costs anything; secrets by name alone."""
+    """The request to the Hub as text, to read before it costs anything; secrets by name alone."""
     costs = [f"{f.name} ({f.memory} GB, ${f.price:.2f}/h)" for f in job.flavors]
     rows = {
         "image": job.image,

@@ -5,7 +5,7 @@ export PYTHONUNBUFFERED=1 HF_HUB_DISABLE_PROGRESS_BARS=1 GIT_TERMINAL_PROMPT=0
 folder=''   # of the stage under way
 children=() # of the stage under way: what uploads its folder, and its training
 
-# FOLDER: one in which no run began is never sent, for it would take the place of what is kept.
+# FOLDER: one without a run is never sent, for it would replace what is kept.
 upload() {
   if [ -e "$1/run.json" ]; then
     "$python" -m sauda jobs upload "$1" --to "$results"
@@ -37,7 +37,7 @@ finish() {
   exit "$code"
 }
 
-# STAGE NAME [OPTION...]: trains it, or goes on with it; NAME is what its artifact is called.
+# STAGE NAME [OPTION...]: trains it, or resumes it; NAME is what its artifact is called.
 train() {
   local stage=$1 name=$2 run=$work/runs/$1
   shift 2
@@ -45,7 +45,7 @@ train() {
     "$python" -m sauda jobs download "$stage" --from "$results" --into "$work/runs"
   fi
   if [ -e "$run/run.json" ]; then
-    echo "going on with the run of $stage"
+    echo "resuming the run of $stage"
     set -- "$@" --resume
   fi
   folder=$run

@@ -20,58 +20,58 @@ def local_folder(results: str) -> Path | None:
 
 
 def upload(run: Path, results: str, api: Any = None) -> None:
-    """Keep the folder of a run, which may be going on, in `results` under its name.
+    """Copy the folder of a run, which may be training, to `results` under its name.
 
-    It takes the place of what was kept, in one step. Raises OSError where that cannot be done.
+    The copy replaces the former one in a single step. Raises OSError where that cannot be done.
     """
     if (kept := local_folder(results)) is not None:
-        snapshot(run, made := kept / NEW.format(run.name))
-        _replace(kept / run.name, made)
+        snapshot(run, copy := kept / NEW.format(run.name))
+        _replace(kept / run.name, copy)
         return
     api = api or _hub()
-    with tempfile.TemporaryDirectory() as made:
-        snapshot(run, Path(made) / run.name)
+    with tempfile.TemporaryDirectory() as folder:
+        snapshot(run, Path(folder) / run.name)
         api.create_repo(results, private=True, exist_ok=True)
         api.upload_folder(
             repo_id=results,
-            folder_path=Path(made) / run.name,
+            folder_path=Path(folder) / run.name,
             path_in_repo=run.name,
-            delete_patterns=["*"],  # checkpoints that have had their time
+            delete_patterns=["*"],  # checkpoints that training removed
             commit_message=f"Keep the run of {run.name}",
         )
 
 
 def download(name: str, results: str, into: Path, api: Any = None) -> Path | None:
-    """Bring the run called `name` into a folder; returns where it is, or None if none was kept.
+    """Copy the run called `name` into a folder; returns its path, or None if no run was kept.
 
-    A repository is made where there is none, so that a lack of rights shows before training.
+    A missing repository is created, so that a lack of rights shows before training.
     Raises OSError where that cannot be done.
     """
-    made = into / NEW.format(name)
-    shutil.rmtree(made, ignore_errors=True)
+    copy = into / NEW.format(name)
+    shutil.rmtree(copy, ignore_errors=True)
     if (kept := local_folder(results)) is not None:
         places = (kept / name, kept / BEFORE.format(name))  # the other if killed in `_replace`
-        found = next((place for place in places if place.exists()), None)
-        if found is None:
+        place = next((place for place in places if place.exists()), None)
+        if place is None:
             return None
-        shutil.copytree(found, made)
+        shutil.copytree(place, copy)
     else:
         api = api or _hub()
         api.create_repo(results, private=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=into) as brought:
-            api.snapshot_download(results, allow_patterns=[f"{name}/*"], local_dir=brought)
-            if not (Path(brought) / name).exists():
+        with tempfile.TemporaryDirectory(dir=into) as downloaded:
+            api.snapshot_download(results, allow_patterns=[f"{name}/*"], local_dir=downloaded)
+            if not (Path(downloaded) / name).exists():
                 return None
-            (Path(brought) / name).rename(made)
-    _replace(into / name, made)
+            (Path(downloaded) / name).rename(copy)
+    _replace(into / name, copy)
     return into / name
 
 
 def snapshot(run: Path, to: Path) -> None:
-    """Copy a run that may be going on so that one can go on from the copy.
+    """Copy a run that may be training, so that the copy can be resumed.
 
-    Whole checkpoints first, the log after them: a log that is ahead is cut back to the checkpoint,
-    one behind it would lack steps for good.
+    Complete checkpoints are copied before the log: a log that is ahead is cut back to the
+    checkpoint, a log behind it would lack steps for good.
     """
     shutil.rmtree(to, ignore_errors=True)
     for checkpoint in run.glob("checkpoint-*"):
@@ -81,13 +81,13 @@ def snapshot(run: Path, to: Path) -> None:
     shutil.copytree(run, to, ignore=others, dirs_exist_ok=True)
 
 
-def _replace(folder: Path, made: Path) -> None:
-    """Put `made` in the place of a folder; whole at any time, there or as the one before."""
+def _replace(folder: Path, copy: Path) -> None:
+    """Replace a folder by `copy`; at any time one of both is complete, in place or beside it."""
     before = folder.with_name(BEFORE.format(folder.name))
     if folder.exists():
         shutil.rmtree(before, ignore_errors=True)
         folder.rename(before)
-    made.rename(folder)
+    copy.rename(folder)
     shutil.rmtree(before, ignore_errors=True)
 
 

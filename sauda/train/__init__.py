@@ -1,4 +1,9 @@
-"""SFT, GRPO and DPO: how our language models learn to bargain, by TRL's trainers and LoRA."""
+"""Training of the language models by TRL's trainers and LoRA: SFT, then GRPO, then DPO.
 
-STAGES = ("sft", "grpo", "dpo")  # in the order in which each goes on from the one before
-ARENA = ("sft-arena", "grpo-arena")  # the runs of a lab of the GPU arena, likewise
+`sft.py`, `grpo.py` and `dpo.py` are a stage each, with their settings; `stage.py` runs one from its
+settings to a published adapter, `run.py` keeps it on disk, `checks.py` accepts it. `model.py` reads
+bases and adapters, `self_play.py` lets the learner play, `data/` makes what is learnt.
+"""
+
+STAGES = ("sft", "grpo", "dpo")  # each trains the adapter of the one before
+ARENA = ("sft-arena", "grpo-arena")  # runs of a lab of the GPU arena, in the same order

@@ -241,9 +241,9 @@ class Games:
                 f"{grades.mean():.3f} on average: nothing tells a good game from a bad one. "
                 "Train SFT first, or play under a grammar with --constrained"
             )
-        replies = [asked for game in games for asked in game.turns]
+        replies = [turn for game in games for turn in game.turns]
         broken = (IllegalAction, arena.Malformed)
-        moves = [not isinstance(asked.parsed.proposal, broken) for asked in replies]
+        moves = [not isinstance(turn.parsed.proposal, broken) for turn in replies]
         return {
             "reward_min": float(grades.min()),
             "reward_max": float(grades.max()),

@@ -44,7 +44,7 @@ class Config:
 
 
 def select(config: Config) -> dict[str, Any]:
-    """The data of the selector artifact: the curve, one row an episode, and what came of it."""
+    """The data of the selector artifact: a curve row an episode, and the final evaluation."""
     if config.first_seed + config.episodes * len(config.tasks) > len(SPLITS["train"]):
         raise ValueError("the seeds run into the hold-out; take fewer episodes or a lower first")
     rows = (row for index in range(len(config.tasks)) for row in _trained(config, index))
@@ -105,7 +105,7 @@ def _rounded(chances: np.ndarray) -> list[float]:
 
 
 def _final(config: Config, curve: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """On hold-out seeds: every arm, and how far the one it ended on is ahead of the expert."""
+    """Every arm on hold-out seeds, and the gain of the last preferred one over the expert."""
     rows, seeds = [], SPLITS["holdout"][: config.evaluated]
     for name in progress(config.tasks, len(config.tasks), "evaluating every arm", "task"):
         last = [row for row in curve if row["task"] == name][-1]["after"]
@@ -126,5 +126,5 @@ def _final(config: Config, curve: Sequence[Mapping[str, Any]]) -> list[dict[str,
     return rows
 
 
-def _interval(found: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("mean", "low", "high"), (round(x, 6) for x in found), strict=True))
+def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip(("mean", "low", "high"), (round(x, 6) for x in figures), strict=True))

@@ -85,10 +85,10 @@ def as_sequence(moves: Sequence[ModelTurn], tokenizer: Any) -> dict[str, list[in
     last = moves[-1]
     ids = [*prompt_ids(last.request.messages, tokenizer), *last.reply.ids]
     labels = [-100] * len(ids)
-    for asked in moves:
-        start = len(prompt_ids(asked.request.messages, tokenizer))
-        place = slice(start, start + len(asked.reply.ids))
-        if ids[place] == list(asked.reply.ids):
+    for turn in moves:
+        start = len(prompt_ids(turn.request.messages, tokenizer))
+        place = slice(start, start + len(turn.reply.ids))
+        if ids[place] == list(turn.reply.ids):
             labels[place] = ids[place]
     return {"input_ids": ids, "labels": labels}
 

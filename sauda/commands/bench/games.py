@@ -107,7 +107,7 @@ def arena_speeds(name: str = "rule_based_expert") -> Figures:
     A step is an action of the learner with all that the other labs do until its next.
     """
     tasks = progress(ARENA_TASKS.values(), len(ARENA_TASKS), "playing", "arena task")
-    return [found for each in tasks for found in _arena_speed(each, name)]
+    return [figure for task in tasks for figure in _arena_speed(task, name)]
 
 
 def _arena_speed(played_task: Task, name: str) -> Figures:

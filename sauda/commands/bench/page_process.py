@@ -39,12 +39,14 @@ def _address(app: subprocess.Popen, log) -> str:
     deadline = time.monotonic() + STARTS_WITHIN
     while True:
         ended = app.poll() is not None
-        said = os.pread(log.fileno(), 1 << 20, 0).decode(errors="replace")  # moves no position
-        for line in said.splitlines(keepends=True):
+        output = os.pread(log.fileno(), 1 << 20, 0).decode(errors="replace")  # moves no position
+        for line in output.splitlines(keepends=True):
             if line.startswith("Sauda is at ") and line.endswith("\n"):
                 return line.removeprefix("Sauda is at ").strip()
         if ended or time.monotonic() > deadline:
-            raise ValueError(f"app.py did not come up within {STARTS_WITHIN} s; it said: {said}")
+            raise ValueError(
+                f"app.py did not come up within {STARTS_WITHIN} s; its output: {output}"
+            )
         time.sleep(0.1)
 
 

@@ -90,18 +90,18 @@ def from_hub(repository: str) -> Weights:
 
 
 def _prepare(gguf: Path, folder: Path) -> None:
-    """Write `folder` whole or not at all; whoever comes second keeps the first one's."""
+    """Write `folder` completely or not at all; of two processes the first one's files stay."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".preparing-"))
+    prepared = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".preparing-"))
     try:
-        _convert(gguf, made)
+        _convert(gguf, prepared)
         try:
-            os.replace(made, folder)
+            os.replace(prepared, folder)
         except OSError:
             if not (folder / WEIGHTS).exists():
                 raise
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(prepared, ignore_errors=True)
 
 
 def _convert(gguf: Path, folder: Path) -> None:

@@ -1,1 +1,5 @@
-"""Training data: teacher rows of both games, their lines, preference pairs."""
+"""Training data.
+
+`teacher.py` and `arena.py` make the rows that SFT learns, `lines.py` holds the teacher's words,
+`preferences.py` collects the pairs that DPO learns.
+"""

@@ -1,7 +1,7 @@
-"""What SFT learns from in the GPU arena: the rule expert's action at every state of its games.
+"""Teacher rows for SFT in the GPU arena: the planner's action at every state of its games.
 
-The expert moves most of the time; where another does, the state that follows is one the expert
-would not have come to, and what it does there is learnt as well.
+The planner moves most of the time. Where another policy moves, the next state is off the planner's
+path, and the planner's action there is learnt as well.
 """
 
 from collections import Counter
@@ -32,13 +32,13 @@ class ArenaData:
         ("rule_based_expert", 0.08),
         ("random", 0.07),
     )
-    waits: float = 0.3  # of the teacher's waits are kept: they are many, and alike
+    waits: float = 0.3  # share of the teacher's waits that is kept: they are frequent and alike
     first_seed: int = 10_000  # of the training split
 
 
 @dataclass(frozen=True)
 class ArenaTaught:
-    """A state of the learner's in a game and the teacher's action there."""
+    """A state of the learner in a game and the teacher's action there."""
 
     turn: int  # the learner's, from 0
     play: Play
@@ -66,30 +66,30 @@ def arena_rows(config: ArenaData) -> list[Row]:
 
     Raises ValueError where the seeds would leave the training split.
     """
-    task, found, seed = get_task(config.task), [], config.first_seed
-    while len(found) < config.rows:
+    task, actions, seed = get_task(config.task), [], config.first_seed
+    while len(actions) < config.rows:
         if seed not in SPLITS["train"]:
             raise ValueError(f"{task.name} has too few training seeds for {config.rows:,} rows")
         kept = np.random.default_rng([seed, WAITS])
         for state in taught(task, seed, config):
             if kept.random() >= config.waits and state.action.action_type == "wait":
                 continue
-            said = {"role": "assistant", "content": completion(state.action)}
+            reply = {"role": "assistant", "content": completion(state.action)}
             kind = state.action.action_type
-            messages = [*render(state.obs), said]
-            found.append(Row(task.name, seed, state.turn, "", [kind], messages))
+            messages = [*render(state.obs), reply]
+            actions.append(Row(task.name, seed, state.turn, "", [kind], messages))
         seed += 1
-    return found[: config.rows]
+    return actions[: config.rows]
 
 
-def arena_summary(found: Sequence[Row]) -> dict[str, Any]:
-    """How many actions are learnt, by type; the fields of `data.summary`."""
-    moves = Counter(row.kinds[0] for row in found)
+def arena_summary(actions: Sequence[Row]) -> dict[str, Any]:
+    """The number of learnt actions by type, in the fields of `teacher.summary`."""
+    moves = Counter(row.kinds[0] for row in actions)
     return {
-        "rows": len(found),
-        "learnt": len(found),
+        "rows": len(actions),
+        "learnt": len(actions),
         "moves": dict(moves.most_common()),
         "kind": {},
-        "task": dict(Counter(row.task for row in found)),
+        "task": dict(Counter(row.task for row in actions)),
         "register": {},
     }

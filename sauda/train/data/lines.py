@@ -1,7 +1,7 @@
-"""What the teacher says with a move: our own lines by register and situation, # for the price.
+"""The teacher's lines by register and situation; # stands for the price.
 
-Short, because every token of them is learnt beside the price; without digits and without any other
-price, because a move whose words differ from it is no move (R6).
+They are short, because every token of them is learnt beside the price. They hold no digit and no
+other price, because the parser refuses a move whose words contradict it.
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def situation(obs: Observation, action: Offer | Accept | WalkAway) -> str:
-    """Which lines suit the buyer's `action` at `obs`."""
+    """The key of the lines that fit the buyer's `action` at `obs`."""
     if not isinstance(action, Offer):
         return "accept" if isinstance(action, Accept) else "walk"
     if obs.rounds_left <= 1:

@@ -1,9 +1,9 @@
-"""Pairs of replies to the same position, of which one earned more: what DPO learns from.
+"""Preference pairs for DPO: two replies to the same position, of which one earned more.
 
-The learner plays a game; at one of its turns it is asked some more times, and each other reply is
-played to the end by the learner itself, its later tokens drawn alike. The reply whose game earned
-most is chosen, the one whose game earned least rejected. The pairs of a batch of positions
-are on disk before those of the next one.
+The learner plays a game. At one of its turns it replies again several times, and plays each reply
+to the end of the game, its later tokens drawn from the same random numbers. The reply whose game
+earned most is chosen, the one whose game earned least is rejected. The pairs of a batch of
+positions are on disk before the next batch is played.
 """
 
 import json
@@ -31,17 +31,17 @@ from sauda.records.store import digest
 from sauda.train.options import option
 from sauda.train.run import Stopped, append, lines
 
-BRANCH, ALIKE = 1, 0  # salts: replies at the turn that is compared; all others
+BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
 
 
 @dataclass(frozen=True)
 class PairConfig:
-    """Where pairs come from, and how many are wanted."""
+    """Which positions are compared, and how many pairs are collected."""
 
     pairs: int = option(500, "pairs to learn from")
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
-    branches: int = 4  # replies that are compared, the game's own among them
+    branches: int = 4  # replies that are compared, the game's own included
     batch_size: int = 24  # positions that are played side by side
     min_gap: float = 0.02  # least difference of two grades that tells a better reply
     first_seed: int = 40_000  # of the training split; GRPO's run from 30,000
@@ -56,56 +56,57 @@ def collect(
     judge: Generate | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """The pairs in `file`, after as many were added as are wanted, each durable at once.
+    """The pairs in `file`, after the missing ones were added; each is on disk immediately.
 
-    The `players` are one buyer, each with memory of its own, who look at positions side by side; a
-    pair does not depend on how many they are. Raises Stopped where so many positions bring no pair
-    that something is wrong, and ValueError where the training split ends.
+    The `players` are the same buyer, each with a prefix cache of its own, and compare positions in
+    parallel; a pair does not depend on their number. Raises Stopped where `config.patience`
+    positions in a row give no pair, or where the judge fails, and ValueError where the training
+    split ends.
     """
     tried = {(row["task"], row["seed"]) for row in lines(file)}
-    found, barren = kept(file), 0
-    todo = (one for one in _instances(config) if one not in tried)
-    if len(found) >= config.pairs:
-        return found[: config.pairs]
-    say(f"{len(found)} of {config.pairs} pairs")
-    begun = time.monotonic()
-    with closing(_side_by_side(config, players, todo)) as batches:
+    pairs, fruitless = kept(file), 0
+    untried = (one for one in _instances(config) if one not in tried)
+    if len(pairs) >= config.pairs:
+        return pairs[: config.pairs]
+    say(f"{len(pairs)} of {config.pairs} pairs")
+    started = time.monotonic()
+    with closing(_in_parallel(config, players, untried)) as batches:
         for rows in batches:
-            spent, begun = time.monotonic() - begun, time.monotonic()
+            spent, started = time.monotonic() - started, time.monotonic()
             for row in rows:
                 try:
                     row = approved(row, judge)
                 except ReplyError as error:
                     raise Stopped(
-                        f"the judge gave no answer: {error}; {len(found)} pairs are kept in {file},"
-                        " go on with --resume"
+                        f"the judge gave no answer: {error}; {len(pairs)} pairs are kept in {file},"
+                        " continue with --resume"
                     ) from error
                 append(file, row | {"seconds": round(spent / len(rows), 3)})
-                barren = 0 if "chosen" in row else barren + 1
+                fruitless = 0 if "chosen" in row else fruitless + 1
                 if "chosen" in row:
-                    found.append(row)
-            say(f"{len(found)} of {config.pairs} pairs")
-            if len(found) >= config.pairs:
-                return found[: config.pairs]
-            if barren >= config.patience:
+                    pairs.append(row)
+            say(f"{len(pairs)} of {config.pairs} pairs")
+            if len(pairs) >= config.pairs:
+                return pairs[: config.pairs]
+            if fruitless >= config.patience:
                 raise Stopped(
-                    f"{barren} positions in a row brought no pair: replies to the same position "
-                    f"earn the same. {len(found)} pairs are kept in {file}"
+                    f"{fruitless} positions in a row gave no pair: replies to the same position "
+                    f"earn the same. {len(pairs)} pairs are kept in {file}"
                 )
 
 
-def _side_by_side(
-    config: PairConfig, players: Sequence[PlayerSpec], todo: Iterator[tuple[str, int]]
+def _in_parallel(
+    config: PairConfig, players: Sequence[PlayerSpec], untried: Iterator[tuple[str, int]]
 ) -> Iterator[list[dict[str, Any]]]:
-    """The rows of batch after batch in the order of `todo`; a player looks at one at a time."""
+    """The rows of each batch of `untried`, in order; a player compares one batch at a time."""
     free: SimpleQueue[PlayerSpec] = SimpleQueue()
     for player in players:
         free.put(player)
 
-    def look(some: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    def compare(batch: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
         player = free.get()
         try:
-            return list(compared(config, player, some))
+            return list(compared(config, player, batch))
         finally:
             free.put(player)
 
@@ -113,12 +114,12 @@ def _side_by_side(
         waiting: deque[Future[list[dict[str, Any]]]] = deque()
         while True:
             while len(waiting) < len(players):
-                waiting.append(pool.submit(look, list(islice(todo, config.batch_size))))
+                waiting.append(pool.submit(compare, list(islice(untried, config.batch_size))))
             yield waiting.popleft().result()
 
 
 def kept(file: Path) -> list[dict[str, Any]]:
-    """The pairs that are in `file`."""
+    """The pairs in `file`; rows of positions that gave none are left out."""
     return [row for row in lines(file) if "chosen" in row]
 
 
@@ -133,30 +134,32 @@ def _instances(config: PairConfig) -> Iterator[tuple[str, int]]:
 def compared(
     config: PairConfig, player: PlayerSpec, instances: Sequence[tuple[str, int]]
 ) -> Iterator[dict[str, Any]]:
-    """A row for each instance: a pair, or only that it was tried."""
-    games = [new_game(get_task(name), seed, (ALIKE,)) for name, seed in instances]
+    """A row for each instance: a pair, or the task and seed alone where there is none."""
+    games = [new_game(get_task(name), seed, (COMMON,)) for name, seed in instances]
     play_games(games, player)
     groups = [_branches(config, game) for game in games]
     play_turn([branch for group in groups for branch in group[1:]], player)
     groups = [_distinct(group) for group in groups]
-    every = [branch for group in groups for branch in group[1:]]
-    for branch in every:
-        branch.salt = (ALIKE,)
-    play_games(every, player)
+    branches = [branch for group in groups for branch in group[1:]]
+    for branch in branches:
+        branch.salt = (COMMON,)
+    play_games(branches, player)
     for (name, seed), group in zip(instances, groups, strict=True):
         yield {"task": name, "seed": seed} | (_pair(config, group) or {})
 
 
 def _branches(config: PairConfig, game: ModelGame) -> list[ModelGame]:
-    """A played `game` from one of its learner's turns on, then that position once a new reply."""
+    """A finished `game` from one of its turns on, then its position there for each new reply."""
     turn = np.random.default_rng([game.play.seed, TURN]).integers(len(game.turns))
     before = game.turns[turn].before
-    again = [ModelGame(game.task, before, (BRANCH, number)) for number in range(1, config.branches)]
-    return [ModelGame(game.task, game.play, game.salt, game.turns[turn:]), *again]
+    others = [
+        ModelGame(game.task, before, (BRANCH, number)) for number in range(1, config.branches)
+    ]
+    return [ModelGame(game.task, game.play, game.salt, game.turns[turn:]), *others]
 
 
 def _distinct(group: Sequence[ModelGame]) -> list[ModelGame]:
-    """The branches without those that say what an earlier one says: they would end as it does."""
+    """The branches whose first reply differs; equal replies would end in the same way."""
     first: dict[str, ModelGame] = {}
     for branch in group:
         first.setdefault(branch.turns[0].reply.text, branch)
@@ -178,9 +181,9 @@ def _pair(config: PairConfig, group: Sequence[ModelGame]) -> dict[str, Any] | No
 
 
 def approved(row: Mapping[str, Any], judge: Generate | None) -> dict[str, Any]:
-    """A `row` with the judge's verdict where it is a pair.
+    """A `row` with the judge's verdict, if it is a pair.
 
-    Only that it was tried is left of a pair whose judge prefers the other reply in both orders.
+    A pair whose rejected reply the judge prefers in both orders is reduced to its task and seed.
     """
     if "chosen" not in row:
         return dict(row)
@@ -199,15 +202,15 @@ def _text(game: ModelGame) -> str:
 
 
 def _verb(text: str) -> str:
-    """What a canonical completion does; "" where it is none."""
+    """The key of a canonical completion, such as "offer"; "" for any other text."""
     try:
-        found = json.loads(text)
+        move = json.loads(text)
     except ValueError:
         return ""
-    return next(iter(found), "") if isinstance(found, Mapping) else ""
+    return next(iter(move), "") if isinstance(move, Mapping) else ""
 
 
-ASKED = (
+QUESTION = (
     "A buyer haggles. Below is the talk so far and two replies the buyer could give. Which one "
     "gets the buyer the better deal? Answer with one letter, A or B.\n\n"
     "{chat}\n\nA: {first}\nB: {second}"
@@ -220,30 +223,30 @@ ANSWER = re.compile(r"\W*(?:answer\W*)?([AB])\b(?!\s+\w)", re.IGNORECASE)
 def preference(
     judge: Generate, chat: Sequence[Mapping], chosen: str, rejected: str
 ) -> float | None:
-    """Whether a language model prefers `chosen`: 1 in both orders, 0 in neither, else a half.
+    """The share of the two orders in which a language model prefers `chosen`: 0, 0.5 or 1.
 
-    None where it names neither. Raises ReplyError where it gives no answer.
+    None where a reply names neither. Raises ReplyError where the model gives no reply.
     """
-    talk = "\n".join(f"{m['role']}: {m['content']}" for m in chat)
-    right = 0
+    transcript = "\n".join(f"{m['role']}: {m['content']}" for m in chat)
+    preferred = 0
     for order, letter in (((chosen, rejected), "A"), ((rejected, chosen), "B")):
-        asked = ASKED.format(chat=talk, first=order[0], second=order[1])
-        named = ANSWER.match(judge([{"role": "user", "content": asked}], 0).text)
-        if named is None:
+        question = QUESTION.format(chat=transcript, first=order[0], second=order[1])
+        answer = ANSWER.match(judge([{"role": "user", "content": question}], 0).text)
+        if answer is None:
             return None
-        right += named[1].upper() == letter
-    return right / 2
+        preferred += answer[1].upper() == letter
+    return preferred / 2
 
 
-def summary(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the pairs are: by task, by what the chosen reply does, how much better it was."""
-    pairs = [{k: v for k, v in row.items() if k != "seconds"} for row in found]
-    verdicts = [row["judge"] for row in found if row["judge"] is not None]
+def summary(pairs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The number of pairs by task and by the chosen move, their mean gap and their hash."""
+    content = [{k: v for k, v in row.items() if k != "seconds"} for row in pairs]
+    verdicts = [row["judge"] for row in pairs if row["judge"] is not None]
     return {
-        "n": len(found),
-        "task": dict(sorted(Counter(row["task"] for row in found).items())),
-        "moves": dict(sorted(Counter(_verb(row["chosen"]) for row in found).items())),
-        "gap": round(float(np.mean([row["gap"] for row in found])), 4),
+        "n": len(pairs),
+        "task": dict(sorted(Counter(row["task"] for row in pairs).items())),
+        "moves": dict(sorted(Counter(_verb(row["chosen"]) for row in pairs).items())),
+        "gap": round(float(np.mean([row["gap"] for row in pairs])), 4),
         "judge": {"n": len(verdicts), "agrees": float(np.mean(verdicts))} if verdicts else None,
-        "sha256": digest(pairs),
+        "sha256": digest(content),
     }

@@ -1,9 +1,9 @@
-"""Teacher rows: whole deals as conversations, in which the teacher's moves are what is learnt.
+"""Teacher rows for SFT: whole deals as conversations, of which the teacher's moves are learnt.
 
-Now and then another policy moves in the teacher's place, so that states off its path come up too;
+At times another policy moves in the teacher's place, so that states off the teacher's path occur;
 its moves stand in the conversation and are not learnt. The prompts are `render`'s and the
-completions `parse` to the moves, byte for byte as they are served (R24). A deal is one sequence, so
-what all its moves share is read once.
+completions `parse` to the moves, byte for byte as they are served: a model trained on other bytes
+would meet unknown prompts. A deal is one sequence, so that its common prefix is read once.
 """
 
 import json
@@ -40,7 +40,7 @@ MIXTURE, WORDS, REGISTER = 1, 2, 3  # streams of their own, apart from the game'
 
 @dataclass(frozen=True)
 class Mix:
-    """One task's part of the rows, and who teaches it."""
+    """One task's share of the rows, and its teacher."""
 
     task: str
     part: float  # of the rows
@@ -77,9 +77,9 @@ class DataConfig:
 
 @dataclass(frozen=True)
 class Row:
-    """One deal as a conversation; `kinds` tells the situation of each of its completions.
+    """One deal as a conversation; `kinds` has the situation of each of its completions.
 
-    A kind is "" where another than the teacher moved: that completion is not learnt.
+    A kind is "" where another policy than the teacher moved: that completion is not learnt.
     """
 
     task: str
@@ -95,36 +95,36 @@ def rows(config: DataConfig) -> list[Row]:
 
     Raises ValueError where the seeds would leave the training split.
     """
-    found: list[Row] = []
+    all_rows: list[Row] = []
     for mix in config.mixes:
         wanted, seed = round(config.rows * mix.part), config.first_seed
         task = get_task(mix.task)
-        mine: list[Row] = []
-        while len(mine) < wanted:
+        task_rows: list[Row] = []
+        while len(task_rows) < wanted:
             if seed not in SPLITS["train"]:
                 raise ValueError(f"{mix.task} has too few training seeds for {wanted:,} rows")
             if seller_type(task, seed) != config.unseen_seller:
-                mine.extend(conversations(task, seed, mix.teacher, config))
+                task_rows.extend(conversations(task, seed, mix.teacher, config))
             seed += 1
-        found.extend(mine[:wanted])
-    return found
+        all_rows.extend(task_rows[:wanted])
+    return all_rows
 
 
 @dataclass(frozen=True)
 class Taught:
-    """A state of the learner's in a game, the teacher's move there, and what was done."""
+    """A state of the learner in a game, the teacher's move there, and the move that was made."""
 
     turn: int  # the learner's, from 0
     obs: Observation
     move: Action
-    kind: str  # the situation of the teacher's move; "" where another moved
-    completion: str  # that makes the move that was made
+    kind: str  # the situation of the teacher's move; "" where another policy moved
+    completion: str  # of the move that was made
 
 
 def taught(
     task: Task, seed: int, teacher: str, register: str, config: DataConfig
 ) -> Iterator[Taught]:
-    """The learner's states in one game of the mixture, its words in one register."""
+    """The learner's states in one game of the mixture, with words of one register."""
     behaved, words = (np.random.default_rng([seed, stream]) for stream in (MIXTURE, WORDS))
     play, turn = advance(task, task.opponents, begin(task, seed)), 0
     while not play.forfeit and task.env.to_act(play.state) is not None:
@@ -143,11 +143,11 @@ def taught(
 
 
 def conversations(task: Task, seed: int, teacher: str, config: DataConfig) -> Iterator[Row]:
-    """The deals of one game in which something is to be learnt, no listing of them kept back."""
+    """The deals of one game in which the teacher moves, without deals about unseen listings."""
     register = list(LINES)[np.random.default_rng([seed, REGISTER]).integers(len(LINES))]
     states = taught(task, seed, teacher, register, config)
-    for deal, found in groupby(states, lambda state: len(state.obs.table.past)):
-        moves = list(found)
+    for deal, group in groupby(states, lambda state: len(state.obs.table.past)):
+        moves = list(group)
         last = {"role": "assistant", "content": moves[-1].completion}
         if any(state.kind for state in moves) and not is_unseen_listing(moves[0].obs.table.item):
             yield Row(
@@ -159,7 +159,7 @@ def conversations(task: Task, seed: int, teacher: str, config: DataConfig) -> It
 def _other(
     task: Task, obs: Observation, label: Action, config: DataConfig, rng: np.random.Generator
 ) -> Action | None:
-    """What another than the teacher does at `obs`; None where the teacher moves itself."""
+    """The move of another policy at `obs`; None where the teacher moves."""
     names, chances = zip(*config.behaviour, strict=True)
     who = names[rng.choice(len(names), p=chances)]
     if who == "teacher":
@@ -177,18 +177,18 @@ def _other(
 def written(
     obs: Observation, action: Action, register: str, rng: np.random.Generator
 ) -> tuple[str, str]:
-    """The situation of a `rounded` action and its completion, with words that suit it."""
+    """The situation of a `rounded` action and its completion with fitting words."""
     kind = situation(obs, action)
     lines = LINES[register][kind]
-    said = json.loads(completion(action, obs)) | {"say": lines[rng.integers(len(lines))]}
-    return kind, json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    reply = json.loads(completion(action, obs)) | {"say": lines[rng.integers(len(lines))]}
+    return kind, json.dumps(reply, ensure_ascii=False, separators=(",", ":"))
 
 
 def rounded(obs: Observation, action: Action, near: int = 0) -> Action:
-    """`action` as a completion can say it: an offer's price in whole percent of the limit.
+    """`action` as a completion can express it: an offer's price in whole percent of the limit.
 
-    Never beyond the rules, nor to a loss that `action` is not. An offer within `near` percent of
-    an ask that is no loss takes it, as people do.
+    The price stays legal and does not turn a gain into a loss. An offer within `near` percent of an
+    affordable ask becomes an Accept, as people do.
     """
     if not isinstance(action, Offer):
         return action
@@ -201,36 +201,36 @@ def rounded(obs: Observation, action: Action, near: int = 0) -> Action:
 
 
 def _highest(obs: Observation, price: float) -> int:
-    """The most whole percent that `price` may be rounded to: what is legal, and no new loss."""
+    """The highest whole percent that `price` may be rounded to: legal, and no new loss."""
     offers = [m for m in schema(obs)["anyOf"] if "offer" in m["properties"]]
     legal = offers[0]["properties"]["offer"]["maximum"] if offers else 1
     return min(legal, math.floor(100 * obs.budget / unit(obs))) if price <= obs.budget else legal
 
 
-def summary(found: Sequence[Row]) -> dict[str, Any]:
-    """How many deals there are by task and register, and how many moves are learnt, by kind."""
+def summary(deals: Sequence[Row]) -> dict[str, Any]:
+    """The number of deals by task and register, and of learnt moves by kind."""
     learnt = [
         (kind, next(iter(json.loads(message["content"]))))
-        for row in found
+        for row in deals
         for kind, message in zip(row.kinds, row.messages[2::2], strict=True)
         if kind
     ]
     moves = Counter(verb for _, verb in learnt)
     return {
-        "rows": len(found),
+        "rows": len(deals),
         "learnt": len(learnt),
         "moves": {verb: moves[verb] for verb in ("offer", "accept", "walk")},
         "kind": dict(sorted(Counter(kind for kind, _ in learnt).items())),
         **{
-            name: dict(sorted(Counter(getattr(row, name) for row in found).items()))
+            name: dict(sorted(Counter(getattr(row, name) for row in deals).items()))
             for name in ("task", "register")
         },
     }
 
 
-def to_lines(found: Sequence[Row]) -> str:
-    """The rows as JSON, one a line."""
-    return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in found)
+def to_lines(deals: Sequence[Row]) -> str:
+    """The rows as JSON lines."""
+    return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in deals)
 
 
 def from_lines(text: str) -> list[Row]:
@@ -241,7 +241,7 @@ def from_lines(text: str) -> list[Row]:
 def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
     """`row` as "input_ids" and "labels" of one length; -100 where nothing is learnt.
 
-    Learnt are the teacher's completions and the mark that ends their turn.
+    Learnt are the teacher's completions with their end-of-turn tokens.
     """
     ids: list[int] = []
     labels: list[int] = []
@@ -250,17 +250,17 @@ def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
         prompt = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
         whole = tokenizer.apply_chat_template(upto, tokenize=False)
         read = tokenizer(prompt, add_special_tokens=False)["input_ids"]
-        said = tokenizer(whole[len(prompt) :], add_special_tokens=False)["input_ids"]
-        end = max(i for i, token in enumerate(said) if token == tokenizer.eos_token_id) + 1
+        reply = tokenizer(whole[len(prompt) :], add_special_tokens=False)["input_ids"]
+        end = max(i for i, token in enumerate(reply) if token == tokenizer.eos_token_id) + 1
         fresh = read[len(ids) :]
-        ids += fresh + said
+        ids += fresh + reply
         labels += [-100] * len(fresh)
-        labels += [token if kind and i < end else -100 for i, token in enumerate(said)]
+        labels += [token if kind and i < end else -100 for i, token in enumerate(reply)]
     return {"input_ids": ids, "labels": labels}
 
 
 def grouped(lengths: Sequence[int], batch: int, rng: np.random.Generator) -> list[int]:
-    """An order in which batches hold rows of like length, and lengths come mixed.
+    """An order in which the rows of a batch have similar length and the batches come mixed.
 
     Shuffled, sorted within every 20 batches, the batches shuffled again; the last may be short.
     """

@@ -369,7 +369,7 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_to
     first.send_signal(signal.SIGTERM)
     out, _ = first.communicate(timeout=120)
     assert first.returncode == 143, out
-    assert "going on" not in out
+    assert "resuming" not in out
     assert not running(tmp_path)
     reached = step_of(latest(kept))
     assert reached >= 2
@@ -377,7 +377,7 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_to
     second = started(local(tmp_path / "two", kept.parent))
     out, _ = second.communicate(timeout=600)
     assert second.returncode == 0, out
-    assert "going on with the run of sft" in out
+    assert "resuming the run of sft" in out
     size = (kept / "base" / "model.safetensors").stat().st_size
     assert size == pytest.approx(PARAMETERS["toy"] * BYTES["fp32"], rel=0.01)
     log = lines(kept / "log.jsonl")

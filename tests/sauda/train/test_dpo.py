@@ -52,7 +52,7 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     for row in found:
         assert row["chosen"] != row["rejected"]
         assert row["gap"] >= FEW.min_gap
-        game = new_game(get_task(row["task"]), row["seed"], (preferences.ALIKE,))
+        game = new_game(get_task(row["task"]), row["seed"], (preferences.COMMON,))
         play_games([game], player)
         assert row["chat"] in [[dict(m) for m in asked.request.messages] for asked in game.turns]
     assert rows == list(compared(FEW, PlayerSpec(Bidder()), instances))
@@ -61,7 +61,7 @@ def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
 def test_what_was_said_already_is_not_played_again():
     player = Bidder(bids=(40,))
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
-    games = [new_game(get_task(name), seed, (preferences.ALIKE,)) for name, seed in instances]
+    games = [new_game(get_task(name), seed, (preferences.COMMON,)) for name, seed in instances]
     play_games(games, PlayerSpec(player))
     once = player.asked
     list(compared(FEW, PlayerSpec(player), instances))

@@ -47,7 +47,7 @@ from sauda.train.data.teacher import (
     tokens,
     written,
 )
-from sauda.train.losses import _alike, _shared, scored
+from sauda.train.losses import groups_of_similar_length, scored, shared_prefix
 from sauda.train.model import (
     ADAPTER_CONFIG,
     ADAPTER_WEIGHTS,
@@ -235,8 +235,12 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     loss.backward()
     assert len(log_probs) == len(entropy) == len(hits) == (labels != -100).sum()
     assert -log_probs.mean().item() == pytest.approx(loss.item(), rel=1e-5)
-    assert _shared(ids, labels) == 11
-    assert [rows for rows, _ in _alike([60, 24, 55, 13, 28])] == [[0, 2], [4, 1], [3]]
+    assert shared_prefix(ids, labels) == 11
+    assert [rows for rows, _ in groups_of_similar_length([60, 24, 55, 13, 28])] == [
+        [0, 2],
+        [4, 1],
+        [3],
+    ]
     for name, p in here.named_parameters():
         torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
 
