@@ -33,7 +33,7 @@ class Config:
     before: str = Comparison.baseline
     after: str = TRAINED
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
-    episodes: int = Comparison.batch  # a task and model, all in step, from the first hold-out seed
+    episodes: int = Comparison.batch  # a task and model, in one batch, from the first hold-out seed
 
     @property
     def seeds(self) -> range:

@@ -127,8 +127,8 @@ def keyword_signals(text: str) -> frozenset[str]:
 
 
 def first_digits(text: str) -> float | None:
-    found = re.search(r"[0-9][0-9,]*", text)
-    return float(found.group().replace(",", "")) if found else None
+    match = re.search(r"[0-9][0-9,]*", text)
+    return float(match.group().replace(",", "")) if match else None
 
 
 def _signals(text: str) -> frozenset[str]:
@@ -155,14 +155,14 @@ def quality(
     readings = _readings(sentences)
     rows, prices = [], []
     for name, split_name, language in _cells():
-        here = [
+        chosen = [
             (sentence, *reading)
             for sentence, reading in zip(sentences, readings[name], strict=True)
             if sentence.split == split_name and language in ("all", sentence.language)
         ]
-        cell = {"reader": name, "split": split_name, "language": language, "n": len(here)}
-        rows += [{**cell, **_signal_row(here, signal)} for signal in (*SIGNALS, "all")]
-        prices.append({**cell, **_price_row(here)})
+        cell = {"reader": name, "split": split_name, "language": language, "n": len(chosen)}
+        rows += [{**cell, **_signal_row(chosen, signal)} for signal in (*SIGNALS, "all")]
+        prices.append({**cell, **_price_row(chosen)})
     recorded = _recorded(sentences, readings)
     return {"rows": rows, "prices": prices, "sentences": recorded, "blind": blind_quality(unseen)}
 
@@ -211,10 +211,10 @@ def _cells() -> Iterator[tuple[str, str, str]]:
                 yield reader.name, split_name, language
 
 
-def _signal_row(here: Sequence[tuple], signal: str) -> dict[str, Any]:
+def _signal_row(readings: Sequence[tuple], signal: str) -> dict[str, Any]:
     wanted = SIGNALS if signal == "all" else (signal,)
-    meant = np.array([[s in sentence.signals for s in wanted] for sentence, *_ in here], bool)
-    read = np.array([[s in signals for s in wanted] for _, signals, _ in here], bool)
+    meant = np.array([[s in sentence.signals for s in wanted] for sentence, *_ in readings], bool)
+    read = np.array([[s in signals for s in wanted] for _, signals, _ in readings], bool)
     meant, read = meant.reshape(-1, len(wanted)), read.reshape(-1, len(wanted))
     right, wrong, missed = ((meant & read).sum(1), (read & ~meant).sum(1), (meant & ~read).sum(1))
     true, false, unread = int(right.sum()), int(wrong.sum()), int(missed.sum())
@@ -229,9 +229,11 @@ def _signal_row(here: Sequence[tuple], signal: str) -> dict[str, Any]:
     }
 
 
-def _price_row(here: Sequence[tuple]) -> dict[str, Any]:
-    meant = [(sentence.price, price) for sentence, _, price in here if sentence.price is not None]
-    unmeant = [price for sentence, _, price in here if sentence.price is None]
+def _price_row(readings: Sequence[tuple]) -> dict[str, Any]:
+    meant = [
+        (sentence.price, price) for sentence, _, price in readings if sentence.price is not None
+    ]
+    unmeant = [price for sentence, _, price in readings if sentence.price is None]
     exact = sum(price == read for price, read in meant)
     false = sum(price is not None for price in unmeant)
     return {

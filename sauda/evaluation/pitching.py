@@ -249,8 +249,8 @@ def _learning(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
     return paired_difference(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1))
 
 
-def _interval(found: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("mean", "low", "high"), (round(x, 6) for x in found), strict=True))
+def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip(("mean", "low", "high"), (round(x, 6) for x in figures), strict=True))
 
 
 def _curve(table: np.ndarray) -> list[dict[str, float]]:

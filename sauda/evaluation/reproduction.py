@@ -82,9 +82,9 @@ def reproduction(root: Path = ROOT, workers: int = 2) -> dict[str, Any]:
     scripted = table(published, "reference-policy-table")
     every_round = table(published, "reference-every-round")
     different = table(published, "reference-differences")
-    asked = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
-    asked += [(r["task"], r["policy"], False) for r in different]
-    played = iter(_played(asked, workers))
+    wanted = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
+    wanted += [(r["task"], r["policy"], False) for r in different]
+    played = iter(_played(wanted, workers))
     rows = [
         comparison(episodes[f"classic/{r['task']}"][r["policy"]].as_json(), r, metric)
         for r in scripted
@@ -122,11 +122,11 @@ def table(published: Artifact, figure_id: str) -> list[dict[str, Any]]:
     raise ValueError(f"published.json has no figure {figure_id!r}")
 
 
-def _played(asked: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dict[str, Any]]:
+def _played(wanted: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dict[str, Any]]:
     """The columns of each (task, policy, whether without rivals), in order."""
     with ProcessPoolExecutor(workers) as pool:
-        cells = pool.map(_cell, *zip(*asked, strict=True))
-        yield from tqdm(cells, total=len(asked), unit="cell", desc="playing", leave=False)
+        cells = pool.map(_cell, *zip(*wanted, strict=True))
+        yield from tqdm(cells, total=len(wanted), unit="cell", desc="playing", leave=False)
 
 
 def _cell(task_name: str, policies: str, alone: bool) -> dict[str, Any]:

@@ -48,8 +48,8 @@ def report(config: Config, workers: int = 2) -> dict[str, Any]:
     """The data of the belief artifact; ValueError where the switch changes no belief."""
     seeds = SPLITS["holdout"][: config.episodes]
     with ProcessPoolExecutor(workers) as pool:
-        asked = partial(calibration, seeds=seeds, rounds=config.rounds, buyer=config.buyer)
-        read = pool.map(asked, config.tasks)
+        score = partial(calibration, seeds=seeds, rounds=config.rounds, buyer=config.buyer)
+        read = pool.map(score, config.tasks)
         read = progress(read, len(config.tasks), "scoring beliefs", "task")
         rows = [row for rows in read for row in rows]
         inputs = pool.map(partial(changed, seeds=seeds[: config.compared]), config.tasks)

@@ -97,7 +97,7 @@ def signals(task_name: str, games: int) -> dict[str, Any]:
     public = products(np.array([row["public"] for row in rows]))
     causes = np.array([[row[cause] for cause in CAUSES] for row in rows])
     cues = np.array([[level(row["tells"], signal) for signal in SIGNALS] for row in rows])
-    found = partial_r2(cues, public, causes)
+    shares = partial_r2(cues, public, causes)
     spread = resampled(partial(partial_r2, cues, public, causes), game)
     low, high = np.percentile(spread, [2.5, 97.5], axis=0)
     return {
@@ -108,7 +108,7 @@ def signals(task_name: str, games: int) -> dict[str, Any]:
             {
                 "signal": signal,
                 "cause": cause,
-                "r2": dict(zip(CAUSES, np.round(found[i], 6).tolist(), strict=True)),
+                "r2": dict(zip(CAUSES, np.round(shares[i], 6).tolist(), strict=True)),
                 "low": dict(zip(CAUSES, np.round(low[i], 6).tolist(), strict=True)),
                 "high": dict(zip(CAUSES, np.round(high[i], 6).tolist(), strict=True)),
             }
@@ -168,8 +168,8 @@ def partial_r2(
     weights, *_ = np.linalg.lstsq(public[rows], both, rcond=None)
     left = both - public[rows] @ weights
     size = np.sqrt((left**2).sum(0))
-    told = size > 1e-9 * np.sqrt(len(left))
-    left = np.where(told, left / np.where(told, size, 1), 0)
+    varies = size > 1e-9 * np.sqrt(len(left))
+    left = np.where(varies, left / np.where(varies, size, 1), 0)
     k = cues.shape[1]
     return (left[:, :k].T @ left[:, k:]) ** 2
 
@@ -216,10 +216,10 @@ def listened(played: Episode) -> tuple[list[float], list[float], float]:
     table, list_price = played.final.table, played.final.table.item.list_price
     agreed = float(played.end is EndReason.AGREEMENT)  # public, whatever is said with it
     prices = [table.asks[0] / list_price, table.asks[-1] / list_price, table.round, agreed]
-    said = [move.action.message for move in table.moves if move.agent == "seller"]
-    words = [float(any(re.search(claim, text) for text in said)) for claim in WORDS.values()]
-    words += [float(bool(re.search(claim, said[-1]))) for claim in WORDS.values()]
-    words += [float("worth more" in said[0])]
+    messages = [move.action.message for move in table.moves if move.agent == "seller"]
+    words = [float(any(re.search(claim, text) for text in messages)) for claim in WORDS.values()]
+    words += [float(bool(re.search(claim, messages[-1]))) for claim in WORDS.values()]
+    words += [float("worth more" in messages[0])]
     return prices, words, played.final.private["nature"][0].seller["reservation"] / list_price
 
 
@@ -279,5 +279,5 @@ def _ample(draw: Callable[[np.random.Generator], Sequence[Any]], rng: np.random.
 
 def _interval(values: np.ndarray) -> dict[str, float]:
     names = ("mean", "low", "high")
-    found = mean_interval(values[~np.isnan(values)])
-    return {k: round(v, 6) for k, v in zip(names, found, strict=True)}
+    interval = mean_interval(values[~np.isnan(values)])
+    return {k: round(v, 6) for k, v in zip(names, interval, strict=True)}

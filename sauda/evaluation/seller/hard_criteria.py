@@ -31,20 +31,20 @@ def faults(text: str, decision: Decision) -> tuple[str, ...]:
 
 def hard_rows(
     played: Sequence[Game],
-    said: Mapping[str, Said],
+    texts_by_side: Mapping[str, Said],
     tries: Mapping[str, Sequence[Sequence[Tries]]],
 ) -> list[dict[str, Any]]:
     """A row for each criterion of our own."""
     hard = [i for i, game in enumerate(played) if game.setting == "hard"]
 
     def decided(criterion, about, hits, target):
-        return table_row(criterion, about, dict.fromkeys(said, of_games(hits)), target)
+        return table_row(criterion, about, dict.fromkeys(texts_by_side, of_games(hits)), target)
 
     def rated(criterion, about, value, target="", where=None):
         where = range(len(played)) if where is None else where
         cells = {
             side: of_texts([[value(t, d) for t, d in _pairs(played[i], texts[i])] for i in where])
-            for side, texts in said.items()
+            for side, texts in texts_by_side.items()
         }
         return table_row(criterion, about, cells, target)
 
@@ -79,11 +79,11 @@ def hard_rows(
                  lambda t, d: float(not unsupported(t, d.item)), "≥ 0.95"),
         table_row("repeated", "sentences that were said before in the game, prices and item apart",
              {side: of_texts([_repeats(g, t) for g, t in zip(played, texts, strict=True)])
-              for side, texts in said.items()}),
+              for side, texts in texts_by_side.items()}),
         table_row("distinct_2", "distinct pairs of words in a game, of all its pairs",
              {side: cell(len(played), "games", mean_interval(
                  np.array([_distinct(g, t) for g, t in zip(played, texts, strict=True)])))
-              for side, texts in said.items()}),
+              for side, texts in texts_by_side.items()}),
     ]  # fmt: skip
 
 
@@ -141,8 +141,8 @@ def plain_text(game: Game, text: str) -> str:
 def fault_counts(played: Sequence[Game], texts: Said) -> dict[str, int]:
     """How often each fault is found, most frequent first."""
     counts: dict[str, int] = {}
-    for game, said in zip(played, texts, strict=True):
-        for text, decision in _pairs(game, said):
+    for game, game_texts in zip(played, texts, strict=True):
+        for text, decision in _pairs(game, game_texts):
             for fault in faults(text, decision):
                 counts[fault] = counts.get(fault, 0) + 1
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))

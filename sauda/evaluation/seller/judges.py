@@ -16,7 +16,7 @@ from sauda.llm.seller.personas import PERSONAS
 from sauda.statistics import wilson_interval
 
 
-def leak_row(played: Sequence[Game], said: Mapping[str, Said]) -> dict[str, Any]:
+def leak_row(played: Sequence[Game], texts_by_side: Mapping[str, Said]) -> dict[str, Any]:
     """What prices tell of the floor, what the words add, and how much they could.
 
     The control is the stub with one of five words by the height of its floor: an attack that does
@@ -27,10 +27,10 @@ def leak_row(played: Sequence[Game], said: Mapping[str, Said]) -> dict[str, Any]
     heights = np.digitize(floors, np.quantile(floors, [0.2, 0.4, 0.6, 0.8]))
     telling = [
         [*texts, ("very low", "lowish", "middling", "highish", "very high")[height]]
-        for texts, height in zip(said[STUB], heights, strict=True)
+        for texts, height in zip(texts_by_side[STUB], heights, strict=True)
     ]
     cells = {ASKS: cell(len(played), "games", guessed(np.array(prices), floors))}
-    for side, texts in {**said, CONTROL: telling}.items():
+    for side, texts in {**texts_by_side, CONTROL: telling}.items():
         counts = words_of([_masked(g, t) for g, t in zip(played, texts, strict=True)])
         cells[side] = cell(len(played), "games", explained(np.array(prices), counts, floors))
     return table_row(
@@ -47,14 +47,14 @@ def _masked(game: Game, texts: Sequence[str]) -> str:
 
 
 def persona_judges(
-    played: Sequence[Game], said: Mapping[str, Said]
+    played: Sequence[Game], texts_by_side: Mapping[str, Said]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Confusion matrices of judges who tell the personas apart, and the row of their accuracy."""
     names = list(PERSONAS)
     true = np.array([names.index(game.persona) for game in played])
     tables = {
         side: confusion(words_of([_masked(g, t) for g, t in zip(played, texts, strict=True)]), true)
-        for side, texts in said.items()
+        for side, texts in texts_by_side.items()
     }
     tables[ASKS] = confusion(concessions([asks_of(game) for game in played]), true)
     cells = {

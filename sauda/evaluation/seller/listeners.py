@@ -51,11 +51,13 @@ def explained(
     within each training part. The interval resamples games.
     """
 
-    def guesses(here: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        guess = fitted(prices[here], floor[here], prices[here])
-        left = floor[here] - guess
-        (more,) = _ridges(words[here], left, words[there], [_penalty(words[here], left)])
-        alone = fitted(prices[here], floor[here], prices[there])
+    def guesses(fitted_part: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        guess = fitted(prices[fitted_part], floor[fitted_part], prices[fitted_part])
+        left = floor[fitted_part] - guess
+        (more,) = _ridges(
+            words[fitted_part], left, words[left_out], [_penalty(words[fitted_part], left)]
+        )
+        alone = fitted(prices[fitted_part], floor[fitted_part], prices[left_out])
         return alone, alone + more
 
     return _gain(floor, guesses)
@@ -64,9 +66,9 @@ def explained(
 def guessed(prices: np.ndarray, floor: np.ndarray) -> tuple[float, float, float]:
     """The R² of a guess at `floor` from `prices` alone, out of sample: mean, interval."""
 
-    def guesses(here: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.full(there.sum(), floor[here].mean()), fitted(
-            prices[here], floor[here], prices[there]
+    def guesses(fitted_part: np.ndarray, left_out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.full(left_out.sum(), floor[fitted_part].mean()), fitted(
+            prices[fitted_part], floor[fitted_part], prices[left_out]
         )
 
     return _gain(floor, guesses)
@@ -76,8 +78,8 @@ def _gain(floor: np.ndarray, guesses: Callable) -> tuple[float, float, float]:
     """How much less of `floor` the second of two guesses leaves open than the first."""
     fold, wrong = folds(len(floor)), np.zeros((2, len(floor)))
     for k in range(FOLDS):
-        there = fold == k
-        wrong[:, there] = [floor[there] - guess for guess in guesses(~there, there)]
+        left_out = fold == k
+        wrong[:, left_out] = [floor[left_out] - guess for guess in guesses(~left_out, left_out)]
     gain, open_ = wrong[0] ** 2 - wrong[1] ** 2, (floor - floor.mean()) ** 2
     n = len(floor)
     drawn = np.random.default_rng(n).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
@@ -98,9 +100,9 @@ def _penalty(features: np.ndarray, target: np.ndarray) -> float:
     """The penalty that does best on parts that were left out."""
     fold, wrong = folds(len(target)), np.zeros(len(PENALTIES))
     for k in range(FOLDS):
-        here, there = fold != k, fold == k
-        guesses = _ridges(features[here], target[here], features[there], PENALTIES)
-        wrong += ((target[there] - guesses) ** 2).sum(1)
+        fitted_part, left_out = fold != k, fold == k
+        guesses = _ridges(features[fitted_part], target[fitted_part], features[left_out], PENALTIES)
+        wrong += ((target[left_out] - guesses) ** 2).sum(1)
     return PENALTIES[int(wrong.argmin())]
 
 
@@ -113,10 +115,10 @@ def confusion(features: np.ndarray, true: np.ndarray) -> np.ndarray:
     k = int(true.max()) + 1
     fold, counts = folds(len(true)), np.zeros((k, k), int)
     for part in range(FOLDS):
-        here, there = fold != part, fold == part
-        spread = features[here].std(0)
+        fitted_part, left_out = fold != part, fold == part
+        spread = features[fitted_part].std(0)
         scaled = features / np.where(spread > 0, spread, 1)
-        means = np.array([scaled[here & (true == c)].mean(0) for c in range(k)])
-        distance = ((scaled[there][:, None] - means) ** 2).sum(-1)
-        np.add.at(counts, (true[there], distance.argmin(1)), 1)
+        means = np.array([scaled[fitted_part & (true == c)].mean(0) for c in range(k)])
+        distance = ((scaled[left_out][:, None] - means) ** 2).sum(-1)
+        np.add.at(counts, (true[left_out], distance.argmin(1)), 1)
     return counts

@@ -17,12 +17,12 @@ from sauda.statistics import mean_interval
 
 
 def published_rows(
-    played: Sequence[Game], said: Mapping[str, Said], answers: Mapping[str, Sequence[str]]
+    played: Sequence[Game], texts_by_side: Mapping[str, Said], answers: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Any]]:
     """The six published criteria as they were defined, on the published buyer and floors."""
     places = [i for i, game in enumerate(played) if game.setting == "published"]
     of = [played[i] for i in places]
-    words = {side: [texts[i] for i in places] for side, texts in said.items()}
+    words = {side: [texts[i] for i in places] for side, texts in texts_by_side.items()}
 
     def rated(criterion, about, hit, target, published):
         cells = {

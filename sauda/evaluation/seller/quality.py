@@ -76,22 +76,22 @@ def summarised(
     answers: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """All that is computed from games and texts."""
-    said = sides(played, tries)
+    texts_by_side = sides(played, tries)
     tables = (
-        lambda: published_rows(played, said, answers),
-        lambda: hard_rows(played, said, tries),
-        lambda: [leak_row(played, said)],
+        lambda: published_rows(played, texts_by_side, answers),
+        lambda: hard_rows(played, texts_by_side, tries),
+        lambda: [leak_row(played, texts_by_side)],
     )
     computed = progress(tables, len(tables), "computing figures", "table")
     rows = [row for table in computed for row in table()]
-    judges, judge_row = persona_judges(played, said)
+    judges, judge_row = persona_judges(played, texts_by_side)
     return {
         "games": [_kept(game) for game in played],
         "tries": {name: [list(map(list, g)) for g in written] for name, written in tries.items()},
         "answers": {name: list(texts) for name, texts in answers.items()},
         "rows": [*rows, judge_row],
         "judges": judges,
-        "faults": {side: fault_counts(played, texts) for side, texts in said.items()},
+        "faults": {side: fault_counts(played, texts) for side, texts in texts_by_side.items()},
     }
 
 

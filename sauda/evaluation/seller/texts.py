@@ -93,8 +93,8 @@ def judged(
 ) -> list[str]:
     """The same model's answer, unread, to which persona spoke; one a published game."""
     dialogues = [
-        dialogue(game, said)
-        for game, said in zip(played, final(played, tries), strict=True)
+        dialogue(game, lines)
+        for game, lines in zip(played, final(played, tries), strict=True)
         if game.setting == "published"
     ]
 
@@ -107,11 +107,11 @@ def judged(
     return list(chain.from_iterable(in_batches(dialogues, batch, parts, key, answer)))
 
 
-def dialogue(game: Game, said: Sequence[str]) -> str:
+def dialogue(game: Game, own_lines: Sequence[str]) -> str:
     """The last TURNS lines of a game with the seller's words as they were `said`."""
     heard = [turn.action.message for turn in game.episode.trajectory("buyer")]
     lines = []
-    for number, text in enumerate(said):
+    for number, text in enumerate(own_lines):
         lines.append(f"Seller: {text}")
         lines += [f"Buyer: {text}" for text in heard[number : number + 1]]
     return "\n".join(lines[-TURNS:])
