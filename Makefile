@@ -1,11 +1,12 @@
-# Two commands: `make run` opens the page, `make test` runs everything. Both set up what they need.
+# `make run` opens the page, `make test` runs every test, `make quick` those that need neither the
+# browser nor the small model. Each sets up what it needs.
 
 PYTHON ?= $(firstword $(shell command -v python3.11 python3.12 python3))
 BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 7860
 
-.PHONY: run test train-toy lint format chromium
+.PHONY: run test quick train-toy lint format chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -14,6 +15,10 @@ run: .venv/ready
 test: .venv/ready chromium
 	$(BIN)/python -m sauda weights
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# Under 90 seconds on two cores, while the code is being changed.
+quick: .venv/ready
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (browser or model or slow)" --hypothesis-profile quick
 
 # Every stage on a random network of two layers, each from the adapter of the one before.
 train-toy: .venv/ready

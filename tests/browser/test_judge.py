@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from .conftest import show_tab
+from tests.support.page import show_tab
 
 
 def test_rounds_turn_by_button_and_arrow_and_a_pitch_is_judged_at_once(open_page):

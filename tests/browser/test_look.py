@@ -5,8 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from panels import PANELS
-
-from .conftest import show_tab
+from tests.support.page import show_tab
 
 WCAG = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],

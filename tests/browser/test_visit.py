@@ -8,7 +8,7 @@ import shutil
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from env import TASKS, rollout
 from panels.artifacts import tab as artifacts
@@ -17,52 +17,7 @@ from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
 from sauda.records.store import ROOT
-
-from .conftest import settle, show_tab
-
-
-def say(page: Page, text: str) -> None:
-    box = page.locator("#haggle-price :is(input, textarea)")
-    box.fill(text)
-    box.press("Enter")
-    settle(page)
-
-
-def buy(page: Page) -> None:
-    """Take the buyer's seat, and hear the seller's opening."""
-    page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
-    page.locator("#haggle-chat [data-testid=bot]").first.wait_for()
-    settle(page)
-
-
-def buying(open_page) -> Page:
-    """The Haggle tab in the buyer's seat, where a plain seller asks ₹60."""
-    page = open_page(tab="Haggle")
-    buy(page)
-    page.get_by_label("Market").click()
-    page.get_by_role("option", name="A plain seller").click()
-    settle(page)
-    return page
-
-
-def selling(open_page) -> Page:
-    """The Haggle tab in the seller's seat, a script in the buyer's."""
-    page = open_page(tab="Haggle")
-    page.locator("#haggle-other input").click()
-    page.get_by_role("option", name="linear").click()
-    settle(page)
-    return page
-
-
-def bubbles(page: Page) -> list[str]:
-    return page.locator(
-        "#haggle-chat [data-testid=user], #haggle-chat [data-testid=bot]"
-    ).all_inner_texts()
-
-
-def problem(page: Page) -> str:
-    return page.locator("#haggle-problem").inner_text().strip()
-
+from tests.support.page import bubbles, buy, buying, problem, say, selling, settle, show_tab
 
 # Haggle
 

@@ -57,7 +57,7 @@ def is_usable(value: object) -> bool:
 
 
 @pytest.mark.parametrize("kind", arena.KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=min(40, settings.default.max_examples))
 @given(payment=numbers, ask=numbers, share=numbers, other=numbers, lab=st.sampled_from(range(3)))
 @example(payment=0.0, ask=1.79e308, share=0.5, other=0, lab=0)
 @example(payment=-1e308, ask=0.0, share=0.5, other=0, lab=0)

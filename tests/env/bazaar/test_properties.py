@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from env import (
@@ -33,8 +33,6 @@ from sauda.games.transcript import from_json, to_json
 from sauda.policies import SELLERS
 from sauda.policies.bazaar_scripted import boulware, conceder, linear, random, tit_for_tat, wait
 from sauda.policies.expert import expert
-
-quick = settings(derandomize=True, database=None, deadline=None, max_examples=300)
 
 BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
 BRIEF = get_task("bazaar/seller_brief")
@@ -72,14 +70,12 @@ def prices(game: Episode, agent: str) -> list[list[float]]:
 # Replay
 
 
-@quick
 @given(games())
 def test_a_game_is_the_same_game_when_played_again(drawn):
     played, _, policy, seed = drawn
     assert rollout(played, policy, seed) == rollout(played, policy, seed)
 
 
-@quick
 @given(games())
 def test_a_game_survives_being_written_down(drawn):
     played, name, policy, seed = drawn
@@ -89,7 +85,6 @@ def test_a_game_survives_being_written_down(drawn):
     assert to_json(from_json(row), name) == row
 
 
-@quick
 @given(games(), st.floats(0, 1))
 def test_playing_on_from_any_state_gives_the_same_rest_of_the_game(drawn, share: float):
     played, _, policy, seed = drawn
@@ -104,7 +99,6 @@ def test_playing_on_from_any_state_gives_the_same_rest_of_the_game(drawn, share:
 # Chance
 
 
-@quick
 @given(tasks, seeds, st.data())
 def test_two_policies_at_one_seed_meet_the_same_instance(played: Task, seed: int, data):
     names = st.sampled_from(list(policies_of(played)))
@@ -114,7 +108,6 @@ def test_two_policies_at_one_seed_meet_the_same_instance(played: Task, seed: int
     assert first.turns[0].observation == second.turns[0].observation
 
 
-@quick
 @given(tasks, seeds, st.integers(0, 40), st.integers(0, 40))
 def test_each_agent_has_a_stream_of_its_own_at_each_of_its_turns(
     played: Task, seed: int, turn: int, later: int
@@ -128,7 +121,6 @@ def test_each_agent_has_a_stream_of_its_own_at_each_of_its_turns(
     assert len(different) == len(agents) * len({turn, later})
 
 
-@quick
 @given(tasks, seeds)
 def test_another_seed_is_another_instance(played: Task, seed: int):
     here, there = begin(played, seed).state, begin(played, seed + 1).state
@@ -138,7 +130,6 @@ def test_another_seed_is_another_instance(played: Task, seed: int):
 # Reason
 
 
-@quick
 @given(st.sampled_from(list(OURS)), st.sampled_from(list(OURS)), seeds)
 def test_rational_policies_close_only_between_their_reservation_prices(
     seller: str, buyer: str, seed: int
@@ -153,7 +144,6 @@ def test_rational_policies_close_only_between_their_reservation_prices(
         assert deal.price is None
 
 
-@quick
 @given(games(buyer_tasks))
 def test_a_buyer_never_pays_more_than_its_own_reservation_price(drawn):
     played, name, policy, seed = drawn
@@ -176,7 +166,6 @@ def limit_of(instance: Instance, buyer: str) -> float:
     return instance.rivals[int(buyer.removeprefix("rival_")) - 1]["reservation"]
 
 
-@quick
 @given(st.sampled_from(list(ANY_PRICE)), st.sampled_from(list(SELLERS)), seeds)
 def test_our_buyers_never_pay_too_much_in_the_other_seat_of_the_brief(
     buyer: str, seller: str, seed: int
@@ -186,7 +175,6 @@ def test_our_buyers_never_pay_too_much_in_the_other_seat_of_the_brief(
     assert game.payoffs["buyer"] >= 0
 
 
-@quick
 @given(st.sampled_from(list(SELLERS)), st.sampled_from(list(ANY_PRICE)), seeds)
 def test_a_seller_never_sells_below_its_own_reservation_price(seller: str, buyer: str, seed: int):
     game = play(BRIEF, {"seller": SELLERS[seller], "buyer": ANY_PRICE[buyer]}, seed)
@@ -196,21 +184,18 @@ def test_a_seller_never_sells_below_its_own_reservation_price(seller: str, buyer
 # Concessions
 
 
-@quick
 @given(buyer_tasks, st.sampled_from([*OURS.values(), expert]), seeds)
 def test_a_conceding_buyer_never_lowers_its_bid(played: Task, buyer: Policy, seed: int):
     for bids in prices(rollout(played, buyer, seed), "buyer"):
         assert all(earlier <= later for earlier, later in pairwise(bids))
 
 
-@quick
 @given(st.sampled_from(list(OURS)), st.sampled_from([random, wait, tit_for_tat]), seeds)
 def test_a_conceding_seller_never_raises_its_ask(seller: str, buyer: Policy, seed: int):
     for asks in prices(play(BRIEF, {"seller": OURS[seller], "buyer": buyer}, seed), "seller"):
         assert all(earlier >= later for earlier, later in pairwise(asks))
 
 
-@quick
 @given(st.floats(0.05, 20), st.floats(0.05, 1.0), seeds)
 def test_any_curve_and_opening_keeps_to_its_limit_and_its_direction(
     exponent: float, opening: float, seed: int
@@ -253,7 +238,6 @@ def scaled(played: Task, factor: int) -> Task:
     return replace(played, env=replace(played.env, draw=draw))
 
 
-@quick
 @given(
     buyer_tasks,
     st.sampled_from(list(STEADY)),
@@ -290,7 +274,6 @@ def price_named(turn: Turn) -> float | None:
     return turn.action.price if isinstance(turn.action, Offer) else None
 
 
-@quick
 @given(st.sampled_from([*OURS, "random"]), st.integers(0, 10_000), st.sampled_from([10, 100]))
 def test_our_sellers_ask_ten_times_as_much_where_all_is_ten_times_as_dear(
     seller: str, seed: int, factor: int

@@ -1,7 +1,6 @@
 """A model as a lab: what its prompt tells, what its completions mean, how its games are learnt."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -11,9 +10,9 @@ from sauda.games.arena import ARENA
 from sauda.games.arena.prompt import RULES, completion, parse, render, schema
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec, get_policy, player_spec
-from sauda.llm.types import Reply
 from sauda.policies import LABS
 from sauda.train.data.arena import ArenaData, arena_rows, arena_summary, taught
+from tests.support.models import Booker
 
 HERE = get_task("arena/market_round")
 SEEDS = range(7, 19)
@@ -125,22 +124,6 @@ def test_a_wrapper_of_the_bazaar_has_no_seat_in_the_arena():
     assert get_policy(HERE, "null+constrained").seat.constrained
     with pytest.raises(ValueError, match="wrapper"):
         get_policy(HERE, "null+honest")
-
-
-class Booker:
-    """Books the first of its blocks that serves a job, or waits; at times it writes nonsense."""
-
-    def __call__(self, messages, seed, schema=None):
-        if seed % 5 == 0:
-            return Reply("hm", "booker", 1, "stop")
-        found = re.search(r"(j_\d_\d) lacks .* Yours: (b_\d_\d)", messages[1]["content"])
-        action = arena.Action("wait")
-        if found:
-            action = arena.Action("allocate_to_job", job_id=found[1], block_ids=(found[2],))
-        return Reply(completion(action), "booker", 9, "stop")
-
-    def batch(self, chats, seeds, schemas):
-        return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
 
 
 def test_games_in_step_are_the_games_played_alone():

@@ -9,7 +9,7 @@ from sauda.games.bazaar import behaviour as module
 from sauda.games.bazaar.behaviour import BEHAVIOUR, behaviour_metrics
 from sauda.games.messages import ModelTurn, ParsedReply, Request
 from sauda.llm.types import Reply
-from tests.sauda.games.test_bazaar_prompt import seen
+from tests.support.bazaar_games import seen
 
 
 def made(*moves, limit=800.0, ask=900.0):

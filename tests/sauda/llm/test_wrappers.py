@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout, rule_based, shares
 from sauda.llm.registry import get_policy, player_spec
 from sauda.llm.wrappers import PublishedSteering, Wrapped, honest
-from tests.sauda.games.test_bazaar_prompt import seen
+from tests.support.bazaar_games import seen
 
 
 def garbage(obs, rng):

