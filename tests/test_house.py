@@ -52,6 +52,8 @@ REACHING_TESTS = {  # tests that still use a private name of ours
     "tests/sauda/train/test_stages.py",
 }
 
+COMING = {"sauda/games/"}  # rooms that are being furnished
+
 every_module = pytest.mark.parametrize("path", MODULES, ids=named)
 every_test_module = pytest.mark.parametrize("path", TESTS, ids=named)
 
@@ -150,3 +152,15 @@ def test_the_rooms_of_the_tests_are_those_of_the_code():
     for path in TESTS:
         folder = ".".join(path.parent.relative_to(ROOT / "tests").parts)
         assert folder in rooms | {"", "support", "browser"}, f"{path} is in no room of the code"
+
+
+def test_the_map_of_the_architecture_names_every_room_and_no_other():
+    lines = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+    named_rooms = {line.split("`")[1] for line in lines if line.startswith("| `")}
+    rooms = {f"{named(path)}/" for path in FOLDERS if path.parent == ROOT / "sauda"}
+    rooms |= {f"{named(path.parent)}/" for path in (ROOT / "env").rglob("env.py")}
+    assert named_rooms == rooms | {"env/", "panels/", "artifacts/", "docs/"} | COMING
+
+
+def test_the_architecture_is_one_page():
+    assert len((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").split()) <= 1000

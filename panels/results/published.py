@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from panels.ui.look import SERIES, badge, heading, line_style, note, styled, table, trouble
 from panels.ui.provenance import load_or_say, provenance
-from sauda.commands.readme_artifacts import differences
+from sauda.commands.readme.artifacts import differences
 from sauda.records.store import Artifact
 
 # How our game compares with its source -----------------------------------------------------------

@@ -1,6 +1,6 @@
-"""`python -m sauda screenshots`: the README's pictures, taken from the page.
+"""`python -m sauda screenshots`: the documents' pictures, taken from the page.
 
-One shows the arena's calendar, the other the model's grade after each stage of training.
+They show a game in the Haggle tab, the arena's calendar, and the model's grade after each stage.
 """
 
 import argparse
@@ -18,18 +18,18 @@ WIDTH, HEIGHT = 1280, 900  # of the window, in CSS pixels; two pixels of the pic
 
 def add(commands: Any) -> None:
     """Add `screenshots` to the commands of `python -m sauda`."""
-    add_command(commands, "screenshots", screenshots, "take the README's pictures from the page")
+    add_command(commands, "screenshots", screenshots, "take the documents' pictures from the page")
 
 
 def screenshots(options: argparse.Namespace) -> int:
-    """Take both pictures and print their folder."""
+    """Take the pictures and print their folder."""
     pictures()
     print(f"wrote {PICTURES}")
     return 0
 
 
 def pictures() -> None:
-    """Take both pictures.
+    """Take the pictures and write them to `artifacts/pictures/`.
 
     Raises ValueError where there is no browser.
     """
@@ -41,7 +41,7 @@ def pictures() -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
         )
-        for name, taken in (("arena", _arena), ("climb", _climb)):
+        for name, taken in (("page", _haggle), ("arena", _arena), ("climb", _climb)):
             page = browser.new_page(
                 viewport={"width": WIDTH, "height": HEIGHT},
                 device_scale_factor=2,
@@ -50,6 +50,25 @@ def pictures() -> None:
             page.goto(f"{address}/?__theme=light")
             write_bytes(PICTURES / f"{name}.png", taken(page).screenshot())
         browser.close()
+
+
+def _haggle(page: Any) -> Any:
+    """The Haggle tab after three bids to the plain seller of the classic game."""
+    page.get_by_role("tab", name="Haggle", exact=True).click()
+    page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
+    bubbles = page.locator("#haggle-chat :is([data-testid=user], [data-testid=bot])")
+    bubbles.first.wait_for(timeout=120_000)
+    page.get_by_label("Market").click()
+    page.get_by_role("option", name="A plain seller").click()
+    bubbles.first.get_by_text("60").wait_for(timeout=120_000)  # the classic seller's first ask
+    for n, price in enumerate(("₹25", "₹30", "₹36"), 1):
+        box = page.locator("#haggle-price :is(input, textarea)")
+        box.fill(price)
+        box.press("Enter")
+        bubbles.nth(2 * n).wait_for(timeout=120_000)
+    loading = page.locator("#haggle-badge", has_text="loading")
+    loading.wait_for(state="hidden", timeout=300_000)
+    return page
 
 
 def _arena(page: Any) -> Any:

@@ -120,6 +120,7 @@ def check_refusal(before: arena.State, after: arena.State, lab: str) -> None:
     assert all(after.private[seat] is own for seat, own in before.private.items() if seat != lab)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(10))
 def test_blocks_and_money_are_conserved_after_every_action_of_10_000_games(batch: int):
     codes = set()

@@ -116,6 +116,7 @@ class Fixed:
         return move
 
 
+@pytest.mark.slow
 @every_task
 def test_fixed_moves_meet_the_same_answers_ends_and_grades(name: str):
     n = 200 if name in CAREERS else 800

@@ -1,25 +1,44 @@
-"""The README claims what the artifacts show, and nothing else."""
+"""The documents claim what the artifacts show, and what they tell a reader to type works."""
 
 import re
 import shlex
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from sauda.__main__ import parser
-from sauda.commands import readme
-from sauda.commands.readme import SPEEDS, filled, market
+from sauda.commands.readme import DOCUMENTS, REPOSITORY, filled, results, speeds
+from sauda.commands.readme.evaluations import market
 from sauda.records.kinds import FILES, KINDS, entry
-from sauda.records.store import ROOT, load
+from sauda.records.store import load
 
 COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
-README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-LIST = (ROOT / "README.md").read_text(encoding="utf-8")
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+PAGES = [REPOSITORY / "ARCHITECTURE.md", *sorted((REPOSITORY / "docs").glob("*.md")), *DOCUMENTS]
+PAGES = list(dict.fromkeys(PAGES))
 
 
-@pytest.mark.parametrize("text", [README, LIST], ids=["README.md", "artifacts/README.md"])
-def test_every_table_is_what_the_artifacts_show(text):
+def read(*names: str) -> str:
+    return (REPOSITORY.joinpath(*names)).read_text(encoding="utf-8")
+
+
+README, RESULTS, LIST = (
+    read("README.md"),
+    read("docs", "results.md"),
+    read("artifacts", "README.md"),
+)
+SERVING = read("docs", "serving.md")
+COMMANDS = dict.fromkeys(
+    command.strip()
+    for page in PAGES
+    for command in COMMAND.findall(page.read_text(encoding="utf-8").replace("\\\n", " "))
+)
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_every_table_is_what_the_artifacts_show(page):
+    text = page.read_text(encoding="utf-8")
     assert filled(text) == text, "write it anew with `python -m sauda readme`"
 
 
@@ -29,19 +48,19 @@ def test_each_file_stands_in_the_list_with_its_check_in_the_words_of_the_checks(
         assert f"| {KINDS[known.kind].check} |" in line
 
 
-def test_the_readme_claims_a_replay_only_of_files_that_are_replayed():
-    (sentence,) = (line for line in README.splitlines() if line.startswith("Each of its"))
+def test_the_results_claim_a_replay_only_of_files_that_are_replayed():
+    (sentence,) = (line for line in RESULTS.splitlines() if line.startswith("Each of the"))
     replayed, others = sentence.split("whole, to the last digit.")
     whole = [known for known in FILES if KINDS[known.kind].check.method == "replayed"]
     assert f"{len(FILES)} files" in replayed
     assert replayed.endswith(f"replays {len(whole)} ")
     for known in FILES:
         assert (f"`{known.file}`" in others) == (known not in whole)
-    assert "last digit" not in README.replace(sentence, "")
+    assert "last digit" not in RESULTS.replace(sentence, "")
 
 
 def test_no_published_speed_stands_in_the_row_of_a_measured_one():
-    measured, published = README.split("<!-- published_speeds -->")
+    measured, published = RESULTS.split("<!-- published_speeds -->")
     assert "published:" not in measured
     assert "| 531 |" in published
     assert "| 531 |" not in measured
@@ -56,7 +75,7 @@ def test_a_table_is_written_anew_between_its_marks_and_nothing_else_is_touched()
 
 @pytest.mark.parametrize("text", ["<!-- nothing -->\n<!-- /nothing -->", "<!-- market -->\n"])
 def test_a_mark_without_a_table_or_an_end_is_refused(text):
-    with pytest.raises(ValueError, match=r"no table 'nothing'|never closes it"):
+    with pytest.raises(ValueError, match=r"no table 'nothing'|never closed"):
         filled(text)
 
 
@@ -66,19 +85,58 @@ def test_no_script_is_said_to_be_near_the_oracle():
         assert not row["search"]["holdout"]["flagged"]
 
 
-@pytest.mark.parametrize("command", COMMAND.findall(README.replace("\\\n", " ")))
-def test_every_command_of_the_tour_is_one_the_command_line_takes(command):
+def test_the_three_headline_figures_bear_their_interval_n_and_file():
+    table = README.split("<!-- headline -->")[1].split("<!-- /headline -->")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.strip().splitlines()[2:]]
+    assert len(rows) == 3
+    for _, figure, n, _, file in rows:
+        assert re.fullmatch(r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\]", figure)
+        assert int(n) >= 100
+        assert entry(file.strip("`"))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_of_the_documents_is_one_the_command_line_takes(command):
     options = parser().parse_args(shlex.split(command))
     if getattr(options, "out", None):
         assert entry(options.out).kind == "evaluation/1"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_every_link_and_picture_of_the_documents_is_there(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://")):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("code", PYTHON.findall(README))
+def test_the_python_of_the_readme_runs(code, capsys):
+    exec(compile(code, "README.md", "exec"), {})
+    assert "agreement" in capsys.readouterr().out
+
+
+def test_every_setting_of_the_page_stands_in_the_serving_document():
+    served = REPOSITORY / "sauda" / "llm" / "backends" / "served.py"
+    settings = set(re.findall(r"SAUDA_[A-Z]+_?[A-Z]+", served.read_text(encoding="utf-8")))
+    assert settings == set(re.findall(r"SAUDA_[A-Z]+_?[A-Z]+", SERVING))
+
+
+def test_the_front_matter_names_what_the_space_runs():
+    matter = README.split("---\n")[1]
+    fields = dict(line.split(": ", 1) for line in matter.splitlines() if ": " in line)
+    assert fields["sdk"] == "gradio"
+    assert (REPOSITORY / fields["app_file"]).exists()
+    assert re.search(
+        rf"^gradio\S*=={re.escape(fields['sdk_version'])}$", read("requirements.txt"), re.M
+    )
+
+
 def test_every_speed_that_the_bench_left_out_is_said_to_be(monkeypatch):
     bench = load("bench.json")
     there = {figure["name"] for figure in bench.data["figures"]}
-    missing = [name for _, name, _ in SPEEDS if name not in there]
+    missing = [name for _, name, _ in speeds.SPEEDS if name not in there]
     assert bool(missing) <= bool(bench.data["left_out"])
     kept = [figure for figure in bench.data["figures"] if figure["name"] != "import of app"]
     fewer = replace(bench, data={**bench.data, "figures": kept})
-    monkeypatch.setattr(readme, "load", lambda file: fewer if file == bench.file else load(file))
-    assert "importing the page" not in readme.results()
+    monkeypatch.setattr(speeds, "load", lambda file: fewer if file == bench.file else load(file))
+    assert "importing the page" not in results()

@@ -167,6 +167,7 @@ def test_the_same_cell_and_seeds_give_the_same_columns(data):
     assert play_cell("", SINGLE, "rule_based", range(6)) == data["episodes"][SINGLE]["rule_based"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BATCH_TASKS)
 def test_the_batch_engine_records_what_the_scalar_one_does_to_the_letter(name: str):
     """As JSON, which tells 60 from 60.0."""

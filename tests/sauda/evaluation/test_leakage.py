@@ -139,6 +139,7 @@ def test_the_purse_of_a_career_holds_what_earlier_deals_left():
             assert turn.observation.own["purse"] == first - spent >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(BUYERS) - PUBLISHED))
 def test_our_buyers_never_forfeit_or_lose_even_with_an_empty_purse(name: str):
     def bare(rng: np.random.Generator) -> tuple[Instance, ...]:
@@ -156,6 +157,7 @@ def test_our_buyers_never_forfeit_or_lose_even_with_an_empty_purse(name: str):
 # Memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("then", ["linear", "conceder", "boulware"])
 def test_a_soft_history_costs_a_twentieth_of_the_zopa_later(then: str):
     found = career(then, careers=200)
@@ -172,6 +174,7 @@ def test_a_career_is_measured_deal_by_deal():
 # What words and manner give away
 
 
+@pytest.mark.slow
 def test_words_give_the_floor_away_no_more_than_prices_do():
     found = inference_attack(1500)
     assert found["gain"]["mean"] < 0.02

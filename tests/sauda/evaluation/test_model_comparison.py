@@ -79,6 +79,7 @@ CONFIG = Config(
 )
 
 
+@pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
     data = json.loads(json.dumps(model_comparison.compare_models(CONFIG, tmp_path)))
     parsed("ladder/1", data)
@@ -87,6 +88,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
 
 
+@pytest.mark.slow
 def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     whole = model_comparison.compare_models(CONFIG, tmp_path / "whole")
     played = []
@@ -109,6 +111,7 @@ def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
+@pytest.mark.slow
 def test_recorded_games_are_kept_while_their_model_is_the_same():
     config = Config((Part(("bazaar/open",), ("mini", "linear"), len(SEEDS)),))
     model = {"sha256": "a", "sampling": {"temperature": 0.7}, "cpu": "avx2"}
@@ -122,6 +125,7 @@ def test_recorded_games_are_kept_while_their_model_is_the_same():
     assert model_comparison.kept_episodes(longer, {"mini": model}, recorded) == {}
 
 
+@pytest.mark.slow
 def test_R2_rows_and_models_carry_their_hashes(tmp_path):
     rows = model_comparison.compare_models(CONFIG, tmp_path)["rows"]
     hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
@@ -146,6 +150,7 @@ def test_a_ladder_that_cannot_be_is_refused(wrong):
         replace(CONFIG, **wrong).cells()
 
 
+@pytest.mark.slow
 def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
     monkeypatch.setattr(Config, "stages", ("null", "null+steering"))
     data = json.loads(json.dumps(model_comparison.compare_models(CONFIG, tmp_path)))

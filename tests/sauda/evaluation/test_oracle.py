@@ -19,6 +19,7 @@ SOLVED = (*MEMORYLESS, "bazaar/crowd")
 SEEDS = range(120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOLVED)
 def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str):
     # It keeps the hazard so low that a walk is rare: one in a hundred games moves the mean most.
@@ -39,11 +40,13 @@ def data() -> dict:
     return oracle(Config(episodes=40, search=4, refined=10))
 
 
+@pytest.mark.slow
 def test_the_data_are_of_their_kind(data: dict):
     parsed("oracle/1", data)
     assert [row["bound"] for row in data["rows"]] == ["optimum"] * 3 + ["upper", "optimum"]
 
 
+@pytest.mark.slow
 def test_nobody_beats_the_informed_or_comes_near_it(data: dict):
     for row in data["rows"]:
         contestants = [*row["policies"], row["search"]["holdout"]]
@@ -51,12 +54,14 @@ def test_nobody_beats_the_informed_or_comes_near_it(data: dict):
         assert not any(cell["flagged"] for cell in contestants), row["task"]
 
 
+@pytest.mark.slow
 def test_who_does_not_know_the_seller_wins_less_than_who_does_and_more_than_any_script(data: dict):
     for row in data["rows"][:3]:
         best_script = max(cell["mean"] for cell in row["policies"])
         assert best_script < row["belief"]["mean"] < row["informed"]["mean"]
 
 
+@pytest.mark.slow
 def test_leaving_at_once_wins_the_share_of_deals_without_a_zopa(data: dict):
     for row in data["rows"][:3]:
         assert next(p for p in row["policies"] if p["policy"] == "leave")["mean"] == row["no_zopa"]

@@ -125,6 +125,7 @@ def test_the_adapting_advocate_uses_no_strategy_that_the_judge_still_remembers()
     assert set(used[: len(ARMS)]) == set(ARMS)
 
 
+@pytest.mark.slow
 def test_the_adapting_advocate_beats_the_control_and_by_more_in_late_rounds(data):
     assert row(data, "adapting")["difference"]["low"] > 0
     assert data["learning"]["low"] > 0
@@ -132,12 +133,14 @@ def test_the_adapting_advocate_beats_the_control_and_by_more_in_late_rounds(data
     assert late > early
 
 
+@pytest.mark.slow
 def test_what_earns_nothing_is_dropped(data):
     for arm in ("plain", "bluff"):
         assert np.mean(data["frequencies"]["adapting"][arm][10:]) < 0.05
         assert np.mean(data["frequencies"][CONTROL][arm]) == pytest.approx(1 / 7, abs=0.03)
 
 
+@pytest.mark.slow
 def test_every_hostile_advocate_ranks_below_every_honest_one():
     data = judged(Config(6, "train"))
     honest = [row(data, name) for name in (*arena.HONEST, "adapting", CONTROL)]
@@ -146,6 +149,7 @@ def test_every_hostile_advocate_ranks_below_every_honest_one():
     assert max(r["total"]["high"] for r in hostile) < min(r["total"]["low"] for r in honest)
 
 
+@pytest.mark.slow
 def test_the_rows_follow_from_the_wins(data):
     wins = {name: np.array(column) / ROUNDS for name, column in data["wins"].items()}
     for name, column in wins.items():
@@ -162,6 +166,7 @@ def test_the_shown_games_are_the_best_the_median_and_the_worst_by_the_rule():
     assert chosen(won, range(10, 15)) == {"best": 10, "median": 12, "worst": 11}
 
 
+@pytest.mark.slow
 def test_a_shown_round_holds_what_the_page_needs_and_nothing_private(data):
     for game in data["shown"]:
         assert len(game["rounds"]) == ROUNDS
@@ -183,6 +188,7 @@ def test_a_pitch_of_ones_own_can_be_judged_against_a_shown_state_and_played_on()
     assert MARKET.to_act(after) is not None
 
 
+@pytest.mark.slow
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
     small = replace(SMALL, episodes=3)
     again = judged(small)

@@ -45,11 +45,13 @@ def rows(data):
     return {row["criterion"]: row for row in data["rows"]}
 
 
+@pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(data):
     parsed("seller_quality/1", data)
     assert json.loads(json.dumps(sq.again(CONFIG, data))) == data
 
 
+@pytest.mark.slow
 def test_no_model_passes_five_of_the_published_six_but_not_the_better_ones(data):
     found = rows(data)
     published = [
@@ -60,11 +62,13 @@ def test_no_model_passes_five_of_the_published_six_but_not_the_better_ones(data)
     assert found["personas_told_apart"]["sides"]["stub"]["meets"] is False
 
 
+@pytest.mark.slow
 def test_hard_rules_hold_in_every_game_and_on_every_side(data):
     for criterion in ("below_floor", "ask_rose", "never_below_reservation"):
         assert {side["mean"] for side in rows(data)[criterion]["sides"].values()} == {0}
 
 
+@pytest.mark.slow
 def test_garbage_is_said_by_the_script_and_counted_as_such(data):
     found = rows(data)
     assert found["own_words"]["sides"]["null"]["mean"] == 0
@@ -105,6 +109,7 @@ def test_R7_a_stopped_run_goes_on_where_it_was_whatever_the_batch_was_doing(tmp_
     assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in kept.items())
 
 
+@pytest.mark.slow
 def test_a_changed_text_is_found_by_verify(tmp_path, data):
     save("seller_quality.json", asdict(CONFIG), data, tmp_path)
     assert verify("seller_quality.json", root=tmp_path) == []
@@ -193,6 +198,7 @@ def test_a_concession_curve_starts_after_the_opening_and_stays_where_it_ends():
 # The page ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_part_shows_both_tests_the_matrices_and_what_failed(tmp_path, data):
     shown = str(view(save("seller_quality.json", asdict(CONFIG), data, tmp_path)))
     for words in ("The published six", "persona consistency", "leaky control", "<strong>",

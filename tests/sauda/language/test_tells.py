@@ -315,6 +315,7 @@ def test_any_mixture_of_what_matters_is_read_with_whole_spans(text: str):
     assert_whole(text, read(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["a", "no ", "1 other ", "? ", "'a", "जल्दी ", "\ud800", "if was, "]
 )

@@ -45,6 +45,7 @@ every_task = pytest.mark.parametrize("name", ARENA_TASKS)
 # How they rank
 
 
+@pytest.mark.slow
 @every_task
 def test_the_planner_beats_the_expert_and_the_expert_beats_chance_and_waiting(name: str):
     planner, expert = figures("planner", name), figures("rule_based_expert", name)
@@ -55,6 +56,7 @@ def test_the_planner_beats_the_expert_and_the_expert_beats_chance_and_waiting(na
                 assert clearly_above(expert[:, column], figures(weaker, name)[:, column])
 
 
+@pytest.mark.slow
 @every_task
 def test_the_planner_gains_by_trade_what_nobody_gains_alone(name: str):
     task = ARENA_TASKS[name]
@@ -66,6 +68,7 @@ def test_the_planner_gains_by_trade_what_nobody_gains_alone(name: str):
 # Alone
 
 
+@pytest.mark.slow
 @every_task
 def test_autarky_has_a_grade_of_0_whatever_shocks_strike_and_never_trades(name: str):
     task, struck = ARENA_TASKS[name], Counter()
@@ -258,6 +261,7 @@ EXPLOITS = {
 }
 
 
+@pytest.mark.slow
 @every_task
 @pytest.mark.parametrize("exploit", EXPLOITS)
 def test_no_exploit_pays_as_well_as_honest_planning(exploit: str, name: str):
@@ -305,6 +309,7 @@ def test_the_joint_optimum_of_one_lab_is_its_plan():
         assert joint_optimum(state, ["lab_0"]).utility == pytest.approx(everything.gain, abs=1e-4)
 
 
+@pytest.mark.slow
 @every_task
 def test_nobody_exceeds_the_bound_where_no_other_lab_falls_below_its_batna(name: str):
     task, checked = ARENA_TASKS[name], 0

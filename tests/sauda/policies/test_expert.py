@@ -103,6 +103,7 @@ def test_the_expert_outbids_its_rivals():
     assert all(rollout(arena, expert, s).final.table.past[0].buyer == "buyer" for s in range(50))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("played", BUYER_TASKS, ids=lambda t: t.name)
 def test_the_experts_bids_are_legal_rise_and_stay_within_ask_and_reservation(played):
     for seed in range(200):
@@ -117,6 +118,7 @@ def test_the_experts_bids_are_legal_rise_and_stay_within_ask_and_reservation(pla
             assert (obs.bid or 0) <= price <= min(obs.ask, obs.budget)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("played", BUYER_TASKS, ids=lambda t: t.name)
 def test_the_expert_moves_legally_wherever_another_buyer_left_off(played):
     def taken_over(obs: Observation, rng: np.random.Generator):

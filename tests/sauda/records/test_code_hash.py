@@ -113,6 +113,7 @@ def test_tasks_that_differ_in_one_number_have_hashes_of_their_own():
     assert all(len(found) == 12 for found in rules)
 
 
+@pytest.mark.slow
 def test_it_is_the_same_in_every_run_of_the_interpreter():
     said = {
         subprocess.run(

@@ -70,6 +70,7 @@ def other(old: Any) -> Any:
     return old + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", FILES, ids=lambda known: known.file)
 def test_one_number_changed_anywhere_in_an_artifact_is_named(tmp_path, known):
     whole = sealed_copy(known.file, tmp_path)

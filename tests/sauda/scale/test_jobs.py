@@ -41,6 +41,7 @@ def shellcheck(text: str, *options: str) -> tuple[int, str]:
     return run.returncode, run.stdout + run.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [*PARAMETERS, "some/repository"])
 @pytest.mark.parametrize("stages", [*((stage,) for stage in STAGES), STAGES])
 def test_the_script_passes_shellcheck(stages, model):

@@ -83,6 +83,7 @@ def test_a_game_of_several_hands_says_so_and_names_no_command():
 # Taking over
 
 
+@pytest.mark.slow
 @every_task
 def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
     for seed in range(3):

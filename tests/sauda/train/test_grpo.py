@@ -82,6 +82,7 @@ def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
     assert game.grade == 0
 
 
+@pytest.mark.slow
 def test_instances_are_training_games_that_no_evaluation_is_about():
     config = grpo.Config(max_steps=20)
     found = grpo.instances(config)

@@ -96,6 +96,7 @@ def test_the_selector_learns_which_arm_pays(data):
         assert row["policy"] == SMALL.arms[int(np.argmax(chances))]
 
 
+@pytest.mark.slow
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
     parsed("selector/1", data)
     save("training/selector.json", asdict(SMALL), data, tmp_path)

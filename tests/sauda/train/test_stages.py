@@ -103,6 +103,7 @@ def test_every_line_means_the_move_it_goes_with(seen):
     assert met >= {"first", "more", "walk", "accept"}
 
 
+@pytest.mark.slow
 def test_no_row_has_a_listing_or_a_seller_type_that_is_kept_for_evaluation(found):
     every = [item.name for item in CATALOGUE]
     assert "bazaar/career" in {row.task for row in found}  # its later deals have other listings
@@ -148,6 +149,7 @@ def test_a_bid_within_a_percent_of_an_affordable_ask_takes_it(seen):
         assert isinstance(rounded(obs, far, near=1), Offer)
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_each_time_keep_to_training_seeds_and_are_counted(found):
     assert rows(SMALL) == found
     assert all(10_000 <= row.seed < 50_000 for row in found)
@@ -159,6 +161,7 @@ def test_rows_are_the_same_each_time_keep_to_training_seeds_and_are_counted(foun
         rows(replace(SMALL, first_seed=49_999))
 
 
+@pytest.mark.slow
 def test_a_teacher_that_accepts_or_leaves_is_labelled_so():
     mixes = (Mix("bazaar/rushed", 0.5, "wait"), Mix("bazaar/open", 0.5, "belief"))
     counted = summary(rows(DataConfig(rows=40, mixes=mixes)))
@@ -166,6 +169,7 @@ def test_a_teacher_that_accepts_or_leaves_is_labelled_so():
     assert counted["moves"]["walk"] == counted["kind"]["walk"] > 0
 
 
+@pytest.mark.slow
 def test_a_row_is_a_deal_as_it_was_played_and_only_the_teachers_moves_are_learnt(found):
     kinds = [kind for row in found for kind in row.kinds]
     assert kinds.count("") > 0.1 * len(kinds)

@@ -1,4 +1,4 @@
-"""What the READMEs say of the artifacts: their list and checks; published speeds, differences."""
+"""What the artifacts are: their list and checks; the published speeds and the differences."""
 
 from collections.abc import Mapping
 
@@ -56,8 +56,8 @@ def won(side: Mapping[str, float | None]) -> str:
 def checks() -> str:
     """How many files `verify` replays, and which it does not."""
     return (
-        f"Each of its {len(FILES)} files is sealed with digests of its content, and "
-        "`python -m sauda verify` names the place of a number that was changed. Of these files it "
+        f"Each of the {len(FILES)} files in `artifacts/` is sealed with digests of its content, "
+        "and `python -m sauda verify` names the place of a changed number. Of these files it "
         "replays "
         f"{len(_files('replayed'))} whole, to the last digit. It replays "
         f"{_named('replayed in part')} in part, because language models wrote the rest, and "

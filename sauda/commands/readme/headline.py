@@ -1,0 +1,74 @@
+"""The three figures that stand at the head of README.md."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sauda.commands.readme.tables import markdown, spanned
+from sauda.records.store import load
+
+COMPARISON, ORACLE = "evaluation/ladder.json", "oracle.json"
+ARENA = "evaluation/arena-holdout.json"
+OPEN, MARKET = "bazaar/open", "arena/coalition_market"
+SAUDA, BASE = "mini+grpo", "mini"
+AS_DRAWN = "as drawn"  # the other labs as each world draws them
+
+
+def headline() -> str:
+    """What the trained model, a policy without a network and the arena's planner reach.
+
+    Each is a mean grade with its 95 % interval, beside what bounds it on the same hold-out seeds.
+    """
+    rows = (trained_model(), belief_buyer(), planner())
+    return markdown(
+        ("on hold-out seeds", "mean grade, 95 % interval", "n", "beside it", "in"), rows
+    )
+
+
+def trained_model() -> Sequence[str]:
+    """The trained language model on the open market, beside its base, a script and the oracle."""
+    rows = {row["policy"]: row for row in load(COMPARISON).data["rows"] if row["task"] == OPEN}
+    beside = (
+        f"untrained {mean(rows[BASE]['grade'])}, script `linear` {mean(rows['linear']['grade'])}, "
+        f"informed oracle {mean(rows['oracle']['grade'])}"
+    )
+    claim = f"Sauda, the trained 135M model, buys in the open market (`{OPEN}`)"
+    return (claim, *figure(rows[SAUDA]), beside, f"`{COMPARISON}`")
+
+
+def belief_buyer() -> Sequence[str]:
+    """The buyer that infers the hidden seller type, beside the best script and the oracle."""
+    row = next(row for row in load(ORACLE).data["rows"] if row["task"] == OPEN)
+    best = max((p for p in row["policies"] if p["policy"] != "leave"), key=lambda p: p["mean"])
+    beside = (
+        f"best script `{best['policy']}` {mean(best)}, informed oracle {mean(row['informed'])}: "
+        f"{row['belief']['share']:.0%} of it against {best['share']:.0%}"
+    )
+    claim = f"A buyer that infers the hidden seller type, no network (`{OPEN}`)"
+    return (claim, spanned(row["belief"]), f"{row['n']}", beside, f"`{ORACLE}`")
+
+
+def planner() -> Sequence[str]:
+    """The planning lab in the largest arena, beside the published expert and the upper bound."""
+    data = load(ARENA).data
+    rows = {
+        row["policy"]: row
+        for row in data["rows"]
+        if (row["task"], row["others"]) == (MARKET, AS_DRAWN)
+    }
+    bound = next(row for row in data["bounds"] if row["task"] == MARKET)
+    beside = (
+        f"no trade at all {mean(rows['autarky']['grade'])}, published rule expert "
+        f"{mean(rows['rule_based_expert']['grade'])}, upper bound {mean(bound['grade'])}"
+    )
+    claim = f"A lab that plans its trades of GPU time (`{MARKET}`)"
+    return (claim, *figure(rows["planner"]), beside, f"`{ARENA}`")
+
+
+def figure(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The grade of a row with its interval, and its n."""
+    return spanned(row["grade"]), f"{row['n']}"
+
+
+def mean(figures: Mapping[str, float]) -> str:
+    """A mean to three decimals."""
+    return f"{figures['mean'] + 0.0:.3f}"
