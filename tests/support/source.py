@@ -20,6 +20,7 @@ ROOMS = (  # the same inside sauda
     "policies",
     "language",
     "records",
+    "statistics",
 )
 PACKAGES = {
     layer: sorted((ROOT / layer).rglob("*.py")) for layer in LAYERS if (ROOT / layer).is_dir()
