@@ -112,7 +112,8 @@ def recorded(run: Artifact) -> Log:
     game = "arena" if any(task in ARENA_TASKS for task in tasks) else "bazaar"
     place = " in the arena" if game == "arena" else ""
     name = f"{data['stage'].upper()}{place}, {data['base']['name']}"
-    return Log(name, data["stage"], data["log"], _evaluations(data), data["resumed"], game=game)
+    rows = [row.as_json() for row in data["log"]]
+    return Log(name, data["stage"], rows, _evaluations(data), data["resumed"], game=game)
 
 
 def _evaluations(data: Mapping[str, Any]) -> list[Row]:

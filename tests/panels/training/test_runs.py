@@ -21,7 +21,7 @@ def step(number: int, **fields: Any) -> dict[str, Any]:
     return at | MADE_UP | fields
 
 
-def made_up(stage: str, log: list[dict[str, Any]], **data: Any) -> Artifact:
+def made_up(stage: str, log: list[dict[str, Any]], **fields: Any) -> Artifact:
     """A run of `stage` that nobody has trained."""
     gate = {
         "n": 4, "valid": 1.0, "same_kind": 0.5, "price_off": None, "tokens": 9.0,
@@ -36,10 +36,10 @@ def made_up(stage: str, log: list[dict[str, Any]], **data: Any) -> Artifact:
         "seconds": 180.0, "tokens": 3000,
         "sample": [{"text": "<b>Ask 91", "learnt": False}, {"text": "60", "learnt": True}],
     }  # fmt: skip
-    content |= data
-    parsed("run/1", content)
+    content |= fields
     made = {"command": "made up", "commit": None, "dirty": None, "created": "2026-01-01"}
-    return Artifact(f"training/{stage}.json", "run/1", "measured", made, {}, content)
+    data = parsed("run/1", content)
+    return Artifact(f"training/{stage}.json", "run/1", "measured", made, {}, data)
 
 
 @pytest.fixture
@@ -266,6 +266,13 @@ def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft):
     assert [row["mean token accuracy (share)"] for row in rows] == ["", "0.5", "", ""]
     assert rows[3]["checkpoint evaluation, games"] == "20"
     assert runs.csv_of("sft", {"sft": sft}).endswith("sauda-sft.csv")
+
+
+def test_the_recorded_runs_stand_in_one_csv():
+    stages = ("sft", "grpo", "dpo")
+    table = log_table([load(f"training/{stage}.json") for stage in stages])
+    assert table["run"].nunique() == len(stages)
+    assert table["step"].notna().all()
 
 
 def test_two_runs_stand_in_one_csv_and_keep_their_own_columns(sft, grpo):
