@@ -80,11 +80,11 @@ def _buyer_figures(opponent: str) -> dict[str, str] | None:
     """Grade and n of a buyer's row in the model comparison; None where there is none."""
     artifact, _ = load_or_say("evaluation/ladder.json")
     where = ("bazaar/open", row_name(opponent))
-    for row in artifact.data["rows"] if artifact else ():
-        if (row["task"], row["policy"]) == where:
-            grade = row["grade"]
-            interval = f"{grade['mean']:.3f} [{grade['low']:.3f}, {grade['high']:.3f}]"
-            return {"row": row["policy"], "grade": interval, "n": f"{row['n']}"}
+    for row in artifact.data.rows if artifact else ():
+        if (row.task, row.policy) == where:
+            grade = row.grade
+            interval = f"{grade.mean:.3f} [{grade.low:.3f}, {grade.high:.3f}]"
+            return {"row": row.policy, "grade": interval, "n": f"{row.n}"}
     return None
 
 

@@ -9,6 +9,7 @@ from env import arena
 from panels.gpu_arena.view import papers
 from panels.judge.view import card
 from sauda.evaluation.pitching import ADVOCATES, LEARNER, Round, negotiation
+from sauda.records.schemas.pitching import Verdict
 
 EXAMPLE = "evidence_first"
 
@@ -40,9 +41,10 @@ def own_pitch(seed: int, index: int, text: str) -> Markup:
     verdicts = judged_round.decision.verdicts
     others = {lab: v.text for lab, v in verdicts.items() if lab != LEARNER}
     decision = arena.decide(judged_round.state, {LEARNER: text} | others)
+    own = Verdict.model_validate(decision.verdicts[LEARNER].as_json())
     return Markup("<p>{}</p>{}").format(
         decision.reason,
-        card(LEARNER, decision.verdicts[LEARNER].as_json(), decision.winner == LEARNER),
+        card(LEARNER, own, decision.winner == LEARNER),
     )
 
 

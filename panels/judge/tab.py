@@ -1,7 +1,6 @@
 """What a pitch claims, checked: judged rounds to read, and a pitch of the visitor's own."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
@@ -13,10 +12,11 @@ from panels.judge.view import round_view, trend
 from panels.ui.look import QUIET, heading, trouble
 from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.pitching import ROUNDS
+from sauda.records.schemas.pitching import ShownGame
 from sauda.records.store import Artifact
 
 TITLE = "Judge"
-Games = Mapping[int, Mapping[str, Any]]  # recorded games by seed
+Games = Mapping[int, ShownGame]  # recorded games by seed
 
 
 def build() -> None:
@@ -32,7 +32,7 @@ def build() -> None:
     if judged is None:
         gr.HTML(missing)
         return
-    games = {game["seed"]: game for game in judged.data["shown"]}
+    games = {game.seed: game for game in judged.data.shown}
     first = next(iter(games))
     seed, number = _pickers(judged, games)
     with gr.Row():
@@ -59,8 +59,8 @@ def build() -> None:
 def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
     """Which game, and which of its rounds."""
     choices = [
-        (f"{game['why']} of {judged.config['episodes']} seeds: {game['wins']} rounds won,"
-         f" the control {game['control_wins']}", seed)
+        (f"{game.why} of {judged.config['episodes']} seeds: {game.wins} rounds won,"
+         f" the control {game.control_wins}", seed)
         for seed, game in games.items()
     ]  # fmt: skip
     with gr.Row(elem_classes="sauda-actions"):

@@ -1,8 +1,5 @@
 """Tour: what Sauda is, in one screen, and a walk of ninety seconds through the other tabs."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import gradio as gr
 from markupsafe import Markup
 
@@ -13,6 +10,7 @@ from panels.ui.look import empty, heading, stat, strip
 from panels.ui.provenance import load_or_say, provenance
 from sauda.games.transcript import from_json
 from sauda.records.kinds import ArtifactError, entry
+from sauda.records.schemas.evaluation import Row
 from sauda.records.store import Artifact
 
 TITLE = "Tour"
@@ -73,13 +71,12 @@ def glance(comparison: Artifact, holdout: Artifact, reproduction: Artifact) -> M
     Raises ArtifactError where an artifact lacks a figure.
     """
     wait = cell(holdout, "classic/single_deal", "wait")
-    agreement = reproduction.data["agreement"]
+    agreement = reproduction.data.agreement
     return strip(
         *trained(comparison),
         stat(*share(wait, "won by a script that only waits: why the open market is harder")),
         stat(
-            f"{agreement['within_three'] + agreement['without_error_equal']} of "
-            f"{agreement['figures']}",
+            f"{agreement.within_three + agreement.without_error_equal} of {agreement.figures}",
             "figures of the published game are reproduced",
             note="within three standard errors, or equal to four decimals where nothing varies;"
             " 1,000 seeds each",
@@ -113,33 +110,33 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
     )
 
 
-def cell(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
+def cell(evaluation: Artifact, task: str, policy: str) -> Row:
     """One row of an evaluation; raises ArtifactError where it does not hold it."""
-    for row in evaluation.data["rows"]:
-        if (row["task"], row["policy"]) == (task, policy):
+    for row in evaluation.data.rows:
+        if (row.task, row.policy) == (task, policy):
             return row
     known = entry(evaluation.file)
     raise ArtifactError(f"artifacts/{known.file} lacks {policy} on {task}", known.command)
 
 
-def share(row: Mapping[str, Any], label: str) -> tuple[str, str, str, str]:
+def share(row: Row, label: str) -> tuple[str, str, str, str]:
     """A row's share as the parts of a `stat`."""
-    figures = row["share"]
-    interval = f"[{figures['low']:.1%}, {figures['high']:.1%}]"
-    if figures["sd"] == 0:
+    figures = row.share
+    interval = f"[{figures.low:.1%}, {figures.high:.1%}]"
+    if figures.sd == 0:
         interval = "on every seed"
-    where = f"{row['policy']} on {row['task']}, hold-out seeds, n = {row['n']:,}"
-    return f"{figures['mean']:.1%}", label, interval, where
+    where = f"{row.policy} on {row.task}, hold-out seeds, n = {row.n:,}"
+    return f"{figures.mean:.1%}", label, interval, where
 
 
 def before_after(showcase: Artifact) -> Markup:
     """Two policies of the showcase on the same seed, whole."""
-    rows = {row["policy"]: row for row in showcase.data["episodes"] if row["task"] == SHOWN}
+    rows = {row.policy: row for row in showcase.data.episodes if row.task == SHOWN}
     if not {BEFORE, AFTER} <= rows.keys():
         return empty(f"The showcase lacks {BEFORE} or {AFTER}.", "python -m sauda record-episodes")
     cards = []
     for name in (BEFORE, AFTER):
-        played = from_json(rows[name])
+        played = from_json(rows[name].as_json())
         cards.append(column(name, played, len(played.turns), words=False))
     return Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
 
@@ -205,4 +202,4 @@ def _before_after() -> None:
         gr.HTML(missing)
         return
     gr.HTML(before_after(showcase))
-    gr.HTML(provenance(showcase, f"n = {len(showcase.data['episodes'])} episodes"))
+    gr.HTML(provenance(showcase, f"n = {len(showcase.data.episodes)} episodes"))

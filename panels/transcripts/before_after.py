@@ -4,7 +4,6 @@ A part of Transcripts. The rule of `sauda.evaluation.before_after` chooses its g
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
@@ -18,33 +17,35 @@ from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.before_after import SIDES, gain
 from sauda.games.bazaar.prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
+from sauda.records.schemas.comparison import BeforeAfterTask, ChosenPair
+from sauda.records.schemas.episodes import ModelEpisode
 from sauda.records.store import Artifact
 
 FILE = "episodes/before_after.json"
 FIRST = "median"  # shown first: the typical game
 
 
-def pick(artifact: Artifact, task_name: str, why: str) -> Mapping[str, Any]:
+def pick(artifact: Artifact, task_name: str, why: str) -> ChosenPair:
     """The pair of games of a task that was chosen as best, median or worst."""
-    return next(pair for pair in _of(artifact, task_name)["chosen"] if pair["why"] == why)
+    return next(pair for pair in _of(artifact, task_name).chosen if pair.why == why)
 
 
-def _of(artifact: Artifact, task_name: str) -> Mapping[str, Any]:
-    return next(row for row in artifact.data["tasks"] if row["task"] == task_name)
+def _of(artifact: Artifact, task_name: str) -> BeforeAfterTask:
+    return next(row for row in artifact.data.tasks if row.task == task_name)
 
 
 def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
     """The choices as (label, value): how the pair was chosen, and the difference of its grades."""
     return [
-        (f"{pair['why']}: {pair['difference']:+.3f}", pair["why"])
-        for pair in _of(artifact, task_name)["chosen"]
+        (f"{pair.why}: {pair.difference:+.3f}", pair.why)
+        for pair in _of(artifact, task_name).chosen
     ]
 
 
 def rule(artifact: Artifact, task_name: str) -> str:
     """How the games of a task were chosen, and on how many seeds training won or lost."""
     row = _of(artifact, task_name)
-    gains = [gain(b, a) for b, a in zip(row["before"], row["after"], strict=True)]
+    gains = [gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
     return (
         f"Both models played the same {len(gains)} hold-out games of {task_name}; shown are those "
@@ -65,17 +66,18 @@ def differing(before: Episode, after: Episode) -> list[int]:
     return [i for i, (old, new) in enumerate(pairs) if old.action != new.action]
 
 
-def pair_of_games(pair: Mapping[str, Any]) -> Markup:
+def pair_of_games(pair: ChosenPair) -> Markup:
     """Both games of a seed: the item and limits, the grades, and a card per game."""
-    games = {side: from_json(pair[side]) for side in SIDES}
+    records: Mapping[str, ModelEpisode] = {"before": pair.before, "after": pair.after}
+    games = {side: from_json(record.as_json()) for side, record in records.items()}
     apart = differing(*games.values())
     figures = [
-        stat(f"{pair[side]['grade']:.3f}", f"grade {side}: {policy_label(pair[side]['policy'])}")
+        stat(f"{records[side].grade:.3f}", f"grade {side}: {policy_label(records[side].policy)}")
         for side in SIDES
     ]
-    figures.append(stat(f"{pair['difference']:+.3f}", "difference of the grades"))
+    figures.append(stat(f"{pair.difference:+.3f}", "difference of the grades"))
     cards = [
-        card(side, pair[side], games[side], games[other], apart)
+        card(side, records[side], games[side], games[other], apart)
         for side, other in zip(SIDES, reversed(SIDES), strict=True)
     ]
     return Markup('<p>{}</p>{}<div class="sauda-cards sauda-pair">{}</div>').format(
@@ -97,7 +99,7 @@ def dealt(episode: Episode) -> str:
 
 
 def card(
-    side: str, row: Mapping[str, Any], episode: Episode, other: Episode, apart: Sequence[int]
+    side: str, row: ModelEpisode, episode: Episode, other: Episode, apart: Sequence[int]
 ) -> Markup:
     """One game: how it ended, its offers, its rounds with the moves `apart` marked, the replies."""
     chart = offer_chart(offers_of(episode), SMALL, offers_of(other))
@@ -106,11 +108,11 @@ def card(
         "<details><summary>Every reply as the model wrote it</summary>{}</details></section>"
     ).format(
         side.capitalize(),
-        policy_label(row["policy"]),
+        policy_label(row.policy),
         outcome(episode),
         chart,
-        rounds(episode, row["replies"], apart),
-        Markup("").join(raw(reply) for reply in row["replies"]),
+        rounds(episode, row.replies, apart),
+        Markup("").join(raw(reply) for reply in row.replies),
     )
 
 
@@ -169,7 +171,7 @@ def raw(reply: str) -> Markup:
 
 def part(artifact: Artifact) -> None:
     """Lay out the recorded games and their pickers."""
-    tasks = [row["task"] for row in artifact.data["tasks"]]
+    tasks = [row.task for row in artifact.data.tasks]
     # Not "Task" and no seed in a label: the tab has inputs of those names.
     with gr.Row():
         where = gr.Radio(tasks, value=tasks[0], label="Market", min_width=300)

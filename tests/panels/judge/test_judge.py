@@ -6,6 +6,7 @@ from env import arena
 from panels.judge import learning, pitch, view
 from panels.training import tab as training
 from sauda.evaluation.pitching import LEARNER, ROUNDS
+from sauda.records.schemas.pitching import Finding
 from sauda.records.store import Artifact, load
 
 
@@ -20,31 +21,33 @@ def selector() -> Artifact:
 
 
 def test_every_recorded_round_is_told_with_its_winner_and_every_pitch(judged):
-    for game in judged.data["shown"]:
-        for index, row in enumerate(game["rounds"]):
+    for game in judged.data.shown:
+        for index, row in enumerate(game.rounds):
             shown = str(view.round_view(game, index))
-            assert shown.count("✓ won") == (row["winner"] is not None)
-            assert shown.count("<blockquote>") == len(row["verdicts"])
+            assert shown.count("✓ won") == (row.winner is not None)
+            assert shown.count("<blockquote>") == len(row.verdicts)
             assert f"Round {index + 1}:" in shown
 
 
 def test_the_rounds_on_screen_are_those_that_were_recorded(judged):
-    game = judged.data["shown"][0]
-    for row, again in zip(game["rounds"], pitch.rounds_of(game["seed"]), strict=True):
-        assert row["winner"] == again.decision.winner
+    game = judged.data.shown[0]
+    for row, again in zip(game.rounds, pitch.rounds_of(game.seed), strict=True):
+        assert row.winner == again.decision.winner
         texts = {lab: verdict.text for lab, verdict in again.decision.verdicts.items()}
-        assert {lab: verdict["text"] for lab, verdict in row["verdicts"].items()} == texts
+        assert {lab: verdict.text for lab, verdict in row.verdicts.items()} == texts
 
 
 def test_the_trend_counts_the_rounds_won_so_far(judged):
-    game = judged.data["shown"][0]
-    assert f"won {game['wins']} of {ROUNDS} rounds" in str(view.trend(game, ROUNDS - 1))
+    game = judged.data.shown[0]
+    assert f"won {game.wins} of {ROUNDS} rounds" in str(view.trend(game, ROUNDS - 1))
 
 
 def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
     findings = [
-        {"start": 3, "end": 6, "status": "holds", "reason": "why"},
-        {"start": 4, "end": 8, "status": "false", "reason": "overlaps the first"},
+        Finding(dimension="evidence", status="holds", start=3, end=6, reason="why", points=0.2),
+        Finding(
+            dimension="evidence", status="false", start=4, end=8, reason="overlaps", points=-0.2
+        ),
     ]
     shown = str(view.marked("<b>abc</b>", findings))
     assert shown.count("<mark") == 1
@@ -54,8 +57,8 @@ def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
 
 
 def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
-    game = judged.data["shown"][0]
-    seed, index = game["seed"], 0
+    game = judged.data.shown[0]
+    seed, index = game.seed, 0
     mine = pitch.rounds_of(seed)[index].decision.verdicts[LEARNER].text
     told = {
         name: str(pitch.own_pitch(seed, index, text))
@@ -75,11 +78,11 @@ def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
 )
 def test_a_pitch_that_cannot_be_judged_is_refused_in_a_sentence(judged, text, said):
     with pytest.raises(ValueError, match=said):
-        pitch.own_pitch(judged.data["shown"][0]["seed"], 0, text)
+        pitch.own_pitch(judged.data.shown[0].seed, 0, text)
 
 
 def test_a_judged_pitch_tells_nothing_of_another_labs_papers(judged):
-    seed = judged.data["shown"][0]["seed"]
+    seed = judged.data.shown[0].seed
     for index in (0, 7, 15):
         state = pitch.rounds_of(seed)[index].state
         shown = str(pitch.own_pitch(seed, index, "lab_1 needs 6 hours. Our reputation is 0.9."))
@@ -93,27 +96,27 @@ def test_the_figure_of_learning_shows_both_with_their_intervals(judged):
     adapting, control = learning.learning_figure(judged).data
     assert len(adapting.x) == len(control.x) == ROUNDS
     assert min(adapting.error_y.array) >= 0
-    row = next(r for r in judged.data["rows"] if r["advocate"] == "adapting")
-    assert f"{row['win_rate']['mean']:.1%}" in learning.learning_sentence(judged)
-    assert all(r["advocate"] in str(learning.advocates_table(judged)) for r in judged.data["rows"])
+    row = next(r for r in judged.data.rows if r.advocate == "adapting")
+    assert f"{row.win_rate.mean:.1%}" in learning.learning_sentence(judged)
+    assert all(r.advocate in str(learning.advocates_table(judged)) for r in judged.data.rows)
 
 
 def test_hostile_pitches_rank_below_every_honest_strategy(judged):
-    rate = {row["advocate"]: row["win_rate"] for row in judged.data["rows"]}
-    worst_honest = min(rate[name]["low"] for name in arena.HONEST)
-    assert all(rate[n]["high"] < worst_honest for n in ("keyword_list", "constant", "injection"))
+    rate = {row.advocate: row.win_rate for row in judged.data.rows}
+    worst_honest = min(rate[name].low for name in arena.HONEST)
+    assert all(rate[n].high < worst_honest for n in ("keyword_list", "constant", "injection"))
 
 
 # Training
 
 
 def test_the_selectors_curves_are_those_of_its_log(selector):
-    for final in selector.data["final"]:
-        task = final["task"]
-        rows = [row for row in selector.data["curve"] if row["task"] == task]
+    for final in selector.data.final:
+        task = final.task
+        rows = [row for row in selector.data.curve if row.task == task]
         raw, *_ = training.reward_figure(selector, task, 0.9).data
-        assert list(raw.y) == [row["reward"] for row in rows]
+        assert list(raw.y) == [row.reward for row in rows]
         chances = training.choice_figure(selector, task).data
-        assert [trace.name for trace in chances] == selector.data["arms"]
+        assert [trace.name for trace in chances] == selector.data.arms
         assert sum(trace.y[-1] for trace in chances) == pytest.approx(1, abs=1e-3)
-        assert final["policy"] in training.outcome(selector, task)
+        assert final.policy in training.outcome(selector, task)

@@ -23,15 +23,15 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     closed = (grades[last] - grades["mini"]) / (grades["belief"] - grades["mini"])
     assert f"{closed:.0%}" in shown
     (way,) = [
-        way for way in ladder.data["ways"] if (way["task"], way["policy"]) == (tour.MARKET, last)
+        way for way in ladder.data.gap_closed if (way.task, way.policy) == (tour.MARKET, last)
     ]
-    assert way["part"] == pytest.approx(closed, abs=1e-4)
-    assert way["low"] < way["part"] < way["high"]
-    assert f"[{way['low']:.0%}, {way['high']:.0%}]" in shown
+    assert way.share == pytest.approx(closed, abs=1e-4)
+    assert way.low < way.share < way.high
+    assert f"[{way.low:.0%}, {way.high:.0%}]" in shown
 
 
 def test_a_ladder_without_a_trained_model_is_said_to_lack_it():
     ladder = load("evaluation/ladder.json")
-    rows = [row for row in ladder.data["rows"] if row["policy"] in ("mini", "linear", "belief")]
+    rows = [row for row in ladder.data.rows if row.policy in ("mini", "linear", "belief")]
     with pytest.raises(ArtifactError, match="lacks a trained model on bazaar/open"):
-        tour.trained(replace(ladder, data=ladder.data | {"rows": rows}))
+        tour.trained(replace(ladder, data=ladder.data.model_copy(update={"rows": rows})))
