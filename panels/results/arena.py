@@ -1,7 +1,6 @@
 """The GPU arena's evaluations: metrics, columns, the upper bound as a line, counts at a glance."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
@@ -10,6 +9,7 @@ from panels.results.evaluation import Bound, Game, Metric, Row, View, rows_of
 from panels.ui.look import stat, strip
 from panels.ui.tables import Cell, Column, estimate, number, with_interval
 from sauda.policies import LABS, ZERO_GRADE
+from sauda.records.schemas.arena import ArenaBound
 from sauda.records.store import Artifact
 
 FILES = ("evaluation/arena-holdout.json", "evaluation/arena-train.json")
@@ -23,20 +23,18 @@ FORMS = {metric.name: f"z.{metric.digits}f" for metric in METRICS}
 
 def reward_correlation(row: Row) -> Cell | str:
     """Pearson's r of reward and utility over a policy's episodes."""
-    if row["correlation"] is None:
+    if row.correlation is None:
         return Cell("does not vary", None)
-    return estimate(row["correlation"], "z.3f")
+    return estimate(row.correlation, "z.3f")
 
 
 COLUMNS = (
-    Column("utility, credits", lambda row: estimate(row["utility"], FORMS["utility"])),
-    Column("reward", lambda row: estimate(row["reward"], FORMS["reward"])),
+    Column("utility, credits", lambda row: estimate(row.utility, FORMS["utility"])),
+    Column("reward", lambda row: estimate(row.reward, FORMS["reward"])),
     Column("reward ~ utility, r", reward_correlation),
-    Column(
-        "valid actions", lambda row: Cell(f"{row['valid']:.1%} of {row['actions']:,}", row["valid"])
-    ),
-    Column("jobs done", lambda row: number(row["jobs"]["mean"], ".2f")),
-    Column("jobs given", lambda row: number(row["jobs_had"], ".2f")),
+    Column("valid actions", lambda row: Cell(f"{row.valid:.1%} of {row.actions:,}", row.valid)),
+    Column("jobs done", lambda row: number(row.jobs.mean, ".2f")),
+    Column("jobs given", lambda row: number(row.jobs_had, ".2f")),
 )
 
 
@@ -63,21 +61,21 @@ def upper_bound(evaluation: Artifact, view: View) -> Bound | None:
     if bound is None:
         return None
     rows = rows_of(evaluation, view)
-    over, played = sum(row["above_bound"] for row in rows), sum(row["n"] for row in rows)
-    value = with_interval(bound[view.metric], FORMS[view.metric])
+    over, played = sum(row.above_bound for row in rows), sum(row.n for row in rows)
+    value = with_interval(getattr(bound, view.metric), FORMS[view.metric])
     return Bound(
-        bound[view.metric]["mean"],
+        getattr(bound, view.metric).mean,
         "upper bound",
         "The line is no policy but an upper bound on them: what the best joint plan leaves a lab"
-        f" if no other falls below its BATNA, {value}, n = {bound['n']:,} worlds,"
-        f" {bound['solved']:,} solved exactly. It knows all jobs and meets no failures;"
+        f" if no other falls below its BATNA, {value}, n = {bound.n:,} worlds,"
+        f" {bound.solved:,} solved exactly. It knows all jobs and meets no failures;"
         f" {f'{over:,}' if over else 'none'} of {played:,} episodes went beyond their own bound.",
     )
 
 
-def bound_of(evaluation: Artifact, task: str) -> Mapping[str, Any] | None:
+def bound_of(evaluation: Artifact, task: str) -> ArenaBound | None:
     """The upper bound of a task; None where none was computed."""
-    return next((row for row in evaluation.data["bounds"] if row["task"] == task), None)
+    return next((row for row in evaluation.data.bounds if row.task == task), None)
 
 
 def reward_agreement(evaluation: Artifact, view: View) -> str:
@@ -85,13 +83,13 @@ def reward_agreement(evaluation: Artifact, view: View) -> str:
     sentences = [ZERO_GRADE] if view.metric == "grade" else []
     row = next(
         row
-        for row in evaluation.data["correlations"]
-        if (row["task"], row["others"]) == (view.task, view.others)
+        for row in evaluation.data.correlations
+        if (row.task, row.others) == (view.task, view.others)
     )
-    if row["correlation"] is not None:
+    if row.correlation is not None:
         sentences.append(
             "Reward against utility as a share of the stake, all policies together: r ="
-            f" {with_interval(row['correlation'], 'z.3f')}, n = {row['n']:,} episodes. Penalties,"
+            f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. Penalties,"
             " and what a world gives to start with, keep it from 1."
         )
     return " ".join(sentences)
@@ -99,7 +97,7 @@ def reward_agreement(evaluation: Artifact, view: View) -> str:
 
 def glance(evaluations: Sequence[Artifact]) -> Markup:
     """What the game is made of, counted in its code, and how many episodes were played."""
-    rows = [row for evaluation in evaluations for row in evaluation.data["rows"]]
+    rows = [row for evaluation in evaluations for row in evaluation.data.rows]
     result_codes = {
         code for kind in arena.KINDS.values() for code in (*kind.success, *kind.failures)
     }
@@ -110,8 +108,8 @@ def glance(evaluations: Sequence[Artifact]) -> Markup:
         stat(f"{len(LABS)}", "policies", note="scripted"),
     ]
     if rows:
-        choices = len({row["others"] for row in rows})
-        played = sum(row["n"] for row in rows)
+        choices = len({row.others for row in rows})
+        played = sum(row.n for row in rows)
         parts.append(
             stat(f"{played:,}", "episodes played", note=f"{choices} choices of other labs")
         )

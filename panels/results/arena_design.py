@@ -3,8 +3,7 @@
 The means and examples come from an evaluation artifact.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -15,6 +14,7 @@ from panels.ui.look import QUIET, bar_style, heading, styled, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
 from sauda.policies import LAB_LABELS
+from sauda.records.schemas.arena import ArenaExample, ArenaRow
 from sauda.records.store import Artifact
 
 FORM = "z.3f"  # of shares of the stake
@@ -25,11 +25,11 @@ FORM = "z.3f"  # of shares of the stake
 
 def component_bars(evaluation: Artifact, task: str, policy: str) -> go.Figure:
     """The mean of each reward component over a policy's episodes, with its interval."""
-    components = _drawn_row(evaluation, task, policy)["components"]
+    components = _drawn_row(evaluation, task, policy).components
     cells = [components[component.name] for component in arena.COMPONENTS][::-1]
     bar = go.Bar(
         y=[short_name(component.name) for component in arena.COMPONENTS][::-1],
-        x=[cell["mean"] for cell in cells],
+        x=[cell.mean for cell in cells],
         orientation="h",
         error_x=whiskers(cells),
         hovertemplate="%{y}: %{x:+.4f}<extra></extra>",
@@ -48,28 +48,28 @@ def short_name(name: str) -> str:
 def component_sentence(evaluation: Artifact, task: str, policy: str) -> str:
     """The mean reward of a policy and its two largest components, as text."""
     row = _drawn_row(evaluation, task, policy)
-    ranked = sorted(row["components"].items(), key=lambda item: -abs(item[1]["mean"]))
-    most = " and ".join(f"{short_name(name)} {cell['mean']:+.3f}" for name, cell in ranked[:2])
+    ranked = sorted(row.components.items(), key=lambda item: -abs(item[1].mean))
+    most = " and ".join(f"{short_name(name)} {cell.mean:+.3f}" for name, cell in ranked[:2])
     return (
-        f"{policy} on {task} gathers {with_interval(row['reward'], FORM)}, most of it {most};"
-        f" n = {row['n']:,} episodes, whiskers are 95 % bootstrap intervals of the mean."
+        f"{policy} on {task} gathers {with_interval(row.reward, FORM)}, most of it {most};"
+        f" n = {row.n:,} episodes, whiskers are 95 % bootstrap intervals of the mean."
     )
 
 
 def component_table(evaluation: Artifact, task: str, policy: str) -> Markup:
     """Formula and mean of every component, with one measured step where it was not 0."""
     row = _drawn_row(evaluation, task, policy)
-    examples = {example["component"]: example for example in evaluation.data["examples"]}
+    examples = {example.component: example for example in evaluation.data.examples}
     rows = [
         (
             c.name,
             c.formula,
-            with_interval(row["components"][c.name], FORM),
+            with_interval(row.components[c.name], FORM),
             example_text(examples.get(c.name)),
         )
         for c in arena.COMPONENTS
     ]
-    total = (arena.TOTAL.name, arena.TOTAL.formula, with_interval(row["reward"], FORM), "")
+    total = (arena.TOTAL.name, arena.TOTAL.formula, with_interval(row.reward, FORM), "")
     return table(
         ("component", "formula", f"mean, {policy}", "a measured action, with all until the next"),
         [*rows, total],
@@ -78,26 +78,26 @@ def component_table(evaluation: Artifact, task: str, policy: str) -> Markup:
     )
 
 
-def example_text(example: Mapping[str, Any] | None) -> Markup:
+def example_text(example: ArenaExample | None) -> Markup:
     """A measured step with its reward, result code and seed; None where the component is 0."""
     if example is None:
         return Markup("always 0 in these tasks: none has a judge")
     return Markup("{}: {} → <code>{}</code> ({}, {}, seed {}, round {})").format(
-        f"{example['amount']:+.3f}",
-        example["words"],
-        example["code"],
-        example["task"],
-        example["policy"],
-        example["seed"],
-        example["round"],
+        f"{example.amount:+.3f}",
+        example.words,
+        example.code,
+        example.task,
+        example.policy,
+        example.seed,
+        example.round,
     )
 
 
-def _drawn_row(evaluation: Artifact, task: str, policy: str) -> Mapping[str, Any]:
+def _drawn_row(evaluation: Artifact, task: str, policy: str) -> ArenaRow:
     others = evaluation.config["others"][0]
     cell = (others, task, policy)
-    rows = evaluation.data["rows"]
-    return next(r for r in rows if (r["others"], r["task"], r["policy"]) == cell)
+    rows = evaluation.data.rows
+    return next(r for r in rows if (r.others, r.task, r.policy) == cell)
 
 
 # Action space -------------------------------------------------------------------------------------

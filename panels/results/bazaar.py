@@ -1,12 +1,11 @@
 """The bazaar's evaluations: metrics, columns, the informed oracle as a line, notes on tasks."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from env import TASKS
 from panels.results.evaluation import Bound, Game, Metric, View
 from panels.ui.tables import Column, number
+from sauda.records.schemas.market import OracleRow
 from sauda.records.store import Artifact
 
 FILES = (
@@ -20,9 +19,9 @@ METRICS = (
     Metric("grade", "Grade of the task", "Grade of the task", 3, (0.0, 1.0)),
 )
 COLUMNS = (
-    Column("success", lambda row: number(row["success_rate"])),
-    Column("deals", lambda row: number(row["deal_rate"])),
-    Column("rounds", lambda row: number(row["rounds"], ".2f")),
+    Column("success", lambda row: number(row.success_rate)),
+    Column("deals", lambda row: number(row.deal_rate)),
+    Column("rounds", lambda row: number(row.rounds, ".2f")),
 )
 
 
@@ -48,19 +47,19 @@ def oracle_bound(oracle: Artifact | None, evaluation: Artifact, view: View) -> B
     row = oracle_row(oracle, view.task)
     if row is None or view.metric != "grade":
         return None
-    mean = row["informed"]["mean"]
+    mean = row.informed.mean
     return Bound(
         mean,
         "informed oracle",
         "The line is what the best response to the known seller expects:"
-        f" {mean:.3f}, n = {row['n']:,}.",
+        f" {mean:.3f}, n = {row.n:,}.",
     )
 
 
-def oracle_row(oracle: Artifact | None, task: str) -> Mapping[str, Any] | None:
+def oracle_row(oracle: Artifact | None, task: str) -> OracleRow | None:
     """The row of a task in the oracle artifact; None where there is none."""
-    rows = oracle.data["rows"] if oracle else []
-    return next((row for row in rows if row["task"] == task), None)
+    rows = oracle.data.rows if oracle else []
+    return next((row for row in rows if row.task == task), None)
 
 
 def about(task: str) -> str:

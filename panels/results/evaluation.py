@@ -15,9 +15,13 @@ from env import Task
 from panels.ui.look import SERIES, bar_style, styled, whiskers
 from panels.ui.tables import Column, comparison, estimate, frame, number, with_interval
 from sauda.evaluation.evaluate import compare
+from sauda.records.schemas.arena import ArenaRow
+from sauda.records.schemas.base import Interval
+from sauda.records.schemas.base import Metric as SampleMetric
+from sauda.records.schemas.evaluation import Row as BazaarRow
 from sauda.records.store import Artifact
 
-Row = Mapping[str, Any]
+Row = BazaarRow | ArenaRow
 
 SPLITS = {"train": "Training seeds", "holdout": "Hold-out seeds"}
 WHISKERS = {"interval": "95 % interval", "sd": "Standard deviation"}
@@ -93,8 +97,8 @@ def rows_of(evaluation: Artifact, view: View) -> list[Row]:
     """
     rows = [
         row
-        for row in evaluation.data["rows"]
-        if (row["task"], row.get("others", DRAWN)) == (view.task, view.others)
+        for row in evaluation.data.rows
+        if (row.task, getattr(row, "others", DRAWN)) == (view.task, view.others)
     ]
     if not rows:
         raise NotPlayed(
@@ -102,8 +106,8 @@ def rows_of(evaluation: Artifact, view: View) -> list[Row]:
             f" {SPLITS[view.split].lower()}; choose “{DRAWN}”, or hold-out seeds"
         )
     if view.order == "name":
-        return sorted(rows, key=lambda row: row["policy"])
-    return sorted(rows, key=lambda row: -row[view.metric]["mean"])
+        return sorted(rows, key=lambda row: row.policy)
+    return sorted(rows, key=lambda row: -getattr(row, view.metric).mean)
 
 
 # Figure ------------------------------------------------------------------------------------------
@@ -112,10 +116,10 @@ def rows_of(evaluation: Artifact, view: View) -> list[Row]:
 def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
     """Mean of the metric per policy with its whisker, the first row on top; the bound as a line."""
     rows, metric = rows_of(evaluation, view)[::-1], game.metric(view.metric)  # drawn bottom up
-    spans = [span(row[metric.name], view.whisker) for row in rows]
+    spans = [span(getattr(row, metric.name), view.whisker) for row in rows]
     bar = go.Bar(
-        y=[row["policy"] for row in rows],
-        x=[cell["mean"] for cell in spans],
+        y=[row.policy for row in rows],
+        x=[cell.mean for cell in spans],
         orientation="h",
         error_x=whiskers(spans),
         hovertemplate=f"%{{y}}: %{{x:.{metric.digits}f}}<extra></extra>",
@@ -138,28 +142,28 @@ def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
     return figure.update_yaxes(showgrid=False)
 
 
-def span(figures: Mapping[str, float], whisker: str) -> dict[str, float]:
-    """Mean, low and high end of a whisker: the 95 % interval, or one standard deviation."""
-    mean = figures["mean"]
+def span(figures: SampleMetric, whisker: str) -> Interval:
+    """The mean with a whisker: the 95 % interval, or one standard deviation."""
     if whisker == "sd":
-        return {"mean": mean, "low": mean - figures["sd"], "high": mean + figures["sd"]}
-    return {"mean": mean, "low": figures["low"], "high": figures["high"]}
+        mean, sd = figures.mean, figures.sd
+        return Interval(mean=mean, low=mean - sd, high=mean + sd)
+    return figures
 
 
 def caption(game: Game, evaluation: Artifact, view: View) -> str:
     """The best and the worst policy, n, what the whiskers are, and what the line is."""
-    rows = sorted(rows_of(evaluation, view), key=lambda row: -row[view.metric]["mean"])
+    rows = sorted(rows_of(evaluation, view), key=lambda row: -getattr(row, view.metric).mean)
     form = f"z.{game.metric(view.metric).digits}f"
-    best, last = rows[0][view.metric], rows[-1]
-    leaders = [row["policy"] for row in rows if row[view.metric]["mean"] == best["mean"]]
+    best, last = getattr(rows[0], view.metric), rows[-1]
+    leaders = [row.policy for row in rows if getattr(row, view.metric).mean == best.mean]
     if leaders[1:]:
         lead = f"{', '.join(leaders[:-1])} and {leaders[-1]} share the lead"
     else:
         lead = f"{leaders[0]} leads"
     bound = game.bound(evaluation, view)
     return (
-        f"{lead} with {with_interval(best, form)}, {last['policy']} is last with"
-        f" {with_interval(last[view.metric], form)}; n = {rows[0]['n']:,} episodes a policy,"
+        f"{lead} with {with_interval(best, form)}, {last.policy} is last with"
+        f" {with_interval(getattr(last, view.metric), form)}; n = {rows[0].n:,} episodes a policy,"
         f" {WHISKER_TEXT[view.whisker]}." + (f" {bound.sentence}" if bound else "")
     )
 
@@ -188,14 +192,14 @@ def _shared_columns(
     name, form = metric.name, f"z.{metric.digits}f"
     elsewhere = next(label for split, label in SPLITS.items() if split != view.split).lower()
     return (
-        Column("policy", lambda row: row["policy"]),
-        Column("n", lambda row: number(row["n"], ",")),
-        Column("mean [95 % interval]", lambda row: estimate(row[name], form)),
-        Column("sd", lambda row: number(row[name]["sd"], form)),
-        Column("IQM", lambda row: number(row[name]["iqm"], form)),
+        Column("policy", lambda row: row.policy),
+        Column("n", lambda row: number(row.n, ",")),
+        Column("mean [95 % interval]", lambda row: estimate(getattr(row, name), form)),
+        Column("sd", lambda row: number(getattr(row, name).sd, form)),
+        Column("IQM", lambda row: number(getattr(row, name).iqm, form)),
         Column(
             f"against {evaluation.config['baseline']} [95 %]",
-            lambda row: estimate(paired(row[name]), f"+{form}"),
+            lambda row: estimate(getattr(row, name).paired(), f"+{form}"),
         ),
         Column(
             f"change on {elsewhere}",
@@ -206,23 +210,15 @@ def _shared_columns(
 
 ENDS = Column(
     "how it ended",
-    lambda row: ", ".join(f"{end} {count:,}" for end, count in row["ends"].items() if count),
+    lambda row: ", ".join(f"{end} {count:,}" for end, count in row.ends.items() if count),
 )
-
-
-def paired(figures: Mapping[str, float]) -> Mapping[str, float] | None:
-    """The paired difference to the baseline with its interval; None where it was not played."""
-    if "difference" not in figures:
-        return None
-    keys = {"mean": "difference", "low": "difference_low", "high": "difference_high"}
-    return {end: figures[key] for end, key in keys.items()}
 
 
 def change(row: Row, other_split: Artifact | None, metric: str) -> float | None:
     """By how much the mean moves on the other seeds; None where they hold another game."""
-    key = (row["task"], row["policy"], row.get("others"))
-    for match in other_split.data["rows"] if other_split else ():
-        if (match["task"], match["policy"], match.get("others")) == key:
+    key = (row.task, row.policy, getattr(row, "others", None))
+    for match in other_split.data.rows if other_split else ():
+        if (match.task, match.policy, getattr(match, "others", None)) == key:
             try:
                 return compare(match, row, metric)
             except ValueError:  # the task or its opponents were changed between the evaluations

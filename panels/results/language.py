@@ -1,13 +1,14 @@
 """How well prices and tells are read in text, on sentences kept out of development. In Results."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from panels.ui.look import heading, note, table
 from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.language import KINDS
+from sauda.records.schemas.base import Interval
+from sauda.records.schemas.language import BlindLanguage, BlindPriceRow, Language, PriceRow
 from sauda.records.store import Artifact
 
 FILE = "language.json"
@@ -42,46 +43,44 @@ def reading(artifact: Artifact) -> Markup:
             " One set is by the reader’s author, the other by a writer who never saw the reader.",
         ),
         tells_table(data),
-        prices_table(data["blind"]["prices"]),
+        prices_table(data.blind.prices),
         note(
             "Precision: of the tells that are read, how many are meant. Recall: of those meant, how"
             " many are read. In brackets 95 % intervals (Wilson). A refused message gets a sentence"
             " that asks for one price; a wrong one is read as a price that was not offered."
         ),
-        provenance(artifact, f"n = {len(data['sentences']) + len(data['blind']['sentences'])}"),
+        provenance(artifact, f"n = {len(data.sentences) + len(data.blind.sentences)}"),
     ]
     return Markup("").join(parts)
 
 
-def tells_table(data: Mapping[str, Any]) -> Markup:
+def tells_table(data: Language | BlindLanguage) -> Markup:
     """Precision and recall of the tells, a row for every set and reader."""
-    sets = {"the reader’s author": data["rows"], "a blind writer": data["blind"]["rows"]}
+    sets = {"the reader’s author": data.rows, "a blind writer": data.blind.rows}
     rows = [
-        (writer, READERS[row["reader"]], row["n"], _share(row["precision"]), _share(row["recall"]))
+        (writer, READERS[row.reader], row.n, _share(row.precision), _share(row.recall))
         for writer, figures in sets.items()
         for row in figures
-        if (row["split"], row["language"], row["signal"]) == ("held_out", "all", "all")
+        if (row.split, row.language, row.signal) == ("held_out", "all", "all")
     ]
     columns = ("sentences by", "read by", "n", "precision", "recall")
     return table(columns, rows, "llrrr", "Tells")
 
 
-def prices_table(prices: Sequence[Mapping[str, Any]]) -> Markup:
+def prices_table(prices: Sequence[PriceRow | BlindPriceRow]) -> Markup:
     """Right, refused and wrong readings of the blind writer's held-out sentences, by kind."""
-    chosen = {
-        row["kind"]: row for row in prices if (row["reader"], row["split"]) == ("sauda", "held_out")
-    }
+    chosen = {row.kind: row for row in prices if (row.reader, row.split) == ("sauda", "held_out")}
     rows = []
     for kind in ("all", *KINDS[:-1]):
         row = chosen[kind]
-        right = row["exact"] + row["unpriced"] - row["false"]
-        wrong = row["other"] + row["false"]
-        rows.append((KIND_NAMES[kind], row["n"], right, row["missed"], wrong))
+        right = row.exact + row.unpriced - row.false_positives
+        wrong = row.other + row.false_positives
+        rows.append((KIND_NAMES[kind], row.n, right, row.missed, wrong))
     columns = ("kind of sentence", "n", "right", "refused", "wrong")
     return table(columns, rows, "lrrrr", "Prices, sentences by a blind writer")
 
 
-def _share(share: Mapping[str, float] | None) -> str:
+def _share(share: Interval | None) -> str:
     if share is None:
         return "–"
-    return f"{share['mean']:.2f} [{share['low']:.2f}, {share['high']:.2f}]"
+    return f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]"

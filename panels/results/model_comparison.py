@@ -11,7 +11,6 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.evaluation import paired
 from panels.results.model_labels import BASE, LAB_STAGES, STAGES, policy_label, series_role
 from panels.results.model_summary import (
     best_lab_script,
@@ -34,6 +33,7 @@ from panels.ui.tables import (
 )
 from sauda.evaluation.comparison_config import ORACLE
 from sauda.llm.registry import is_model
+from sauda.records.schemas.comparison import ArenaModelRow, ModelComparison, ModelRow
 from sauda.records.store import Artifact
 
 FORM = "z.3f"  # of grades
@@ -58,27 +58,27 @@ class Game:
 # Figures -----------------------------------------------------------------------------------------
 
 
-def rows_of(artifact: Artifact, task: str) -> list[Mapping[str, Any]]:
+def rows_of(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
     """The rows of one task, the best grade first."""
     rows = rows_by_policy(artifact, task).values()
-    return sorted(rows, key=lambda row: -row["grade"]["mean"])
+    return sorted(rows, key=lambda row: -row.grade.mean)
 
 
 def bars(artifact: Artifact, task: str) -> go.Figure:
     """Mean grade of every policy with its interval, one colour per stage of training."""
     rows = rows_of(artifact, task)[::-1]
     figure = go.Figure()
-    for role in dict.fromkeys(series_role(row["policy"]) for row in rows):
-        group = [row for row in rows if series_role(row["policy"]) == role]
+    for role in dict.fromkeys(series_role(row.policy) for row in rows):
+        group = [row for row in rows if series_role(row.policy) == role]
         figure.add_bar(
-            y=[policy_label(row["policy"]) for row in group],
-            x=[row["grade"]["mean"] for row in group],
-            error_x=whiskers([row["grade"] for row in group]),
+            y=[policy_label(row.policy) for row in group],
+            x=[row.grade.mean for row in group],
+            error_x=whiskers([row.grade for row in group]),
             orientation="h",
             hovertemplate="%{y}: %{x:.3f}<extra></extra>",
             **bar_style(role),
         )
-    labels = [policy_label(row["policy"]) for row in rows]
+    labels = [policy_label(row.policy) for row in rows]
     figure.update_layout(
         showlegend=False,
         bargap=0.35,
@@ -91,11 +91,11 @@ def bars(artifact: Artifact, task: str) -> go.Figure:
 def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
     """Mean grade of the bare model after each stage, beside lines of reference."""
     rows = rows_by_policy(artifact, task)
-    grades = {name: rows[name]["grade"] for name in game.stages if name in rows}
+    grades = {name: rows[name].grade for name in game.stages if name in rows}
     figure = go.Figure()
     figure.add_scatter(
         x=[policy_label(name) for name in grades],
-        y=[grade["mean"] for grade in grades.values()],
+        y=[grade.mean for grade in grades.values()],
         error_y=whiskers(list(grades.values())),
         hovertemplate="%{x}: %{y:.3f}<extra></extra>",
         **(line_style("sft") | {"mode": "lines+markers"}),
@@ -108,7 +108,7 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
             annotation={"text": f"{name}: {grade:.3f}", "font": {"size": 11}},
             annotation_position="top left",
         )
-    ends = [grade[end] for grade in grades.values() for end in ("low", "high")]
+    ends = [getattr(grade, end) for grade in grades.values() for end in ("low", "high")]
     lowest, highest = min([0.0, *ends]), max(grade for _, grade in references)
     room = 0.1 * (max([highest, *ends]) - lowest)  # a line's label stands above it
     span = [lowest - room / 2, max([highest + room, *ends])]
@@ -122,13 +122,13 @@ def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
     script, grade = best_script(rows)
     lines = [(f"best script, {policy_label(script)}", grade)]
     others = [name for name in ("belief", ORACLE) if name in rows]
-    return lines + [(policy_label(name), rows[name]["grade"]["mean"]) for name in others]
+    return lines + [(policy_label(name), rows[name].grade.mean) for name in others]
 
 
 def lab_references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
     """Mean grades of the best scripted lab and of the upper bound."""
     script, grade = best_lab_script(rows_by_policy(artifact, task))
-    bound = artifact.data["bounds"][0]["grade"]["mean"]
+    bound = artifact.data.bounds[0].grade.mean
     return [(f"best script, {policy_label(script)}", grade), ("upper bound", bound)]
 
 
@@ -139,13 +139,13 @@ def details(game: Game, artifact: Artifact, task: str) -> dict[str, Any]:
     """Every policy's grade, its difference to the base, and counts, as a sortable table's value."""
     baseline = artifact.config.get("baseline") or artifact.config["stages"][0]
     columns = (
-        Column("policy", lambda row: policy_label(row["policy"])),
-        Column("n", lambda row: number(row["n"], ",")),
-        Column("grade [95 %]", lambda row: estimate(row["grade"], FORM)),
+        Column("policy", lambda row: policy_label(row.policy)),
+        Column("n", lambda row: number(row.n, ",")),
+        Column("grade [95 %]", lambda row: estimate(row.grade, FORM)),
         Column(
             f"against {policy_label(baseline)} [95 %]",
             lambda row: estimate(
-                None if row["policy"] == baseline else paired(row["grade"]), f"+{FORM}"
+                None if row.policy == baseline else row.grade.paired(), f"+{FORM}"
             ),
         ),
         *game.columns,
@@ -158,10 +158,10 @@ def count_of(part: int, whole: int) -> Cell:
     return Cell(f"{part:,} of {whole:,}" if whole else MISSING, part / whole if whole else None)
 
 
-def invalid_replies(row: Mapping[str, Any]) -> Cell:
+def invalid_replies(row: ModelRow | ArenaModelRow) -> Cell:
     """How many replies of a model held no legal action; a dash for a script."""
-    requests = row["moves"] if "moves" in row else row["actions"]
-    return count_of(row["unparsed"], requests) if is_model(row["policy"]) else number(None)
+    requests = row.moves if isinstance(row, ModelRow) else row.actions
+    return count_of(row.invalid_replies, requests) if is_model(row.policy) else number(None)
 
 
 def stage_gains(artifact: Artifact, task: str) -> Markup:
@@ -170,14 +170,14 @@ def stage_gains(artifact: Artifact, task: str) -> Markup:
         ("from", "to", "on", "n", "difference [95 %]"),
         [
             (
-                policy_label(gain["before"]),
-                policy_label(gain["after"]),
-                ON[gain["on"]],
-                gain["n"],
-                with_interval({**gain, "mean": gain["difference"]}, "+.3f"),
+                policy_label(gain.before),
+                policy_label(gain.after),
+                ON[gain.on],
+                gain.n,
+                with_interval(gain.interval, "+.3f"),
             )
-            for gain in artifact.data["climbs"]
-            if gain["task"] == task
+            for gain in artifact.data.stage_gains
+            if gain.task == task
         ],
         align="lllrr",
         caption=f"{task}: gain of each stage of training, bare, paired by seed",
@@ -191,16 +191,16 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
          "accepted when due", "left when due"),
         [
             (
-                policy_label(row["policy"]),
-                row["moves"],
-                row["retreats"],
-                row["broken"],
-                row["over_limit"],
-                count_of(row["accepted"], row["accept_due"]).text,
-                count_of(row["walked"], row["walk_due"]).text,
+                policy_label(row.policy),
+                row.moves,
+                row.retreats,
+                row.broken,
+                row.over_limit,
+                count_of(row.accepted, row.accept_due).text,
+                count_of(row.walked, row.walk_due).text,
             )
             for row in rows_of(artifact, task)
-            if is_model(row["policy"]) and not row["policy"].startswith("null")
+            if is_model(row.policy) and not row.policy.startswith("null")
         ],
         caption=f"{task}: moves as the model proposed them; due is what the belief buyer does",
     )  # fmt: skip
@@ -209,8 +209,7 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
 def weights(artifact: Artifact) -> str:
     """Which weights stood behind the names, and which adapters on them."""
     return "; ".join(
-        f"{model['source']}, {_digests(model['sha256'])}"
-        for model in artifact.data["models"].values()
+        f"{model.source}, {_digests(model.sha256)}" for model in artifact.data.models.values()
     )
 
 
@@ -231,12 +230,12 @@ BAZAAR = Game(
     ),
     stages=tuple(STAGES),
     columns=(
-        Column("deals", lambda row: number(row["deal_rate"], ".0%")),
-        Column("forfeits", lambda row: number(row["ends"]["forfeit"], ",")),
+        Column("deals", lambda row: number(row.deal_rate, ".0%")),
+        Column("forfeits", lambda row: number(row.ends["forfeit"], ",")),
         Column("invalid replies", invalid_replies),
         Column(
             "changed by the wrapper",
-            lambda row: number(row["changed"] if "+" in row["policy"] else None, ","),
+            lambda row: number(row.changed if "+" in row.policy else None, ","),
         ),
     ),
     summary=model_summary,
@@ -251,11 +250,11 @@ ARENA = Game(
     ),
     stages=(BASE, *LAB_STAGES),
     columns=(
-        Column("jobs done", lambda row: number(row["jobs"]["mean"], ".2f")),
-        Column("jobs given", lambda row: number(row["jobs_had"], ".2f")),
+        Column("jobs done", lambda row: number(row.jobs.mean, ".2f")),
+        Column("jobs given", lambda row: number(row.jobs_had, ".2f")),
         Column(
             "valid actions",
-            lambda row: Cell(f"{row['valid']:.1%} of {row['actions']:,}", row["valid"]),
+            lambda row: Cell(f"{row.valid:.1%} of {row.actions:,}", row.valid),
         ),
         Column("invalid replies", invalid_replies),
     ),
@@ -284,7 +283,7 @@ def show(game: Game, artifact: Artifact, task: str) -> dict[str, Any]:
 
 def has_behaviour(artifact: Artifact) -> bool:
     """Whether the rows count broken offers and due deals; the arena's do not."""
-    return "retreats" in artifact.data["rows"][0]
+    return isinstance(artifact.data, ModelComparison)
 
 
 def build(game: Game) -> None:
@@ -294,7 +293,7 @@ def build(game: Game) -> None:
     if artifact is None:
         gr.HTML(missing)
         return
-    tasks = list(dict.fromkeys(row["task"] for row in artifact.data["rows"]))
+    tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
     task = gr.Radio(tasks, value=tasks[0], label="Task", visible=len(tasks) > 1)
     outputs = _outputs(game, show(game, artifact, tasks[0]))
 

@@ -6,7 +6,6 @@ as the model's.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,18 +14,20 @@ from panels.ui.tables import with_interval
 from sauda.evaluation.comparison_config import SCRIPTS
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
+from sauda.records.schemas.base import Interval
+from sauda.records.schemas.comparison import ArenaModelRow, GapClosed, ModelRow
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference
 
 FORM = "z.3f"  # of grades
 UNINFORMED_SCRIPTS = ("expert", *SCRIPTS)  # they know no more than the model
 
-Rows = Mapping[str, Mapping[str, Any]]  # by policy
+Rows = Mapping[str, ModelRow | ArenaModelRow]  # by policy
 
 
 def rows_by_policy(comparison: Artifact, task: str) -> Rows:
     """The rows of one task, by policy."""
-    return {row["policy"]: row for row in comparison.data["rows"] if row["task"] == task}
+    return {row.policy: row for row in comparison.data.rows if row.task == task}
 
 
 def best_script(rows: Rows) -> tuple[str, float]:
@@ -40,13 +41,13 @@ def best_lab_script(rows: Rows) -> tuple[str, float]:
 
 
 def _best(rows: Rows) -> tuple[str, float]:
-    best = max(rows, key=lambda name: rows[name]["grade"]["mean"])
-    return best, rows[best]["grade"]["mean"]
+    best = max(rows, key=lambda name: rows[name].grade.mean)
+    return best, rows[best].grade.mean
 
 
-def in_percent(share: Mapping[str, Any]) -> tuple[str, str]:
+def in_percent(share: GapClosed) -> tuple[str, str]:
     """A share of the gap closed, and its interval: "59%", "[46%, 72%]"."""
-    return f"{share['part']:.0%}", f"[{share['low']:.0%}, {share['high']:.0%}]"
+    return f"{share.share:.0%}", f"[{share.low:.0%}, {share.high:.0%}]"
 
 
 # The bazaar --------------------------------------------------------------------------------------
@@ -56,10 +57,10 @@ def in_percent(share: Mapping[str, Any]) -> tuple[str, str]:
 class Standing:
     """The stage that Sauda plays with, bare, on one task; figures are mean grades."""
 
-    row: Mapping[str, Any]
+    row: ModelRow
     base: float
     script: tuple[str, float]  # the best without hidden information
-    gap_closed: Mapping[str, Any] | None  # share of the gap from the base to the belief buyer
+    gap_closed: GapClosed | None  # share of the gap from the base to the belief buyer
 
 
 def standing(comparison: Artifact, task: str) -> Standing | None:
@@ -67,8 +68,8 @@ def standing(comparison: Artifact, task: str) -> Standing | None:
     rows = rows_by_policy(comparison, task)
     if OURS not in rows:
         return None
-    shares = {(row["task"], row["policy"]): row for row in comparison.data["ways"]}
-    base = rows[BASE]["grade"]["mean"]
+    shares = {(row.task, row.policy): row for row in comparison.data.gap_closed}
+    base = rows[BASE].grade.mean
     return Standing(rows[OURS], base, best_script(rows), shares.get((task, OURS)))
 
 
@@ -87,8 +88,8 @@ def _trained(comparison: Artifact, task: str) -> str:
     if place is None:
         return ""
     sentence = (
-        f"Bare, {policy_label(place.row['policy'])} wins"
-        f" {with_interval(place.row['grade'], FORM)} on n = {place.row['n']} hold-out seeds, the"
+        f"Bare, {policy_label(place.row.policy)} wins"
+        f" {with_interval(place.row.grade, FORM)} on n = {place.row.n} hold-out seeds, the"
         f" untrained base {place.base:{FORM}} and the best script {place.script[1]:{FORM}}"
     )
     if place.gap_closed is None:
@@ -102,18 +103,18 @@ def _trained(comparison: Artifact, task: str) -> str:
 def _later_stages(comparison: Artifact, task: str) -> Iterator[str]:
     """The gain of each stage after the one that Sauda plays with."""
     order = list(STAGES)
-    for gain in comparison.data["climbs"]:
-        later = order.index(gain["after"]) > order.index(OURS)
-        if later and (gain["task"], gain["on"]) == (task, "all"):
+    for gain in comparison.data.stage_gains:
+        later = order.index(gain.after) > order.index(OURS)
+        if later and (gain.task, gain.on) == (task, "all"):
             yield (
-                f"Training on to {policy_label(gain['after'])} changed that by"
-                f" {with_interval({**gain, 'mean': gain['difference']}, '+.3f')}."
+                f"Training on to {policy_label(gain.after)} changed that by"
+                f" {with_interval(gain.interval, '+.3f')}."
             )
 
 
 def wrapper_sentences(comparison: Artifact, task: str) -> Iterator[str]:
     """The grade of the published steering around the first and last stage, and around no model."""
-    grades = {name: columns["grade"] for name, columns in comparison.data["episodes"][task].items()}
+    grades = {name: columns.grade for name, columns in comparison.data.episodes[task].items()}
     alone = grades.get("null+steering")
     stages = [name for name in STAGES if name in grades]
     for stage in dict.fromkeys((stages[0], stages[-1]) if stages else ()):
@@ -123,7 +124,7 @@ def wrapper_sentences(comparison: Artifact, task: str) -> Iterator[str]:
         n = min(len(wrapped), len(alone))
         first, second = np.array(wrapped[:n]), np.array(alone[:n])
         mean, low, high = paired_difference(first, second)
-        gain = with_interval({"mean": mean, "low": low, "high": high}, "+.3f")
+        gain = with_interval(Interval(mean=mean, low=low, high=high), "+.3f")
         yield (
             f"The published steering wins {first.mean():{FORM}} around"
             f" {'the ' * (stage == BASE)}{policy_label(stage)} and {second.mean():{FORM}} around no"
@@ -148,18 +149,18 @@ def lab_summary(comparison: Artifact, task: str) -> str:
     base, last = rows[stages[0]], rows[stages[-1]]
     script, script_grade = best_lab_script(rows)
     sentences = [
-        f"Bare, {policy_label(last['policy'])} reaches {with_interval(last['grade'], FORM)} on n ="
-        f" {last['n']} hold-out seeds, the {policy_label(base['policy'])}"
-        f" {base['grade']['mean']:{FORM}}, the best script, {policy_label(script)},"
+        f"Bare, {policy_label(last.policy)} reaches {with_interval(last.grade, FORM)} on n ="
+        f" {last.n} hold-out seeds, the {policy_label(base.policy)}"
+        f" {base.grade.mean:{FORM}}, the best script, {policy_label(script)},"
         f" {script_grade:{FORM}}. The bound, if no other lab falls below what it can do alone, is"
-        f" {comparison.data['bounds'][0]['grade']['mean']:{FORM}}. A grade is the surplus over what"
+        f" {comparison.data.bounds[0].grade.mean:{FORM}}. A grade is the surplus over what"
         " the lab could have done alone, as a share of what its jobs are worth: below 0 it would"
         " have done better alone.",
         ZERO_GRADE,
     ]
-    if constrained := rows.get(f"{base['policy']}+constrained"):
+    if constrained := rows.get(f"{base.policy}+constrained"):
         sentences.append(
             "Under a grammar that offers only choices the rules take, whole plans for a job among"
-            f" them, the untrained base reaches {with_interval(constrained['grade'], FORM)}."
+            f" them, the untrained base reaches {with_interval(constrained.grade, FORM)}."
         )
     return " ".join(sentences)

@@ -19,15 +19,13 @@ def agreement_figure(reproduction: Artifact) -> go.Figure:
     figure = go.Figure()
     shades = {"surplus": "sft", "deal_rate": "grpo"}  # "longest" has no error to count in
     for metric, role in shades.items():
-        rows = [
-            r for r in reproduction.data["rows"] if r["metric"] == metric and r["z"] is not None
-        ]
+        rows = [r for r in reproduction.data.rows if r.metric == metric and r.z is not None]
         style = line_style(role) | {"mode": "markers"}
         figure.add_scatter(
-            x=[row["z"] for row in rows],
-            y=[row["task"] for row in rows],
+            x=[row.z for row in rows],
+            y=[row.task for row in rows],
             name={"surplus": "surplus", "deal_rate": "deal rate"}[metric],
-            customdata=[(row["policy"], row["published"], row["measured"]) for row in rows],
+            customdata=[(row.policy, row.published, row.measured) for row in rows],
             hovertemplate="%{customdata[0]}: published %{customdata[1]:.4f}, "
             "here %{customdata[2]:.4f}, z %{x:.2f}<extra></extra>",
             **style,
@@ -47,12 +45,12 @@ def agreement_figure(reproduction: Artifact) -> go.Figure:
 
 def agreement_sentence(reproduction: Artifact) -> str:
     """How many figures agree, in words."""
-    a = reproduction.data["agreement"]
-    sampled = a["figures"] - a["without_error"]
+    a = reproduction.data.agreement
+    sampled = a.figures - a.without_error
     return (
-        f"{a['within_three']} of {sampled} sampled figures lie within three standard errors of the"
-        f" difference, {a['within_two']} within two; of {a['without_error']} figures that do not"
-        f" vary, {a['without_error_equal']} are equal to four decimals."
+        f"{a.within_three} of {sampled} sampled figures lie within three standard errors of the"
+        f" difference, {a.within_two} within two; of {a.without_error} figures that do not"
+        f" vary, {a.without_error_equal} are equal to four decimals."
     )
 
 
@@ -60,14 +58,14 @@ def agreement_table(reproduction: Artifact) -> Markup:
     """Every compared figure."""
     rows = [
         (
-            row["task"],
-            row["policy"],
-            row["metric"].replace("_", " "),
-            f"{row['published']:.4f}",
-            f"{row['measured']:.4f}",
-            "equal" if row["z"] is None and row["equal"] else _z(row["z"]),
+            row.task,
+            row.policy,
+            row.metric.replace("_", " "),
+            f"{row.published:.4f}",
+            f"{row.measured:.4f}",
+            "equal" if row.z is None and row.equal else _z(row.z),
         )
-        for row in reproduction.data["rows"]
+        for row in reproduction.data.rows
     ]
     return table(("task", "policy", "figure", "published", "here", "z"), rows, align="lllrrr")
 
@@ -91,30 +89,26 @@ SYSTEMS = {"bazaar": "Haggling buyer", "arena": "GPU arena", "agreemate": "Agree
 def published_names(published: Artifact) -> list[tuple[str, str]]:
     """(label, id) of every published figure, by system."""
     return [
-        (f"{SYSTEMS[figure['system']]}: {figure['title']}", figure["id"])
-        for figure in sorted(
-            published.data["figures"], key=lambda f: list(SYSTEMS).index(f["system"])
-        )
+        (f"{SYSTEMS[figure.system]}: {figure.title}", figure.id)
+        for figure in sorted(published.data.figures, key=lambda f: list(SYSTEMS).index(f.system))
     ]
 
 
 def published_figure(published: Artifact, figure_id: str) -> Markup:
     """One published figure as a table, with its source, n and caveat."""
-    figure = next((f for f in published.data["figures"] if f["id"] == figure_id), None)
+    figure = next((f for f in published.data.figures if f.id == figure_id), None)
     if figure is None:
         return trouble(ValueError(f"no published figure {figure_id!r:.40}"))
-    align = "".join(
-        _side([row[i] for row in figure["rows"]]) for i in range(len(figure["columns"]))
-    )
-    rows = [["–" if cell is None else cell for cell in row] for row in figure["rows"]]
-    n = "n is not given" if figure["n"] is None else f"n = {figure['n']:,}"
+    align = "".join(_side([row[i] for row in figure.rows]) for i in range(len(figure.columns)))
+    rows = [["–" if cell is None else cell for cell in row] for row in figure.rows]
+    n = "n is not given" if figure.n is None else f"n = {figure.n:,}"
     return Markup('<p>{} {}</p><p class="sauda-note">{} ({}). Source: {}.</p>{}').format(
         badge("published"),
-        figure["caveat"],
+        figure.caveat,
         n,
-        figure["n_of"],
-        figure["source"],
-        table([c.replace("_", " ") for c in figure["columns"]], rows, align, figure["title"]),
+        figure.n_of,
+        figure.source,
+        table([c.replace("_", " ") for c in figure.columns], rows, align, figure.title),
     )
 
 
@@ -149,7 +143,7 @@ def _reproduction() -> None:
         )
     )
     gr.HTML(differences_table())
-    gr.HTML(provenance(reproduction, f"n = {len(reproduction.data['rows'])} figures"))
+    gr.HTML(provenance(reproduction, f"n = {len(reproduction.data.rows)} figures"))
 
 
 def _published() -> None:

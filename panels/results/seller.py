@@ -1,12 +1,10 @@
 """How good a model's words are as a seller, beside a stub that has none: a part of Results."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from markupsafe import Markup
 
 from panels.ui.look import heading, note, table
 from panels.ui.provenance import load_or_say, provenance
+from sauda.records.schemas.seller import SellerCell, SellerRow
 from sauda.records.store import Artifact
 
 FILE = "seller_quality.json"
@@ -31,8 +29,8 @@ def quality(artifact: Artifact) -> Markup:
         *(criteria(artifact, test) for test in TITLES),
         *(
             confusion(artifact, side)
-            for side in artifact.data["judges"]["tables"]
-            if side in artifact.data["models"] or side == "asks alone"
+            for side in artifact.data.judges.tables
+            if side in artifact.data.models or side == "asks alone"
         ),
         faults(artifact),
         note(
@@ -49,18 +47,18 @@ def quality(artifact: Artifact) -> Markup:
 
 def criteria(artifact: Artifact, test: str) -> Markup:
     """One test's criteria, a row each, a column for every side."""
-    rows = [row for row in artifact.data["rows"] if row["test"] == test]
-    names = list(dict.fromkeys(side for row in rows for side in row["sides"]))
+    rows = [row for row in artifact.data.rows if row.test == test]
+    names = list(dict.fromkeys(side for row in rows for side in row.sides))
     published = test == "published"
     return table(
         ("criterion", "what is counted", "target", *(["published"] if published else []), *names),
         [
             (
-                row["criterion"].replace("_", " "),
-                row["about"],
-                row["target"] or "–",
-                *([f"{row['published']:g}"] if published else []),
-                *(_cell(row, row["sides"].get(name)) for name in names),
+                row.criterion.replace("_", " "),
+                row.about,
+                row.target or "–",
+                *([f"{row.published:g}"] if published else []),
+                *(_cell(row, row.sides.get(name)) for name in names),
             )
             for row in rows
         ],
@@ -69,20 +67,20 @@ def criteria(artifact: Artifact, test: str) -> Markup:
     )
 
 
-def _cell(row: Mapping[str, Any], cell: Mapping[str, Any] | None) -> Markup | str:
+def _cell(row: SellerRow, cell: SellerCell | None) -> Markup | str:
     if cell is None:
         return "–"
-    if row["criterion"] in COUNTED:
-        figures = f"{cell['mean']:.2f} [{cell['low']:.2f}, {cell['high']:.2f}]"
+    if row.criterion in COUNTED:
+        figures = f"{cell.mean:.2f} [{cell.low:.2f}, {cell.high:.2f}]"
     else:
-        figures = f"{cell['mean']:.1%} [{cell['low']:.1%}, {cell['high']:.1%}]"
-    text = f"{figures}, {cell['n']:,} {cell['of']}"
-    return Markup("<strong>{}</strong>").format(text) if cell["meets"] is False else text
+        figures = f"{cell.mean:.1%} [{cell.low:.1%}, {cell.high:.1%}]"
+    text = f"{figures}, {cell.n:,} {cell.of}"
+    return Markup("<strong>{}</strong>").format(text) if cell.meets is False else text
 
 
 def confusion(artifact: Artifact, side: str) -> Markup:
     """Whom the judge took each persona for, from the words of `side` or from the asks alone."""
-    personas, counts = artifact.data["judges"]["personas"], artifact.data["judges"]["tables"][side]
+    personas, counts = artifact.data.judges.personas, artifact.data.judges.tables[side]
     told = "the asks alone" if side == "asks alone" else f"the words of {side}"
     return table(
         ("games of", *personas),
@@ -93,7 +91,7 @@ def confusion(artifact: Artifact, side: str) -> Markup:
 
 def faults(artifact: Artifact) -> Markup:
     """How often each fault was found in the texts of each side."""
-    counts = artifact.data["faults"]
+    counts = artifact.data.faults
     names = list(dict.fromkeys(fault for side in counts.values() for fault in side))
     if not names:
         return note("No fault was found in any text.")
@@ -105,4 +103,4 @@ def faults(artifact: Artifact) -> Markup:
 
 
 def _models(artifact: Artifact) -> str:
-    return " · ".join(f"words of {m['source']}" for m in artifact.data["models"].values())
+    return " · ".join(f"words of {m.source}" for m in artifact.data.models.values())

@@ -91,21 +91,21 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
         command = entry(comparison.file).command
         fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
         raise ArtifactError(fault, command)
-    grade, (script, best) = place.row["grade"], place.script
+    grade, (script, best) = place.row.grade, place.script
     part, interval = in_percent(place.gap_closed)
     return (
         stat(
-            f"{grade['mean']:z.3f}",
+            f"{grade.mean:z.3f}",
             "mean grade of Sauda, bare, on the open market; 1 is best",
-            f"[{grade['low']:z.3f}, {grade['high']:z.3f}]",
-            f"{place.row['policy']} on {MARKET}, hold-out seeds, n = {place.row['n']}; the best"
+            f"[{grade.low:z.3f}, {grade.high:z.3f}]",
+            f"{place.row.policy} on {MARKET}, hold-out seeds, n = {place.row.n}; the best"
             f" script, {script}, wins {best:z.3f}",
         ),
         stat(
             part,
             "of the gap between the untrained base and its teacher that training closed",
             interval,
-            f"paired, n = {place.gap_closed['n']}; the base wins {place.base:z.3f}",
+            f"paired, n = {place.gap_closed.n}; the base wins {place.base:z.3f}",
         ),
     )
 

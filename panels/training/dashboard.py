@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from panels.training.logs import EVALUATION, GRADES, REWARD, REWARD_STD, Log, Metric, Row
 from panels.training.permalink import SCALES, View
 from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers
+from sauda.records.schemas.base import Interval
 from sauda.statistics import averaged
 
 Values = Sequence[float | None]
@@ -204,7 +205,7 @@ def _evaluations(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> d
         [row[key] for row in rows] for key in ("grade", "grade_low", "grade_high")
     )
     cells = [
-        {"mean": mean, "low": low, "high": high}
+        Interval(mean=mean, low=low, high=high)
         for mean, low, high in zip(means, lows, highs, strict=True)
     ]
     return {

@@ -12,6 +12,7 @@ import pandas as pd
 
 from env import ARENA_TASKS
 from panels.training.permalink import View
+from sauda.records.schemas.training import TrainingRun
 from sauda.records.store import Artifact
 
 Row = Mapping[str, Any]
@@ -108,27 +109,25 @@ class Log:
 def recorded(run: Artifact) -> Log:
     """The log of one of our runs."""
     data = run.data
-    tasks = (data.get("rows") or data.get("games") or {}).get("task", ())
+    games = data.rows or data.games
+    tasks = games.task if games else ()
     game = "arena" if any(task in ARENA_TASKS for task in tasks) else "bazaar"
     place = " in the arena" if game == "arena" else ""
-    name = f"{data['stage'].upper()}{place}, {data['base']['name']}"
-    rows = [row.as_json() for row in data["log"]]
-    return Log(name, data["stage"], rows, _evaluations(data), data["resumed"], game=game)
+    log = [row.as_json() for row in data.log]
+    name = f"{data.stage.upper()}{place}, {data.base.name}"
+    return Log(name, data.stage, log, _evaluations(data), data.resumed, game=game)
 
 
-def _evaluations(data: Mapping[str, Any]) -> list[Row]:
+def _evaluations(data: TrainingRun) -> list[Row]:
     """The checkpoint evaluations as rows, with the tokens and seconds of their step."""
-    start = {"step": 0, "tokens": 0, "seconds": 0}
-    steps = {row["step"]: row for row in (start, *data["log"])}
-    return [
-        {
-            "step": evaluation["step"],
-            **{key: steps.get(evaluation["step"], {}).get(key) for key in ("tokens", "seconds")},
-            "grade": evaluation["reward"],
-            **{f"grade_{key}": evaluation[key] for key in ("low", "high", "n")},
-        }
-        for evaluation in data.get("probes") or ()
-    ]
+    at = {row.step: (row.num_tokens, row.seconds) for row in data.log} | {0: (0, 0)}
+    rows = []
+    for evaluation in data.checkpoint_evaluations or ():
+        tokens, seconds = at.get(evaluation.step, (None, None))
+        row = {"step": evaluation.step, "tokens": tokens, "seconds": seconds}
+        row |= {"grade": evaluation.reward, "grade_low": evaluation.low}
+        rows.append(row | {"grade_high": evaluation.high, "grade_n": evaluation.n})
+    return rows
 
 
 PUBLISHED = {"v2": "grpo-v2-log", "v2-tells": "grpo-v2-tells-log"}  # ids in published.json
@@ -136,14 +135,14 @@ PUBLISHED = {"v2": "grpo-v2-log", "v2-tells": "grpo-v2-tells-log"}  # ids in pub
 
 def published_logs(published: Artifact) -> dict[str, Log]:
     """The published GRPO logs by model name. They hold no tokens; the time is accumulated."""
-    figures = {figure["id"]: figure for figure in published.data["figures"]}
+    figures = {figure.id: figure for figure in published.data.figures}
     logs = {}
     for name, figure_id in PUBLISHED.items():
         if figure := figures.get(figure_id):
-            rows = [dict(zip(figure["columns"], row, strict=True)) for row in figure["rows"]]
+            rows = [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
             elapsed = accumulate(row["step_time_s"] for row in rows)
             timed = [row | {"seconds": s} for row, s in zip(rows, elapsed, strict=True)]
-            logs[name] = Log(f"published {name}", "published", timed, caveat=figure["caveat"])
+            logs[name] = Log(f"published {name}", "published", timed, caveat=figure.caveat)
     return logs
 
 
@@ -167,7 +166,7 @@ def log_table(runs: Sequence[Artifact]) -> pd.DataFrame:
 
 
 def _run_table(run: Artifact) -> pd.DataFrame:
-    log, names = recorded(run), _column_names(run.data["stage"])
+    log, names = recorded(run), _column_names(run.data.stage)
     table = pd.DataFrame(list(log.rows)).set_index("step")
     if log.evaluations:
         table = table.combine_first(pd.DataFrame(list(log.evaluations)).set_index("step"))

@@ -1,8 +1,5 @@
 """Training: the curves of language models and of the arena's policy selector, from their logs."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
@@ -11,6 +8,7 @@ from panels.training import runs
 from panels.ui.look import QUIET, SERIES, heading, line_style, styled
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from sauda.records.schemas.training import SelectorEpisode
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
 
@@ -22,13 +20,13 @@ SMOOTHING = 0.9  # of the moving average, at first
 def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
     """Reward per training episode of `task`: raw points, moving average, the expert's average."""
     rows = _rows(selector, task)
-    x = [row["episode"] for row in rows]
-    rewards = [row["reward"] for row in rows]
+    x = [row.episode for row in rows]
+    rewards = [row.reward for row in rows]
     figure = go.Figure()
     raw = {"color": SERIES["buyer"].light, "size": 5, "opacity": 0.35}
     figure.add_scatter(
         x=x, y=rewards, mode="markers", marker=raw, name="selector, each episode",
-        customdata=[row["policy"] for row in rows],
+        customdata=[row.policy for row in rows],
         hovertemplate="episode %{x}: %{y:.3f} by %{customdata}<extra></extra>",
     )  # fmt: skip
     smoothed = line_style("buyer") | {"mode": "lines"}
@@ -36,7 +34,7 @@ def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
         x=x, y=averaged(rewards, smoothing), name="selector, averaged",
         hovertemplate="averaged: %{y:.3f}<extra></extra>", **smoothed,
     )  # fmt: skip
-    expert = averaged([row["expert"] for row in rows], smoothing)
+    expert = averaged([row.expert for row in rows], smoothing)
     figure.add_scatter(
         x=x, y=expert, name="rule_based_expert on the same worlds, averaged",
         hovertemplate="expert: %{y:.3f}<extra></extra>",
@@ -50,11 +48,11 @@ def choice_figure(selector: Artifact, task: str) -> go.Figure:
     """The selector's probability of each policy after every episode of `task`."""
     rows, figure = _rows(selector, task), go.Figure()
     roles = {"planner": "buyer", "rule_based_expert": "seller"}
-    for i, name in enumerate(selector.data["arms"]):
+    for i, name in enumerate(selector.data.arms):
         role = roles.get(name, "scripted")
         figure.add_scatter(
-            x=[row["episode"] for row in rows],
-            y=[row["after"][i] for row in rows],
+            x=[row.episode for row in rows],
+            y=[row.after[i] for row in rows],
             name=name,
             hovertemplate=f"{name}: %{{y:.2f}}<extra></extra>",
             **(line_style(role) | {"mode": "lines"}),
@@ -63,16 +61,16 @@ def choice_figure(selector: Artifact, task: str) -> go.Figure:
     return styled(figure, 340).update_yaxes(title="probability", range=[0, 1])
 
 
-def _rows(selector: Artifact, task: str) -> list[Mapping[str, Any]]:
-    return [row for row in selector.data["curve"] if row["task"] == task]
+def _rows(selector: Artifact, task: str) -> list[SelectorEpisode]:
+    return [row for row in selector.data.curve if row.task == task]
 
 
 def outcome(selector: Artifact, task: str) -> str:
     """The policy that the selector ends on, and its gain over the expert, as text."""
-    final = next(row for row in selector.data["final"] if row["task"] == task)
+    final = next(row for row in selector.data.final if row.task == task)
     return (
-        f"On {task} the selector ends on {final['policy']}. On {final['n']} hold-out worlds that is"
-        f" {with_interval(final['less_expert'], '+.3f')} of reward against"
+        f"On {task} the selector ends on {final.policy}. On {final.n} hold-out worlds that is"
+        f" {with_interval(final.less_expert, '+.3f')} of reward against"
         " rule_based_expert (paired, 95 % bootstrap interval)."
     )
 

@@ -14,6 +14,8 @@ from types import MappingProxyType
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from sauda.records.schemas.base import Interval
+
 PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "paper": ("#FAF7F0", "#14131A"),
@@ -96,11 +98,11 @@ def bar_style(role: str, published: bool = False) -> dict:
     return {"marker": marker}
 
 
-def whiskers(cells: Sequence[Mapping[str, float]]) -> dict:
+def whiskers(cells: Sequence[Interval]) -> dict:
     """Error bars that reach from each mean to both ends of its interval."""
     return {
-        "array": [cell["high"] - cell["mean"] for cell in cells],
-        "arrayminus": [cell["mean"] - cell["low"] for cell in cells],
+        "array": [cell.high - cell.mean for cell in cells],
+        "arrayminus": [cell.mean - cell.low for cell in cells],
         "symmetric": False,
     }
 

@@ -1,6 +1,6 @@
 """Rows of artifacts as tables: sortable ones for the page, pandas frames for CSV files."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import gradio as gr
 import pandas as pd
 
 from panels.ui.look import downloads
-from sauda.records.schemas.base import Record
+from sauda.records.schemas.base import Interval, Record
 
 MISSING = "–"
 
@@ -34,16 +34,16 @@ def number(value: float | None, form: str = ".3f") -> Cell:
     return Cell(MISSING if value is None else format(value, form), value)
 
 
-def estimate(figures: Mapping[str, float] | None, form: str = ".3f") -> Cell:
+def estimate(figures: Interval | None, form: str = ".3f") -> Cell:
     """A mean with its interval, sorted by the mean; a dash where there is none."""
     if figures is None:
         return Cell(MISSING, None)
-    return Cell(with_interval(figures, form), figures["mean"])
+    return Cell(with_interval(figures, form), figures.mean)
 
 
-def with_interval(figures: Mapping[str, float], form: str = ".3f") -> str:
+def with_interval(figures: Interval, form: str = ".3f") -> str:
     """A mean with its interval: "0.412 [0.395, 0.430]"."""
-    mean, low, high = (format(figures[key], form) for key in ("mean", "low", "high"))
+    mean, low, high = (format(getattr(figures, key), form) for key in ("mean", "low", "high"))
     return f"{mean} [{low}, {high}]"
 
 

@@ -1,6 +1,5 @@
 """How near players of the open market come to its optimum, and which sellers yield most."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import gradio as gr
@@ -10,6 +9,7 @@ from markupsafe import Markup
 from panels.ui.look import QUIET, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from sauda.records.schemas.market import InformedShare, OracleRow, PolicyShare, SellerTypeRow
 from sauda.records.store import Artifact
 
 
@@ -20,48 +20,48 @@ def bounds_table(oracle: Artifact) -> Markup:
          "best of the search", "wait", "leave at once"),
         [
             (
-                row["task"] + ("" if row["bound"] == "optimum" else " (upper bound)"),
-                f"{row['n']:,}",
-                with_interval(row["informed"]),
-                of_informed(row["informed_play"]),
-                "–" if row["belief"] is None else of_informed(row["belief"]),
+                row.task + ("" if row.bound == "optimum" else " (upper bound)"),
+                f"{row.n:,}",
+                with_interval(row.informed),
+                of_informed(row.informed_play),
+                "–" if row.belief is None else of_informed(row.belief),
                 best_script(row),
-                of_informed(row["search"]["holdout"]),
+                of_informed(row.search.holdout),
                 *(of_informed(scripted(row, name)) for name in ("wait", "leave")),
             )
-            for row in oracle.data["rows"]
+            for row in oracle.data.rows
         ],
         caption="Mean grade on hold-out seeds, and what share of the informed oracle it is",
     )  # fmt: skip
 
 
-def scripted(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def scripted(row: OracleRow | SellerTypeRow, name: str) -> PolicyShare:
     """The figures of policy `name` in a row of the oracle artifact."""
-    return next(cell for cell in row["policies"] if cell["policy"] == name)
+    return next(cell for cell in row.policies if cell.policy == name)
 
 
-def best_script(row: Mapping[str, Any]) -> str:
+def best_script(row: OracleRow | SellerTypeRow) -> str:
     """Name and grade of the best scripted buyer in a row of the oracle artifact."""
-    best = max((p for p in row["policies"] if p["policy"] != "leave"), key=lambda p: p["mean"])
-    return f"{best['policy']} {of_informed(best)}"
+    best = max((p for p in row.policies if p.policy != "leave"), key=lambda p: p.mean)
+    return f"{best.policy} {of_informed(best)}"
 
 
 def search_sentence(oracle: Artifact) -> str:
     """What the search tried, and how much a finer price grid would change the oracle's values."""
-    rows = oracle.data["rows"]
-    errors = [row["grid_error"] for row in rows]
+    rows = oracle.data.rows
+    errors = [row.grid_error for row in rows]
     return (
-        f"The search tried {rows[0]['search']['tried']} fixed schedules and waiting scripts a task"
+        f"The search tried {rows[0].search.tried} fixed schedules and waiting scripts a task"
         " on training seeds. Halving the oracle’s price grid moved a value by"
-        f" {max(error['mean'] for error in errors):.4f} on average at most"
-        f" (n = {errors[0]['n']} deals a task), and by"
-        f" {max(error['max'] for error in errors):.3f} at worst."
+        f" {max(error.mean for error in errors):.4f} on average at most"
+        f" (n = {errors[0].n} deals a task), and by"
+        f" {max(error.max for error in errors):.3f} at worst."
     )
 
 
-def of_informed(figures: Mapping[str, float]) -> str:
+def of_informed(figures: InformedShare) -> str:
     """A mean grade and its share of the informed oracle's grade: "0.412 (73%)"."""
-    return f"{figures['mean']:.3f} ({figures['share']:.0%})"
+    return f"{figures.mean:.3f} ({figures.share:.0%})"
 
 
 # Yield by seller type ----------------------------------------------------------------------------
@@ -69,12 +69,12 @@ def of_informed(figures: Mapping[str, float]) -> str:
 
 def yield_figure(oracle: Artifact, task: str) -> go.Figure:
     """Mean grade against each seller type: best response, belief buyer, best script, waiting."""
-    types = _row(oracle, task)["types"]
+    types = _row(oracle, task).types
     figure = go.Figure()
     for name, style, cells in _contestants(types):
         figure.add_scatter(
-            y=[row["type"] for row in types],
-            x=[cell["mean"] for cell in cells],
+            y=[row.type for row in types],
+            x=[cell.mean for cell in cells],
             error_x=whiskers(cells) | {"thickness": 1.25, "width": 4},
             name=name,
             hovertemplate=f"{name}: %{{x:.3f}}<extra>%{{y}}</extra>",
@@ -84,14 +84,14 @@ def yield_figure(oracle: Artifact, task: str) -> go.Figure:
     return styled(figure, height=300).update_yaxes(showgrid=False, autorange="reversed")
 
 
-def _contestants(types: list[Mapping[str, Any]]) -> list[tuple[str, dict, list[Any]]]:
+def _contestants(types: list[SellerTypeRow]) -> list[tuple[str, dict, list[Any]]]:
     """Name, line style and figures (one per seller type) of each series of the figure."""
     ink = line_style("oracle") | {"marker": {"symbol": "line-ns-open", "size": 16}}
     ink["marker"] |= {"color": ink["line"]["color"], "line": {"width": 2}}
-    shown = [("best response to the known seller", ink, [row["informed"] for row in types])]
-    if types[0]["belief"] is not None:
-        shown.append(("belief buyer", line_style("buyer"), [row["belief"] for row in types]))
-    best = [max(_scripts(row), key=lambda cell: cell["mean"]) for row in types]
+    shown = [("best response to the known seller", ink, [row.informed for row in types])]
+    if types[0].belief is not None:
+        shown.append(("belief buyer", line_style("buyer"), [row.belief for row in types]))
+    best = [max(_scripts(row), key=lambda cell: cell.mean) for row in types]
     shown.append(("best script of this type", line_style("scripted"), best))
     waits = [scripted(row, "wait") for row in types]
     shown.append(("wait", line_style("scripted", published=True), waits))
@@ -100,16 +100,16 @@ def _contestants(types: list[Mapping[str, Any]]) -> list[tuple[str, dict, list[A
 
 def yield_table(oracle: Artifact, task: str) -> Markup:
     """Mean grade of every scripted policy against each seller type."""
-    types = _row(oracle, task)["types"]
-    policies = [cell["policy"] for cell in types[0]["policies"]]
+    types = _row(oracle, task).types
+    policies = [cell.policy for cell in types[0].policies]
     return table(
         ("seller type", "n", "best response", "belief buyer", *policies),
         [
             (
-                row["type"],
-                f"{row['n']:,}",
-                with_interval(row["informed"]),
-                "–" if row["belief"] is None else of_informed(row["belief"]),
+                row.type,
+                f"{row.n:,}",
+                with_interval(row.informed),
+                "–" if row.belief is None else of_informed(row.belief),
                 *(of_informed(scripted(row, name)) for name in policies),
             )
             for row in types
@@ -120,24 +120,24 @@ def yield_table(oracle: Artifact, task: str) -> Markup:
 
 def yield_sentence(oracle: Artifact, task: str) -> str:
     """Which seller type yields most and which least, as text."""
-    types = sorted(_row(oracle, task)["types"], key=lambda row: -row["informed"]["mean"])
+    types = sorted(_row(oracle, task).types, key=lambda row: -row.informed.mean)
     most, least = types[0], types[-1]
-    best = max(_scripts(most), key=lambda cell: cell["mean"])
+    best = max(_scripts(most), key=lambda cell: cell.mean)
     return (
-        f"A {most['type']} seller yields most: its best response expects"
-        f" {most['informed']['mean']:.3f} (n = {most['n']}), and the best script,"
-        f" {best['policy']}, takes {best['share']:.0%} of that."
-        f" A {least['type']} seller yields least, {least['informed']['mean']:.3f}"
-        f" (n = {least['n']}). Whiskers are 95 % bootstrap intervals."
+        f"A {most.type} seller yields most: its best response expects"
+        f" {most.informed.mean:.3f} (n = {most.n}), and the best script,"
+        f" {best.policy}, takes {best.share:.0%} of that."
+        f" A {least.type} seller yields least, {least.informed.mean:.3f}"
+        f" (n = {least.n}). Whiskers are 95 % bootstrap intervals."
     )
 
 
-def _row(oracle: Artifact, task: str) -> Mapping[str, Any]:
-    return next(row for row in oracle.data["rows"] if row["task"] == task)
+def _row(oracle: Artifact, task: str) -> OracleRow:
+    return next(row for row in oracle.data.rows if row.task == task)
 
 
-def _scripts(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [cell for cell in row["policies"] if cell["policy"] != "leave"]
+def _scripts(row: OracleRow | SellerTypeRow) -> list[PolicyShare]:
+    return [cell for cell in row.policies if cell.policy != "leave"]
 
 
 # Layout ------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def _yield_by_type(oracle: Artifact) -> None:
             " come near it.",
         )
     )
-    tasks = [row["task"] for row in oracle.data["rows"]]
+    tasks = [row.task for row in oracle.data.rows]
 
     def show(task: str) -> tuple[go.Figure, Markup, Markup]:
         return (

@@ -1,8 +1,5 @@
 """What the sellers of the open market give away by their manner, and what they remember."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import gradio as gr
 import numpy as np
 import plotly.graph_objects as go
@@ -12,6 +9,8 @@ from env import MARKETS
 from panels.ui.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from sauda.records.schemas.base import Interval
+from sauda.records.schemas.market import Career, Manner, SignalRow
 from sauda.records.store import Artifact
 
 CAREER, DEALS = "bazaar/career", MARKETS["career"].deals
@@ -27,15 +26,14 @@ CAUSES = {
 
 def manner_figure(market: Artifact, task: str) -> go.Figure:
     """Partial R² of each signal for the hidden cause that drives it, with 95 % intervals."""
-    rows = [row for row in _manner(market, task)["signals"] if row["cause"]][::-1]
-    ends = {"mean": "r2", "low": "low", "high": "high"}
-    cells = [{end: row[name][row["cause"]] for end, name in ends.items()} for row in rows]
+    rows = [row for row in _manner(market, task).signals if row.cause][::-1]
+    cells = [explained(row, row.cause) for row in rows]
     bar = go.Bar(
-        y=[row["signal"].replace("_", " ") for row in rows],
-        x=[cell["mean"] for cell in cells],
+        y=[row.signal.replace("_", " ") for row in rows],
+        x=[cell.mean for cell in cells],
         error_x=whiskers(cells),
         orientation="h",
-        customdata=[CAUSES[row["cause"]] for row in rows],
+        customdata=[CAUSES[row.cause] for row in rows],
         hovertemplate="%{y} shows %{customdata}: %{x:.3f}<extra></extra>",
         **bar_style("seller"),
     )
@@ -50,40 +48,45 @@ def manner_table(market: Artifact, task: str) -> Markup:
         ("signal", "drawn from", *CAUSES),
         [
             (
-                row["signal"].replace("_", " "),
-                row["cause"] or "the asks alone",
+                row.signal.replace("_", " "),
+                row.cause or "the asks alone",
                 *(_partial_r2(row, cause) for cause in CAUSES),
             )
-            for row in _manner(market, task)["signals"]
+            for row in _manner(market, task).signals
         ],
         align="ll" + "r" * len(CAUSES),
         caption=f"Partial R² of each signal for each hidden cause, {task}; interval for its own",
     )
 
 
-def _partial_r2(row: Mapping[str, Any], cause: str) -> str:
+def _partial_r2(row: SignalRow, cause: str) -> str:
     """Partial R² of a signal for one cause, with its interval for the cause that drives it."""
-    if row["cause"] != cause:
-        return f"{row['r2'][cause]:.3f}"
-    return with_interval({"mean": row["r2"][cause]} | {e: row[e][cause] for e in ("low", "high")})
+    if row.cause != cause:
+        return f"{row.r2[cause]:.3f}"
+    return with_interval(explained(row, cause))
+
+
+def explained(row: SignalRow, cause: str) -> Interval:
+    """Partial R² of a signal for one cause, with its interval."""
+    return Interval(mean=row.r2[cause], low=row.low[cause], high=row.high[cause])
 
 
 def manner_sentence(market: Artifact, task: str) -> str:
     """What the figure measures, and how much the seller's words add to its prices."""
-    manner, words = _manner(market, task), market.data["words"]
-    gain = words["gain"]
+    manner, words = _manner(market, task), market.data.words
+    gain = words.gain
     return (
         f"Share of what prices, rounds and claims leave open about a hidden cause that one signal"
-        f" explains; {manner['replies']:,} counter-offers of {manner['games']:,} games, whiskers"
+        f" explains; {manner.replies:,} counter-offers of {manner.games:,} games, whiskers"
         f" are 95 % bootstrap intervals over games. Concession pattern and repeated phrases only"
         f" repeat what the asks show. To a guess at the reservation price from prices (R²"
-        f" {words['prices']['mean']:.3f}) the seller’s words add"
-        f" {with_interval(gain, '+.3f')} (bazaar/open, n = {words['n']:,})."
+        f" {words.prices.mean:.3f}) the seller’s words add"
+        f" {with_interval(gain, '+.3f')} (bazaar/open, n = {words.n:,})."
     )
 
 
-def _manner(market: Artifact, task: str) -> Mapping[str, Any]:
-    return next(row for row in market.data["manner"] if row["task"] == task)
+def _manner(market: Artifact, task: str) -> Manner:
+    return next(row for row in market.data.manner if row.task == task)
 
 
 # Memory over a career ----------------------------------------------------------------------------
@@ -92,19 +95,19 @@ def _manner(market: Artifact, task: str) -> Mapping[str, Any]:
 def career_figure(market: Artifact, then: str, evaluation: Artifact | None) -> go.Figure:
     """Mean share of the ZOPA per deal of a career: after firm deals, after soft deals, overall."""
     row = _career(market, then)
-    last = DEALS - len(row["firm"])
+    last = DEALS - len(row.firm)
     later = list(range(last + 1, DEALS + 1))
     soft = line_style("buyer")
     soft["line"] = soft["line"] | {"dash": "dash"}
     soft["marker"] = soft["marker"] | {"symbol": "circle-open"}
     figure = go.Figure()
     for name, style, cells in (
-        (f"{last} firm deals first", line_style("buyer"), row["firm"]),
-        (f"{last} soft deals first", soft, row["soft"]),
+        (f"{last} firm deals first", line_style("buyer"), row.firm),
+        (f"{last} soft deals first", soft, row.soft),
     ):
         figure.add_scatter(
             x=later,
-            y=[cell["mean"] for cell in cells],
+            y=[cell.mean for cell in cells],
             error_y=whiskers(cells),
             name=name,
             hovertemplate=f"{name}, deal %{{x}}: %{{y:.3f}}<extra></extra>",
@@ -129,8 +132,8 @@ def career_figure(market: Artifact, then: str, evaluation: Artifact | None) -> g
 
 def own_curve(evaluation: Artifact, policy: str) -> list[float]:
     """Mean share of each deal over the recorded careers of `policy`, all deals counted."""
-    columns = evaluation.data["episodes"][CAREER][policy]
-    by_deal = np.array(columns["share"]).reshape(len(columns["grade"]), -1)
+    columns = evaluation.data.episodes[CAREER][policy]
+    by_deal = np.array(columns.share).reshape(len(columns.grade), -1)
     return by_deal.mean(axis=0).round(6).tolist()
 
 
@@ -139,13 +142,13 @@ def career_sentence(market: Artifact, then: str) -> str:
     row = _career(market, then)
     return (
         f"After the dotted line every buyer plays {then}. A soft start costs it"
-        f" {with_interval(row['lost'])} of the ZOPA a deal (n = {row['n']} paired"
+        f" {with_interval(row.lost)} of the ZOPA a deal (n = {row.n} paired"
         " careers, deals without a ZOPA left out, an ample purse, so that memory alone differs)."
     )
 
 
-def _career(market: Artifact, then: str) -> Mapping[str, Any]:
-    return next(row for row in market.data["careers"] if row["then"] == then)
+def _career(market: Artifact, then: str) -> Career:
+    return next(row for row in market.data.careers if row.policy == then)
 
 
 # Layout ------------------------------------------------------------------------------------------
@@ -172,7 +175,7 @@ def build() -> None:
 
 
 def _manner_section(market: Artifact) -> None:
-    tasks = [row["task"] for row in market.data["manner"]]
+    tasks = [row.task for row in market.data.manner]
 
     def show(task: str) -> tuple[go.Figure, Markup, Markup]:
         return (
@@ -194,7 +197,7 @@ def _manner_section(market: Artifact) -> None:
 
 def _career_section(market: Artifact) -> None:
     evaluation, _ = load_or_say("evaluation/market-holdout.json")
-    policies = [row["then"] for row in market.data["careers"]]
+    policies = [row.policy for row in market.data.careers]
 
     def show(policy: str) -> tuple[go.Figure, Markup]:
         return (

@@ -73,6 +73,12 @@ class Metric(Interval):
     difference_low: FiniteFloat = Field(None, description="lower end of its 95 % interval")
     difference_high: FiniteFloat = Field(None, description="upper end of its 95 % interval")
 
+    def paired(self) -> Interval | None:
+        """The paired difference from the baseline with its interval; None without a baseline."""
+        if self.difference is None:
+            return None
+        return Interval(mean=self.difference, low=self.difference_low, high=self.difference_high)
+
 
 class Hashes(Record):
     """Hashes of the code that was played; rows compare only where task and opponents agree."""

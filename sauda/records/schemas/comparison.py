@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, FiniteFloat
 
 from sauda.records.schemas.arena import ArenaBound, ArenaColumns, ArenaRow, ArenaWorlds
-from sauda.records.schemas.base import ModelSource, Record
+from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.schemas.episodes import ModelEpisode
 from sauda.records.schemas.evaluation import Columns, Row
 
@@ -59,6 +59,11 @@ class StageGain(Record):
     difference: FiniteFloat = Field(description="mean grade after less before, paired by seed")
     low: FiniteFloat = Field(description="lower end of its 95 % interval")
     high: FiniteFloat = Field(description="upper end of its 95 % interval")
+
+    @property
+    def interval(self) -> Interval:
+        """The difference with its interval."""
+        return Interval(mean=self.difference, low=self.low, high=self.high)
 
 
 class GapClosed(Record):

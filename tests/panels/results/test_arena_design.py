@@ -11,15 +11,15 @@ def test_every_component_has_a_bar_a_formula_and_a_mean(arena_evaluation):
     shown = str(arena_design.component_table(arena_evaluation, MARKET, "planner"))
     row = next(
         row
-        for row in arena_evaluation.data["rows"]
-        if (row["others"], row["task"], row["policy"]) == ("as drawn", MARKET, "planner")
+        for row in arena_evaluation.data.rows
+        if (row.others, row.task, row.policy) == ("as drawn", MARKET, "planner")
     )
-    assert list(bar.x) == [row["components"][c.name]["mean"] for c in arena.COMPONENTS][::-1]
+    assert list(bar.x) == [row.components[c.name].mean for c in arena.COMPONENTS][::-1]
     for component in (*arena.COMPONENTS, arena.TOTAL):
         assert component.name in shown
         assert component.formula.replace("'", "&#39;") in shown
-    for example in arena_evaluation.data["examples"]:
-        assert f"{example['amount']:+.3f}: " in shown
+    for example in arena_evaluation.data.examples:
+        assert f"{example.amount:+.3f}: " in shown
 
 
 def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():

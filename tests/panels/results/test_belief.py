@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from panels.results.market import belief as belief_view
+from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load
 
 
@@ -14,22 +15,22 @@ def report() -> Artifact:
 
 
 def test_the_figure_draws_both_kinds_of_evidence_beside_the_ideal(report):
-    for row in report.data["outcomes"]:
-        figure = belief_view.calibration_figure(report, row["task"], 2)
+    for row in report.data.outcomes:
+        figure = belief_view.calibration_figure(report, row.task, 2)
         ideal, *traces = figure.data
         assert list(ideal.x) == list(ideal.y)
         assert [trace.name for trace in traces] == list(belief_view.STYLES)
-        cells = belief_view.rows_of(report, row["task"], 2)
-        assert traces[0].y[0] == cells[0]["coverage"][0]["mean"]
-        assert "Brier" in str(belief_view.calibration_table(report, row["task"]))
+        cells = belief_view.rows_of(report, row.task, 2)
+        assert traces[0].y[0] == cells[0].coverage[0].mean
+        assert "Brier" in str(belief_view.calibration_table(report, row.task))
 
 
 def test_the_ablation_shows_inputs_and_grades_with_n_and_intervals(report):
     shown = str(belief_view.ablation_table(report))
-    for row in report.data["outcomes"]:
-        gain = row["difference"]
-        assert f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]" in shown
-        assert row["n"] >= 400
+    for row in report.data.outcomes:
+        gain = row.difference
+        assert f"{gain.mean:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]" in shown
+        assert row.n >= 400
 
 
 @pytest.mark.parametrize(
@@ -37,8 +38,10 @@ def test_the_ablation_shows_inputs_and_grades_with_n_and_intervals(report):
     [(0.01, 0.03, "they help"), (-0.03, -0.01, "they harm"), (-0.01, 0.03, "no difference")],
 )
 def test_the_verdict_says_what_the_interval_says(report, low: float, high: float, said: str):
-    row = report.data["outcomes"][0]
-    changed = {**row, "difference": {"mean": (low + high) / 2, "low": low, "high": high}}
-    told = belief_view.verdict(replace(report, data={**report.data, "outcomes": [changed]}))
+    row = report.data.outcomes[0]
+    difference = Interval(mean=(low + high) / 2, low=low, high=high)
+    changed = row.model_copy(update={"difference": difference})
+    data = report.data.model_copy(update={"outcomes": [changed]})
+    told = belief_view.verdict(replace(report, data=data))
     assert said in told
-    assert row["task"] in told
+    assert row.task in told

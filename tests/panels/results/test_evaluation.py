@@ -18,12 +18,12 @@ from panels.results.evaluation import (
     details,
     details_label,
     download,
-    paired,
     rows_of,
 )
 from panels.results.evaluation_section import by_task, csv_name, show
 from panels.ui.tables import to_csv
 from sauda.policies import LABS
+from sauda.records.schemas.base import Metric
 from sauda.records.store import Artifact, load
 
 BAZAAR, ARENA = bazaar.game(), arena_results.game()
@@ -39,8 +39,13 @@ def shown(request, evaluation, arena_evaluation) -> tuple[Game, Artifact, View, 
     return ARENA, arena_evaluation, MARKET, "planner"
 
 
+def with_rows(evaluation: Artifact, rows: list) -> Artifact:
+    """The evaluation with other rows."""
+    return replace(evaluation, data=evaluation.data.model_copy(update={"rows": rows}))
+
+
 def row_of(evaluation: Artifact, view: View, policy: str) -> dict:
-    return next(row for row in rows_of(evaluation, view) if row["policy"] == policy)
+    return next(row for row in rows_of(evaluation, view) if row.policy == policy)
 
 
 def texts(game: Game, evaluation: Artifact, view: View, other: Artifact | None = None) -> dict:
@@ -57,24 +62,27 @@ def test_a_bar_is_the_mean_of_its_row_and_its_whisker_the_interval(shown):
     game, evaluation, view, policy = shown
     for metric in game.metrics:
         bar = bars(game, evaluation, replace(view, metric=metric.name)).data[0]
-        figures, at = row_of(evaluation, view, policy)[metric.name], list(bar.y).index(policy)
-        assert bar.x[at] == figures["mean"]
-        assert bar.x[at] + bar.error_x.array[at] == pytest.approx(figures["high"])
-        assert bar.x[at] - bar.error_x.arrayminus[at] == pytest.approx(figures["low"])
+        figures, at = (
+            getattr(row_of(evaluation, view, policy), metric.name),
+            list(bar.y).index(policy),
+        )
+        assert bar.x[at] == figures.mean
+        assert bar.x[at] + bar.error_x.array[at] == pytest.approx(figures.high)
+        assert bar.x[at] - bar.error_x.arrayminus[at] == pytest.approx(figures.low)
 
 
 def test_the_standard_deviation_is_a_choice_of_whisker(shown):
     game, evaluation, view, policy = shown
     bar = bars(game, evaluation, replace(view, whisker="sd")).data[0]
-    sd = row_of(evaluation, view, policy)[view.metric]["sd"]
+    sd = getattr(row_of(evaluation, view, policy), view.metric).sd
     assert bar.error_x.array[list(bar.y).index(policy)] == pytest.approx(sd)
 
 
 def test_bars_are_sorted_best_first_or_by_name(shown):
     _, evaluation, view, _ = shown
-    best = [row[view.metric]["mean"] for row in rows_of(evaluation, view)]
+    best = [getattr(row, view.metric).mean for row in rows_of(evaluation, view)]
     assert best == sorted(best, reverse=True)
-    by_name = [row["policy"] for row in rows_of(evaluation, replace(view, order="name"))]
+    by_name = [row.policy for row in rows_of(evaluation, replace(view, order="name"))]
     assert by_name == sorted(by_name)
 
 
@@ -87,7 +95,7 @@ def test_the_axis_of_shares_runs_from_0_to_beyond_1(evaluation):
 @pytest.mark.parametrize("metric", ["grade", "utility", "reward"])
 def test_the_arenas_line_is_the_upper_bound(arena_evaluation, metric):
     figure = bars(ARENA, arena_evaluation, replace(MARKET, metric=metric))
-    bound = arena_results.bound_of(arena_evaluation, MARKET.task)[metric]["mean"]
+    bound = getattr(arena_results.bound_of(arena_evaluation, MARKET.task), metric).mean
     assert figure.layout.shapes[0].x0 == bound
     low, high = figure.layout.xaxis.range
     assert low <= 0 < bound < high
@@ -97,7 +105,7 @@ def test_the_open_markets_line_is_the_oracle_and_only_for_grades():
     oracle = load("oracle.json")
     game, evaluation = bazaar.game(oracle), load("evaluation/market-holdout.json")
     view = View("bazaar/open", "holdout", "grade")
-    mean = bazaar.oracle_row(oracle, view.task)["informed"]["mean"]
+    mean = bazaar.oracle_row(oracle, view.task).informed.mean
     assert bars(game, evaluation, view).layout.shapes[0].x0 == mean
     assert f"expects: {mean:.3f}" in caption(game, evaluation, view)
     assert game.bound(evaluation, replace(view, metric="share")) is None
@@ -108,18 +116,20 @@ def test_the_caption_says_best_and_last_policy_n_and_what_the_whiskers_are(shown
     game, evaluation, view, _ = shown
     rows = rows_of(evaluation, view)
     text = caption(game, evaluation, view)
-    assert text.startswith(f"{rows[0]['policy']} leads with {rows[0][view.metric]['mean']:.3f} [")
-    assert f"{rows[-1]['policy']} is last" in text
-    assert f"n = {rows[0]['n']} episodes a policy" in text
+    assert text.startswith(
+        f"{rows[0].policy} leads with {getattr(rows[0], view.metric).mean:.3f} ["
+    )
+    assert f"{rows[-1].policy} is last" in text
+    assert f"n = {rows[0].n} episodes a policy" in text
     assert "95 % bootstrap" in text
     assert "one standard deviation" in caption(game, evaluation, replace(view, whisker="sd"))
 
 
 def test_policies_with_one_mean_share_the_lead(evaluation):
     rows = rows_of(evaluation, DEAL)
-    tied = [{**row, "share": rows[0]["share"]} for row in rows]
-    text = caption(BAZAAR, replace(evaluation, data={"rows": tied}), DEAL)
-    names = [row["policy"] for row in rows]
+    tied = [row.model_copy(update={"share": rows[0].share}) for row in rows]
+    text = caption(BAZAAR, with_rows(evaluation, tied), DEAL)
+    names = [row.policy for row in rows]
     assert text.startswith(f"{', '.join(names[:-1])} and {names[-1]} share the lead")
 
 
@@ -150,17 +160,17 @@ def test_the_table_sorts_by_the_means_and_shows_them_with_their_intervals(shown)
     table = details(game, evaluation, view)
     at = table["headers"].index("mean [95 % interval]")
     rows = rows_of(evaluation, view)
-    assert [line[at] for line in table["data"]] == [row[view.metric]["mean"] for row in rows]
-    figures = row_of(evaluation, view, policy)[view.metric]
-    cell = f"{figures['mean']:.3f} [{figures['low']:.3f}, {figures['high']:.3f}]"
+    assert [line[at] for line in table["data"]] == [getattr(row, view.metric).mean for row in rows]
+    figures = getattr(row_of(evaluation, view, policy), view.metric)
+    cell = f"{figures.mean:.3f} [{figures.low:.3f}, {figures.high:.3f}]"
     assert texts(game, evaluation, view)[policy]["mean [95 % interval]"] == cell
     assert view.task in details_label(game, view)
 
 
 def test_a_mean_that_rounds_to_nothing_bears_no_sign(arena_evaluation):
-    row = dict(row_of(arena_evaluation, MARKET, "wait"))
-    row["grade"] = dict.fromkeys(row["grade"], -1e-6)
-    near = replace(arena_evaluation, data={**arena_evaluation.data, "rows": [row]})
+    row = row_of(arena_evaluation, MARKET, "wait")
+    grade = Metric(**dict.fromkeys(Metric.model_fields, -1e-6))
+    near = with_rows(arena_evaluation, [row.model_copy(update={"grade": grade})])
     assert texts(ARENA, near, MARKET)["wait"]["mean [95 % interval]"] == "0.000 [0.000, 0.000]"
 
 
@@ -168,32 +178,31 @@ def test_the_arenas_table_holds_validity_difference_correlation_jobs_and_ends(ar
     cells = texts(ARENA, arena_evaluation, MARKET)
     row = row_of(arena_evaluation, MARKET, "planner")
     planner = cells["planner"]
-    assert planner["against rule_based_expert [95 %]"].startswith(
-        f"{row['grade']['difference']:+.3f} ["
-    )
-    assert planner["valid actions"] == f"{row['valid']:.1%} of {row['actions']:,}"
-    assert planner["jobs done"] == f"{row['jobs']['mean']:.2f}"
-    assert planner["jobs given"] == f"{row['jobs_had']:.2f}"
-    assert planner["utility, credits"].startswith(f"{row['utility']['mean']:.1f} [")
-    assert planner["reward"].startswith(f"{row['reward']['mean']:.3f} [")
-    assert planner["reward ~ utility, r"].startswith(f"{row['correlation']['mean']:.3f} [")
+    assert planner["against rule_based_expert [95 %]"].startswith(f"{row.grade.difference:+.3f} [")
+    assert planner["valid actions"] == f"{row.valid:.1%} of {row.actions:,}"
+    assert planner["jobs done"] == f"{row.jobs.mean:.2f}"
+    assert planner["jobs given"] == f"{row.jobs_had:.2f}"
+    assert planner["utility, credits"].startswith(f"{row.utility.mean:.1f} [")
+    assert planner["reward"].startswith(f"{row.reward.mean:.3f} [")
+    assert planner["reward ~ utility, r"].startswith(f"{row.correlation.mean:.3f} [")
     assert "does not vary" in {line["reward ~ utility, r"] for line in cells.values()}
     assert "deadline 6" in planner["how it ended"]
 
 
 def test_a_policy_outside_the_baseline_has_no_difference_to_show():
-    assert paired({"mean": 0.5}) is None
+    assert Metric(**dict.fromkeys(("mean", "low", "high", "sd", "iqm"), 0.5)).paired() is None
 
 
 def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(shown):
     _, evaluation, view, policy = shown
     row = row_of(evaluation, view, policy)
-    changed = {**row, "hashes": {**row["hashes"], "opponents": "0123456789ab"}}
-    other = replace(evaluation, data={"rows": [changed]})
+    hashes = row.hashes.model_copy(update={"opponents": "0123456789ab"})
+    other = with_rows(evaluation, [row.model_copy(update={"hashes": hashes})])
     assert change(row, other, view.metric) is None
     assert change(row, None, view.metric) is None
-    better = {**row, view.metric: {"mean": row[view.metric]["mean"] + 0.25}}
-    same = replace(evaluation, data={"rows": [better]})
+    figures = getattr(row, view.metric)
+    better = figures.model_copy(update={"mean": figures.mean + 0.25})
+    same = with_rows(evaluation, [row.model_copy(update={view.metric: better})])
     assert change(row, same, view.metric) == pytest.approx(0.25)
 
 
@@ -206,9 +215,9 @@ def test_the_csv_holds_every_row_in_full_precision_and_opens_in_a_spreadsheet(sh
     assert text.startswith("\ufefftask,split,")
     rows = {row["policy"]: row for row in csv.DictReader(io.StringIO(text[1:]))}
     assert set(rows) == set(evaluation.config["policies"])
-    figures = row_of(evaluation, view, policy)[view.metric]
-    assert float(rows[policy][f"{view.metric}_mean"]) == figures["mean"]
-    assert float(rows[policy][f"{view.metric}_difference"]) == figures["difference"]
+    figures = getattr(row_of(evaluation, view, policy), view.metric)
+    assert float(rows[policy][f"{view.metric}_mean"]) == figures.mean
+    assert float(rows[policy][f"{view.metric}_difference"]) == figures.difference
     assert not any("hash" in heading for heading in rows[policy])
 
 
@@ -216,7 +225,7 @@ def test_the_arenas_csv_holds_components_and_leaves_a_missing_correlation_empty(
     text = to_csv(download(arena_evaluation, MARKET))
     rows = {row["policy"]: row for row in csv.DictReader(io.StringIO(text[1:]))}
     assert rows["wait"]["correlation_mean"] == ""
-    mean = row_of(arena_evaluation, MARKET, "planner")["components"]["job_utility_score"]["mean"]
+    mean = row_of(arena_evaluation, MARKET, "planner").components["job_utility_score"].mean
     assert float(rows["planner"]["components_job_utility_score_mean"]) == mean
 
 

@@ -19,35 +19,35 @@ def market() -> Artifact:
 
 
 def test_the_figure_of_yields_shows_the_best_response_ahead_of_every_script(oracle):
-    for row in oracle.data["rows"]:
-        figure = oracle_panel.yield_figure(oracle, row["task"])
+    for row in oracle.data.rows:
+        figure = oracle_panel.yield_figure(oracle, row.task)
         best, *others = (np.array(trace.x) for trace in figure.data)
-        assert list(figure.data[0].y) == [kind["type"] for kind in row["types"]]
+        assert list(figure.data[0].y) == [kind.type for kind in row.types]
         assert all((best >= other).all() for other in others)
-        assert row["types"][0]["type"] in str(oracle_panel.yield_table(oracle, row["task"]))
-        assert "nan" not in oracle_panel.yield_sentence(oracle, row["task"])
+        assert row.types[0].type in str(oracle_panel.yield_table(oracle, row.task))
+        assert "nan" not in oracle_panel.yield_sentence(oracle, row.task)
 
 
 def test_the_types_of_a_task_are_all_its_episodes(oracle):
-    for row in oracle.data["rows"]:
-        assert sum(kind["n"] for kind in row["types"]) == row["n"]
-        mean = sum(kind["n"] * kind["informed"]["mean"] for kind in row["types"]) / row["n"]
-        assert mean == pytest.approx(row["informed"]["mean"], abs=1e-5)
+    for row in oracle.data.rows:
+        assert sum(kind.n for kind in row.types) == row.n
+        mean = sum(kind.n * kind.informed.mean for kind in row.types) / row.n
+        assert mean == pytest.approx(row.informed.mean, abs=1e-5)
 
 
 def test_a_figure_of_manner_has_a_bar_for_each_signal_with_a_cause(market):
-    for row in market.data["manner"]:
-        (bar,) = sellers_panel.manner_figure(market, row["task"]).data
+    for row in market.data.manner:
+        (bar,) = sellers_panel.manner_figure(market, row.task).data
         assert len(bar.x) == 10
         assert min(bar.x) > 0
-        assert "eye contact" in str(sellers_panel.manner_table(market, row["task"]))
+        assert "eye contact" in str(sellers_panel.manner_table(market, row.task))
 
 
 def test_a_career_is_drawn_over_ten_deals_firm_above_soft(market):
     evaluation = load("evaluation/market-holdout.json")
-    for row in market.data["careers"]:
-        firm, soft, own = sellers_panel.career_figure(market, row["then"], evaluation).data
+    for row in market.data.careers:
+        firm, soft, own = sellers_panel.career_figure(market, row.policy, evaluation).data
         assert list(firm.x) == list(soft.x) == [6, 7, 8, 9, 10]
         assert list(own.x) == list(range(1, 11))
         assert np.mean(firm.y) > np.mean(soft.y)
-        assert f"{row['lost']['mean']:.3f}" in sellers_panel.career_sentence(market, row["then"])
+        assert f"{row.lost.mean:.3f}" in sellers_panel.career_sentence(market, row.policy)

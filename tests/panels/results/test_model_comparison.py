@@ -10,7 +10,8 @@ from panels.results.model_comparison import ARENA, BAZAAR
 from panels.results.model_labels import policy_label, series_role
 from sauda.evaluation.comparison_config import ArenaConfig
 from sauda.evaluation.model_comparison import compare_models
-from sauda.records.store import Artifact, load
+from sauda.records.schemas.comparison import ModelColumns, ModelComparison
+from sauda.records.store import Artifact, load, measured
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def lab(tmp_path_factory) -> Artifact:
         stages=("null", "null+constrained"), policies=("planner", "wait"), episodes=4
     )
     data = compare_models(config, tmp_path_factory.mktemp("parts"))
-    return Artifact(ARENA.file, "arena_ladder/1", "measured", {}, asdict(config), data)
+    return measured(ARENA.file, asdict(config), data)
 
 
 def texts(game: model_comparison.Game, artifact: Artifact, task: str) -> dict[str, dict[str, str]]:
@@ -56,12 +57,10 @@ def test_a_labs_stages_have_names_and_colours_of_their_own():
 def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, verdict):
     alone = [0.1, 0.3, 0.2, 0.4]
     wrapped = [round(grade + adds, 3) for grade in alone[:3]]  # fewer games than without a model
-    episodes = {
-        "mini": {"grade": alone},
-        "null+steering": {"grade": alone},
-        "mini+steering": {"grade": wrapped},
-    }
-    made_up = Artifact("", "ladder/1", "measured", {}, {}, {"episodes": {"bazaar/open": episodes}})
+    grades = {"mini": alone, "null+steering": alone, "mini+steering": wrapped}
+    columns = {name: ModelColumns.model_construct(grade=own) for name, own in grades.items()}
+    data = ModelComparison.model_construct(episodes={"bazaar/open": columns})
+    made_up = Artifact("", "ladder/1", "measured", {}, {}, data)
     (sentence,) = model_summary.wrapper_sentences(made_up, "bazaar/open")
     means = f"{np.mean(wrapped):.3f} around the untrained base and 0.200 around no model"
     assert means in sentence
@@ -72,19 +71,19 @@ def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, v
 def test_the_summary_says_what_training_won_and_the_share_of_the_gap_it_closed(recorded):
     text = model_summary.model_summary(recorded, "bazaar/open")
     place = model_summary.standing(recorded, "bazaar/open")
-    assert f"wins {place.row['grade']['mean']:.3f} [" in text
+    assert f"wins {place.row.grade.mean:.3f} [" in text
     assert f"closes {model_summary.in_percent(place.gap_closed)[0]} [" in text
     assert "Training on to SFT + GRPO + DPO changed that by" in text
 
 
 def test_a_labs_summary_tells_the_last_stage_the_best_script_and_the_bound(lab):
     text = model_summary.lab_summary(lab, "arena/market_round")
-    rows = {row["policy"]: row for row in lab.data["rows"]}
+    rows = {row.policy: row for row in lab.data.rows}
     for name in ("null", "planner"):
-        assert f"{rows[name]['grade']['mean']:.3f}" in text
+        assert f"{rows[name].grade.mean:.3f}" in text
     assert "Bare, no model + grammar reaches" in text
     assert "best script, planner," in text
-    assert f"alone, is {lab.data['bounds'][0]['grade']['mean']:.3f}" in text
+    assert f"alone, is {lab.data.bounds[0].grade.mean:.3f}" in text
 
 
 # Figures, tables
@@ -93,12 +92,12 @@ def test_a_labs_summary_tells_the_last_stage_the_best_script_and_the_bound(lab):
 @pytest.mark.parametrize("game", [BAZAAR, ARENA], ids=["bazaar", "arena"])
 def test_a_figure_draws_each_stage_with_its_interval_below_the_references(game):
     artifact = load(game.file)
-    task = artifact.data["rows"][0]["task"]
+    task = artifact.data.rows[0].task
     figure = model_comparison.stage_figure(game, artifact, task)
     rows = model_summary.rows_by_policy(artifact, task)
     (stages,) = figure.data
     assert list(stages.x) == [policy_label(name) for name in game.stages]
-    assert list(stages.y) == [rows[name]["grade"]["mean"] for name in game.stages]
+    assert list(stages.y) == [rows[name].grade.mean for name in game.stages]
     references = game.references(artifact, task)
     assert [line.y0 for line in figure.layout.shapes] == [grade for _, grade in references]
     assert figure.layout.yaxis.range[1] >= max(grade for _, grade in references)
@@ -107,8 +106,8 @@ def test_a_figure_draws_each_stage_with_its_interval_below_the_references(game):
 @pytest.mark.parametrize("game", [BAZAAR, ARENA], ids=["bazaar", "arena"])
 def test_bars_and_table_hold_every_policy_once_the_best_first(game):
     artifact = load(game.file)
-    task = artifact.data["rows"][0]["task"]
-    labels = [policy_label(row["policy"]) for row in model_comparison.rows_of(artifact, task)]
+    task = artifact.data.rows[0].task
+    labels = [policy_label(row.policy) for row in model_comparison.rows_of(artifact, task)]
     figure = model_comparison.bars(artifact, task)
     assert list(figure.layout.yaxis.categoryarray) == labels[::-1]
     assert sorted(label for bar in figure.data for label in bar.y) == sorted(labels)
@@ -120,23 +119,23 @@ def test_the_table_has_no_difference_of_the_base_and_counts_of_models_alone(reco
     rows = model_summary.rows_by_policy(recorded, "bazaar/open")
     base, row = cells["untrained base"], rows["mini"]
     assert base["against untrained base [95 %]"] == "–"
-    assert base["invalid replies"] == f"{row['unparsed']} of {row['moves']}"
+    assert base["invalid replies"] == f"{row.invalid_replies} of {row.moves}"
     assert base["changed by the wrapper"] == "–"
     assert cells["linear"]["invalid replies"] == "–"
     assert cells["linear"]["against untrained base [95 %]"].startswith("+")
 
 
 def test_the_table_of_labs_counts_invalid_replies(lab):
-    row = next(row for row in lab.data["rows"] if row["policy"] == "null")
+    row = next(row for row in lab.data.rows if row.policy == "null")
     cells = texts(ARENA, lab, "arena/market_round")["no model"]
-    assert cells["valid actions"] == f"0.0% of {row['actions']}"
-    assert cells["invalid replies"] == f"{row['unparsed']:,} of {row['actions']:,}"
+    assert cells["valid actions"] == f"0.0% of {row.actions}"
+    assert cells["invalid replies"] == f"{row.invalid_replies:,} of {row.actions:,}"
 
 
 def test_gains_are_listed_with_their_intervals_and_on_the_unseen_seller_type(recorded):
     text = str(model_comparison.stage_gains(recorded, "bazaar/open"))
-    gain = recorded.data["climbs"][0]
-    interval = f"{gain['difference']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+    gain = recorded.data.stage_gains[0]
+    interval = f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
     assert interval in text
     assert "the unseen seller type" in text
 

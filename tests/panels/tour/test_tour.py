@@ -14,9 +14,9 @@ from sauda.records.store import load
 def test_the_tours_figures_are_those_of_the_artifacts():
     ladder, holdout = load("evaluation/ladder.json"), load("evaluation/classic-holdout.json")
     shown = str(tour.glance(ladder, holdout, load("evaluation/reproduction.json")))
-    share = tour.cell(holdout, "classic/single_deal", "wait")["share"]["mean"]
+    share = tour.cell(holdout, "classic/single_deal", "wait").share.mean
     rows = rows_by_policy(ladder, tour.MARKET)
-    grades = {name: row["grade"]["mean"] for name, row in rows.items()}
+    grades = {name: row.grade.mean for name, row in rows.items()}
     last = OURS
     assert f"{share:.1%}" in shown
     assert f">{grades[last]:.3f}" in shown
