@@ -1,1 +1,7 @@
-"""What people write while they bargain: prices, tells and dialogue acts in text."""
+"""Reads what people write while they bargain, in English, Hinglish and Hindi.
+
+`money.py` finds prices with `numerals.py`, `not_prices.py`, `corrections.py` and `markup.py`.
+`tells.py` finds signals such as urgency with `lexicon.py` (phrases) and `scope.py` (negation,
+questions, reports). `acts.py` words moves as short lines. `labelled.csv` and `labelled_blind.csv`
+are the messages by which the readers are measured.
+"""

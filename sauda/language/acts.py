@@ -1,4 +1,4 @@
-"""Moves as short lines in English and Hinglish, worded from their price: the two never differ."""
+"""Words moves as short lines in English and Hinglish that always name the move's price."""
 
 from env import Accept, Offer, WalkAway, rupees
 from sauda.language import money
@@ -24,10 +24,10 @@ LINES = {
 def line(
     action: Offer | Accept | WalkAway, agent: str, standing: float | None, item: str, number: int
 ) -> str:
-    """What `agent` says with its move `number`, counted from 0: its own message if it has one,
-    with its price before it where the message names none.
+    """The line of `agent` for its move `number`, counted from 0.
 
-    `standing` is the other side's last price, which an acceptance takes.
+    It is the action's own message if there is one; an offer's price is put before a message that
+    names no price. `standing` is the other side's last price, which an acceptance takes.
     """
     if action.message and isinstance(action, Offer) and not money.prices(action.message):
         return f"{rupees(action.price)}: {action.message}"
@@ -38,5 +38,5 @@ def line(
         kind, price = ("more" if number else "first"), action.price
     else:
         kind, price = ("accept" if isinstance(action, Accept) else "walk"), standing
-    said = "" if price is None else rupees(price)
-    return seat[kind][number % len(seat[kind])].format(price=said, item=item)
+    named = "" if price is None else rupees(price)
+    return seat[kind][number % len(seat[kind])].format(price=named, item=item)

@@ -1,7 +1,7 @@
-"""Which of the prices in a message still stand: "not 500, 450" offers 450.
+"""Drops prices that a message takes back: "not 500, 450" offers 450.
 
-A price is dropped where the words beside it reject it ("not 500", "500 nahi"), or where the words
-between it and the next price replace it ("500, sorry, 450"; "pehle 500, ab 450").
+A price is dropped if the words beside it reject it ("not 500", "500 nahi"), or if the words between
+it and a later price replace it ("500, sorry, 450"; "pehle 500, ab 450").
 """
 
 from collections.abc import Sequence
@@ -43,9 +43,9 @@ _MAKES = words("kar karo kardo karta karte karti karunga कर करो कर
 
 
 def standing(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Which of the prices at `spans` nothing takes back, by index.
+    """The indices of the prices at `spans` that the message does not take back.
 
-    A span is [start:end] of the text whose `numerals.tokens` are `line`.
+    A span is [start:end] in the text whose `numerals.tokens` are `line`.
     """
     if not 0 < len(spans) <= MOST:
         return list(range(len(spans)))
@@ -64,7 +64,7 @@ def _parts(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[list
 
 
 def _is_rejected(parts: Sequence[list[str]], k: int) -> bool:
-    """Whether the words beside price `k` say that it is not meant."""
+    """Whether the words beside price `k` reject it."""
     before, after = parts[k], parts[k + 1]
     if before[-1:] == [_NOT] and before[-2:-1] != [_WHY]:
         return True
@@ -102,7 +102,7 @@ def _is_denied(after: Sequence[str], is_last: bool) -> bool:
 
 
 def _replaces(parts: Sequence[list[str]], k: int, later: int) -> bool:
-    """Whether what stands between prices `k` and `later` puts the later price in its place."""
+    """Whether the words around prices `k` and `later` replace the first by the second."""
     gap = [key for part in parts[k + 1 : later + 1] for key in part]
     before, after = parts[k], parts[later + 1]
     if gap == ["to"]:

@@ -1,8 +1,8 @@
-"""The phrases that give something away, read from `lexicon.csv`, and where they occur in a text.
+"""Finds the phrases of `lexicon.csv` in a text.
 
-A row of the table is one meaning: a signal, a score, an explanation, and the phrases that carry it
-in English, Hinglish and Devanagari, with `;` between them. Scores are set by hand, from 0.4 for a
-weak sign to 0.9 for a plain one; they rank phrases and are no probabilities. In a phrase
+A row of the table is one meaning: a signal, a score, an explanation, and the phrases that express
+it in English, Hinglish and Devanagari, separated by `;`. Scores are set by hand, from 0.4 for a
+weak sign to 0.9 for a clear one; they rank phrases and are no probabilities. In a phrase
 
     word          stands for all the spellings that `numerals.fold` joins
     a/b           is a or b
@@ -12,7 +12,7 @@ weak sign to 0.9 for a plain one; they rank phrases and are no probabilities. In
     #, ₹          are a number, and a number that may be a price
     {group}       is any word of a group in `GROUPS`
 
-The signal "none" marks look-alikes: what lies within "rush hour" is not read as "rush".
+The signal "none" marks look-alikes: "rush" within "rush hour" does not count.
 """
 
 import csv
@@ -67,7 +67,7 @@ SMALLEST_PRICE = 20  # rupees; "2 left" counts, "200 left" may be money
 
 
 class Word(NamedTuple):
-    """A word, a number or a mark of the text, from `start` to `end`."""
+    """A word, number or mark, at `text[start:end]`."""
 
     key: str  # folded; "" for a number of several words
     start: int
@@ -76,24 +76,26 @@ class Word(NamedTuple):
 
 
 class Cue(NamedTuple):
-    """A row of the lexicon, as one of its phrases sees it."""
+    """A row of the lexicon with the properties of one of its phrases."""
 
     signal: str
     score: float
     explanation: str
-    denied: str  # what a denial does: it "drops" the tell, "flips" its meaning, or it "stays"
-    negates: bool  # its own words deny something, as in "will not go lower"
-    asks: bool  # its own words ask something, as in "where do I get"
+    denied: str  # effect of a denial: "drops" the tell, "flips" its meaning, or "stays"
+    negates: bool  # the phrase contains a negation, as "will not go lower"
+    asks: bool  # the phrase contains a question word, as "where do I get"
 
 
 class Found(NamedTuple):
+    """A phrase of the lexicon found in a text."""
+
     cue: Cue
     first: int  # index of its first word
     end: int  # index after its last word
 
 
 class _Element(NamedTuple):
-    """One place of a phrase. With nothing in it, it is a gap."""
+    """One element of a phrase; an empty one is a gap."""
 
     words: frozenset[str] = frozenset()
     stems: tuple[str, ...] = ()
@@ -113,12 +115,15 @@ _KINDS = {"#": ("number", "price"), "₹": ("price",)}
 
 
 def keys(names: str) -> frozenset[str]:
-    """The folded words of a table, whose spellings are joined by `/`."""
+    """The folded words of `names`, where `/` joins the spellings of one word."""
     return numerals.words(names.replace("/", " "))
 
 
 def words(text: str) -> list[Word]:
-    """`text` cut up: "don't" is one word, "saat sau" one number; a mark stands at either end."""
+    """The words of `text`, with an empty mark at either end.
+
+    "don't" is one word, "saat sau" one number.
+    """
     line = numerals.tokens(text)
     cut = [Word("", 0, 0, "mark")]
     i = 1
@@ -145,16 +150,16 @@ def words(text: str) -> list[Word]:
 
 def _is_inside(line: Sequence[numerals.Token], i: int) -> bool:
     """Whether token `i` joins two words without a space, as in "semi-final"."""
-    before, here, after = line[i - 1 : i + 2]
-    joins = before.touches(here) and here.touches(after)
+    before, token, after = line[i - 1 : i + 2]
+    joins = before.touches(token) and token.touches(after)
     return joins and before.kind != "mark" and after.kind not in ("mark", "digits", "edge")
 
 
 def find(line: Sequence[Word]) -> Iterator[Found]:
-    """Every phrase that begins at each word, in order; looks a bounded way ahead."""
+    """Every phrase in `line`, ordered by its first word; takes linear time."""
     for i, word in enumerate(line):
         for elements, cue in _starting_with(word):
-            if end := _end(line, i, elements, 0):
+            if end := phrase_end(line, i, elements, 0):
                 yield Found(cue, i, end)
 
 
@@ -165,8 +170,8 @@ def _starting_with(word: Word) -> Iterator[tuple[tuple[_Element, ...], Cue]]:
     yield from _BY_KIND.get(word.kind, ())
 
 
-def _end(line: Sequence[Word], i: int, elements: Sequence[_Element], k: int) -> int:
-    """Where the phrase that goes on with element `k` at word `i` ends; 0 where it does not fit."""
+def phrase_end(line: Sequence[Word], i: int, elements: Sequence[_Element], k: int) -> int:
+    """The end of the phrase whose element `k` is at word `i`; 0 if it does not match."""
     if k == len(elements):
         return i
     if i >= len(line):
@@ -174,7 +179,7 @@ def _end(line: Sequence[Word], i: int, elements: Sequence[_Element], k: int) -> 
     element = elements[k]
     if element is _GAP:
         for j in range(i, min(i + LONGEST_GAP + 1, len(line))):
-            if end := _end(line, j, elements, k + 1):
+            if end := phrase_end(line, j, elements, k + 1):
                 return end
             if line[j].kind == "mark":
                 return 0
@@ -182,9 +187,9 @@ def _end(line: Sequence[Word], i: int, elements: Sequence[_Element], k: int) -> 
     if element.fits(line[i]):
         after = i + 1
         after += bool(element.kinds) and after < len(line) and line[after].kind == "currency"
-        if end := _end(line, after, elements, k + 1):
+        if end := phrase_end(line, after, elements, k + 1):
             return end
-    return _end(line, i, elements, k + 1) if element.optional else 0
+    return phrase_end(line, i, elements, k + 1) if element.optional else 0
 
 
 def _element(place: str) -> _Element:
@@ -203,14 +208,15 @@ def _element(place: str) -> _Element:
     return _Element(frozenset(names), tuple(stems), frozenset(kinds), place.endswith("?"))
 
 
-def _rows(path: Path) -> Iterator[tuple[tuple[_Element, ...], Cue]]:
+def phrases(path: Path) -> Iterator[tuple[tuple[_Element, ...], Cue]]:
+    """The elements and the cue of each phrase in the table at `path`."""
     negators, questions = keys(NEGATORS), keys(QUESTIONS)
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             for phrase in ";".join(row[column] for column in ("en", "hinglish", "hi")).split(";"):
                 elements = tuple(map(_element, phrase.split()))
-                said = frozenset().union(*(element.words for element in elements))
-                negates, asks = bool(said & negators), bool(said & questions)
+                used = frozenset().union(*(element.words for element in elements))
+                negates, asks = bool(used & negators), bool(used & questions)
                 score, explanation, denied = row["score"], row["explanation"], row["denied"]
                 cue = Cue(row["signal"], float(score), explanation, denied, negates, asks)
                 yield elements, cue
@@ -219,7 +225,7 @@ def _rows(path: Path) -> Iterator[tuple[tuple[_Element, ...], Cue]]:
 _BY_WORD: dict[str, list] = defaultdict(list)
 _BY_STEM: dict[str, list] = defaultdict(list)
 _BY_KIND: dict[str, list] = defaultdict(list)
-for _row in _rows(Path(__file__).with_name("lexicon.csv")):
+for _row in phrases(Path(__file__).with_name("lexicon.csv")):
     for _name in sorted(_row[0][0].words):  # the same order in every run
         _BY_WORD[_name].append(_row)
     for _name in _row[0][0].stems:

@@ -1,4 +1,4 @@
-"""Code in a message (tags, templates, calls, queries, addresses): its numbers are no prices."""
+"""Removes code from a message (tags, templates, calls, queries, addresses): it holds no prices."""
 
 import re
 

@@ -1,9 +1,9 @@
 """Prices in text, in rupees: digits and words, in English, Hinglish and Devanagari.
 
-`prices` takes the numbers that `numerals` reads and drops those that `not_prices` shows to be
-something else: a count, a date, a model, a share. `price` looks for the one that a message offers:
-it does not read code (`markup`), and drops what the message takes back (`corrections`). Every step
-looks a bounded way ahead, so the time is linear in the text.
+`prices` takes the numbers that `numerals` finds and drops those that `not_prices` recognises as
+something else: a count, a date, a model, a share. `price` finds the one price that a message
+offers: it ignores code (`markup`) and prices that the message takes back (`corrections`). Every
+step looks a bounded way ahead, so the time is linear in the length of the text.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _HINDI = ("hindi", "part", "offset")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A price said in a text: `text[start:end]` names `amount` rupees."""
+    """A price in a text: `text[start:end]` names `amount` rupees."""
 
     start: int
     end: int
@@ -37,7 +37,8 @@ class Mention:
 def price(text: str) -> float:
     """The one price that a message offers, in rupees, above zero and up to `HIGHEST_PRICE`.
 
-    Raises ValueError, with a sentence for the visitor who wrote it, on anything else.
+    Raises ValueError, with a sentence for the visitor who wrote it, if there is no such price or
+    more than one.
     """
     if len(text) > LONGEST_MESSAGE:
         most, length = grouped(str(LONGEST_MESSAGE)), grouped(str(len(text)))
@@ -80,9 +81,9 @@ def _no_price(text: str, line: Sequence[Token]) -> str:
 
 
 def find_price(text: str) -> int | None:
-    """The one price that a message offers, in whole rupees; None where `price` would refuse it.
+    """The one price that a message offers, in whole rupees; None if `price` raises.
 
-    Paise are rounded to the nearest rupee, half a rupee up; less than that is no price.
+    Paise are rounded to the nearest rupee, half a rupee up; below that it is None.
     """
     try:
         amount = price(text)
@@ -97,7 +98,7 @@ def _quoted(text: str) -> str:
 
 
 def prices(text: str) -> tuple[Mention, ...]:
-    """Every price said in a text, in order; negative where a minus sign stands before it."""
+    """Every price in a text, in order; negative after a minus sign."""
     return _mentions(numerals.tokens(text))
 
 
@@ -132,11 +133,11 @@ def _mentions(line: Sequence[Token]) -> tuple[Mention, ...]:
 
 
 def _opening(line: Sequence[Token], i: int, free: int) -> tuple[int, bool, int]:
-    """Where the price of the number at `i` starts, whether currency precedes it, and its sign."""
+    """The first token of the price of the number at `i`, whether currency precedes it, its sign."""
     marked, sign = False, 1
     for start in range(i, free, -1):
-        outer, before, here = line[start - 2 : start + 1]
-        is_dash = before.key in ("-", "−", "–") and before.touches(here)
+        outer, before, token = line[start - 2 : start + 1]
+        is_dash = before.key in ("-", "−", "–") and before.touches(token)
         if before.kind == "currency" and not marked:
             marked = True
         elif before.key in ("minus", "negative", "माइनस"):
@@ -173,7 +174,7 @@ def _shared_scale(line: Sequence[Token], i: int, number: Number) -> float:
 
 
 def _is_everyday(line: Sequence[Token], i: int, number: Number) -> bool:
-    """Whether a number is a lone word that people say for other reasons."""
+    """Whether a number is a single word that often does not mean a price, such as "do"."""
     before, token, after = line[i - 1 : i + 2]
     if token.kind in ("part", "offset"):
         return number.scale == 1
@@ -186,7 +187,7 @@ def _is_everyday(line: Sequence[Token], i: int, number: Number) -> bool:
 
 
 def _is_cued(line: Sequence[Token], i: int, end: int) -> bool:
-    """Whether an everyday word is a price after all: "sau mein de do"."""
+    """Whether the words after an everyday number show a price: "sau mein de do"."""
     at, after = line[end], line[end + 1]
     if at.key not in AT or line[i].key in ("ek", "एक", "one") or line[i].value == 0.5:
         return False  # "aadhe mein" is at half the price

@@ -1,6 +1,6 @@
-"""Numbers that are no prices: counts, sizes, ages, days, hours, years, models, codes, cuts.
+"""Recognises numbers that are no prices: counts, sizes, ages, dates, hours, models, codes, cuts.
 
-Each question looks a bounded way around the number.
+Each check looks at a bounded number of tokens around the number.
 """
 
 from collections.abc import Sequence
@@ -70,13 +70,13 @@ _OUT, _ALL = words("out"), words("all")
 
 
 def is_other(line: Sequence[Token], i: int, number: Number) -> bool:
-    """Whether the number at token `i`, which bears no currency of rupees, is no price."""
+    """Whether the number at token `i`, which has no rupee sign or word, is no price."""
     other = _is_name(line, i, number) or _is_count(line, i, number)
     return other or is_foreign(line, i, number.end)
 
 
 def is_of_many(line: Sequence[Token]) -> bool:
-    """Whether a price is that of one of several pieces whose count stands there too."""
+    """Whether a message gives the price of one piece and the number of pieces."""
     return any(map(_is_each, line, line[1:])) and any(
         token.kind == "digits"
         and 1 < token.value <= 100
@@ -141,7 +141,7 @@ def is_foreign(line: Sequence[Token], i: int, end: int) -> bool:
 
 
 def _is_count(line: Sequence[Token], first: int, number: Number) -> bool:
-    """Whether what stands around a number shows that it counts or measures something."""
+    """Whether the tokens around a number show that it counts or measures something."""
     i = number.end
     last, after, then = line[i - 1], line[i], line[i + 1]
     if after.key in TO and (high := number_at(line, i + 1)) and number.value < high.value:

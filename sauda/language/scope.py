@@ -1,7 +1,9 @@
-"""Whether a phrase is meant in its place: not denied, asked, reported, imagined, over, of others.
+"""Decides whether the writer means a phrase: it may be denied, asked, reported, hypothetical, past,
+or about someone else.
 
 A clause ends at a mark or a conjunction. In English a negator denies what follows it, in Hindi
-what precedes it, within the clause and a few words away. Every question looks a bounded way.
+what precedes it, within the clause and a few words away. Every check looks at a bounded number of
+words.
 """
 
 from collections.abc import Sequence
@@ -90,15 +92,15 @@ class _Clause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A text cut into words, with what holds at each of them."""
+    """The words of a text, with properties for each word."""
 
     line: Sequence[Word]
     clauses: Sequence[_Clause]
-    unreal: Sequence[int]  # from which word on the sentence is reported or imagined
+    unreal: Sequence[int]  # index from which the word's sentence is reported or hypothetical
     quoted: Sequence[bool]
 
     def means(self, found: Found) -> bool:
-        """Whether a phrase is the writer's own and of now, be it said or denied."""
+        """Whether a phrase is the writer's own and in the present, stated or denied."""
         first, last = self.clauses[found.first], self.clauses[found.end - 1]
         is_real = found.first < self.unreal[found.first] and not self.quoted[found.first]
         is_real &= not _is_supposed(self.line, found, first)
@@ -113,13 +115,13 @@ class Scope:
 
 
 def scope(line: Sequence[Word]) -> Scope:
-    """What holds at each word of `lexicon.words(text)`."""
+    """The scope of the words `line`, which come from `lexicon.words(text)`."""
     clauses = _clauses(line)
     return Scope(line, clauses, _unreal(line, clauses), _quoted(line))
 
 
 def _clauses(line: Sequence[Word]) -> list[_Clause]:
-    """The clause of each word. Marks, conjunctions and "can you" begin one."""
+    """The clause of each word. Marks, conjunctions and "can you" begin a new one."""
     of_word: list[_Clause] = []
     cuts, opens = [0], 0
     for i in range(1, len(line)):
@@ -162,8 +164,8 @@ def _sentence(line: Sequence[Word], cuts: Sequence[int], opens: int, asks: bool)
 
 def _is_tag(line: Sequence[Word], a: int, b: int) -> bool:
     """Whether a clause is only ", is it?"."""
-    said = [word.key for word in line[a:b] if word.kind != "mark"]
-    return 0 < len(said) <= 3 and said[0] in _TAGS
+    spoken = [word.key for word in line[a:b] if word.kind != "mark"]
+    return 0 < len(spoken) <= 3 and spoken[0] in _TAGS
 
 
 def _opens_question(line: Sequence[Word], i: int) -> bool:
@@ -172,7 +174,10 @@ def _opens_question(line: Sequence[Word], i: int) -> bool:
 
 
 def _unreal(line: Sequence[Word], clauses: Sequence[_Clause]) -> list[int]:
-    """For each word, from which word on its sentence is reported or imagined; beyond it if not."""
+    """For each word, the index from which its sentence is reported or hypothetical.
+
+    The length of the line if it is neither.
+    """
     starts = [len(line)] * len(line)
     now, opens = len(line), -1
     for i, word in enumerate(line):
@@ -188,9 +193,9 @@ def _unreal(line: Sequence[Word], clauses: Sequence[_Clause]) -> list[int]:
 
 
 def _says(line: Sequence[Word], i: int) -> bool:
-    """Whether the one named at `i` is reported to have said what follows."""
+    """Whether what follows is reported speech of the person named at `i`."""
     following = [word.key for word in line[i + 1 : i + 5]]
-    said = next(
+    verb = next(
         (
             k
             for k, key in enumerate(following)
@@ -198,14 +203,14 @@ def _says(line: Sequence[Word], i: int) -> bool:
         ),
         None,
     )
-    if said is None or "" in following[:said]:
+    if verb is None or "" in following[:verb]:
         return False
-    doubts = any(key in _NEGATORS or key in _ANYWHERE for key in following[:said])
+    doubts = any(key in _NEGATORS or key in _ANYWHERE for key in following[:verb])
     return doubts or line[i].key in _OTHERS
 
 
 def _quoted(line: Sequence[Word]) -> list[bool]:
-    """Whether each word stands between quotation marks that something precedes: they report."""
+    """Whether each word is quoted. A quotation at the very start of the text does not count."""
     marks = [
         i
         for i, word in enumerate(line)
@@ -219,7 +224,7 @@ def _quoted(line: Sequence[Word]) -> list[bool]:
 
 
 def _is_asked(found: Found, *clauses: _Clause) -> bool:
-    """Whether a phrase is only asked. "Can you decide today?" presses all the same."""
+    """Whether a phrase is only asked. A request such as "Can you decide today?" still counts."""
     pressing = found.cue.signal in ("urgency", "sympathy")
     return not found.cue.asks and any(
         clause.is_asked and not (pressing and clause.is_request) for clause in clauses
@@ -237,7 +242,7 @@ def _is_past(line: Sequence[Word], found: Found) -> bool:
 
 
 def _is_supposed(line: Sequence[Word], found: Found, clause: _Clause) -> bool:
-    """Whether a phrase stands in an if-clause: "if another buyer came", "even if it is urgent"."""
+    """Whether a phrase is in an if-clause: "if another buyer came", "even if it is urgent"."""
     first = max(clause.start, found.first - _NEAR)
     start = next((i for i in range(first, found.first + 1) if line[i].key in _IF), None)
     if start is None:
@@ -246,7 +251,7 @@ def _is_supposed(line: Sequence[Word], found: Found, clause: _Clause) -> bool:
 
 
 def _is_of_others(line: Sequence[Word], found: Found, clause: _Clause) -> bool:
-    """Whether a phrase tells of somebody else, or of another item of the writer's.
+    """Whether a phrase is about somebody else, or about another item of the writer.
 
     "The buyer's rush", "my son is in a hurry"; "my last bike had a scratch".
     """

@@ -1,4 +1,4 @@
-"""What a message gives away: urgency, deception, confidence, sympathy and the item's condition.
+"""Tells in a message: urgency, deception, confidence, sympathy and the item's condition.
 
     urgency     the writer needs to close soon, or presses the other side to
     deception   a claim that presses and cannot be checked: rivals, scarcity, oaths, other shops
@@ -6,10 +6,10 @@
     sympathy    an appeal to pity: little money, illness, a loss
     condition   what the writer says of the item's state, good or bad
 
-`lexicon` finds the phrases; `scope` tells whether they are meant. A phrase that is denied ("koi
-jaldi nahi"), asked ("any scratches?"), reported ("he said it was urgent") or imagined ("if I was
-in a hurry") is no tell; a denied fault still tells of the condition. A claim is read, not tested:
-"deception" says that a phrase presses without proof, never that it is a lie.
+`lexicon` finds the phrases; `scope` decides whether they are meant. A phrase that is denied ("koi
+jaldi nahi"), asked ("any scratches?"), reported ("he said it was urgent") or hypothetical ("if I
+was in a hurry") is no tell; a denied fault still tells of the condition. Claims are not verified:
+"deception" means that a phrase presses without proof, never that it is a lie.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from sauda.language.lexicon import SIGNALS, Found, Word, find, keys, words
 from sauda.language.scope import scope
 
-HALF_LIFE = 3  # messages; of the 8 to 12 a side in a bargain, the first still counts at the end
+HALF_LIFE = 3  # messages; a side sends 8 to 12, so the first still counts at the end
 
-FEWEST_WORDS = 2  # "final" alone may be a question or a search
+FEWEST_WORDS = 2  # a message such as "final" alone may be a question
 
 _STRONG = keys(
     "very really so extremely super too totally absolutely bahut bohot bahot kafi ekdum bilkul "
@@ -29,50 +29,52 @@ _STRONG = keys(
 _WEAK = keys(
     "little bit slightly somewhat maybe perhaps kinda thoda thodi zara shayad थोड़ा ज़रा शायद"
 )
-_STRONGER, _WEAKER = 1.25, 0.75  # what such a word does to a score
+_STRONGER, _WEAKER = 1.25, 0.75  # factors of such a word on a score
 
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """`text` stands at [start:end] of the message, in code points, and gives `signal` away."""
+    """A phrase, at [start:end] of the message in code points, that shows `signal`."""
 
     start: int
     end: int
     text: str
     signal: str  # one of SIGNALS
-    score: float  # how plainly, in [0, 1]; set by hand, no probability
+    score: float  # how clearly, in [0, 1]; set by hand, no probability
     explanation: str
 
 
 def read(text: str) -> tuple[Tell, ...]:
     """The tells of a message, in order. Spans of one signal do not overlap; signals may."""
-    return tuple(tell for tell, denied in _heard(text) if not denied)
+    return tuple(tell for tell, denied in _candidates(text) if not denied)
 
 
 def memory(messages: Sequence[str]) -> dict[str, float]:
-    """How strongly each signal is remembered after one side's messages, in [0, 1].
+    """The level of each signal after one side's messages, in [0, 1].
 
-    A level is that of the strongest tell, halved every `HALF_LIFE` messages. Taking it back ("no
-    hurry any more") clears it.
+    It is the score of the strongest tell, halved every `HALF_LIFE` messages. A message that takes
+    the tell back ("no hurry any more") resets it to 0.
     """
     levels = dict.fromkeys(SIGNALS, 0.0)
     for message in messages:
-        heard = _heard(message)
+        candidates = _candidates(message)
         for signal in SIGNALS:
-            said = [tell.score for tell, denied in heard if tell.signal == signal and not denied]
-            taken_back = not said and any(tell.signal == signal for tell, _ in heard)
+            scores = [
+                tell.score for tell, denied in candidates if tell.signal == signal and not denied
+            ]
+            taken_back = not scores and any(tell.signal == signal for tell, _ in candidates)
             kept = 0.0 if taken_back else levels[signal] * 0.5 ** (1 / HALF_LIFE)
-            levels[signal] = max([kept, *said])
+            levels[signal] = max([kept, *scores])
     return levels
 
 
-def _heard(text: str) -> list[tuple[Tell, bool]]:
-    """Every tell, in order, and whether it is denied."""
+def _candidates(text: str) -> list[tuple[Tell, bool]]:
+    """Every tell, in order, with whether it is denied."""
     line = words(text)
     if sum(word.kind != "mark" for word in line) < FEWEST_WORDS:
         return []
     around = scope(line)
-    heard = []
+    candidates = []
     for found in filter(around.means, _longest(line, list(find(line)))):
         cue, explanation = found.cue, found.cue.explanation
         denied = cue.denied != "stays" and around.denies(found)
@@ -80,12 +82,14 @@ def _heard(text: str) -> list[tuple[Tell, bool]]:
             denied, explanation = False, explanation.replace("Says", "Denies", 1)
         start, end = line[found.first].start, line[found.end - 1].end
         score = _score(line, found)
-        heard.append((Tell(start, end, text[start:end], cue.signal, score, explanation), denied))
-    return sorted(heard, key=lambda tell: (tell[0].start, tell[0].end, tell[0].signal))
+        candidates.append(
+            (Tell(start, end, text[start:end], cue.signal, score, explanation), denied)
+        )
+    return sorted(candidates, key=lambda tell: (tell[0].start, tell[0].end, tell[0].signal))
 
 
 def _longest(line: Sequence[Word], founds: Sequence[Found]) -> Iterator[Found]:
-    """Of overlapping phrases of one signal the longest; none that meets a look-alike."""
+    """The longest of overlapping phrases of one signal, without those that overlap a look-alike."""
     masked = [False] * len(line)
     for found in founds:
         if found.cue.signal == "none":

@@ -1,4 +1,10 @@
-"""The scripted policies by name: BUYERS, SELLERS and LABS, and SLOW ones found by name."""
+"""Contestants that need no network, by name: `BUYERS`, `SELLERS`, `LABS`.
+
+`bazaar_scripted.py`, `expert.py` and `reference_buyers.py` hold buyers and sellers, `vectorized.py`
+the buyers over arrays, `arena_scripted.py` and `planner.py` labs, `arena_bound.py` an upper bound
+on a lab's utility. `best_response/` solves a game against a known seller, `belief/` plays against
+an unknown one.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -51,7 +57,7 @@ LABS: Mapping[str, Policy] = MappingProxyType(
 )
 LAB_LABELS: Mapping[str, str] = MappingProxyType(
     {
-        "planner": "Our rule expert: plans its jobs exactly, trades by marginal value",
+        "planner": "The planner: plans its jobs exactly, trades by marginal value",
         "autarky": "Books its own best plan and never trades: grade 0 is what a lab earns alone",
         "rule_based_expert": "The published expert: weighs hours, pools, swaps",
         "always_accept": "Takes the first offer, else hoards",
@@ -64,6 +70,6 @@ LAB_LABELS: Mapping[str, str] = MappingProxyType(
 ZERO_GRADE = (
     "A grade of 0 is what a lab earns alone: autarky books its own best plan and never trades."
 )
-SLOW: Mapping[str, Policy] = MappingProxyType(  # buyers asked for by name
+SLOW: Mapping[str, Policy] = MappingProxyType(  # buyers that only an explicit name selects
     {"belief": belief_buyer, "belief_prices": belief_prices}
 )

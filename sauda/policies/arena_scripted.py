@@ -1,8 +1,8 @@
-"""Scripted contestants for the GPU arena. Each reads an observation and says where it comes from.
+"""Scripted contestants for the GPU arena, each with its source.
 
-`wait`, `always_accept`, `greedy_hoarder`, `naive_plea` and `rule_based_expert` follow the published
-game's policies of these names; `random` is random, unlike its namesake there. `autarky` is ours: it
-earns what the grade counts from.
+`wait`, `always_accept`, `greedy_hoarder`, `naive_plea` and `rule_based_expert` follow the policies
+of these names in the published game; `random` is random, unlike the published one. `autarky` is
+ours: it earns the BATNA, which is grade 0.
 """
 
 import numpy as np
@@ -11,9 +11,10 @@ from env import arena
 
 Rng = np.random.Generator
 
-EXPERT_TOLERANCE = 0.95  # what it wants of the hours it gives
-CREDITS_AN_HOUR = 10.0  # its price for an hour
-LEAST_REPUTATION = 0.45  # of a partner
+# Settings of the published expert.
+EXPERT_TOLERANCE = 0.95  # least hours received for each hour given
+CREDITS_AN_HOUR = 10.0  # its price of an hour
+LEAST_REPUTATION = 0.45  # of a coalition partner
 PLEA = "We need more GPU time, please help."
 
 
@@ -25,9 +26,9 @@ def wait(obs: arena.Observation, rng: Rng) -> arena.Action:
 def autarky(obs: arena.Observation, rng: Rng) -> arena.Action:
     """Books its own best plan as fast as it can, never trades, and leaves once the plan is booked.
 
-    So it earns its BATNA, and its grade is 0: the plan is booked before a shock can strike, and a
-    lab that has left gets no job in a surge of demand. The one exception is a world whose plan must
-    book three jobs in the first round, which has two actions: there the grade is below 0.
+    It earns its BATNA, so its grade is 0: the plan is booked before the first shock, and a lab that
+    has left gets no job in a demand surge. The one exception is a plan with three jobs to book in
+    the first round, which allows two actions: there the grade is below 0.
     """
     parts = arena.own_plan(obs).parts
     if not parts:
@@ -37,7 +38,7 @@ def autarky(obs: arena.Observation, rng: Rng) -> arena.Action:
 
 
 def random(obs: arena.Observation, rng: Rng) -> arena.Action:
-    """A type of action at random, then one of its legal choices at random."""
+    """A random type of action, then a random one of its legal choices."""
     kinds: dict[str, list[arena.Action]] = {}
     for action in arena.legal_actions(obs):
         kinds.setdefault(action.action_type, []).append(action)
@@ -46,9 +47,9 @@ def random(obs: arena.Observation, rng: Rng) -> arena.Action:
 
 
 def greedy_hoarder(obs: arena.Observation, rng: Rng) -> arena.Action:
-    """All usable blocks to the first job that has any, never a trade; leaves when there is none.
+    """Books all usable blocks for the first job that has any, never trades, then leaves.
 
-    The published policy, which does not count hours: it may ask for what the rules refuse.
+    The published policy does not count hours, so the rules may refuse its bookings.
     """
     for job in obs.open_jobs:
         usable = _usable(obs, job)
@@ -58,14 +59,14 @@ def greedy_hoarder(obs: arena.Observation, rng: Rng) -> arena.Action:
 
 
 def always_accept(obs: arena.Observation, rng: Rng) -> arena.Action:
-    """The first offer, whatever it says; else as `greedy_hoarder`."""
+    """Accepts the first offer, whatever its terms; else plays `greedy_hoarder`."""
     for offer in obs.incoming:
         return arena.Action("accept_offer", offer_id=offer.offer_id)
     return greedy_hoarder(obs, rng)
 
 
 def naive_plea(obs: arena.Observation, rng: Rng) -> arena.Action:
-    """Accepts what calls itself urgent; else pleads with the first lab it sees."""
+    """Accepts an offer that says "urgent"; else pleads with the first other lab."""
     incoming = obs.incoming
     if incoming and "urgent" in incoming[0].message.lower():
         return arena.Action("accept_offer", offer_id=incoming[0].offer_id)
@@ -78,7 +79,7 @@ def naive_plea(obs: arena.Observation, rng: Rng) -> arena.Action:
 
 
 def rule_based_expert(obs: arena.Observation, rng: Rng) -> arena.Action:
-    """The published expert: weigh hours, book what suffices, pool, swap, else hoard."""
+    """The published expert: answers offers by hours, books, pools, swaps, else hoards."""
     return (
         _answer(obs)
         or _book_what_suffices(obs)
@@ -112,7 +113,7 @@ def _book_what_suffices(obs: arena.Observation) -> arena.Action | None:
 
 
 def _pool(obs: arena.Observation) -> arena.Action | None:
-    """Commit the first own block to the first coalition, or found one with the best reputed lab."""
+    """Commits its first block to its first coalition, or proposes one to the most reputable lab."""
     if not obs.market.coalitions_allowed:
         return None
     if obs.coalitions:
@@ -121,18 +122,18 @@ def _pool(obs: arena.Observation) -> arena.Action | None:
             return None
         name = obs.coalitions[0].coalition_id
         return arena.Action("commit_to_coalition", coalition_id=name, block_ids=(free[0].block_id,))
-    asked = any(obs.agent in c.members for c in obs.market.coalitions.values())
+    has_proposed = any(obs.agent in c.members for c in obs.market.coalitions.values())
     best = max(obs.others, key=lambda lab: lab.reputation, default=None)
-    if asked or best is None or best.reputation < LEAST_REPUTATION:
+    if has_proposed or best is None or best.reputation < LEAST_REPUTATION:
         return None
     words = "Shared capacity serves both of us."
     return arena.Action("form_coalition", target_lab_id=best.lab_id, message=words)
 
 
 def _swap(obs: arena.Observation) -> arena.Action | None:
-    """Its first free block and a little money for the first block of the lab in most need."""
+    """Offers its first free block and a little money for a block of the lab with most demand."""
     free = [block for block in obs.owned_blocks if block.status in ("available", "reserved")]
-    others = [lab for lab in obs.others if _asked_of(obs, lab) is not None]
+    others = [lab for lab in obs.others if _requestable_block(obs, lab) is not None]
     if not (free and others) or obs.outgoing:
         return None
     lab = max(others, key=lambda lab: (lab.public_demand == "high", lab.reputation))
@@ -140,14 +141,14 @@ def _swap(obs: arena.Observation) -> arena.Action | None:
         "send_offer",
         target_lab_id=lab.lab_id,
         block_ids=(free[0].block_id,),
-        requested_block_ids=(_asked_of(obs, lab).block_id,),
+        requested_block_ids=(_requestable_block(obs, lab).block_id,),
         payment=min(4.0 if obs.market.max_rounds == 9 else 2.0, obs.own.budget),
         message="A fair swap for both sides.",
     )
 
 
-def _asked_of(obs: arena.Observation, lab: arena.Lab) -> arena.Block | None:
-    """The first block of `lab` that may be asked for."""
+def _requestable_block(obs: arena.Observation, lab: arena.Lab) -> arena.Block | None:
+    """The first block of `lab` that it may request; None if there is none."""
     for block in obs.market.blocks.values():
         if block.owner_lab_id == lab.lab_id and block.status in ("available", "committed"):
             return block
@@ -155,7 +156,7 @@ def _asked_of(obs: arena.Observation, lab: arena.Lab) -> arena.Block | None:
 
 
 def _usable(obs: arena.Observation, job: arena.Job) -> list[arena.Block]:
-    """Own live blocks that are reliable enough for the job."""
+    """The lab's live blocks that are reliable enough for the job."""
     return [
         block
         for block in obs.owned_blocks
@@ -164,7 +165,7 @@ def _usable(obs: arena.Observation, job: arena.Job) -> list[arena.Block]:
 
 
 def _sure_hours(blocks: list[arena.Block]) -> float:
-    """GPU-hours weighed by reliability, as published: the calendar is not looked at."""
+    """GPU-hours weighted by reliability. As published, it ignores when the hours are."""
     return sum(block.gpu_hours * block.reliability for block in blocks)
 
 

@@ -1,7 +1,7 @@
-"""Scripted contestants for the bazaar. Each reads an observation and cites where it comes from.
+"""Scripted contestants for the bazaar, each with its source.
 
-`wait` and `expert` may know how the published sellers behave in general; no policy here knows the
-hidden values of an episode.
+`wait` uses how the published sellers behave in general; no policy here knows the hidden values of
+an episode.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ Action = Offer | Accept | WalkAway
 
 @dataclass(frozen=True)
 class Wait:
-    """The exploit: repeat a bid just above the walk rule, take the ask once it stops falling.
+    """Exploits the published seller: repeats a safe bid, accepts the ask once it stops falling.
 
-    Found by the study of the published game: a seller that ignores the buyer cannot be hurried, and
-    0.48 of the opening ask is never walked away from where the anchor is twice the cost. The bid
-    alternates by `dodge` so as not to be counted a stall.
+    The published seller ignores the buyer, so waiting costs nothing, and it never walks away from
+    0.48 of the opening ask if that is twice the cost. The bid alternates by `dodge`, because the
+    published game counts equal bids as a stall.
     """
 
     opening: float = 0.48
@@ -34,10 +34,10 @@ class Wait:
 
 
 def tit_for_tat(obs: Observation, rng: np.random.Generator) -> Action:
-    """Concede as much as the other side did last, no less than nothing (Faratin et al. 1998).
+    """Concedes as many rupees as the other side did last, at least 0 (Faratin et al. 1998).
 
-    The absolute form. A buyer opens at 0.3 of the ask, a seller at the list price; each takes a
-    price as good as its own next one, and on its last move any price within its reservation price.
+    A buyer opens at 0.3 of the ask, a seller at the list price. Each accepts a price as good as its
+    own next one, and on its last move any price within its reservation price.
     """
     return _tit_for_tat_seller(obs) if obs.agent == "seller" else _tit_for_tat_buyer(obs)
 
@@ -62,7 +62,7 @@ def _tit_for_tat_seller(obs: Observation) -> Action:
 
 
 def random(obs: Observation, rng: np.random.Generator) -> Action:
-    """Any legal move: accept or walk one time in ten each, else a uniform price."""
+    """A random legal move: walks or accepts with probability 0.1 each, else a uniform price."""
     draw = rng.random()
     if draw < 0.1:
         return WalkAway()
@@ -83,7 +83,7 @@ def _random_seller(obs: Observation, rng: np.random.Generator, accept: bool) -> 
 
 
 def bid(obs: Observation, price: float) -> Offer | WalkAway:
-    """A legal bid near `price`, from one step of money to the budget; leaves if that is too low."""
+    """The legal bid next to `price`, within the budget; leaves if the budget allows no bid."""
     step = 10**-obs.table.decimals
     if obs.budget < step:
         return WalkAway()

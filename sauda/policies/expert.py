@@ -1,13 +1,14 @@
-"""The rule expert: the best scripted buyer we know for the published bazaar game.
+"""The classic expert: the best scripted buyer that we know for the published bazaar game.
 
-A published seller cannot be hurried: its ask falls on a schedule to a floor and rests there, and it
-sells as soon as a bid is near enough to its ask, or as high as its next one. So the expert names
-the price at which the ask will come to rest, and waits until the ask gets there. It pays more only
-where waiting ends: at its last useful move (the deadline counts) it bids the next ask, foreseen
-from the last fall, and against rivals it does so one round before a rival would take the ask.
+A published seller does not react to the buyer: its ask falls on a schedule to a floor and rests
+there, and it sells as soon as a bid is near enough to its ask or as high as its next one. So the
+expert bids the price at which the ask will come to rest and waits until the ask gets there. It pays
+more only when waiting ends: at its last useful move (before the rounds or its deadline run out) it
+bids the next ask, predicted from the last fall, and against rivals it does so one round before a
+rival would take the ask.
 
-It knows how published sellers behave in general, their usual markup included, as anyone may who
-reads their code, and nothing hidden of the episode. It has no memory, and never lowers its bid.
+It knows how published sellers behave in general, their usual markup included, because their code is
+public, and nothing hidden of the episode. It has no memory and never lowers its bid.
 """
 
 from dataclasses import dataclass
@@ -21,11 +22,11 @@ from sauda.policies.bazaar_scripted import bid
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What is public of one type of seller."""
+    """What is public about one type of seller."""
 
     floor: float  # share of the opening ask where the asks come to rest, at the usual markup
-    enough: float  # share of the ask at which it takes a bid
-    equal_falls: bool = False  # until the floor, that is: a smaller fall shows the floor
+    enough: float  # least bid that it accepts, as a share of the ask
+    equal_falls: bool = False  # its asks fall by equal steps, so a smaller step shows the floor
 
 
 # Floors: 1.05 of the cost (collaborative 1.02), which the usual opening ask doubles, times 1.15 for
@@ -36,33 +37,35 @@ HABITS = {
     "deceptive": Habits(1.05 / (2 * 1.15), 1.0),
     "collaborative": Habits(1.02 / (2 * 0.9), 0.95),
 }
-UNKNOWN = Habits(1.05 / 2, 1.0)  # a seller of no disclosed type: no discount on its ask
+UNKNOWN = Habits(1.05 / 2, 1.0)  # a seller whose type is not disclosed: no discount on its ask
 
-# A seller that opens at the buyer's own limit asks its list price; its floor is anywhere in 0.26 to
-# 0.66 of that. A bid below 0.9 of the floor risks that it walks, one above the floor overpays: this
-# is the best bid to stay at for floors spread evenly.
+# A seller that opens at the buyer's reservation price asks the list price; its floor is between
+# 0.26 and 0.66 of that. It may walk from a bid below 0.9 of the floor, and a bid above the floor
+# overpays: this is the best constant bid for floors that are uniform.
 LIST_PRICE_HOLD = 0.33
-JUST_SHORT = 0.98  # of the next ask foreseen: a higher bid could be taken as the price
-SMALLER_FALL = 0.98  # of the fall before; equal falls differ by less, from rounding
+JUST_SHORT = 0.98  # of the predicted next ask: a higher bid could be accepted
+SMALLER_FALL = 0.98  # of the fall before; rounding changes equal falls by less
 BLUFF = 0.08  # of the ask: what a fake concession takes off, for one round
 RIVALS_ACCEPT = 0.55  # of the budget; the `smart` buyer takes any ask from here down
 
 
 def expert(obs: Observation, rng: np.random.Generator) -> Accept | Offer | WalkAway:
-    """The expert's move: a bid, or the ask taken where the price it names is no lower.
+    """The expert's move: a bid, or an acceptance if its price is not below the ask.
 
-    It leaves only where its purse holds less than one step of money.
+    It leaves only if its budget is below the smallest unit of money.
     """
     price = max(_price(obs), obs.bid or 0)
     per_rupee = 10**obs.table.decimals
-    price = ceil(price * per_rupee - 1e-6) / per_rupee  # down would miss what is just enough
+    price = (
+        ceil(price * per_rupee - 1e-6) / per_rupee
+    )  # rounding down could miss the least accepted bid
     if obs.ask <= min(price, obs.budget):
         return Accept()
     return bid(obs, price)
 
 
 def _price(obs: Observation) -> float:
-    """The price to name now, within the ask but not always within the budget."""
+    """The price to bid now; at most the ask, but maybe above the budget."""
     habits = HABITS.get(obs.table.seller_type, UNKNOWN)
     next_ask = _next_ask(obs, habits)
     if _useful_moves(obs) <= 1:
@@ -77,19 +80,19 @@ def _price(obs: Observation) -> float:
 
 
 def _hold(obs: Observation, habits: Habits) -> float:
-    """The bid to stay at while the ask still falls."""
+    """The bid to repeat while the ask is falling."""
     if not _has_list_price(obs):
-        # Several deals make time dear: the floor itself is taken a round before its discount.
+        # With several deals time is scarce: a bid at the floor is accepted a round earlier.
         return habits.floor * obs.opening_ask * (1.0 if obs.table.deals > 1 else habits.enough)
     hold = LIST_PRICE_HOLD * obs.opening_ask
     if obs.drop is not None and obs.tells is not None and obs.tells.eye_contact == "avoidant":
-        # It looks away the sooner the nearer its floor is: a higher bid overpays less, if at all.
+        # A seller looks away when its ask is near its floor, so a higher bid overpays little.
         return max(hold, JUST_SHORT * (obs.ask - obs.drop))
     return hold
 
 
 def _next_ask(obs: Observation, habits: Habits) -> float:
-    """The seller's next ask if it falls as it last did; the present one where that is unknown."""
+    """The seller's next ask if it falls as before; the present ask if that is unknown."""
     if obs.drop is None or _has_list_price(obs):
         return obs.ask
     if obs.table.seller_type == "deceptive" and obs.drop > BLUFF * obs.table.asks[-2]:
@@ -98,7 +101,7 @@ def _next_ask(obs: Observation, habits: Habits) -> float:
 
 
 def _rests(obs: Observation, habits: Habits) -> bool:
-    """Whether the ask has come to its floor."""
+    """Whether the ask has come to rest at its floor."""
     asks = obs.table.asks
     if habits.equal_falls and len(asks) > 2 and obs.drop > 0:
         return obs.drop < SMALLER_FALL * (asks[-3] - asks[-2])
@@ -110,7 +113,7 @@ def _has_list_price(obs: Observation) -> bool:
 
 
 def _useful_moves(obs: Observation) -> int:
-    """Moves left, this one included, before the rounds or the buyer's own deadline run out."""
+    """Moves left, this one included, before the rounds or the buyer's deadline run out."""
     deadline = obs.own.get("deadline")
     if deadline is None or obs.round >= deadline:
         return obs.rounds_left

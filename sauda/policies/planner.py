@@ -17,16 +17,16 @@ from env import arena
 
 @dataclass(frozen=True)
 class Planner:
-    """Plans, then trades; the settings were chosen on training seeds."""
+    """Plans first, then trades. The settings were chosen on training seeds."""
 
-    least_gain: float = 1.0  # credits that an offer must bring
-    usual_limit: float = 6.0  # credits for which half of the sellers would part with a spare block
-    raise_by: float = 0.6  # of a bid, each time the last one failed
-    ask_an_hour: float = 3.0  # credits asked for a spare hour, at first
-    lower_by: float = 0.35  # of an ask, each time the last one failed
+    least_gain: float = 1.0  # credits: least gain of a trade
+    usual_limit: float = 6.0  # credits for which half of the sellers would give a spare block
+    raise_by: float = 0.6  # share by which a bid rises after each failure
+    ask_an_hour: float = 3.0  # credits: first ask for a spare hour
+    lower_by: float = 0.35  # share by which an ask falls after each failure
     least_ask: float = 2.0  # credits
-    markup: float = 2.0  # of a bid for its own blocks, once
-    least_haggle: float = 4.0  # credits from which a bid is worth haggling over
+    markup: float = 2.0  # factor on a bid for its own blocks in a counter-offer
+    least_haggle: float = 4.0  # credits: least bid that gets a counter-offer
     energy_reserve: float = 25.0  # credits kept for energy
 
     def __call__(self, obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
@@ -45,15 +45,15 @@ class Planner:
         )
 
     def _take(self, obs: arena.Observation) -> arena.Action | None:
-        """The incoming offer that brings most, whether or not the bids that are out succeed."""
-        found = [(self._brings(obs, o), o) for o in obs.incoming if o.ask <= self._purse(obs)]
-        brings, offer = max(found, key=lambda pair: pair[0], default=(0.0, None))
+        """Accepts or counters the best incoming offer, whether or not its open bids succeed."""
+        gains = [(self._brings(obs, o), o) for o in obs.incoming if o.ask <= self._purse(obs)]
+        brings, offer = max(gains, key=lambda pair: pair[0], default=(0.0, None))
         if brings < self.least_gain:
             return None
         return self._haggle(obs, offer) or arena.Action("accept_offer", offer_id=offer.offer_id)
 
     def _haggle(self, obs: arena.Observation, offer: arena.Offer) -> arena.Action | None:
-        """More for its own blocks: a first bid is rarely what they are worth to the bidder."""
+        """Asks more for its own blocks: a first bid is rarely the bidder's limit."""
         firm = offer.linked_offer_id or offer.offered_blocks or offer.payment < self.least_haggle
         if firm or obs.market.round_index + 2 >= obs.market.max_rounds:
             return None
@@ -76,13 +76,13 @@ class Planner:
     def _draw_from_pool(
         self, obs: arena.Observation, plan: arena.Plan, spare: list[arena.Block]
     ) -> arena.Action | None:
-        """Book pooled blocks of a partner for a job that the plan leaves out."""
+        """Books a partner's pooled blocks for a job that the plan leaves out."""
         part = arena.pooled_part(obs, plan, spare)
         return _booking(part) if part and part.gain > self.least_gain else None
 
     def _bid(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
-        """Bid for the blocks of another lab whose gain, less the bid, is worth most."""
-        asked = _asked(obs)  # bids that are out may succeed: only what comes on top of them counts
+        """Bids for the blocks of another lab with the highest expected gain."""
+        asked = _asked(obs)  # open bids may succeed, so only a gain on top of them counts
         hoped = arena.trade_gain(obs, (), asked, 0.0) if asked else 0.0
         best, chosen = self.least_gain, None
         for blocks in wanted_sets(obs):
@@ -109,17 +109,17 @@ class Planner:
         )
 
     def _purse(self, obs: arena.Observation) -> float:
-        """Credits that no offer promises, less what energy may take."""
+        """Credits that no open offer promises and that are not kept for energy."""
         promised = sum(offer.payment for offer in obs.outgoing)
         return obs.own.budget - promised - self.energy_reserve
 
     def _bid_for(self, adds: float, tried: int) -> float:
-        """The bid that weighs its gain against the chance bid / (bid + usual limit) of a yes."""
+        """The bid that maximises gain times the chance bid / (bid + usual_limit) of acceptance."""
         limit = self.usual_limit
         return (sqrt(limit * limit + limit * adds) - limit) * (1 + self.raise_by * tried)
 
     def _propose(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
-        """A pool with the best reputed lab that has more capacity than it needs."""
+        """Proposes a coalition to the most reputable lab with low demand."""
         market = obs.market
         if not (market.coalitions_allowed and arena.unplanned_jobs(obs, plan)):
             return None
@@ -134,7 +134,7 @@ class Planner:
         )
 
     def _sell(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
-        """Offer a block that the plan can spare to whoever is shortest of capacity."""
+        """Offers the largest spare block to the lab with the highest demand."""
         market = obs.market
         offered = {b for offer in obs.outgoing for b in offer.offered_blocks}
         idle = [block for block in spare if block.block_id not in offered]
@@ -161,7 +161,7 @@ class Planner:
         )
 
     def _share(self, obs: arena.Observation, spare: list[arena.Block]) -> arena.Action | None:
-        """Consent to a pool and put there what nobody bought."""
+        """Consents to a proposed coalition, and commits spare blocks that nobody bought."""
         if spare and obs.proposals:
             name = obs.proposals[0].coalition_id
             return arena.Action("commit_to_coalition", coalition_id=name)
@@ -181,7 +181,7 @@ planner = Planner()
 
 
 def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
-    """Every block of another lab that could serve an open job, and every two of one lab."""
+    """Every block of another lab that could serve an open job, and every pair of one lab."""
     market, jobs = obs.market, obs.open_jobs
     if not jobs:
         return
@@ -200,12 +200,12 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
 
 
 def _asked(obs: arena.Observation) -> tuple[str, ...]:
-    """The blocks that its own active offers ask for."""
+    """The blocks that its own active offers request."""
     return tuple(b for offer in obs.outgoing for b in offer.requested_blocks)
 
 
 def _tries(obs: arena.Observation, block_id: str, side: str, lab: str | None = None) -> int:
-    """How often it offered or asked for the block in vain, of `lab` or of anyone."""
+    """How many of its closed offers held the block on that `side`, to `lab` or to anyone."""
     return sum(
         block_id in getattr(offer, side)
         for offer in obs.market.closed.values()
@@ -214,7 +214,7 @@ def _tries(obs: arena.Observation, block_id: str, side: str, lab: str | None = N
 
 
 def _pressing(obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
-    """The dearest booking that cannot wait, where the turns of the round only just suffice."""
+    """The most urgent booking, if the turns left in the round just suffice for all urgent ones."""
     losses = [(arena.loss_by_delay(obs, part), part) for part in plan.parts]
     urgent = [pair for pair in losses if pair[0] > 0.01]
     turns = obs.market.queue.count(obs.agent)

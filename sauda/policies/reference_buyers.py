@@ -1,9 +1,7 @@
-"""Buyers that compare our classic family with the published game.
+"""Buyers that compare our classic game with the published one, in `sauda.evaluation.reproduction`.
 
-`sauda.evaluation.reproduction` plays them.
-
-Those of EVERY_ROUND bid until the deal's last round, so they tell how many rounds there are. The
-others make the moves that the two games answer differently.
+Those of EVERY_ROUND bid until the last round of a deal, so they show how many rounds there are. The
+others make moves to which the two games reply differently.
 """
 
 from collections.abc import Mapping
@@ -63,7 +61,7 @@ def zero_first(obs: Observation, rng: np.random.Generator) -> Action:
 
 
 def unrounded(obs: Observation, rng: np.random.Generator) -> Action:
-    """Bids as `rule_based` does in the fixed-price tasks, with every decimal that comes out."""
+    """Bids as `rule_based` in the fixed-price tasks, but does not round its bids."""
     ask = obs.opening_ask
     if obs.bid is None:
         return Offer(ask * rng.uniform(0.25, 0.40))

@@ -1,4 +1,4 @@
-"""BATCH: the scripted buyers of BUYERS over arrays, move for move the same, by name."""
+"""`BATCH`: the scripted buyers of BUYERS over arrays, by name; they make the same moves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,21 +33,21 @@ from sauda.policies.expert import (
 
 
 def bids(view: BatchView, price: np.ndarray, leaves: np.ndarray | bool = False) -> Moves:
-    """`bazaar.bid`, or a walk where it `leaves` instead."""
+    """`bazaar_scripted.bid` over arrays, or a walk where `leaves`."""
     step = 10**-view.decimals
     fits = np.minimum(np.maximum(rounded(price, view.decimals), step), view.budget)
     return np.where(leaves | (view.budget < step), WALK, OFFER), fits
 
 
 def otherwise(accepts: np.ndarray, moves: Moves) -> Moves:
-    """`moves`, where the ask is not taken."""
+    """Acceptances where `accepts`, else `moves`."""
     kind, price = moves
     return np.where(accepts, ACCEPT, kind), price
 
 
 @dataclass(frozen=True)
 class BatchWait:
-    """`Wait` with the same settings."""
+    """`Wait` over arrays, with the same settings."""
 
     opening: float = 0.48
     dodge: float = 0.01
@@ -60,7 +60,7 @@ class BatchWait:
 
 
 def batch_tit_for_tat(view: BatchView) -> Moves:
-    """`tit_for_tat`, who buys."""
+    """`tit_for_tat` as a buyer, over arrays."""
     limit, last = np.minimum(view.budget, view.opening_ask), view.rounds_left <= 1
     price = view.bid + np.maximum(0, view.drop) if view.round else 0.3 * limit
     price = np.minimum(price, limit)
@@ -69,7 +69,7 @@ def batch_tit_for_tat(view: BatchView) -> Moves:
 
 
 def batch_random(view: BatchView) -> Moves:
-    """`random`, who buys."""
+    """`random` as a buyer, over arrays."""
     draw, share = view.chance()
     accepts = (draw >= 0.1) & (draw < 0.2) & (view.ask <= view.budget)
     price = share * np.minimum(view.budget, view.ask)
@@ -77,7 +77,7 @@ def batch_random(view: BatchView) -> Moves:
 
 
 def batch_expert(view: BatchView) -> Moves:
-    """`expert`."""
+    """`expert` over arrays."""
     price = np.maximum(_price(view), view.bid if view.round else 0)
     per_rupee = 10**view.decimals
     price = np.ceil(price * per_rupee - 1e-6) / per_rupee
@@ -132,13 +132,13 @@ _FORMS = {expert: batch_expert, tit_for_tat: batch_tit_for_tat, random: batch_ra
 
 
 def batch_form(policy: Policy) -> Buyers | None:
-    """The same buyer over arrays; None where it has no such form, as a model has none."""
+    """`policy` over arrays; None if it has no such form, as a language model."""
     if isinstance(policy, Wait):
         return BatchWait(policy.opening, policy.dodge)
     return _FORMS.get(policy) or form_of_env(policy)
 
 
-# Whoever is not in it is played one game at a time.
+# A buyer that is not in it is played one game at a time.
 BATCH: Mapping[str, Buyers] = MappingProxyType(
     {name: form for name, policy in BUYERS.items() if (form := batch_form(policy))}
 )

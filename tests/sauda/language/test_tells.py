@@ -327,13 +327,13 @@ def test_a_hundred_kilobytes_are_read_to_the_end(piece: str):
 @pytest.mark.parametrize("piece", ["final ", "no more people ", "1 ", "kam se kam 1 aur ", "have "])
 def test_the_work_grows_with_the_length_and_no_faster(piece: str, monkeypatch):
     work = Counter()
-    real = lexicon._end
+    real = lexicon.phrase_end
 
     def counted(*arguments):
         work[length] += 1
         return real(*arguments)
 
-    monkeypatch.setattr(lexicon, "_end", counted)
+    monkeypatch.setattr(lexicon, "phrase_end", counted)
     for length in (200, 400):
         list(find(words(piece * length)))
     assert work[400] <= 2.05 * work[200]
@@ -343,7 +343,7 @@ def test_the_work_grows_with_the_length_and_no_faster(piece: str, monkeypatch):
 
 
 def test_every_phrase_of_the_lexicon_can_be_looked_up():
-    for elements, cue in lexicon._rows(LEXICON):
+    for elements, cue in lexicon.phrases(LEXICON):
         first = elements[0]
         assert first.words or first.stems or first.kinds, cue
         assert not first.optional, cue
