@@ -67,11 +67,15 @@ class Planner:
         )
 
     def _brings(self, obs: arena.Observation, offer: arena.Offer) -> float:
-        brings, asked = arena.offer_gain(obs, offer), _asked(obs)
-        if not asked or not offer.offered_blocks:
+        brings, requested = arena.offer_gain(obs, offer), _requested(obs)
+        if not requested or not offer.offered_blocks:
             return brings
-        both = arena.trade_gain(obs, offer.requested_blocks, (*asked, *offer.offered_blocks), 0.0)
-        return min(brings, both - arena.trade_gain(obs, (), asked, 0.0) + offer.payment - offer.ask)
+        both = arena.trade_gain(
+            obs, offer.requested_blocks, (*requested, *offer.offered_blocks), 0.0
+        )
+        return min(
+            brings, both - arena.trade_gain(obs, (), requested, 0.0) + offer.payment - offer.ask
+        )
 
     def _draw_from_pool(
         self, obs: arena.Observation, plan: arena.Plan, spare: list[arena.Block]
@@ -82,14 +86,14 @@ class Planner:
 
     def _bid(self, obs: arena.Observation, plan: arena.Plan) -> arena.Action | None:
         """Bids for the blocks of another lab with the highest expected gain."""
-        asked = _asked(obs)  # open bids may succeed, so only a gain on top of them counts
-        hoped = arena.trade_gain(obs, (), asked, 0.0) if asked else 0.0
+        requested = _requested(obs)  # open bids may succeed, so only a gain on top of them counts
+        hoped = arena.trade_gain(obs, (), requested, 0.0) if requested else 0.0
         best, chosen = self.least_gain, None
         for blocks in wanted_sets(obs):
             ids = tuple(block.block_id for block in blocks)
-            if not set(asked).isdisjoint(ids):
+            if not set(requested).isdisjoint(ids):
                 continue
-            adds = arena.trade_gain(obs, (), (*asked, *ids), 0.0) - hoped
+            adds = arena.trade_gain(obs, (), (*requested, *ids), 0.0) - hoped
             if adds <= self.least_gain:
                 continue
             bid = self._bid_for(adds, max(_tries(obs, b, "requested_blocks") for b in ids))
@@ -144,13 +148,15 @@ class Planner:
         left = {b: arena.live_hours(b, market.round_index, market.max_rounds) for b in idle}
         block = max(idle, key=left.__getitem__)
         order = ("high", "medium", "low")
-        asked = [_tries(obs, block.block_id, "offered_blocks", lab.lab_id) for lab in buyers]
+        offered_before = [
+            _tries(obs, block.block_id, "offered_blocks", lab.lab_id) for lab in buyers
+        ]
         ranked = [
             (tries, order.index(lab.public_demand), index)
-            for index, (lab, tries) in enumerate(zip(buyers, asked, strict=True))
+            for index, (lab, tries) in enumerate(zip(buyers, offered_before, strict=True))
         ]
         buyer = buyers[min(ranked)[2]]
-        lowered = (1 - self.lower_by) ** sum(asked)
+        lowered = (1 - self.lower_by) ** sum(offered_before)
         ask = max(self.least_ask, round(self.ask_an_hour * left[block] * lowered, 2))
         return arena.Action(
             "send_offer",
@@ -199,7 +205,7 @@ def wanted_sets(obs: arena.Observation) -> Iterator[tuple[arena.Block, ...]]:
         yield from combinations(able, 2)
 
 
-def _asked(obs: arena.Observation) -> tuple[str, ...]:
+def _requested(obs: arena.Observation) -> tuple[str, ...]:
     """The blocks that its own active offers request."""
     return tuple(b for offer in obs.outgoing for b in offer.requested_blocks)
 

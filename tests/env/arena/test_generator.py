@@ -106,8 +106,8 @@ def test_a_market_opens_with_nothing_but_labs_and_blocks_that_could_tell_its_see
     opened: dict[int, set] = {}
     for seed in range(50):
         market = start(name, seed).market
-        told = market._replace(labs={}, blocks={}, market_pressure="")
-        opened.setdefault(len(market.labs), set()).add(repr(told))
+        bare = market._replace(labs={}, blocks={}, market_pressure="")
+        opened.setdefault(len(market.labs), set()).add(repr(bare))
     assert sum(map(len, opened.values())) == len(TABLE[name][0])  # one for each number of labs
 
 
@@ -141,8 +141,8 @@ def by_hand(blocks, jobs, now: int, horizon: int) -> float:
     for serves in product(range(len(jobs) + 1), repeat=len(blocks)):
         total = 0.0
         for index, work in enumerate(jobs):
-            mine = [b for b, to in zip(blocks, serves, strict=True) if to == index]
-            added = arena.booking_gain(work, mine, now, horizon) if mine else 0.0
+            assigned = [b for b, to in zip(blocks, serves, strict=True) if to == index]
+            added = arena.booking_gain(work, assigned, now, horizon) if assigned else 0.0
             total += -1e9 if added is None else added
         best = max(best, total)
     return best

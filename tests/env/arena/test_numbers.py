@@ -94,8 +94,8 @@ def test_two_offers_that_ask_for_all_there_is_stop_no_lab(kind: str):
 
 
 def test_a_number_that_is_too_large_is_named_with_the_limits():
-    made = arena.action_from({"action_type": "send_offer", "payment": 1.79e308})
-    assert made.reason == (
+    action = arena.action_from({"action_type": "send_offer", "payment": 1.79e308})
+    assert action.reason == (
         "payment must be a number from -1,000,000,000 to 1,000,000,000, not 1.79e+308"
     )
     ask = {"action_type": "send_offer", "conditions": {"ask": 10**400}}

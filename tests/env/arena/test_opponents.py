@@ -66,12 +66,12 @@ def variants(obs: arena.Observation, dice: np.random.Generator) -> Iterator[tupl
     """Pairs of offers to the observing lab, the second better for it in one respect."""
     blocks = obs.market.blocks.values()
     live = [b for b in blocks if b.status in ("available", "committed")]
-    mine = [b.block_id for b in live if b.owner_lab_id == obs.agent]
+    own_blocks = [b.block_id for b in live if b.owner_lab_id == obs.agent]
     theirs = [b.block_id for b in live if b.owner_lab_id == "lab_0"]
-    if obs.agent == "lab_0" or not (mine and theirs):
+    if obs.agent == "lab_0" or not (own_blocks and theirs):
         return
     gives = tuple(dice.permutation(theirs)[: dice.integers(0, 3)].tolist())
-    asks = tuple(dice.permutation(mine)[: dice.integers(0, 3)].tolist())
+    asks = tuple(dice.permutation(own_blocks)[: dice.integers(0, 3)].tolist())
     paid, wanted = round(60 * dice.random() ** 2, 2), round(40 * dice.random() ** 3, 2)
     base = arena.Offer("o", "lab_0", obs.agent, 0, 9, gives, asks, paid, wanted)
     yield base, base._replace(payment=round(paid + 20 * dice.random(), 2))
@@ -131,10 +131,10 @@ def test_a_message_moves_the_margin_by_its_signal_for_this_round_and_the_next(ki
     state = world(kind, rounds=9)  # no deadline is near enough to panic
     quiet = arena.margin(seen(state, 1), "lab_0")
     state = take(state, "send_message", message=text)
-    said = arena.margin(seen(state, 1), "lab_0")
-    assert said == pytest.approx(max(0.5, quiet + moved))
+    needed = arena.margin(seen(state, 1), "lab_0")
+    assert needed == pytest.approx(max(0.5, quiet + moved))
     state = next_round(state)
-    assert arena.margin(seen(state, 1), "lab_0") == pytest.approx(said)
+    assert arena.margin(seen(state, 1), "lab_0") == pytest.approx(needed)
     state = next_round(state)
     assert arena.margin(seen(state, 1), "lab_0") == pytest.approx(quiet)
 

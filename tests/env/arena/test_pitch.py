@@ -30,8 +30,8 @@ def with_market(state: arena.State, **fields) -> arena.State:
 
 def told(state: arena.State, text: str, round_index: int, lab: str = "lab_0") -> arena.State:
     """The state with an earlier pitch on the floor."""
-    said = Message(lab, None, round_index, text, "neutral", "pitch")
-    return with_market(state, messages=(*state.market.messages, said))
+    message = Message(lab, None, round_index, text, "neutral", "pitch")
+    return with_market(state, messages=(*state.market.messages, message))
 
 
 def total(text: str, state: arena.State | None = None, lab: str = "lab_0") -> float:
@@ -348,7 +348,7 @@ def test_a_discreet_pitch_and_its_verdict_do_not_depend_on_private_jobs(strategy
     own = state.private["lab_0"]._replace(jobs=(), budget=1.0)
     blank = State(state.market, {**state.private, "lab_0": own})
     for number in range(20):
-        said = [
+        pitches = [
             arena.pitch_of(
                 arena.Observation("lab_0", s.market, s.private["lab_0"]),
                 strategy,
@@ -356,19 +356,21 @@ def test_a_discreet_pitch_and_its_verdict_do_not_depend_on_private_jobs(strategy
             )
             for s in (state, blank)
         ]
-        assert said[0] == said[1]
+        assert pitches[0] == pitches[1]
         if strategy != "constant":  # the one text that speaks of jobs, which no opponent says
-            assert arena.judge(state, "lab_0", said[0]) == arena.judge(blank, "lab_0", said[0])
+            assert arena.judge(state, "lab_0", pitches[0]) == arena.judge(
+                blank, "lab_0", pitches[0]
+            )
 
 
 def test_an_open_pitch_names_the_labs_own_jobs():
     state = table()
     obs = arena.Observation("lab_0", state.market, state.private["lab_0"])
-    said = {
+    pitches = {
         arena.pitch_of(obs, "evidence_first", np.random.default_rng(n), discreet=False)
         for n in range(20)
     }
-    assert any("8" in text for text in said)
+    assert any("8" in text for text in pitches)
 
 
 # The decision

@@ -44,10 +44,13 @@ def any_action(state: arena.State, dice: Dice) -> arena.Action | arena.Malformed
     if dice.chance() < 0.05:
         return arena.action_from(dice.pick(GARBAGE))
     market, lab = state.market, state.market.queue[0]
-    mine = [b.block_id for b in market.blocks.values() if b.owner_lab_id == lab]
+    own_blocks = [b.block_id for b in market.blocks.values() if b.owner_lab_id == lab]
     every = [*market.blocks, "b_9_9"]
     sane = dice.chance() < 0.7
-    ids = tuple(dice.pick(mine if sane and mine else every) for _ in range(dice.pick((0, 1, 1, 2))))
+    ids = tuple(
+        dice.pick(own_blocks if sane and own_blocks else every)
+        for _ in range(dice.pick((0, 1, 1, 2)))
+    )
     asked = tuple(dice.pick(every) for _ in range(dice.pick((0, 0, 1, 2))))
     offers = [o.offer_id for o in market.offers.values() if not sane or o.to_lab_id == lab]
     return arena.Action(
@@ -115,8 +118,8 @@ def check_refusal(before: arena.State, after: arena.State, lab: str) -> None:
     """A refused action costs its turn and is reported; nothing else changes."""
     assert after.market._replace(queue=before.market.queue) == before.market
     assert after.market.queue == before.market.queue[1:]
-    told = {"results": (), "recent": ()}
-    assert after.private[lab]._replace(**told) == before.private[lab]._replace(**told)
+    blank = {"results": (), "recent": ()}
+    assert after.private[lab]._replace(**blank) == before.private[lab]._replace(**blank)
     assert all(after.private[seat] is own for seat, own in before.private.items() if seat != lab)
 
 

@@ -461,8 +461,8 @@ def test_reliability_falls_and_demand_surges():
     ],
 )
 def test_the_first_group_of_words_decides_the_signal(text: str, signal: str):
-    said = take(two_labs(), "send_message", message=text).market.messages[0]
-    assert (said.signal, said.from_lab_id, said.to_lab_id) == (signal, "lab_0", None)
+    posted = take(two_labs(), "send_message", message=text).market.messages[0]
+    assert (posted.signal, posted.from_lab_id, posted.to_lab_id) == (signal, "lab_0", None)
 
 
 def test_a_pitch_needs_twelve_characters():

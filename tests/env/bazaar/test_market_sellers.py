@@ -79,10 +79,10 @@ def test_asks_never_rise_and_stay_above_the_floor_at_the_resting_price(buyer: Po
     for market in (OPEN, BLUFF):
         for seed in range(100):
             game = rollout(market, buyer, seed)
-            here = game.final.private["seller"]["stance"]
+            seller_stance = game.final.private["seller"]["stance"]
             prices = game.final.table.asks
             assert all(later <= earlier for earlier, later in pairwise(prices))
-            assert min(prices) >= here.resting > here.reservation
+            assert min(prices) >= seller_stance.resting > seller_stance.reservation
 
 
 @every_type
@@ -132,9 +132,9 @@ def test_a_soft_history_makes_every_ask_at_least_as_high_as_a_firm_one(name: str
 @every_type
 def test_the_least_bid_it_takes_falls_with_time_and_stays_above_the_floor(name: str):
     for seed in range(50):
-        here = replace(stance(), type=draw_type(np.random.default_rng(seed), name))
-        prices = asks(here, bidding(400))
-        least = [threshold_at(here, t, ask) for t, ask in enumerate(prices)]
+        seller_stance = replace(stance(), type=draw_type(np.random.default_rng(seed), name))
+        prices = asks(seller_stance, bidding(400))
+        least = [threshold_at(seller_stance, t, ask) for t, ask in enumerate(prices)]
         assert all(later < earlier for earlier, later in pairwise(least))
         assert least[0] <= 1000
         assert least[-1] > 600
@@ -142,14 +142,14 @@ def test_the_least_bid_it_takes_falls_with_time_and_stays_above_the_floor(name: 
 
 @every_type
 def test_a_bid_at_the_threshold_is_taken_and_a_rupee_less_is_not(name: str):
-    here = stance(name)
+    seller_stance = stance(name)
     for t in range(1, 11):
 
         def late(obs: Observation, rng: np.random.Generator, bid: int, t: int = t) -> Offer:
             return Offer(bid if obs.round == t - 1 else 400)
 
         def sold(bid: int, t: int = t) -> bool:
-            past = met(here, lambda obs, rng: late(obs, rng, bid, t)).final.table.past
+            past = met(seller_stance, lambda obs, rng: late(obs, rng, bid, t)).final.table.past
             return past[0].price == bid
 
         least = next(bid for bid in range(601, 1001) if sold(bid, t))
@@ -160,8 +160,8 @@ def test_a_bid_at_the_threshold_is_taken_and_a_rupee_less_is_not(name: str):
 @every_type
 def test_a_bid_a_rupee_over_the_floor_is_never_taken(name: str):
     for seed in range(50):
-        here = replace(stance(), type=draw_type(np.random.default_rng(seed), name))
-        assert met(here, bidding(601)).end is EndReason.DEADLINE
+        seller_stance = replace(stance(), type=draw_type(np.random.default_rng(seed), name))
+        assert met(seller_stance, bidding(601)).end is EndReason.DEADLINE
 
 
 # Walking
@@ -169,12 +169,12 @@ def test_a_bid_a_rupee_over_the_floor_is_never_taken(name: str):
 
 @every_type
 def test_nobody_walks_from_a_buyer_who_came_a_stride_nearer(name: str):
-    here = stance(name)
-    assert hazard_at(here, 450, 400, 900) == 0
-    assert hazard_at(here, 400, 400, 900) > hazard_at(here, 425, 400, 900) > 0
+    seller_stance = stance(name)
+    assert hazard_at(seller_stance, 450, 400, 900) == 0
+    assert hazard_at(seller_stance, 400, 400, 900) > hazard_at(seller_stance, 425, 400, 900) > 0
     sure = ((0.0, *CALM[0][1:]),) * 10  # it walks wherever there is any hazard
-    assert met(here, bidding(450, 50), sure).end is not EndReason.WALKAWAY
-    assert met(here, bidding(400), sure).final.table.round == 1
+    assert met(seller_stance, bidding(450, 50), sure).end is not EndReason.WALKAWAY
+    assert met(seller_stance, bidding(400), sure).final.table.round == 1
 
 
 @every_type
@@ -204,13 +204,16 @@ def test_impatient_types_walk_more_often_from_a_stalled_buyer():
 # Claims and manner
 
 
-def claims(here: Stance, seeds: int) -> list[tuple[str, bool]]:
+def claims(seller_stance: Stance, seeds: int) -> list[tuple[str, bool]]:
     """Every claim on the tongue of this seller over so many games: (what, whether true)."""
-    found = []
+    drawn = []
     for seed in range(seeds):
-        own = {"stance": here, "chance": draw_chance(np.random.default_rng(seed), here.rounds)}
-        found += [claim_at(own, t) for t in range(1, here.rounds + 1)]
-    return [(claim, true) for claim, true in found if claim]
+        own = {
+            "stance": seller_stance,
+            "chance": draw_chance(np.random.default_rng(seed), seller_stance.rounds),
+        }
+        drawn += [claim_at(own, t) for t in range(1, seller_stance.rounds + 1)]
+    return [(claim, true) for claim, true in drawn if claim]
 
 
 @every_type
@@ -225,9 +228,9 @@ def test_an_honest_last_price_is_followed_by_leaving_if_nobody_moves():
     last_prices = 0
     for seed in range(300):
         chance = draw_chance(np.random.default_rng(seed), 10)
-        here = stance("hasty", bluff_rate=0.0)
-        game = met(here, bidding(400), chance)
-        final = [t for t in range(1, 10) if claim_at({"stance": here, "chance": chance}, t)[0]
+        hasty = stance("hasty", bluff_rate=0.0)
+        game = met(hasty, bidding(400), chance)
+        final = [t for t in range(1, 10) if claim_at({"stance": hasty, "chance": chance}, t)[0]
                  == "final"]  # fmt: skip
         if final and game.final.table.round > final[0]:
             last_prices += 1

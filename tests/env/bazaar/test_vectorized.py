@@ -161,9 +161,9 @@ def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(
     moves, seen = Fixed(games, n, seat=3, walk=0.005), {}
 
     def watched(view):
-        made = [np.broadcast_arrays(*form(view), view.ask)[:2] for form in BATCH.values()]
+        batch_moves = [np.broadcast_arrays(*form(view), view.ask)[:2] for form in BATCH.values()]
         deal = sum(round == 0 for _, round in seen) - (view.round > 0)
-        seen[deal, view.round] = view, made
+        seen[deal, view.round] = view, batch_moves
         return moves.batch(view)
 
     results = play_batch(games, watched)
@@ -172,12 +172,12 @@ def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(
         assert told(results, i) == told_of(game)
         for k, turn in enumerate(game.trajectory("buyer")):
             obs = turn.observation
-            view, made = seen[len(obs.table.past), obs.round]
+            view, batch_moves = seen[len(obs.table.past), obs.round]
             if obs.tells:
                 tells = view.tells()
                 assert tells.verbal_deception_cue[i] == obs.tells.verbal_deception_cue
                 assert tells.looks_away[i] == (obs.tells.eye_contact == "avoidant")
-            for policy, (kind, price) in zip(BUYERS.values(), made, strict=True):
+            for policy, (kind, price) in zip(BUYERS.values(), batch_moves, strict=True):
                 action = policy(obs, agent_stream(task, i, "buyer", k))
                 bid = float(price[i]) if kind[i] == OFFER else None
                 assert (int(kind[i]), bid) == act(action)

@@ -19,39 +19,39 @@ every_price = pytest.mark.parametrize("amount", PRICES)
 @every_price
 def test_an_offer_is_worded_with_its_own_price_and_no_other(seat: str, amount: float):
     for number in NUMBERS:
-        said = line(Offer(amount), seat, 999, "brass oil lamp", number)
-        assert price_in(said) == amount, said
-        assert re.findall(r"₹[\d,.]*\d", said) == [rupees(amount)]
+        words = line(Offer(amount), seat, 999, "brass oil lamp", number)
+        assert price_in(words) == amount, words
+        assert re.findall(r"₹[\d,.]*\d", words) == [rupees(amount)]
 
 
 @every_seat
 @every_price
 def test_an_acceptance_is_worded_with_the_other_sides_price(seat: str, amount: float):
     for number in NUMBERS:
-        said = line(Accept(), seat, amount, "brass oil lamp", number)
-        assert price_in(said) == amount, said
+        words = line(Accept(), seat, amount, "brass oil lamp", number)
+        assert price_in(words) == amount, words
 
 
 @every_seat
 def test_leaving_names_no_price(seat: str):
     for number in NUMBERS:
-        said = line(WalkAway(), seat, 450, "brass oil lamp", number)
-        assert said in LINES[seat]["walk"]
-        assert not re.search(r"\d|₹", said)
+        words = line(WalkAway(), seat, 450, "brass oil lamp", number)
+        assert words in LINES[seat]["walk"]
+        assert not re.search(r"\d|₹", words)
 
 
 @every_seat
 def test_every_line_comes_up(seat: str):
     for kind, action in (("more", Offer(450)), ("accept", Accept()), ("walk", WalkAway())):
-        said = {line(action, seat, 450, "lamp", number) for number in range(1, 1 + len(NUMBERS))}
-        assert len(said) == len(LINES[seat][kind])
+        words = {line(action, seat, 450, "lamp", number) for number in range(1, 1 + len(NUMBERS))}
+        assert len(words) == len(LINES[seat][kind])
 
 
 def test_a_seller_opens_with_the_price_and_the_name_of_every_item():
     for item in CATALOGUE:
-        said = line(Offer(item.list_price), "seller", None, item.name, 0)
-        assert rupees(item.list_price) in said
-        assert item.name in said
+        words = line(Offer(item.list_price), "seller", None, item.name, 0)
+        assert rupees(item.list_price) in words
+        assert item.name in words
 
 
 def test_a_rival_speaks_as_a_buyer():

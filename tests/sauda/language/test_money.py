@@ -369,8 +369,8 @@ def test_the_one_price_is_found_in_whole_rupees(text, amount):
 
 @given(st.text(st.characters() | st.sampled_from("0123456789₹-.,ek/% "), max_size=200))
 def test_any_text_is_a_whole_price_or_none(text):
-    found = find_price(text)
-    assert found is None or 0 < found <= HIGHEST_PRICE
+    amount = find_price(text)
+    assert amount is None or 0 < amount <= HIGHEST_PRICE
 
 
 @pytest.mark.parametrize(

@@ -194,9 +194,9 @@ def loot(obs: arena.Observation) -> Action | None:
 
 def gifts(obs: arena.Observation) -> Action | None:
     """All of its own blocks for nothing."""
-    mine = tuple(b.block_id for b in obs.owned_blocks if b.status == "available")
-    for lab in obs.others if mine else ():
-        return Action("send_offer", lab.lab_id, block_ids=mine)
+    own_blocks = tuple(b.block_id for b in obs.owned_blocks if b.status == "available")
+    for lab in obs.others if own_blocks else ():
+        return Action("send_offer", lab.lab_id, block_ids=own_blocks)
     return None
 
 
@@ -284,8 +284,8 @@ def test_looting_takes_no_block():
     task = ARENA_TASKS["arena/coalition_market"]
     for seed in range(20):
         final = rollout(task, EXPLOITS["looting"], seed).final
-        mine = {b.block_id for b in final.market.blocks.values() if b.owner_lab_id == "lab_0"}
-        assert mine == {f"b_0_{index}" for index in range(4)}
+        own_blocks = {b.block_id for b in final.market.blocks.values() if b.owner_lab_id == "lab_0"}
+        assert own_blocks == {f"b_0_{index}" for index in range(4)}
 
 
 # Bounds
