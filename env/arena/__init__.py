@@ -2,8 +2,8 @@
 
 `types.py` holds the values of a market, `actions.py` the fourteen actions, `generator.py` draws a
 world, `env.py` runs a round by the rules in `rules/`. `planning.py` finds a lab's best plan,
-`opponents.py` plays the scripted labs, `reward.py` computes rewards, `tasks.py` lists the tasks.
-`pitch/` holds public pitches and the rule judge. `__all__` is the public interface.
+`opponents.py` plays the scripted labs by the archetypes in `characters.py`, `reward.py` computes
+rewards, `tasks.py` lists the tasks. `pitch/` holds public pitches and the rule judge.
 """
 
 from env.arena.actions import (
@@ -16,9 +16,10 @@ from env.arena.actions import (
     action_fault,
     action_from,
 )
+from env.arena.characters import CHARACTERS, Character
 from env.arena.env import ACTIONS_PER_ROUND, GpuBudgetNegotiationEnv
 from env.arena.generator import ARCHETYPES, Size
-from env.arena.opponents import CHARACTERS, Character, accepts, margin, pressure, scripted_lab
+from env.arena.opponents import accepts, margin, pressure, scripted_lab
 from env.arena.pitch.claim_types import DIMENSIONS
 from env.arena.pitch.judge import JUDGE_MEMORY, Decision, Finding, Verdict, award, decide, judge
 from env.arena.pitch.parser import claim_holds
