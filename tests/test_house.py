@@ -23,9 +23,7 @@ LONG_MODULES = {
 LONG_FUNCTIONS = {"panels/training/runs.py _runs", "sauda/train/dpo.py _prepare"}
 REACHING_TESTS = {  # tests that still use a private name of ours
     "tests/panels/test_panels.py",
-    "tests/sauda/evaluation/test_belief.py",
     "tests/sauda/evaluation/test_seller_quality.py",
-    "tests/sauda/language/test_tells.py",
     "tests/sauda/llm/test_model.py",
     "tests/sauda/train/test_arena.py",
     "tests/sauda/train/test_grpo.py",
