@@ -97,7 +97,7 @@ def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkey
     assert any(row["grad_norm"] > 0 for row in data["log"])
     assert data["games"]["task"] == {"arena/market_round": 4}
     kept = load("training/grpo-arena-toy.json", tmp_path)
-    assert kept.data["log"] == data["log"]
+    assert kept.data.as_json()["log"] == data["log"]
     again = resumed(PLAYED, tmp_path / "cut", 2, monkeypatch)
     assert again["resumed"] == [1]
     assert games_of(again) == games_of(data)

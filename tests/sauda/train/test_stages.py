@@ -281,7 +281,7 @@ def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_pat
     assert data["probes"] == whole["probes"]
     again = sft.train(config, folder, resume=True)  # there is nothing left to train
     assert (again["log"], again["adapter"]) == (data["log"], data["adapter"])
-    assert store.load("training/sft-toy.json", folder).data == again
+    assert store.load("training/sft-toy.json", folder).data.as_json() == again
     assert verify("training/sft-toy.json", root=folder) == []
     assert len(data["log"]) == sft.steps_of(config, data["rows"]["rows"])
     with pytest.raises(Stopped, match="there is a run"):
