@@ -32,8 +32,8 @@ def run(command: list[str], folder: Path, **more: str) -> str:
     return done.stdout
 
 
-def test_a_policy_a_task_and_a_tab_are_shown():
-    assert list(SECTIONS) == ["A policy", "A task", "A tab"]
+def test_a_policy_a_task_a_tab_and_an_artifact_are_shown():
+    assert list(SECTIONS) == ["A policy", "A task", "A tab", "An artifact"]
 
 
 @pytest.mark.slow
