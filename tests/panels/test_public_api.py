@@ -11,7 +11,7 @@ from panels.transcripts import callbacks as transcripts
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts.view import columns
 from sauda.games import policies_of
-from sauda.llm import registry
+from sauda.llm import models, registry
 from sauda.llm.backends import model
 
 THREADS = 40  # of a server, for events and for the page itself
@@ -32,7 +32,7 @@ def no_models(monkeypatch):
     def load(*args, **more):
         raise AssertionError(f"loaded {args}")
 
-    for module, name in ((model, "load"), (model, "base_weights"), (registry, "loaded"),
+    for module, name in ((model, "load"), (model, "base_weights"), (models, "loaded"),
                          (registry, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
         monkeypatch.setattr(module, name, load)
 
