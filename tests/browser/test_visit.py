@@ -168,7 +168,7 @@ def test_another_task_draws_other_bars_and_another_table(open_page):
 def test_the_table_of_policies_is_sorted_by_number_and_searched(open_page):
     page = open_page(tab="Results")
     table = page.locator("#results-bazaar-table")
-    names = table.locator("tbody tr:visible td:first-child")
+    names = table.locator("[role=gridcell].first-column")
     expect(names.first).to_have_text("expert")
     header = table.get_by_role("columnheader", name="mean [95 % interval]").last
     header.hover()
