@@ -6,8 +6,6 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 import env
 from tests.support.source import (
     LAYERS,
@@ -16,10 +14,10 @@ from tests.support.source import (
     ROOMS,
     ROOT,
     at_import,
+    for_every,
     imported_modules,
     imports,
     module_name,
-    named,
     tree,
 )
 
@@ -31,7 +29,7 @@ UPWARD = {  # an import that is on its way out: none may be added
     ("evaluation", "sauda.train.recorded_names"),
 }
 
-every_module = pytest.mark.parametrize("path", MODULES, ids=named)
+every_module = for_every(MODULES)
 
 
 def layer(path: Path) -> str:
@@ -45,7 +43,7 @@ def test_a_module_imports_only_its_own_layer_and_those_below(path: Path):
         assert module.split(".")[0] not in above, f"{path}:{line} imports {module}"
 
 
-@pytest.mark.parametrize("path", PACKAGES["sauda"], ids=named)
+@for_every(PACKAGES["sauda"])
 def test_a_room_of_sauda_imports_only_itself_and_the_rooms_below(path: Path):
     room = module_name(path).split(".")[1:2]
     if not room:
@@ -67,14 +65,14 @@ def test_no_modules_import_each_other_in_a_circle():
     TopologicalSorter(graph).prepare()  # raises CycleError with the circle's modules
 
 
-@pytest.mark.parametrize("path", PACKAGES["env"], ids=named)
+@for_every(PACKAGES["env"])
 def test_the_games_need_numpy_and_the_standard_library_only(path: Path):
     allowed = {"env", "numpy", *sys.stdlib_module_names}
     for module, _, line in imports(ast.walk(tree(path))):
         assert module.split(".")[0] in allowed, f"{path}:{line} imports {module}"
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if layer(p) != "env"], ids=named)
+@for_every([p for p in MODULES if layer(p) != "env"])
 def test_other_packages_import_only_the_public_names_of_the_games(path: Path):
     for module, names, line in imports(ast.walk(tree(path))):
         if module.split(".")[0] == "env":

@@ -1,7 +1,7 @@
 """Our source files as syntax trees, for the tests that check how the house is kept."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -84,3 +84,25 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
+
+
+def for_every(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a rule for `path`: it names every file that breaks the rule.
+
+    A test a file and rule would be thousands, and take longer to collect than to run.
+    """
+
+    def decorate(rule: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            faults = []
+            for path in paths:
+                try:
+                    rule(path)
+                except AssertionError as error:
+                    faults.append(f"{named(path)}: {error}")
+            assert not faults, "\n".join(faults)
+
+        test.__name__, test.__doc__ = rule.__name__, rule.__doc__
+        return test
+
+    return decorate
