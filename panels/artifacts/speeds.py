@@ -9,28 +9,26 @@ from markupsafe import Markup
 from panels.ui.look import badge, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.speed import published_speeds
+from sauda.records.schemas.bench import Speed
 from sauda.records.store import Artifact
 
 
 def measured_table(bench: Artifact) -> Markup:
     """Every measured figure: its median, 95th percentile and number of samples."""
     rows = [
-        (row["name"], f"{row['median']:,g}", _p95(row), row["unit"], f"{row['n']}")
-        for row in bench.data["figures"]
+        (row.name, f"{row.median:,g}", _p95(row), row.unit, f"{row.n}")
+        for row in bench.data.figures
     ]
     return table(("measured", "median", "95 % within", "unit", "n"), rows, "lrrlr", "Speeds")
 
 
-def _p95(row: Mapping[str, Any]) -> str:
-    return f"{row['p95']:,g}" if "p95" in row else "–"
+def _p95(row: Speed) -> str:
+    return f"{row.p95:,g}" if row.p95 is not None else "–"
 
 
 def ratio_table(bench: Artifact) -> Markup:
     """How many times faster a batch is than one by one, where both were timed in one run."""
-    rows = [
-        (row["of"], row["to"], f"{row['median']:,.3g}", f"{row['n']}")
-        for row in bench.data["ratios"]
-    ]
+    rows = [(row.of, row.to, f"{row.median:,.3g}", f"{row.n}") for row in bench.data.ratios]
     return table(("speed", "in units of", "median ratio", "n"), rows, "llrr", "Ratios of one run")
 
 

@@ -126,7 +126,7 @@ def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
         **bar_style("scripted"),
     )
     figure = styled(go.Figure(bar), height=80 + 30 * len(rows))
-    reach = [*metric.axis_includes, *(cell[end] for cell in spans for end in ("low", "high"))]
+    reach = [*metric.axis_includes, *(end for cell in spans for end in (cell.low, cell.high))]
     if bound := game.bound(evaluation, view):
         reach.append(bound.value)
         ink = SERIES["oracle"]

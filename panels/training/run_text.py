@@ -1,6 +1,6 @@
 """Training runs in text: settings and acceptance check, captions of the curves, published logs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -26,25 +26,25 @@ Stacks = Sequence[tuple[Log, Sequence[Metric]]]  # the metrics drawn of each log
 
 def summary(run: Artifact) -> Markup:
     """Steps, tokens, data and acceptance check of a run, and the adapter it started from."""
-    data, acceptance = run.data, run.data["gate"]
-    deviation = acceptance["price_off"]
+    data, acceptance = run.data, run.data.acceptance
+    deviation = acceptance.price_off
     extra = "" if deviation is None else f"; prices {deviation:.1f} % off the teacher’s"
-    if "accepted" in acceptance:
-        extra += f"; the rules accept {acceptance['accepted']:.0%} of them"
-    verdict = "passed" if acceptance["passed"] else "failed"
+    if acceptance.accepted is not None:
+        extra += f"; the rules accept {acceptance.accepted:.0%} of them"
+    verdict = "passed" if acceptance.passed else "failed"
     return Markup('<p class="sauda-run-name"><b>{}</b>{}</p>{}').format(
         recorded(run).name,
         initial_adapter(run),
         strip(
             stat(
-                f"{len(data['log']):,}", "steps",
-                note=f"{data['seconds'] / 60:.0f} min on {data['hardware']['device']}",
+                f"{len(data.log):,}", "steps",
+                note=f"{data.seconds / 60:.0f} min on {data.hardware.device}",
             ),
-            stat(f"{data['tokens']:,}", "tokens", note=f"weights in {data['base']['precision']}"),
+            stat(f"{data.num_tokens:,}", "tokens", note=f"weights in {data.base.precision}"),
             _training_data(run),
             stat(
-                f"{acceptance['valid']:.0%}", "hold-out replies with a legal action",
-                note=f"acceptance check {verdict}, n = {acceptance['n']}{extra}",
+                f"{acceptance.valid:.0%}", "hold-out replies with a legal action",
+                note=f"acceptance check {verdict}, n = {acceptance.n}{extra}",
             ),
         ),
     )  # fmt: skip
@@ -52,40 +52,38 @@ def summary(run: Artifact) -> Markup:
 
 def initial_adapter(run: Artifact) -> str:
     """The adapter that training started from; "" where it started from the base model."""
-    adapter = run.data.get("after")
+    adapter = run.data.init_adapter
     if not adapter:
         return ""
-    return f", starting from the adapter {adapter['name']} ({adapter['sha256'][:12]})"
+    return f", starting from the adapter {adapter.name} ({adapter.sha256[:12]})"
 
 
 def _training_data(run: Artifact) -> Markup:
     data = run.data
-    if rows := data.get("rows"):
-        source = "one a state" if recorded(run).game == "arena" else f"of {rows['rows']:,} deals"
-        return stat(f"{rows['learnt']:,}", "moves trained on", note=source)
-    if games := data.get("games"):
-        groups = sum(games["task"].values())
-        seeds = f"seeds {games['first_seed']:,} to {games['last_seed']:,}"
-        note = f"{groups:,} groups of {games['group']}; {seeds}"
-        return stat(f"{groups * games['group']:,}", "games played", note=note)
-    if pairs := data.get("pairs"):
-        source = f"searched for {pairs['seconds'] / 60:.0f} min; grades {pairs['gap']:.3f} apart"
-        return stat(f"{pairs['n']:,}", "pairs of replies", note=source)
+    if rows := data.rows:
+        source = "one a state" if recorded(run).game == "arena" else f"of {rows.rows:,} deals"
+        return stat(f"{rows.completions:,}", "moves trained on", note=source)
+    if games := data.games:
+        groups = sum(games.task.values())
+        seeds = f"seeds {games.first_seed:,} to {games.last_seed:,}"
+        note = f"{groups:,} groups of {games.num_generations}; {seeds}"
+        return stat(f"{groups * games.num_generations:,}", "games played", note=note)
+    if pairs := data.pairs:
+        source = f"searched for {pairs.seconds / 60:.0f} min; grades {pairs.gap:.3f} apart"
+        return stat(f"{pairs.n:,}", "pairs of replies", note=source)
     return stat("–", "training data", note="not in the log")
 
 
 def mix(run: Artifact) -> Markup:
     """Counts of a run's training data by task, move, register and judge."""
-    data = run.data
-    rows, games, pairs = (data.get(part) or {} for part in ("rows", "games", "pairs"))
-    parts = {
-        "task": rows.get("task") or pairs.get("task"),
-        "task, groups": games.get("task"),
-        "move": rows.get("moves"),
-        "move of the better reply": pairs.get("moves"),
-        "register": rows.get("register"),
-        "judge": pairs.get("judge"),
-    }
+    parts: dict[str, Mapping[str, float] | None] = {}
+    if rows := run.data.rows:
+        parts = {"task": rows.task, "move": rows.moves, "register": rows.speech_register}
+    elif games := run.data.games:
+        parts = {"task, groups": games.task}
+    elif pairs := run.data.pairs:
+        parts = {"task": pairs.task, "move of the better reply": pairs.moves}
+        parts |= {"judge": pairs.judge}
     counted = [
         (part, name, f"{number:,}")
         for part, names in parts.items()
@@ -102,10 +100,10 @@ def mix(run: Artifact) -> Markup:
 def sample(run: Artifact) -> Markup:
     """One training conversation, the tokens in the loss marked."""
     parts = [
-        Markup('<mark class="sauda-learnt">{}</mark>').format(token["text"])
-        if token["learnt"]
-        else Markup.escape(token["text"])
-        for token in run.data["sample"]
+        Markup('<mark class="sauda-learnt">{}</mark>').format(token.text)
+        if token.in_loss
+        else Markup.escape(token.text)
+        for token in run.data.sample
     ]
     return Markup(
         '<p class="sauda-note">{}</p><pre class="sauda-sample" role="region" tabindex="0"'

@@ -51,7 +51,7 @@ def shown(view: View, runs: Runs, published: Mapping[str, Log]) -> dict[str, Any
         "sample": Markup("").join(sample(run) for run in artifacts),
         "mix": Markup("").join(mix(run) for run in artifacts),
         "origin": Markup("").join(
-            provenance(run, f"n = {len(run.data['log'])} steps") for run in artifacts
+            provenance(run, f"n = {len(run.data.log)} steps") for run in artifacts
         ),
     }
 

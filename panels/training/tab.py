@@ -93,7 +93,7 @@ def build() -> None:
 
 
 def _selector(selector: Artifact) -> None:
-    tasks = [row["task"] for row in selector.data["final"]]
+    tasks = [row.task for row in selector.data.final]
 
     def show(name: str, smoothing: float) -> tuple[go.Figure, go.Figure, Markup]:
         return (
@@ -115,5 +115,5 @@ def _selector(selector: Artifact) -> None:
             gr.Plot(choice, show_label=False, min_width=320),
         ]
     outputs.append(gr.HTML(sentence))
-    gr.HTML(provenance(selector, f"n = {len(selector.data['curve'])} training episodes"))
+    gr.HTML(provenance(selector, f"n = {len(selector.data.curve)} training episodes"))
     gr.on([task.change, smoothing.change], show, [task, smoothing], outputs, **QUIET)

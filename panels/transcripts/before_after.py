@@ -198,7 +198,7 @@ def part(artifact: Artifact) -> None:
             " both games meet the same seller with the same luck."
         )
     )
-    n = len(artifact.data["tasks"][0]["seeds"])
+    n = len(artifact.data.tasks[0].seeds)
     gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds a task; {weights(artifact)}"))
 
 

@@ -20,6 +20,8 @@ from sauda.games.adapter import Columns, Evaluated, Game, Worlds
 from sauda.llm.registry import get_policy
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
+from sauda.records.schemas.arena import ArenaRow
+from sauda.records.schemas.evaluation import Row
 from sauda.records.splits import SPLITS
 from sauda.statistics import paired_difference, summary
 
@@ -206,16 +208,16 @@ def per_episode(columns: Columns, metric: str) -> np.ndarray:
     return values.reshape(len(columns["grade"]), -1).mean(axis=1)
 
 
-def compare(row: Mapping[str, Any], other: Mapping[str, Any], metric: str) -> float:
+def compare(row: Row | ArenaRow, other: Row | ArenaRow, metric: str) -> float:
     """Difference of two rows' means; refused where they were not playing the same game.
 
     Raises ValueError naming both hashes where the task or its opponents differ.
     """
     for part in ("task", "opponents"):
-        a, b = row["hashes"][part], other["hashes"][part]
+        a, b = getattr(row.hashes, part), getattr(other.hashes, part)
         if a != b:
             raise ValueError(
-                f"{row['policy']} and {other['policy']} did not play the same game: "
-                f"the {part} hash of {row['task']} is {a} in one row and {b} in the other"
+                f"{row.policy} and {other.policy} did not play the same game: "
+                f"the {part} hash of {row.task} is {a} in one row and {b} in the other"
             )
-    return row[metric]["mean"] - other[metric]["mean"]
+    return getattr(row, metric).mean - getattr(other, metric).mean

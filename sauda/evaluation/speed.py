@@ -52,13 +52,16 @@ def rounded(value: float) -> float:
 def published_speeds() -> list[dict[str, Any]]:
     """Each published speed with its source and caveat; none of them was timed here."""
     published = load("published.json")
-    about = {figure["id"]: figure for figure in published.data["figures"]}
+    about = {figure.id: figure for figure in published.data.figures}
     return [
         {
             "name": f"{unit} a second, {row.get('task') or row['path']}",
             "unit": f"{unit}/s",
             "median": row[f"{unit}_per_s"],
-            **{key: about[name][key] for key in ("id", "title", "source", "n", "n_of", "caveat")},
+            **{
+                key: getattr(about[name], key)
+                for key in ("id", "title", "source", "n", "n_of", "caveat")
+            },
         }
         for name in PUBLISHED
         for row in table(published, name)

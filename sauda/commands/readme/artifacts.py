@@ -1,9 +1,8 @@
 """What the artifacts are: their list and checks; the published speeds and the differences."""
 
-from collections.abc import Mapping
-
 from sauda.evaluation.speed import published_speeds
 from sauda.records.kinds import FILES, KINDS
+from sauda.records.schemas.published import SideOutcome
 from sauda.records.store import load
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]  # heads, rows
@@ -36,21 +35,21 @@ def differences() -> Table:
     """Where our classic differs from the published game on purpose, and what it changes."""
     data = load("evaluation/reproduction.json").data
     rows = []
-    for rule in data["rules"]:
-        measured = [row for row in data["differences"] if row["difference"] == rule["name"]]
+    for rule in data.rules:
+        measured = [row for row in data.differences if row.difference == rule.name]
         for number, row in enumerate(measured):
-            words = (rule["published"], rule["ours"]) if number == 0 else ("", "")
-            played = f"`{row['policy']}` on `{row['task']}`"
-            rows.append((*words, played, won(row["published"]), won(row["measured"])))
+            words = (rule.published, rule.ours) if number == 0 else ("", "")
+            played = f"`{row.policy}` on `{row.task}`"
+            rows.append((*words, played, won(row.published), won(row.measured)))
     return ("published game", "ours, and why", "played", "share there", "share here"), rows
 
 
-def won(side: Mapping[str, float | None]) -> str:
+def won(side: SideOutcome) -> str:
     """The mean share of the ZOPA and the deal rate of one side of a difference."""
-    if side["deal_rate"] is None:
+    if side.deal_rate is None:
         return "never ends"
-    deals = f"{side['deal_rate']:.0%} deals"
-    return deals if side["surplus"] is None else f"{side['surplus']:.3f}, {deals}"
+    deals = f"{side.deal_rate:.0%} deals"
+    return deals if side.surplus is None else f"{side.surplus:.3f}, {deals}"
 
 
 def checks() -> str:

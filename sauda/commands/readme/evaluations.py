@@ -1,11 +1,10 @@
 """The tables of what policies and models win in each game."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from sauda.commands.readme.tables import markdown, part, spanned
 from sauda.evaluation.comparison_config import BAZAAR
 from sauda.policies import ZERO_GRADE
+from sauda.records.schemas.arena import ArenaBound, ArenaRow
+from sauda.records.schemas.comparison import StageGain
 from sauda.records.store import load
 
 COMPARISON = "evaluation/ladder.json"
@@ -14,20 +13,20 @@ COMPARISON = "evaluation/ladder.json"
 def market() -> str:
     """Each task of the open market: its oracle, the belief buyer, the best script, `wait`."""
     rows = []
-    for row in load("oracle.json").data["rows"]:
-        scripts = {cell["policy"]: cell for cell in row["policies"]}
-        best = max((c for name, c in scripts.items() if name != "leave"), key=lambda c: c["mean"])
-        bound = "" if row["bound"] == "optimum" else ", upper bound"
-        belief = "–" if row["belief"] is None else part(row["belief"])
+    for row in load("oracle.json").data.rows:
+        scripts = {cell.policy: cell for cell in row.policies}
+        best = max((c for name, c in scripts.items() if name != "leave"), key=lambda c: c.mean)
+        bound = "" if row.bound == "optimum" else ", upper bound"
+        belief = "–" if row.belief is None else part(row.belief)
         rows.append(
             (
-                f"`{row['task']}`{bound}",
-                f"{row['n']}",
-                spanned(row["informed"]),
-                part(row["informed_play"]),
+                f"`{row.task}`{bound}",
+                f"{row.n}",
+                spanned(row.informed),
+                part(row.informed_play),
                 belief,
-                f"`{best['policy']}` {part(best)}",
-                part(row["search"]["holdout"]),
+                f"`{best.policy}` {part(best)}",
+                part(row.search.holdout),
                 part(scripts["wait"]),
             )
         )
@@ -42,17 +41,17 @@ def arena() -> str:
     A sentence under the table says what a grade of 0 is.
     """
     data = load("evaluation/arena-holdout.json").data
-    rows = {(r["task"], r["policy"]): r for r in data["rows"] if r["others"] == "as drawn"}
+    rows = {(r.task, r.policy): r for r in data.rows if r.others == "as drawn"}
     tasks = list(dict.fromkeys(task for task, _ in rows))
     names = list(dict.fromkeys(name for _, name in rows))
 
-    def cell(row: Mapping[str, Any]) -> str:
-        return f"{row['utility']['mean']:.0f}, {spanned(row['grade'])}"
+    def cell(row: ArenaRow | ArenaBound) -> str:
+        return f"{row.utility.mean:.0f}, {spanned(row.grade)}"
 
     table = [(f"`{name}`", *(cell(rows[task, name]) for task in tasks)) for name in names]
-    bounds = {row["task"]: row for row in data["bounds"]}
+    bounds = {row.task: row for row in data.bounds}
     table.append(("upper bound", *(cell(bounds[task]) for task in tasks)))
-    n = rows[tasks[0], names[0]]["n"]
+    n = rows[tasks[0], names[0]].n
     return (
         markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table)
         + f"\n\n{ZERO_GRADE}"
@@ -61,12 +60,12 @@ def arena() -> str:
 
 def models() -> str:
     """Each row of the model comparison in the open market: its grade and its forfeits."""
-    rows = {(row["task"], row["policy"]): row for row in load(COMPARISON).data["rows"]}
+    rows = {(row.task, row.policy): row for row in load(COMPARISON).data.rows}
     table = []
     for name in dict.fromkeys(name for task, name in rows if task in BAZAAR):
         own = [rows[task, name] for task in BAZAAR]
-        n, forfeits = own[0]["n"], sum(row["ends"]["forfeit"] for row in own)
-        grades = (spanned(row["grade"]) for row in own)
+        n, forfeits = own[0].n, sum(row.ends["forfeit"] for row in own)
+        grades = (spanned(row.grade) for row in own)
         table.append((f"`{name}`", f"{n}", *grades, f"{forfeits} of {n * len(own)}"))
     return markdown(("policy", "n", *(f"`{task}`" for task in BAZAAR), "forfeits"), table)
 
@@ -74,41 +73,41 @@ def models() -> str:
 def stage_gains() -> str:
     """What each training stage adds to the one before, without a wrapper: a row a task."""
     gains = {
-        (gain["task"], gain["after"]): gain
-        for gain in load(COMPARISON).data["climbs"]
-        if gain["on"] == "all"
+        (gain.task, gain.after): gain
+        for gain in load(COMPARISON).data.stage_gains
+        if gain.on == "all"
     }
     tasks = dict.fromkeys(task for task, _ in gains)
     stages = list(dict.fromkeys(after for _, after in gains))
     table = []
     for task in tasks:
         own = [gains[task, stage] for stage in stages]
-        table.append((f"`{task}`", f"{own[0]['n']}", *map(difference, own)))
+        table.append((f"`{task}`", f"{own[0].n}", *map(difference, own)))
     heads = (f"{stage.rpartition('+')[2].upper()} adds" for stage in stages)
     return markdown(("task", "n", *heads), table)
 
 
-def difference(gain: Mapping[str, Any]) -> str:
+def difference(gain: StageGain) -> str:
     """`+0.168 [+0.132, +0.212]`: a paired difference with its interval."""
-    return f"{gain['difference']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
+    return f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
 
 
 def lab_models() -> str:
     """The language model as a lab: its grade after each training stage, beside scripts."""
     data = load("evaluation/arena-ladder.json").data
-    gained = {gain["after"]: difference(gain) for gain in data["climbs"]}
+    gained = {gain.after: difference(gain) for gain in data.stage_gains}
     table = [
         (
-            f"`{row['policy']}`",
-            f"{row['n']}",
-            spanned(row["grade"]),
-            gained.get(row["policy"], "–"),
-            f"{row['jobs']['mean']:.2f} of {row['jobs_had']:.2f}",
-            f"{row['valid']:.0%}",
+            f"`{row.policy}`",
+            f"{row.n}",
+            spanned(row.grade),
+            gained.get(row.policy, "–"),
+            f"{row.jobs.mean:.2f} of {row.jobs_had:.2f}",
+            f"{row.valid:.0%}",
         )
-        for row in data["rows"]
+        for row in data.rows
     ]
-    (bound,) = data["bounds"]
-    table.append(("upper bound", f"{bound['n']}", spanned(bound["grade"]), "–", "–", "–"))
+    (bound,) = data.bounds
+    table.append(("upper bound", f"{bound.n}", spanned(bound.grade), "–", "–", "–"))
     heads = ("policy", "n", "grade", "added by the stage", "jobs done", "actions taken")
     return markdown(heads, table)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sauda.commands.readme.tables import markdown, spanned
+from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 
 COMPARISON, ORACLE = "evaluation/ladder.json", "oracle.json"
@@ -26,10 +27,10 @@ def headline() -> str:
 
 def trained_model() -> Sequence[str]:
     """The trained language model on the open market, beside its base, a script and the oracle."""
-    rows = {row["policy"]: row for row in load(COMPARISON).data["rows"] if row["task"] == OPEN}
+    rows = {row.policy: row for row in load(COMPARISON).data.rows if row.task == OPEN}
     beside = (
-        f"untrained {mean(rows[BASE]['grade'])}, script `linear` {mean(rows['linear']['grade'])}, "
-        f"informed oracle {mean(rows['oracle']['grade'])}"
+        f"untrained {mean(rows[BASE].grade)}, script `linear` {mean(rows['linear'].grade)}, "
+        f"informed oracle {mean(rows['oracle'].grade)}"
     )
     claim = f"Sauda, the trained 135M model, buys in the open market (`{OPEN}`)"
     return (claim, *figure(rows[SAUDA]), beside, f"`{COMPARISON}`")
@@ -37,28 +38,24 @@ def trained_model() -> Sequence[str]:
 
 def belief_buyer() -> Sequence[str]:
     """The buyer that infers the hidden seller type, beside the best script and the oracle."""
-    row = next(row for row in load(ORACLE).data["rows"] if row["task"] == OPEN)
-    best = max((p for p in row["policies"] if p["policy"] != "leave"), key=lambda p: p["mean"])
+    row = next(row for row in load(ORACLE).data.rows if row.task == OPEN)
+    best = max((p for p in row.policies if p.policy != "leave"), key=lambda p: p.mean)
     beside = (
-        f"best script `{best['policy']}` {mean(best)}, informed oracle {mean(row['informed'])}: "
-        f"{row['belief']['share']:.0%} of it against {best['share']:.0%}"
+        f"best script `{best.policy}` {mean(best)}, informed oracle {mean(row.informed)}: "
+        f"{row.belief.share:.0%} of it against {best.share:.0%}"
     )
     claim = f"A buyer that infers the hidden seller type, no network (`{OPEN}`)"
-    return (claim, spanned(row["belief"]), f"{row['n']}", beside, f"`{ORACLE}`")
+    return (claim, spanned(row.belief), f"{row.n}", beside, f"`{ORACLE}`")
 
 
 def planner() -> Sequence[str]:
     """The planning lab in the largest arena, beside the published expert and the upper bound."""
     data = load(ARENA).data
-    rows = {
-        row["policy"]: row
-        for row in data["rows"]
-        if (row["task"], row["others"]) == (MARKET, AS_DRAWN)
-    }
-    bound = next(row for row in data["bounds"] if row["task"] == MARKET)
+    rows = {row.policy: row for row in data.rows if (row.task, row.others) == (MARKET, AS_DRAWN)}
+    bound = next(row for row in data.bounds if row.task == MARKET)
     beside = (
-        f"no trade at all {mean(rows['autarky']['grade'])}, published rule expert "
-        f"{mean(rows['rule_based_expert']['grade'])}, upper bound {mean(bound['grade'])}"
+        f"no trade at all {mean(rows['autarky'].grade)}, published rule expert "
+        f"{mean(rows['rule_based_expert'].grade)}, upper bound {mean(bound.grade)}"
     )
     claim = f"A lab that plans its trades of GPU time (`{MARKET}`)"
     return (claim, *figure(rows["planner"]), beside, f"`{ARENA}`")
@@ -66,9 +63,9 @@ def planner() -> Sequence[str]:
 
 def figure(row: Mapping[str, Any]) -> tuple[str, str]:
     """The grade of a row with its interval, and its n."""
-    return spanned(row["grade"]), f"{row['n']}"
+    return spanned(row.grade), f"{row.n}"
 
 
-def mean(figures: Mapping[str, float]) -> str:
+def mean(figures: Interval) -> str:
     """A mean to three decimals."""
-    return f"{figures['mean'] + 0.0:.3f}"
+    return f"{figures.mean + 0.0:.3f}"

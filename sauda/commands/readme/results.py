@@ -1,23 +1,22 @@
 """The table of what the evaluations, the training runs and the bench show, one claim a row."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from sauda.commands.readme.speeds import speeds
 from sauda.commands.readme.tables import markdown, spanned
+from sauda.records.schemas.evaluation import Row
+from sauda.records.schemas.training import TrainingRun
 from sauda.records.store import ROOT, load
 from sauda.train import ARENA, STAGES
 
 
 def results() -> str:
     """Claim, figure, n and file of what the evaluations, the training and the bench show."""
-    agreed = load("evaluation/reproduction.json").data["agreement"]
-    sampled = agreed["figures"] - agreed["without_error"]
+    agreed = load("evaluation/reproduction.json").data.agreement
+    sampled = agreed.figures - agreed.without_error
     rows = [
         (
             "our classic game gives the published game's figures",
-            f"{agreed['within_two']} of {sampled} within two standard errors, "
-            f"{agreed['without_error_equal']} of {agreed['without_error']} equal to four decimals "
+            f"{agreed.within_two} of {sampled} within two standard errors, "
+            f"{agreed.without_error_equal} of {agreed.without_error} equal to four decimals "
             "where nothing varies",
             "1,000 seeds a task and policy",
             "evaluation/reproduction.json",
@@ -28,15 +27,15 @@ def results() -> str:
         for policy in ("expert", "wait"):
             row = _row(holdout, task, policy)
             claim = f"`{policy}` on `{task}`, hold-out seeds: share of the ZOPA"
-            rows.append((claim, spanned(row["share"]), f"{row['n']}", holdout))
+            rows.append((claim, spanned(row.share), f"{row.n}", holdout))
     rows += _training()
     rows += speeds()
     return markdown(("claim", "measured", "n", "in"), [(*row[:3], f"`{row[3]}`") for row in rows])
 
 
-def _row(file: str, task: str, policy: str) -> Mapping[str, Any]:
-    rows = load(file).data["rows"]
-    return next(r for r in rows if (r["task"], r["policy"]) == (task, policy))
+def _row(file: str, task: str, policy: str) -> Row:
+    rows = load(file).data.rows
+    return next(r for r in rows if (r.task, r.policy) == (task, policy))
 
 
 def _training() -> list[tuple[str, str, str, str]]:
@@ -45,27 +44,27 @@ def _training() -> list[tuple[str, str, str, str]]:
     for stage in recorded():
         file = f"training/{stage}.json"
         run = load(file).data
-        gate, on = run["gate"], run["hardware"]
-        steps, minutes = run["log"][-1]["step"], f"{run['seconds'] / 60:.0f} min"
+        gate, on = run.acceptance, run.hardware
+        steps, minutes = run.log[-1].step, f"{run.seconds / 60:.0f} min"
         of_lab = stage in ARENA
         teacher = "rule expert" if of_lab else "belief buyer"
-        saw = f"{gate['valid']:.0%} are moves, {gate['same_kind']:.0%} of the {teacher}'s kind"
-        if "accepted" in gate:
-            saw += f", the rules take {gate['accepted']:.0%}"
-        if gate["price_off"] is not None:
-            saw += f", prices {gate['price_off']:.1f} % of the limit off its"
-        if "pairs" in run:
-            minutes = f"{run['pairs']['seconds'] / 60:.0f} min of looking for pairs, then {minutes}"
-        threads = "one thread" if on["threads"] == 1 else f"{on['threads']} threads"
-        where = f"{threads} of a shared {on['device']}"
+        saw = f"{gate.valid:.0%} are moves, {gate.same_kind:.0%} of the {teacher}'s kind"
+        if gate.accepted is not None:
+            saw += f", the rules take {gate.accepted:.0%}"
+        if gate.price_off is not None:
+            saw += f", prices {gate.price_off:.1f} % of the limit off its"
+        if run.pairs is not None:
+            minutes = f"{run.pairs.seconds / 60:.0f} min of looking for pairs, then {minutes}"
+        threads = "one thread" if on.threads == 1 else f"{on.threads} threads"
+        where = f"{threads} of a shared {on.device}"
         rows += [
             (
-                f"{run['stage'].upper()} of {'the lab' if of_lab else '`sauda-mini`'} on {where}",
-                f"{steps} steps, {run['tokens']:,} tokens, {minutes}",
+                f"{run.stage.upper()} of {'the lab' if of_lab else '`sauda-mini`'} on {where}",
+                f"{steps} steps, {run.num_tokens:,} tokens, {minutes}",
                 _learnt(run),
                 file,
             ),
-            ("its replies to hold-out prompts", saw, f"{gate['n']}", file),
+            ("its replies to hold-out prompts", saw, f"{gate.n}", file),
         ]
     return rows
 
@@ -75,10 +74,10 @@ def recorded() -> list[str]:
     return [name for name in (*STAGES, *ARENA) if (ROOT / f"training/{name}.json").exists()]
 
 
-def _learnt(run: Mapping[str, Any]) -> str:
+def _learnt(run: TrainingRun) -> str:
     """From how much a run learnt."""
-    if "rows" in run:
-        return f"{run['rows']['learnt']:,} moves"
-    if "pairs" in run:
-        return f"{run['pairs']['n']:,} pairs"
-    return f"{sum(run['games']['task'].values()) * run['games']['group']:,} games"
+    if run.rows is not None:
+        return f"{run.rows.completions:,} moves"
+    if run.pairs is not None:
+        return f"{run.pairs.n:,} pairs"
+    return f"{sum(run.games.task.values()) * run.games.num_generations:,} games"

@@ -1,27 +1,27 @@
 """How fast the games, the page and the small model are, a row a figure of the bench."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from sauda.commands.bench.games import ALONE, DRAWN, SEEDED
+from sauda.records.schemas.bench import Speed
 from sauda.records.store import load
 
 
-def _a_second(figure: Mapping[str, Any]) -> str:
-    return f"{figure['median']:,.0f}"
+def _a_second(figure: Speed) -> str:
+    return f"{figure.median:,.0f}"
 
 
-def _times(figure: Mapping[str, Any]) -> str:
+def _times(figure: Speed) -> str:
     """A speed, and how many times the speed one by one it is, from the same run."""
-    ratio = next(r for r in load("bench.json").data["ratios"] if r["of"] == figure["name"])
-    return f"{_a_second(figure)}, {ratio['median']:,.3g} times one by one (n = {ratio['n']})"
+    ratio = next(r for r in load("bench.json").data.ratios if r.of == figure.name)
+    return f"{_a_second(figure)}, {ratio.median:,.3g} times one by one (n = {ratio.n})"
 
 
-def _seconds(figure: Mapping[str, Any]) -> str:
+def _seconds(figure: Speed) -> str:
     return f"{figure['median']:.2f} s"
 
 
-SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
+SPEEDS: Sequence[tuple[str, str, Callable[[Speed], str]]] = (
     (
         "`rule_based` on `classic/single_deal`, episodes a second on one core, median",
         f"episodes a second, rule_based on classic/single_deal, {ALONE}",
@@ -55,7 +55,7 @@ SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
     (
         "every scripted buyer on every `bazaar/` task, 1,000 seeds each, on two cores",
         "full table of scripted policies, all bazaar tasks",
-        lambda f: f"{f['median']:.1f} s",
+        lambda f: f"{f.median:.1f} s",
     ),
     (
         "`rule_based_expert` on `arena/coalition_market`, episodes a second on one core, median",
@@ -70,7 +70,7 @@ SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
     (
         "a scripted reply with 20 visitors playing, 95th percentile",
         "scripted reply",
-        lambda f: f"{1000 * f['p95']:.0f} ms",
+        lambda f: f"{1000 * f.p95:.0f} ms",
     ),
     (
         "first words of the small model's move, bf16, median",
@@ -81,24 +81,24 @@ SPEEDS: Sequence[tuple[str, str, Callable[[Mapping[str, Any]], str]]] = (
     (
         "importing the page, without torch, median",
         "import of app",
-        lambda f: f"{f['median']:.1f} s",
+        lambda f: f"{f.median:.1f} s",
     ),
     (
         "first figure visible after opening, median",
         "first figure visible",
-        lambda f: f"{f['median']:.1f} s",
+        lambda f: f"{f.median:.1f} s",
     ),
 )
 
 
-def speed(figure: Mapping[str, Any], form: Callable[[Mapping[str, Any]], str]) -> tuple[str, str]:
-    n = f"{figure['n']} x {figure['episodes']:,}" if "episodes" in figure else f"{figure['n']}"
+def speed(figure: Speed, form: Callable[[Speed], str]) -> tuple[str, str]:
+    n = f"{figure.n} x {figure.episodes:,}" if figure.episodes is not None else f"{figure.n}"
     return form(figure), n
 
 
 def speeds() -> list[tuple[str, str, str, str]]:
     """A row a figure that the bench measured: claim, figure, n, file."""
-    figures = {figure["name"]: figure for figure in load("bench.json").data["figures"]}
+    figures = {figure.name: figure for figure in load("bench.json").data.figures}
     return [
         (claim, *speed(figures[name], form), "bench.json")
         for claim, name, form in SPEEDS

@@ -1,6 +1,9 @@
 """Tables and figures in Markdown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+
+from sauda.records.schemas.base import Interval
+from sauda.records.schemas.market import InformedShare
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -9,12 +12,14 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def spanned(figures: Mapping[str, float]) -> str:
+def spanned(figures: Interval) -> str:
     """`0.214 [0.180, 0.250]`: a mean with its interval; what rounds to zero bears no sign."""
-    mean, low, high = (f"{round(figures[end], 3) + 0.0:.3f}" for end in ("mean", "low", "high"))
+    mean, low, high = (
+        f"{round(getattr(figures, end), 3) + 0.0:.3f}" for end in ("mean", "low", "high")
+    )
     return f"{mean} [{low}, {high}]"
 
 
-def part(figures: Mapping[str, float]) -> str:
+def part(figures: InformedShare) -> str:
     """`0.360 (74%)`: a mean and its share of the informed oracle's."""
-    return f"{figures['mean']:.3f} ({figures['share']:.0%})"
+    return f"{figures.mean:.3f} ({figures.share:.0%})"

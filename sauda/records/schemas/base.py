@@ -1,6 +1,5 @@
 """What the models of several kinds share: the strict base class, means and intervals."""
 
-from collections.abc import Iterator, KeysView
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
@@ -17,41 +16,6 @@ class Record(BaseModel):
     def as_json(self) -> dict[str, Any]:
         """The JSON value as it is in the file: the fields it holds, under the file's keys."""
         return self.model_dump(by_alias=True, exclude_unset=True)
-
-    # Access by the file's keys, as if the record were a mapping, until every reader uses attributes
-
-    def __getitem__(self, key: str) -> Any:
-        for name, field in type(self).model_fields.items():
-            if key in (name, field.alias) and name in self.model_fields_set:
-                return getattr(self, name)
-        raise KeyError(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """As of a mapping."""
-        return dict(self.items()).get(key, default)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
-
-    def keys(self) -> KeysView[str]:
-        """As of a mapping."""
-        fields = type(self).model_fields.items()
-        names = [f.alias or name for name, f in fields if name in self.model_fields_set]
-        return dict.fromkeys(names).keys()
-
-    def items(self) -> list[tuple[str, Any]]:
-        """As of a mapping."""
-        return [(key, self[key]) for key in self.keys()]
-
-    def values(self) -> list[Any]:
-        """As of a mapping."""
-        return [self[key] for key in self.keys()]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.keys()
-
-    def __or__(self, other: Any) -> dict[str, Any]:
-        return dict(self.items()) | dict(other)
 
 
 class Interval(Record):

@@ -80,9 +80,9 @@ def test_a_mark_without_a_table_or_an_end_is_refused(text):
 
 
 def test_no_script_is_said_to_be_near_the_oracle():
-    for row in load("oracle.json").data["rows"]:
-        assert not any(cell["flagged"] for cell in row["policies"])
-        assert not row["search"]["holdout"]["flagged"]
+    for row in load("oracle.json").data.rows:
+        assert not any(cell.flagged for cell in row.policies)
+        assert not row.search.holdout.flagged
 
 
 def test_the_three_headline_figures_bear_their_interval_n_and_file():
@@ -133,10 +133,10 @@ def test_the_front_matter_names_what_the_space_runs():
 
 def test_every_speed_that_the_bench_left_out_is_said_to_be(monkeypatch):
     bench = load("bench.json")
-    there = {figure["name"] for figure in bench.data["figures"]}
+    there = {figure.name for figure in bench.data.figures}
     missing = [name for _, name, _ in speeds.SPEEDS if name not in there]
-    assert bool(missing) <= bool(bench.data["left_out"])
-    kept = [figure for figure in bench.data["figures"] if figure["name"] != "import of app"]
-    fewer = replace(bench, data={**bench.data, "figures": kept})
+    assert bool(missing) <= bool(bench.data.left_out)
+    kept = [figure for figure in bench.data.figures if figure.name != "import of app"]
+    fewer = replace(bench, data=bench.data.model_copy(update={"figures": kept}))
     monkeypatch.setattr(speeds, "load", lambda file: fewer if file == bench.file else load(file))
     assert "importing the page" not in results()

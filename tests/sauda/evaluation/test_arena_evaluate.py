@@ -25,16 +25,18 @@ PENALTIES = ("invalid_action_penalty", "spam_penalty", "breach_penalty")
 
 def row_of(found: Artifact, task: str, policy: str, others: str = DRAWN) -> dict:
     cell = (others, task, policy)
-    (row,) = [r for r in found.data["rows"] if (r["others"], r["task"], r["policy"]) == cell]
+    (row,) = [
+        r for r in found.data.as_json()["rows"] if (r["others"], r["task"], r["policy"]) == cell
+    ]
     return row
 
 
 def cells(found: Artifact):
     """Every recorded cell: its task, its worlds, its columns."""
-    for by_task in found.data["episodes"].values():
+    for by_task in found.data.as_json()["episodes"].values():
         for task, by_policy in by_task.items():
             for columns in by_policy.values():
-                yield task, found.data["worlds"][task], columns
+                yield task, found.data.as_json()["worlds"][task], columns
 
 
 # Columns and worlds
@@ -42,7 +44,7 @@ def cells(found: Artifact):
 
 def test_every_company_task_and_policy_has_a_row_and_a_column_of_each_episode(arena_evaluation):
     asked = arena_evaluation.config
-    rows = [(r["others"], r["task"], r["policy"]) for r in arena_evaluation.data["rows"]]
+    rows = [(r["others"], r["task"], r["policy"]) for r in arena_evaluation.data.as_json()["rows"]]
     assert rows == [
         (o, t, p) for o in asked["others"] for t in asked["tasks"] for p in asked["policies"]
     ]
@@ -80,7 +82,7 @@ def test_who_waits_acts_validly_completes_nothing_and_earns_nothing(arena_evalua
 
 def test_refused_actions_are_not_valid(arena_evaluation):
     row = row_of(arena_evaluation, MARKET, "greedy_hoarder")
-    columns = arena_evaluation.data["episodes"][DRAWN][MARKET]["greedy_hoarder"]
+    columns = arena_evaluation.data.as_json()["episodes"][DRAWN][MARKET]["greedy_hoarder"]
     refused = -sum(columns["components"]["invalid_action_penalty"]) / 0.10
     assert refused > 0
     assert sum(columns["actions"]) - sum(columns["valid"]) == pytest.approx(refused)
@@ -100,8 +102,8 @@ def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
 
 def test_the_same_cell_comes_out_again_and_two_workers_give_what_one_gives(arena_evaluation):
     seeds = SPLITS["holdout"][:6]
-    recorded = arena_evaluation.data["episodes"]["selfish"][MARKET]["planner"]
-    assert play_cell("selfish", MARKET, "planner", seeds) == recorded.as_json()
+    recorded = arena_evaluation.data.as_json()["episodes"]["selfish"][MARKET]["planner"]
+    assert play_cell("selfish", MARKET, "planner", seeds) == recorded
     config = Config((SINGLE,), ("wait", "planner"), episodes=3, baseline="wait")
     assert evaluate(config, (DRAWN,), workers=1) == evaluate(config, (DRAWN,), workers=2)
 
@@ -117,8 +119,8 @@ def test_worlds_are_those_that_are_played():
 
 
 def test_means_differences_and_correlations_are_those_of_the_columns(arena_evaluation):
-    recorded = arena_evaluation.data["episodes"][DRAWN][MARKET]
-    worlds = arena_evaluation.data["worlds"][MARKET]
+    recorded = arena_evaluation.data.as_json()["episodes"][DRAWN][MARKET]
+    worlds = arena_evaluation.data.as_json()["worlds"][MARKET]
     mine, base = (np.array(recorded[p]["utility"]) for p in ("planner", "rule_based_expert"))
     row = row_of(arena_evaluation, MARKET, "planner")
     assert row["utility"]["mean"] == pytest.approx(mine.mean(), abs=1e-5)
@@ -133,11 +135,11 @@ def test_means_differences_and_correlations_are_those_of_the_columns(arena_evalu
 def test_the_pooled_correlation_is_over_every_episode_of_every_policy(arena_evaluation):
     (found,) = [
         row
-        for row in arena_evaluation.data["correlations"]
+        for row in arena_evaluation.data.as_json()["correlations"]
         if (row["others"], row["task"]) == (DRAWN, MARKET)
     ]
-    recorded = arena_evaluation.data["episodes"][DRAWN][MARKET].values()
-    stake = np.array(arena_evaluation.data["worlds"][MARKET]["stake"])
+    recorded = arena_evaluation.data.as_json()["episodes"][DRAWN][MARKET].values()
+    stake = np.array(arena_evaluation.data.as_json()["worlds"][MARKET]["stake"])
     rewards = np.concatenate([columns["reward"] for columns in recorded])
     shares = np.concatenate([np.array(columns["utility"]) / stake for columns in recorded])
     assert found["n"] == 24 == rewards.size
@@ -147,7 +149,7 @@ def test_the_pooled_correlation_is_over_every_episode_of_every_policy(arena_eval
 
 
 def test_a_bound_is_above_every_mean_and_in_the_unit_of_each_metric(arena_evaluation):
-    for bound in arena_evaluation.data["bounds"]:
+    for bound in arena_evaluation.data.as_json()["bounds"]:
         assert (bound["n"], bound["solved"]) == (6, 6)
         for policy in arena_evaluation.config["policies"]:
             row = row_of(arena_evaluation, bound["task"], policy)
@@ -156,14 +158,18 @@ def test_a_bound_is_above_every_mean_and_in_the_unit_of_each_metric(arena_evalua
 
 
 def test_a_utility_beyond_its_bound_is_counted(arena_evaluation):
-    for row in arena_evaluation.data["rows"]:
-        columns = arena_evaluation.data["episodes"][row["others"]][row["task"]][row["policy"]]
-        bound = np.array(arena_evaluation.data["worlds"][row["task"]]["bound"])
+    for row in arena_evaluation.data.as_json()["rows"]:
+        columns = arena_evaluation.data.as_json()["episodes"][row["others"]][row["task"]][
+            row["policy"]
+        ]
+        bound = np.array(arena_evaluation.data.as_json()["worlds"][row["task"]]["bound"])
         assert row["above_bound"] == (np.array(columns["utility"]) > bound + 0.1).sum()
 
 
 def test_an_example_is_a_step_that_can_be_played_again(arena_evaluation):
-    shown = {example["component"]: example for example in arena_evaluation.data["examples"]}
+    shown = {
+        example["component"]: example for example in arena_evaluation.data.as_json()["examples"]
+    }
     assert {"job_utility_score", "budget_efficiency_score", "invalid_action_penalty"} <= set(shown)
     assert "judge_argument_score" not in shown
     for name, example in shown.items():

@@ -1,6 +1,5 @@
 """Evaluations: counts that add up, forfeits that count, and no comparison of different games."""
 
-import copy
 import json
 
 import numpy as np
@@ -21,6 +20,7 @@ from sauda.evaluation.evaluate import (
 from sauda.games.bazaar.columns import ENDS, deal_price, ends, rounds
 from sauda.policies import BUYERS
 from sauda.policies.vectorized import BATCH
+from sauda.records.schemas.evaluation import Row
 from sauda.records.splits import SPLITS
 
 SINGLE, CAREER, ARENA = (
@@ -211,25 +211,29 @@ def test_more_or_fewer_episodes_than_there_are_seeds_are_refused(episodes: int):
 # Comparisons
 
 
+def record_of(data, task: str, policy: str) -> Row:
+    return Row.model_validate(row_of(data, task, policy))
+
+
 def test_rows_of_one_game_may_be_compared(data):
-    rows = [row_of(data, SINGLE, policy) for policy in TINY.policies]
-    mine, other = (r["share"]["mean"] for r in rows)
+    rows = [record_of(data, SINGLE, policy) for policy in TINY.policies]
+    mine, other = (row.share.mean for row in rows)
     assert compare(*rows, "share") == mine - other
 
 
 @pytest.mark.parametrize("part", ["task", "opponents"])
 def test_rows_of_different_games_are_refused_with_both_hashes(data, part: str):
-    mine = row_of(data, SINGLE, "rule_based")
-    other = copy.deepcopy(mine)
-    other["hashes"][part] = "0123456789ab"
-    with pytest.raises(ValueError, match=mine["hashes"][part]) as refused:
+    mine = record_of(data, SINGLE, "rule_based")
+    hashes = mine.hashes.model_copy(update={part: "0123456789ab"})
+    other = mine.model_copy(update={"hashes": hashes})
+    with pytest.raises(ValueError, match=getattr(mine.hashes, part)) as refused:
         compare(mine, other, "share")
     assert "0123456789ab" in str(refused.value)
 
 
 def test_a_task_with_rivals_is_no_comparison_for_one_without(data):
     with pytest.raises(ValueError, match="did not play the same game"):
-        compare(row_of(data, SINGLE, "rule_based"), row_of(data, ARENA, "rule_based"), "grade")
+        compare(*(record_of(data, task, "rule_based") for task in (SINGLE, ARENA)), "grade")
 
 
 # The command line

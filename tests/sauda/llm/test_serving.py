@@ -61,7 +61,7 @@ def test_a_backend_that_answers_nothing_is_not_ready_and_says_why():
 
 def test_what_a_visitor_sells_to_has_rows_in_the_comparison():
     """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
-    data = load_artifact("evaluation/ladder.json").data
+    data = load_artifact("evaluation/ladder.json").data.as_json()
     for name in (*models.BUYER_MODELS, *TRANSCRIPT_MODELS):
         row, served = row_name(name), player_spec(name)
         measured = player_spec(row)
@@ -79,10 +79,10 @@ def test_whom_a_visitor_buys_from_is_the_seller_whose_words_were_measured():
     seat = SEATS["seller"]
     assert {name.partition(":")[0] for name in models.SELLER_MODELS} == {seat.model}
     assert seat.model in artifact.config["models"]
-    assert {game["persona"] for game in artifact.data["games"]} == {
+    assert {game["persona"] for game in artifact.data.as_json()["games"]} == {
         name.partition(":")[2] for name in models.SELLER_MODELS
     }
-    measured = artifact.data["models"][seat.model]
+    measured = artifact.data.as_json()["models"][seat.model]
     assert measured["sampling"] == recorded_sampling(seat.sampling)
     assert measured["prompt"] == code_hash(brief, PERSONAS)
     assert measured["check"] == code_hash(check)
@@ -90,7 +90,7 @@ def test_whom_a_visitor_buys_from_is_the_seller_whose_words_were_measured():
 
 @pytest.mark.model
 def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
-    measured = load_artifact("seller_quality.json").data["models"][SEATS["seller"].model]
+    measured = load_artifact("seller_quality.json").data.as_json()["models"][SEATS["seller"].model]
     stage = backends({})["seller"][HERE].wait()
     assert isinstance(stage, Ready)
     assert stage.source == measured["source"]  # the base alone: an adapter's name would show
@@ -154,14 +154,14 @@ def test_R5_tells_and_words_change_what_is_believed_before_outcomes_are_compared
     seen = rollout(task, BeliefBuyer(), 50_000).trajectory("buyer")[-1].observation.table
     full, bare = believe(seen), believe(seen, tells=False, words=False)
     assert full.types() != bare.types()
-    found = load_artifact("belief.json").data
+    found = load_artifact("belief.json").data.as_json()
     assert {row["task"] for row in found["inputs"]} == {row["task"] for row in found["outcomes"]}
     assert all(row["beliefs"]["low"] > 0 for row in found["inputs"])
 
 
 def test_R10_tells_are_heard_in_every_language_and_little_else():
     """On the sentences kept out of development; a denied tell counts against precision."""
-    rows = load_artifact("language.json").data["rows"]
+    rows = load_artifact("language.json").data.as_json()["rows"]
     mine = [row for row in rows if row["reader"] == "sauda" and row["split"] != "dev"]
     for language in {row["language"] for row in mine}:
         true, false, lost = (
