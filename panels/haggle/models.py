@@ -92,10 +92,10 @@ def _buyer_figures(opponent: str) -> dict[str, str] | None:
 def _seller_figures() -> dict[str, str] | None:
     """How many lines of the model seller were its own words; None where nothing was measured."""
     artifact, _ = load_or_say("seller_quality.json")
-    for row in artifact.data["rows"] if artifact else ():
-        side = row["sides"].get(SELLER_MODEL)
-        if row["criterion"] == "own_words" and side:
-            return {"share": f"{side['mean']:.1%}", "n": f"{side['n']:,}"}
+    for row in artifact.data.rows if artifact else ():
+        side = row.sides.get(SELLER_MODEL)
+        if row.criterion == "own_words" and side:
+            return {"share": f"{side.mean:.1%}", "n": f"{side.n:,}"}
     return None
 
 

@@ -33,7 +33,7 @@ def before_and_after(evaluation: Artifact, task_name: str) -> int:
 
 def _grades(evaluation: Artifact, task_name: str, policy: str) -> np.ndarray:
     others = evaluation.config["others"][0]
-    return np.array(evaluation.data["episodes"][others][task_name][policy]["grade"])
+    return np.array(evaluation.data.episodes[others][task_name][policy].grade)
 
 
 def longest(episodes: Mapping[str, Episode]) -> int:

@@ -10,6 +10,7 @@ from panels.transcripts import arena as arena_transcripts
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts import view
 from sauda.evaluation.episodes import POLICIES, SEED
+from sauda.records.schemas.arena import Arena, ArenaColumns
 from sauda.records.splits import SPLITS
 
 MARKET = "arena/coalition_market"
@@ -58,8 +59,9 @@ def test_what_is_downloaded_is_what_is_shown_as_data_and_as_prose(demo):
 
 def test_before_and_after_is_the_seed_of_the_median_difference(arena_evaluation):
     def recorded(after, before):
-        pair = {"planner": {"grade": after}, "rule_based_expert": {"grade": before}}
-        data = {"episodes": {"as drawn": {MARKET: pair}}}
+        grades = {"planner": after, "rule_based_expert": before}
+        pair = {name: ArenaColumns.model_construct(grade=own) for name, own in grades.items()}
+        data = Arena.model_construct(episodes={"as drawn": {MARKET: pair}})
         return replace(arena_evaluation, data=data)
 
     first = SPLITS["holdout"][0]
