@@ -126,13 +126,12 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float, float]:
     It stays sensible near 0 and 1 and with few trials. Raises ValueError without trials.
     Wilson (1927); Brown, Cai & DasGupta (2001).
     """
+    from scipy.stats import binomtest  # slow to import, and the page needs no interval
+
     if n <= 0:
         raise ValueError("a share needs at least one trial, and there is none")
-    z = 1.959963984540054  # the normal quantile of (1 + LEVEL) / 2
-    share = successes / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return share, max(0.0, float(centre - half)), min(1.0, float(centre + half))
+    interval = binomtest(successes, n).proportion_ci(LEVEL, method="wilson")
+    return successes / n, float(interval.low), float(interval.high)
 
 
 def f1_interval(
