@@ -19,6 +19,7 @@ from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import ArtifactError, entry
+from sauda.records.schemas.comparison import ChosenPair
 from sauda.records.seal import sealed
 from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact, load, save, write
@@ -241,7 +242,7 @@ def test_the_first_move_that_differs_is_where_the_games_part_and_later_ones_are_
     games = [from_json(pair[side]) for side in SIDES]
     common = min(len(game.trajectory("buyer")) for game in games)
     assert panel.differing(*games) == list(range(common))  # 40, 44, … against 48, 54, …
-    shown = str(panel.pair_of_games(pair))
+    shown = str(panel.pair_of_games(ChosenPair.model_validate(pair)))
     assert shown.count("≠ the games part here") == 2
     assert shown.count("<mark>≠</mark>") == 2 * (common - 1)
 
@@ -255,7 +256,7 @@ def test_games_that_part_later_are_not_marked_before():
 
 def test_games_that_are_the_same_have_nothing_marked():
     pair = pair_of("low", "low")
-    shown = str(panel.pair_of_games(pair))
+    shown = str(panel.pair_of_games(ChosenPair.model_validate(pair)))
     assert pair["difference"] == 0
     assert "≠" not in shown
     assert "<mark>" not in shown
@@ -263,7 +264,7 @@ def test_games_that_are_the_same_have_nothing_marked():
 
 def test_a_forfeit_at_move_one_shows_the_raw_text_escaped():
     pair = pair_of("wordy", "low")
-    shown = str(panel.pair_of_games(pair))
+    shown = str(panel.pair_of_games(ChosenPair.model_validate(pair)))
     assert "Forfeited in round 1: no deal" in shown
     assert "<script>" not in shown
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more</code>" in shown
@@ -273,14 +274,14 @@ def test_a_forfeit_at_move_one_shows_the_raw_text_escaped():
 
 
 def test_two_forfeits_at_move_one_do_not_part():
-    shown = str(panel.pair_of_games(pair_of("wordy", "wordy")))
+    shown = str(panel.pair_of_games(ChosenPair.model_validate(pair_of("wordy", "wordy"))))
     assert "≠" not in shown
     assert shown.count("Forfeited in round 1") == 2
 
 
 def test_the_limits_the_grades_and_the_rounds_are_those_of_the_games():
     pair = pair_of("low", "high", "median")
-    shown = str(panel.pair_of_games(pair))
+    shown = str(panel.pair_of_games(ChosenPair.model_validate(pair)))
     for side in SIDES:
         assert f"grade {pair[side]['grade']:.3f}" in shown
         own = [move for move in pair[side]["moves"] if move["agent"] == "buyer"]
@@ -291,7 +292,10 @@ def test_the_limits_the_grades_and_the_rounds_are_those_of_the_games():
 
 
 def test_both_charts_of_a_pair_have_the_same_prices_on_their_axis():
-    charts = re.findall(r"<svg.*?</svg>", str(panel.pair_of_games(pair_of("wordy", "high"))))
+    charts = re.findall(
+        r"<svg.*?</svg>",
+        str(panel.pair_of_games(ChosenPair.model_validate(pair_of("wordy", "high")))),
+    )
     ticks = [re.findall(r'text-anchor="end">([^<]+)<', chart) for chart in charts]
     assert len(ticks) == 2
     assert ticks[0] == ticks[1]
@@ -301,7 +305,7 @@ def test_the_picks_say_the_difference_and_the_sentence_the_rule(artifact):
     labels = panel.choices(artifact, TASK)
     assert [why for _, why in labels] == list(before_after.CHOSEN)
     pair = panel.pick(artifact, TASK, "best")
-    assert labels[0][0] == f"best: {pair['difference']:+.3f}"
+    assert labels[0][0] == f"best: {pair.difference:+.3f}"
     said = panel.rule(artifact, TASK)
     assert "same 7 hold-out games of bazaar/open" in said
     counts = re.search(r"more in (\d) of them, less in (\d) and the same in (\d)", said).groups()
