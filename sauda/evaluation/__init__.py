@@ -1,6 +1,6 @@
 """Policies x tasks x seeds, and every other measurement that becomes an artifact.
 
-`evaluate.py` plays and tabulates, `columns.py` holds the per-episode columns, `statistics.py` the
-intervals, `verify.py` plays artifacts again. `market/` measures the open market, `seller/` the
-words of a model that sells.
+`evaluate.py` plays and tabulates, `model_comparison.py` and `before_after.py` compare models,
+`reproduction.py` compares our classic game with its source. `market/` measures the open market,
+`seller/` the words of a model that sells, `verification/` checks artifacts.
 """

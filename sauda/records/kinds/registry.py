@@ -23,7 +23,7 @@ from sauda.records.schemas.published import Published, Reproduction
 from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector, TrainingRun
 
-RECOMPUTE = "sauda.evaluation.recompute"
+RECOMPUTE = "sauda.evaluation.verification.recompute"
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind

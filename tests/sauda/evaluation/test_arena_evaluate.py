@@ -9,7 +9,7 @@ import sauda.__main__ as command_line
 from env import ARENA_TASKS, IllegalAction, arena, begin, rollout
 from sauda.commands.bench.games import arena_speeds
 from sauda.evaluation.evaluate import Config, evaluate, play_cell
-from sauda.evaluation.verify import verify
+from sauda.evaluation.verification.verify import verify
 from sauda.games.arena.columns import COMPONENTS, episode_row, worlds_of
 from sauda.games.arena.events import events
 from sauda.games.arena.opponents import DRAWN, OTHERS, against

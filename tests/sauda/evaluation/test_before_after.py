@@ -13,7 +13,7 @@ from sauda.commands import compare_models
 from sauda.evaluation import before_after
 from sauda.evaluation.before_after import SIDES, Config, chosen, compare
 from sauda.evaluation.comparison_config import Config as Comparison
-from sauda.evaluation.verify import verify
+from sauda.evaluation.verification.verify import verify
 from sauda.games.transcript import from_json
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply

@@ -26,7 +26,7 @@ from sauda.evaluation.pitching import (
     round_json,
     ucb1,
 )
-from sauda.evaluation.verify import verify
+from sauda.evaluation.verification.verify import verify
 from sauda.records.store import dumps, parsed, save
 
 SMALL = Config(30, "train", DRAWN)

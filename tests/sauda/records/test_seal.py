@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sauda.__main__ as command_line
-from sauda.evaluation.verify import verify
+from sauda.evaluation.verification.verify import verify
 from sauda.records.committed import seal_committed
 from sauda.records.kinds import FILES, ArtifactError
 from sauda.records.seal import FOLD, SEAL, broken, child, seal, sealed

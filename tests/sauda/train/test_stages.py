@@ -20,7 +20,7 @@ import pytest
 from safetensors import SafetensorError
 
 from env import CATALOGUE, Accept, Offer, begin, get_task
-from sauda.evaluation.verify import verify
+from sauda.evaluation.verification.verify import verify
 from sauda.games.bazaar.prompt import LETTERS, parse, render, shown, unit
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.model import TRAINED, CannotLoad, load

@@ -16,7 +16,7 @@ from sauda.evaluation import model_comparison
 from sauda.evaluation.evaluate import Config, evaluate
 from sauda.evaluation.model_comparison import Replayed
 from sauda.evaluation.speed import figure
-from sauda.evaluation.verify import differences, verify, verify_models
+from sauda.evaluation.verification.verify import differences, verify, verify_models
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES, KINDS, METHODS, ArtifactError, amount

@@ -13,7 +13,7 @@ import numpy as np
 
 from sauda.evaluation import model_comparison
 from sauda.evaluation.comparison_config import FILES
-from sauda.evaluation.recompute import comparison_config
+from sauda.evaluation.verification.recompute import comparison_config
 from sauda.evaluation.verification.recorded_hashes import recorded_hashes
 from sauda.games import game_of
 from sauda.records.kinds import KINDS, entry

@@ -13,7 +13,7 @@ import pytest
 import sauda.__main__ as command_line
 from sauda.evaluation.verification.recorded_hashes import KINDS, recorded_hashes
 from sauda.evaluation.verification.rehash import listing, listing_at, rehash
-from sauda.evaluation.verify import verify
+from sauda.evaluation.verification.verify import verify
 from sauda.records.kinds import FILES, ArtifactError
 from sauda.records.store import Artifact, content_of, load, parsed, write, write_sealed
 
