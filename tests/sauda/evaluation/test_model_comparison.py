@@ -89,7 +89,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
 
 
 @pytest.mark.slow
-def test_R7_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     whole = model_comparison.compare_models(CONFIG, tmp_path / "whole")
     played = []
     play = model_comparison.play_model
@@ -126,7 +126,7 @@ def test_recorded_games_are_kept_while_their_model_is_the_same():
 
 
 @pytest.mark.slow
-def test_R2_rows_and_models_carry_their_hashes(tmp_path):
+def test_rows_and_models_carry_their_hashes(tmp_path):
     rows = model_comparison.compare_models(CONFIG, tmp_path)["rows"]
     hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
     assert len(set(hashes.values())) == len(PLAYED)

@@ -89,7 +89,7 @@ def test_a_model_is_judged_on_its_own_texts(tmp_path):
     assert 1 < found["tries"]["sides"]["canned"]["mean"] < TRIES
 
 
-def test_R7_a_stopped_run_goes_on_where_it_was_whatever_the_batch_was_doing(tmp_path):
+def test_a_stopped_run_goes_on_where_it_was_whatever_the_batch_was_doing(tmp_path):
     played = sq.all_games(CONFIG)[:12]
     calls = []
 

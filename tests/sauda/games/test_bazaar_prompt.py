@@ -43,7 +43,7 @@ def test_the_prompt_carries_limits_history_costs_and_the_round():
     ]
 
 
-def test_R6_the_prompt_remembers_every_exchange_of_a_deal():
+def test_the_prompt_remembers_every_exchange_of_a_deal():
     obs = seen(asks=(1000, 950, 900, 850, 800), bids=(300, 350, 400, 450))
     said = [m["content"] for m in render(obs)[2:]]
     assert said == [
@@ -91,7 +91,7 @@ def test_every_position_of_every_task_has_a_short_prompt(name):
         json.dumps(schema(turn.observation))
 
 
-def test_R24_one_position_has_one_prompt_byte_for_byte_and_one_static_part_for_a_seat():
+def test_one_position_has_one_prompt_byte_for_byte_and_one_static_part_for_a_seat():
     obs = seen(says="₹900, final")
     assert render(obs) == render(replace(obs))
     assert render(obs)[0] == render(seen(asks=(50.0,), bids=()))[0]
@@ -99,7 +99,7 @@ def test_R24_one_position_has_one_prompt_byte_for_byte_and_one_static_part_for_a
 
 
 @given(st.integers(1, 900))
-def test_R22_prices_times_c_give_the_same_prompt_and_moves_times_c(scale):
+def test_prices_times_c_give_the_same_prompt_and_moves_times_c(scale):
     small, large = seen(), seen(scale=scale)
     assert render(small) == render(large)
     assert parse('{"offer":45}', large) == Offer(450 * scale)
@@ -185,17 +185,17 @@ def test_a_completion_without_a_clear_move_is_illegal_and_quoted(completion):
         ("Bhaiya, thoda kam karo", "Bhaiya, thoda kam karo"),
     ],
 )
-def test_R6_words_are_put_in_the_price_of_the_move(say, words):
+def test_words_are_put_in_the_price_of_the_move(say, words):
     assert parse(json.dumps({"offer": 45, "say": say}), seen()) == Offer(450, words)
 
 
 @pytest.mark.parametrize("say", ["Take 46", "₹500, done", "fifty rupees", "45 now or 60 later"])
-def test_R6_words_that_name_another_price_are_no_move(say):
+def test_words_that_name_another_price_are_no_move(say):
     with pytest.raises(IllegalAction, match="does not mean it"):
         parse(json.dumps({"offer": 45, "say": say}), seen())
 
 
-def test_R6_agreeing_to_the_standing_ask_is_an_acceptance():
+def test_agreeing_to_the_standing_ask_is_an_acceptance():
     obs = seen(asks=(1000.0, 904.0))  # reads 90
     assert parse('{"offer":90,"say":"90, done"}', obs) == Accept("₹904, done")
 

@@ -208,7 +208,7 @@ def test_two_replies_at_once_do_not_mix(tiny, chats):
     assert found == alone
 
 
-def test_R8_R17_the_precision_is_the_first_whose_weights_fit():
+def test_R17_the_precision_is_the_first_whose_weights_fit():
     gib = 2**30
     assert chosen_precision(8_000_000_000, 48 * gib, "cuda") == "bf16"
     assert chosen_precision(8_000_000_000, 15 * gib, "cuda") == "nf4"
@@ -357,7 +357,7 @@ def test_whoever_leaves_the_line_or_fails_lets_the_next_one_in():
     assert isinstance(piece, Reply)
 
 
-def test_R3_the_real_model_ends_most_replies_itself(mini, positions):
+def test_the_real_model_ends_most_replies_itself(mini, positions):
     replies = mini.batch([render(o) for o in positions[:4]], range(4), [schema(positions[0])] * 4)
     # bf16 rounds by the kind of CPU, so a reply may run on where another machine's ends
     assert sum(reply.finish == "object" for reply in replies) >= 3

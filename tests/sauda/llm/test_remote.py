@@ -97,7 +97,7 @@ def test_a_schema_travels_with_the_request(kind):
 
 @each
 @pytest.mark.parametrize("fault", [500, 503, 429, "close"])
-def test_R20_a_passing_fault_is_tried_again_with_pauses_that_double(kind, fault):
+def test_a_passing_fault_is_tried_again_with_pauses_that_double(kind, fault):
     make, answer, _ = KINDS[kind]
     with server(fault, fault, answer(MOVE)) as (url, asked):
         assert make(url)(CHAT, 0).text == MOVE
@@ -114,7 +114,7 @@ def test_a_lasting_fault_is_raised_after_the_last_attempt(kind):
 
 @each
 @pytest.mark.parametrize("fault", [401, 404, b"<html>", {"no": "reply"}])
-def test_R21_an_answer_of_another_shape_is_raised_at_once_and_is_no_move(kind, fault):
+def test_an_answer_of_another_shape_is_raised_at_once_and_is_no_move(kind, fault):
     make, _, _ = KINDS[kind]
     with server(fault) as (url, asked), pytest.raises(ReplyError):
         make(url)(CHAT, 0)

@@ -58,7 +58,7 @@ def sold_by(task, generate, persona="fair", item=None, hears=False):
 # Decisions ---------------------------------------------------------------------------------------
 
 
-def test_R14_asks_stay_above_the_floor_never_rise_and_no_lower_bid_is_taken():
+def test_asks_stay_above_the_floor_never_rise_and_no_lower_bid_is_taken():
     played = [*games("hard", 2, range(60)), *games("published", 2, range(60, 70))]
     for game in played:
         asks = [d.price for d in game.decisions if isinstance(d.action, Offer)]
@@ -78,20 +78,20 @@ def test_a_decision_is_the_same_whenever_it_is_asked_and_whatever_is_said():
         )
 
 
-def test_R12_a_lowball_that_improves_is_heard_out_and_closes():
+def test_a_lowball_that_improves_is_heard_out_and_closes():
     played = [play("hard", "lowball", persona, seed) for persona in PERSONAS for seed in range(8)]
     left = [g for g in played if g.decisions[-1].kind == "walk"]
     assert len(left) <= len(played) * 0.15
     assert all(g.episode.end is EndReason.AGREEMENT for g in played if g not in left)
 
 
-def test_R13_every_buyer_can_pay_a_price_that_the_seller_takes():
+def test_every_buyer_can_pay_a_price_that_the_seller_takes():
     for game in games("hard", 1, range(60)):
         nature = game.episode.final.private["nature"][0]
         assert nature.buyer["reservation"] > nature.seller["reservation"]
 
 
-def test_R22_a_hundred_times_the_price_gives_a_hundred_times_the_asks():
+def test_a_hundred_times_the_price_gives_a_hundred_times_the_asks():
     cheap, dear = (replace(JACKET, list_price=price) for price in (2000, 200_000))
     drawn = OPEN.env.draw(np.random.default_rng(1))[0]
     one, other = (recast(drawn, PERSONAS["fair"], item) for item in (cheap, dear))

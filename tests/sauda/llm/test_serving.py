@@ -33,7 +33,7 @@ SELLING = choices.SELLING_TASK
 # The backends
 
 
-def test_R20_only_names_of_our_own_configure_the_backends():
+def test_only_names_of_our_own_configure_the_backends():
     strange = {"USERNAME": "x", "URL": "http://x", "MODEL": "y", "OLLAMA_HOST": "z"}
     assert list(backends(strange)["buyer"]) == [HERE]
     ours = {
@@ -126,7 +126,7 @@ class Loaded:
 # Lessons
 
 
-def test_R5_the_visitors_words_change_the_bytes_of_the_prompt():
+def test_the_visitors_words_change_the_bytes_of_the_prompt():
     game = after_reply(
         answer(start(SELLING, "mini", 3), Offer(900, "Urgent hai, 900")), Reply('{"offer":50}', "m")
     )
@@ -149,7 +149,7 @@ def _first_moves(game, count):
     return fresh.play
 
 
-def test_R5_tells_and_words_change_what_is_believed_before_outcomes_are_compared():
+def test_tells_and_words_change_what_is_believed_before_outcomes_are_compared():
     task = get_task("bazaar/bluff")
     seen = rollout(task, BeliefBuyer(), 50_000).trajectory("buyer")[-1].observation.table
     full, bare = believe(seen), believe(seen, tells=False, words=False)
@@ -159,7 +159,7 @@ def test_R5_tells_and_words_change_what_is_believed_before_outcomes_are_compared
     assert all(row["beliefs"]["low"] > 0 for row in found["inputs"])
 
 
-def test_R10_tells_are_heard_in_every_language_and_little_else():
+def test_tells_are_heard_in_every_language_and_little_else():
     """On the sentences kept out of development; a denied tell counts against precision."""
     rows = load_artifact("language.json").data.as_json()["rows"]
     mine = [row for row in rows if row["reader"] == "sauda" and row["split"] != "dev"]
@@ -173,7 +173,7 @@ def test_R10_tells_are_heard_in_every_language_and_little_else():
     assert len({row["language"] for row in mine}) >= 3
 
 
-def test_R11_the_whole_bonus_can_be_earned_on_every_listing_and_no_more():
+def test_the_whole_bonus_can_be_earned_on_every_listing_and_no_more():
     for item in CATALOGUE:
         reservation = round(0.78 * item.list_price)
         most = bonus(item.list_price, item.list_price, reservation)

@@ -74,7 +74,7 @@ prices = st.lists(st.integers(1, 2000), min_size=1, max_size=4)
 
 
 @given(prices, prices, st.integers(1, 2000), st.integers(-5, 5000), st.booleans())
-def test_R9_an_honest_offer_never_retreats_and_never_passes_budget_or_ask(
+def test_an_honest_offer_never_retreats_and_never_passes_budget_or_ask(
     asks, bids, limit, price, accepts
 ):
     bids = sorted(min(bid, limit) for bid in bids)
@@ -88,7 +88,7 @@ def test_R9_an_honest_offer_never_retreats_and_never_passes_budget_or_ask(
 
 
 @given(prices, st.integers(1, 2000), st.integers(1, 5000))
-def test_R9_an_honest_ask_never_rises_and_never_goes_below_the_limit(asks, limit, price):
+def test_an_honest_ask_never_rises_and_never_goes_below_the_limit(asks, limit, price):
     asks = sorted((max(ask, limit) for ask in asks), reverse=True)
     obs = seen(asks=tuple(asks), bids=(300,), reservation=limit, agent="seller")
     action = honest(obs, Offer(price)).action

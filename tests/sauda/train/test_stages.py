@@ -181,7 +181,7 @@ def test_a_row_is_a_deal_as_it_was_played_and_only_the_teachers_moves_are_learnt
 
 
 @pytest.mark.model
-def test_R24_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
+def test_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
     """Each learnt completion follows the tokens of `render` at its state, and nothing else is."""
     from transformers import AutoTokenizer
 
@@ -245,7 +245,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
 
 
 @pytest.mark.model
-def test_R25_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
+def test_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
     config = replace(
         sft.Config("toy"),
         data=DataConfig(rows=24),
@@ -413,7 +413,7 @@ def test_a_checkpoint_that_the_log_does_not_tell_of_is_refused(tmp_path):
     runs.check_log(run, 2)
 
 
-def test_R7_a_half_checkpoint_is_passed_over_and_a_damaged_one_refused(tmp_path):
+def test_a_half_checkpoint_is_passed_over_and_a_damaged_one_refused(tmp_path):
     for step in (2, 4, 10):
         folder = tmp_path / f"checkpoint-{step}"
         folder.mkdir()
@@ -449,7 +449,7 @@ def test_a_model_too_large_to_train_here_is_refused_before_it_is_read(tmp_path, 
         find_base("toy", tmp_path, 4)
 
 
-def test_R15_a_heartbeat_beats_within_a_long_step():
+def test_a_heartbeat_beats_within_a_long_step():
     said: list[str] = []
     with runs.Heartbeat("step 1 of 2", every=0.01, say=said.append) as heartbeat:
         time.sleep(0.1)
@@ -459,7 +459,7 @@ def test_R15_a_heartbeat_beats_within_a_long_step():
     assert said[-1] == "over"
 
 
-def test_R1_the_gate_names_foreign_letters_loops_and_replies_without_an_end():
+def test_the_gate_names_foreign_letters_loops_and_replies_without_an_end():
     assert fault_in(Reply('{"offer":45,"say":"Bhaiya, # mein?"}', "", 20, "object")) == ""
     assert fault_in(Reply('{"offer":45,"say":"भाई, #..."}', "", 20, "object")) == ""
     assert "CJK" in fault_in(Reply('{"offer":45,"say":"好的"}', "", 20, "object"))
