@@ -19,6 +19,7 @@ from sauda.commands.bench.load_test import Script, check, move, script
 from sauda.commands.bench.page import no_browser
 from sauda.evaluation.speed import figure, published_speeds, ratio, recomputed
 from sauda.policies import BUYERS
+from sauda.records.schemas.bench import Bench
 from sauda.records.store import Artifact, load, save
 
 PLAN = Script(4, 8, 44, ("sell", "a"), 1, ("a",), 0, (None, ""), chat=0, buttons=(1, 2, 3))
@@ -146,7 +147,7 @@ def test_a_page_without_the_haggle_tab_is_refused_in_words():
 def test_the_page_shows_published_speeds_apart_with_their_badge_and_caveat():
     slow, fast = figure("alone", "x/s", [1.0, 2.0]), figure("batch", "x/s", [6.0, 4.0])
     data = run(slow, fast, ratios=(ratio(fast, slow),))
-    bench = Artifact("bench.json", "bench/2", "measured", {}, {}, data)
+    bench = Artifact("bench.json", "bench/2", "measured", {}, {}, Bench.model_validate(data))
     assert ">4<" in str(speeds.ratio_table(bench))
     assert "published" not in str(speeds.measured_table(bench))
     shown = str(speeds.published_table(published_speeds()))
