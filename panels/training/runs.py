@@ -138,7 +138,7 @@ class _Dashboard:
         """Lay out controls and outputs, and wire them."""
         files = {name: csv_of(name, self.runs) for name in (ALL_SIX, *self.runs)}
         controls = self._controls()
-        outputs = self._outputs(files)
+        outputs = self._outputs(files, controls["run"])
 
         def show(view: View) -> dict[Any, Any]:
             parts = {"csv": files[view.run], **shown(view, self.runs, self.published)}
@@ -192,7 +192,7 @@ class _Dashboard:
             )  # fmt: skip
         return controls
 
-    def _outputs(self, files: Mapping[str, str]) -> dict[str, Any]:
+    def _outputs(self, files: Mapping[str, str], run: gr.Radio) -> dict[str, Any]:
         """The components that a redraw fills, by the name of the part."""
         parts = shown(self.first, self.runs, self.published)
         outputs: dict[str, Any] = {"fault": gr.HTML("")}
@@ -206,7 +206,7 @@ class _Dashboard:
                 "CSV", value=files[self.first.run], size="sm", scale=0
             )
             outputs["link"] = gr.HTML(parts["link"], elem_id="training-link")
-        png.click(None, None, None, js=PNG, **QUIET)
+        png.click(None, run, None, js=PNG, **QUIET)
         outputs["captions"] = gr.HTML(parts["captions"], elem_id="training-said")
         outputs["summary"] = gr.HTML(parts["summary"])
         with gr.Accordion("One training conversation, the tokens in the loss marked", open=False):
