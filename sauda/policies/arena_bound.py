@@ -37,7 +37,7 @@ def upper_bound(state: arena.State, lab: str = "lab_0", seconds: float = 20.0) -
 
 
 def joint_optimum(state: arena.State, labs: list[str], seconds: float = 20.0) -> Bound:
-    """The most that `labs` can make together of their jobs with all blocks of the market.
+    """An upper bound on the joint utility of `labs` from their jobs, with all blocks of the market.
 
     A mixed-integer program: a zero-one variable says that a block serves a job, another that the
     job is done; hours on time and late are filled up to what the job requires. If the solver runs

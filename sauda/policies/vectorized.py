@@ -30,6 +30,8 @@ from sauda.policies.expert import (
     Habits,
     expert,
 )
+from sauda.policies.pilot.buyer import Pilot
+from sauda.policies.unsteady import BatchUnsteady, Unsteady
 
 
 def bids(view: BatchView, price: np.ndarray, leaves: np.ndarray | bool = False) -> Moves:
@@ -135,6 +137,11 @@ def batch_form(policy: Policy) -> Buyers | None:
     """`policy` over arrays; None if it has no such form, as a language model."""
     if isinstance(policy, Wait):
         return BatchWait(policy.opening, policy.dodge)
+    if isinstance(policy, Pilot):
+        return policy.batch
+    if isinstance(policy, Unsteady):
+        steady = batch_form(policy.policy)
+        return steady and BatchUnsteady(steady, policy.error)
     return _FORMS.get(policy) or form_of_env(policy)
 
 

@@ -136,7 +136,7 @@ def _types_scored(types: np.ndarray, met: np.ndarray) -> dict[str, float]:
         "brier": ((types - hits) ** 2).sum(1).mean(),
         "log_loss": -np.log(np.maximum((types * hits).sum(1), 1e-12)).mean(),
         "calibration_error": sum(gaps) / types.size,
-        "right": (types.argmax(1) == met).mean(),
+        "accuracy": (types.argmax(1) == met).mean(),
     }
     return {name: round(float(score), 6) for name, score in scores.items()}
 

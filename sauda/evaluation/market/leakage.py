@@ -1,4 +1,4 @@
-"""What the open market's sellers give away, by manner and by word, and what they remember.
+"""What sellers of the open market reveal by manner and by words, and what they remember.
 
 Manner: how much of a hidden cause a signal explains that public history leaves open (partial R²).
 Words: how much better a listener guesses the floor than one who sees the prices alone. Memory: what
@@ -54,7 +54,7 @@ SIGNALS: Mapping[str, str | None] = {
     "repeat_phrases": None,
 }
 CAUSES = ("urgency", "bluffing", "nearness")
-USUAL = Tells()  # a signal in words counts as 1 where it differs from this
+NEUTRAL_TELLS = Tells()  # a signal in words counts as 1 where it differs from this
 
 WORDS = {
     "rival": "coming for it|Another buyer",
@@ -71,7 +71,7 @@ class Config:
     listened: int = 3000  # of bazaar/open, for the words: a fit on one half, tested on the other
     careers: int = 400  # a history and policy
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
-    then: tuple[str, ...] = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "expert")
+    policies: tuple[str, ...] = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "expert")
 
 
 def market(config: Config, workers: int = 2) -> dict[str, Any]:
@@ -79,9 +79,9 @@ def market(config: Config, workers: int = 2) -> dict[str, Any]:
     with ProcessPoolExecutor(workers) as pool:
         manner = pool.map(partial(signals, games=config.games), config.tasks)
         words = pool.submit(inference_attack, config.listened)
-        careers = pool.map(partial(career, careers=config.careers), config.then)
+        careers = pool.map(partial(career, careers=config.careers), config.policies)
         manner = list(progress(manner, len(config.tasks), "reading the sellers' manner", "task"))
-        careers = list(progress(careers, len(config.then), "playing careers", "policy"))
+        careers = list(progress(careers, len(config.policies), "playing careers", "policy"))
         return {"manner": manner, "words": words.result(), "careers": careers}
 
 
@@ -89,7 +89,7 @@ def market(config: Config, workers: int = 2) -> dict[str, Any]:
 
 
 def signals(task_name: str, games: int) -> dict[str, Any]:
-    """How much each signal tells of each cause in the counter-offers of a task."""
+    """How much each signal reveals about each hidden cause in the counter-offers of a task."""
     task = get_task(task_name)
     seeds = SPLITS["holdout"][:games]
     rows = [row for s in seeds for row in counter_offers(rollout(task, BUYERS["linear"], s), s)]
@@ -147,7 +147,9 @@ def counter_offers(played: Episode, game: int) -> list[dict[str, Any]]:
 def level(tells: Tells, signal: str) -> float:
     """A signal as a number: one in words is 1 where it is not the usual."""
     shown = getattr(tells, signal)
-    return float(shown != getattr(USUAL, signal)) if isinstance(shown, str) else float(shown)
+    return (
+        float(shown != getattr(NEUTRAL_TELLS, signal)) if isinstance(shown, str) else float(shown)
+    )
 
 
 def products(public: np.ndarray) -> np.ndarray:
@@ -175,7 +177,7 @@ def partial_r2(
 
 
 def resampled(figure: Callable[[np.ndarray], np.ndarray], game: np.ndarray) -> np.ndarray:
-    """`figure` of the rows of games drawn anew, RESAMPLES times: a reply is no independent draw."""
+    """`figure` on RESAMPLES bootstrap samples of games: replies in one game are not independent."""
     rng = np.random.default_rng(0)
     starts = np.flatnonzero(np.r_[True, game[1:] != game[:-1]])
     blocks = np.split(np.arange(len(game)), starts[1:])
@@ -189,8 +191,8 @@ def resampled(figure: Callable[[np.ndarray], np.ndarray], game: np.ndarray) -> n
 def inference_attack(games: int) -> dict[str, Any]:
     """How well the floor is guessed from prices alone, and with the words, out of sample."""
     task, seeds = get_task("bazaar/open"), SPLITS["holdout"][:games]
-    heard = [listened(rollout(task, BUYERS["linear"], seed)) for seed in seeds]
-    prices, words, floor = (np.array(column) for column in zip(*heard, strict=True))
+    per_game = [listened(rollout(task, BUYERS["linear"], seed)) for seed in seeds]
+    prices, words, floor = (np.array(column) for column in zip(*per_game, strict=True))
     half = games // 2
     wrong = [
         (floor[half:] - fitted(features[:half], floor[:half], features[half:])) ** 2
@@ -212,7 +214,7 @@ def inference_attack(games: int) -> dict[str, Any]:
 
 
 def listened(played: Episode) -> tuple[list[float], list[float], float]:
-    """What a game's prices say, what its words say, and the floor, by the list price."""
+    """A game's price features, its word features, and the floor; shares of the list price."""
     table, list_price = played.final.table, played.final.table.item.list_price
     agreed = float(played.end is EndReason.AGREEMENT)  # public, whatever is said with it
     prices = [table.asks[0] / list_price, table.asks[-1] / list_price, table.round, agreed]
@@ -244,7 +246,7 @@ def career(then: str, careers: int) -> dict[str, Any]:
     )
     lost = np.nanmean(firm - soft, axis=1)
     return {
-        "then": then,
+        "policy": then,
         "n": careers,
         "firm": [_interval(column) for column in firm.T],
         "soft": [_interval(column) for column in soft.T],
@@ -253,7 +255,7 @@ def career(then: str, careers: int) -> dict[str, Any]:
 
 
 def soften(obs: Observation, rng: np.random.Generator) -> Accept | Offer:
-    """As `naive`, whatever the thing is worth to it: the softest history there is."""
+    """Plays as `naive`, whatever the item is worth to the buyer: the softest possible history."""
     share = (0.8, 0.85, None)[min(obs.round, 2)]
     return Accept() if share is None else Offer(max(1, round(share * obs.opening_ask)))
 

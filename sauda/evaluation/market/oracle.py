@@ -1,4 +1,4 @@
-"""How well the open market can be bought in: bounds, how near the contestants come, and holes.
+"""Bounds of the open market: the informed oracle, the policies' distance to it, and exploits.
 
 The informed value is that of the best reply to the known seller: nobody who does not know it can
 expect more, but for the grid error. The belief buyer knows no more than any contestant, so the best
@@ -191,13 +191,13 @@ def grades(task_name: str, player: Policy | None, seeds: Sequence[int]) -> np.nd
 
 
 def informed_grades(task_name: str, seeds: Sequence[int]) -> np.ndarray:
-    """The grade of each seed as one plays who knows the seller: luck included."""
+    """The grade of `informed_policy` in the game of each seed."""
     task = get_task(task_name)
     return np.array([task.grade(rollout(task, informed_policy(task, s), s).final) for s in seeds])
 
 
 def grid_error(task_name: str, deals: int) -> dict[str, float]:
-    """What halving the grid's steps adds to the informed value: over the first hold-out deals."""
+    """What halving the price grid's steps adds to the informed value, on hold-out deals."""
     first = islice(_deals(task_name, SPLITS["holdout"]), deals)
     rivals = rivals_in(get_task(task_name))
     added = [
@@ -213,7 +213,7 @@ def by_type(
     belief: np.ndarray | None,
     played: Mapping[str, np.ndarray],
 ) -> list[dict[str, Any]]:
-    """The same grades for each type of seller alone: how far it can be exploited, and by whom."""
+    """The same grades against each type of seller alone: how far each policy exploits it."""
     task = get_task(task_name)
     met = np.array(
         [begin(task, seed).state.private["nature"][0].seller["stance"].type.name for seed in seeds]
@@ -242,7 +242,7 @@ def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
 
 
 def _deals(task_name: str, seeds: Iterable[int]) -> Iterable[Instance]:
-    """The deals of all episodes, those of a career with no purse to mind."""
+    """The deals of all episodes; those of a career without the limit of a purse."""
     task = get_task(task_name)
     for seed in seeds:
         deals = begin(task, seed).state.private["nature"]

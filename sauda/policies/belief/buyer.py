@@ -11,6 +11,7 @@ from env import LOW_BID, Accept, Observation, Offer, WalkAway
 from sauda.policies.belief.posterior import Belief, believe
 from sauda.policies.best_response.sellers import dynamics
 from sauda.policies.best_response.solver import Stakes, solve
+from sauda.policies.move_values import MoveValues
 
 SELLERS = 64  # sellers of the belief to plan against
 GRID = 31  # points of the grid of best bids, up to the budget
@@ -41,6 +42,11 @@ class BeliefBuyer:
 
 def best_against(belief: Belief, obs: Observation) -> Offer | Accept | WalkAway:
     """The best move of the buyer `obs.agent` against SELLERS sellers resampled from `belief`."""
+    return values_against(belief, obs).best(obs)
+
+
+def values_against(belief: Belief, obs: Observation) -> MoveValues:
+    """The value of each move of the buyer `obs.agent` against SELLERS sellers from `belief`."""
     few = belief.drawn(SELLERS)
     opening, own, t = few.opening, obs.own, obs.round + 1
     sellers, weight, floor = few.sellers, few.weights[:, None], few.sellers.reservation[:, None]
@@ -66,8 +72,7 @@ def best_against(belief: Belief, obs: Observation) -> Offer | Accept | WalkAway:
     accept = stakes.gain(t, np.full_like(floor, obs.ask / opening), floor)
     means = [(weight * x).sum() for x in (left, accept)]
     means = np.round(np.concatenate([means, (weight * value).sum(0)]), 9)
-    move = int(means.argmax())
-    return (WalkAway(), Accept())[move] if move < 2 else Offer(obs.priced(bids[move - 2]))
+    return MoveValues(bids, means[2:], accept=float(means[1]), walk=float(means[0]))
 
 
 belief_buyer = BeliefBuyer()

@@ -36,7 +36,7 @@ CLAIMED: Mapping[str, str] = {"deception": "rival", "confidence": "final", "urge
 
 @dataclass(frozen=True)
 class Belief:
-    """A weighted sample of n sellers that the one at the table may be."""
+    """A weighted sample of n sellers that represents the posterior."""
 
     opening: float  # opening ask in rupees
     sellers: Sellers  # prices in units of the opening ask

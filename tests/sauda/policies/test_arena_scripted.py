@@ -270,6 +270,7 @@ def test_no_exploit_pays_as_well_as_honest_planning(exploit: str, name: str):
         assert clearly_above(planner[:, column], cheat[:, column])
 
 
+@pytest.mark.slow
 def test_coalition_spam_earns_nothing_at_all():
     for name in ("arena/market_round", "arena/coalition_market"):
         utility, reward = played(EXPLOITS["coalition spam"], name, range(20)).T

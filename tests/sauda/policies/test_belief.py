@@ -142,6 +142,7 @@ def test_a_persons_claim_moves_the_belief_a_little_and_silence_not_at_all():
     assert manner.types() != claim.types()
 
 
+@pytest.mark.slow
 def test_the_likelihood_of_words_and_manner_is_that_of_the_game():
     """What the game draws of seller A, weighed by B's likelihood over A's, comes to 1."""
     types = [
@@ -288,6 +289,7 @@ def test_the_belief_buyer_depends_on_what_it_sees_alone():
     assert len(moves) == 1
 
 
+@pytest.mark.slow
 def test_the_belief_buyer_plays_games_it_was_not_made_for():
     for name in ("classic/single_deal", "bazaar/career", "bazaar/crowd"):
         assert rollout(get_task(name), belief_buyer, 0).end != "forfeit"

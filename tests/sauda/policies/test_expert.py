@@ -145,6 +145,7 @@ def test_the_experts_bids_scale_with_the_prices_on_the_table(played):
             assert after == pytest.approx(7 * before, abs=8 * 10**-played.env.decimals)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task_name", "margin"),
     [

@@ -1,0 +1,151 @@
+"""What a policy's moves give away on fixed positions, by the values of the belief buyer or pilot.
+
+A grade needs hundreds of games to tell two policies apart; the regret of their moves in the same
+few hundred positions tells it sooner, and says which moves cost. The positions come from training
+seeds that no training uses, met by the pilot with an unsteady hand, so that many lie off its path.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from env import (
+    Accept,
+    Episode,
+    IllegalAction,
+    Observation,
+    Offer,
+    Policy,
+    Task,
+    WalkAway,
+    agent_stream,
+    get_task,
+    rollout,
+)
+from sauda.llm.registry import get_policy
+from sauda.policies.belief.buyer import belief_buyer, values_against
+from sauda.policies.move_values import MoveValues
+from sauda.policies.pilot.buyer import trained
+from sauda.policies.pilot.values import pilot_values
+from sauda.policies.unsteady import Unsteady
+from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
+from sauda.statistics import mean_interval
+
+BIG = 0.02  # regret from which a move counts as a mistake
+
+
+@dataclass(frozen=True)
+class Config:
+    """Which positions are judged."""
+
+    states: int = 400
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # in turn
+    first_seed: int = 45_000  # of the training split, above all seeds that training uses
+    error: float = 5.0  # of the hand that plays up to the position, percent of the limit
+    late: int = 3  # the turn, from 1, from which the error of prices is reported
+
+
+@dataclass(frozen=True)
+class State:
+    """One position, with what is needed to ask any policy for its move there."""
+
+    task: str
+    seed: int
+    turn: int  # the learner's, from 0
+    obs: Observation
+
+
+def states(config: Config = Config()) -> list[State]:
+    """The positions of `config`: one of each game, its turn drawn from the game's seed."""
+    found: list[State] = []
+    seed = config.first_seed
+    while len(found) < config.states:
+        if seed not in SPLITS["train"]:
+            raise ValueError(f"too few training seeds from {config.first_seed:,}")
+        task = get_task(config.tasks[len(found) % len(config.tasks)])
+        if not is_unseen_game(task, seed, UNSEEN_SELLER):
+            turns = _played(task, seed, config.error).trajectory(task.learner)
+            turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
+            found.append(State(task.name, seed, turn, turns[turn].observation))
+        seed += 1
+    return found
+
+
+def _played(task: Task, seed: int, error: float) -> Episode:
+    return rollout(task, Unsteady(get_policy(task, "pilot"), error), seed)
+
+
+def by_belief(obs: Observation) -> MoveValues:
+    """The belief buyer's values: each later move is played as if the seller were known."""
+    return values_against(belief_buyer.belief(obs), obs)
+
+
+def by_pilot(obs: Observation) -> MoveValues:
+    """The pilot's values: each later move is the pilot's."""
+    return pilot_values(trained(), obs)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Positions with the value of every move in them."""
+
+    states: Sequence[State]
+    values: Sequence[MoveValues]
+    late: int  # the turn, from 1, from which the error of prices is reported
+
+    @classmethod
+    def of(cls, config: Config, judge: Callable[[Observation], MoveValues]) -> "Judged":
+        """The positions of `config` with the values of a `judge`."""
+        found = states(config)
+        return cls(found, [judge(state.obs) for state in found], config.late)
+
+    def figures(self, policy: Policy | str) -> dict[str, Any]:
+        """The regret of a policy, or of the one of that name, over all positions.
+
+        A mean regret with its interval; the part of it in offers above and below the best price, in
+        missed walks and in other moves; the error of prices from turn `late` on, percent of the
+        limit, None without any; how many moves were none.
+        """
+        moves = [self._move(policy, state) for state in self.states]
+        regret = np.array(
+            [
+                values.regret(WalkAway() if move is None else move)
+                for move, values in zip(moves, self.values, strict=True)
+            ]
+        )
+        parts = {"overbid": 0.0, "underbid": 0.0, "missed_walk": 0.0, "other": 0.0}
+        errors = []
+        for state, values, move, cost in zip(self.states, self.values, moves, regret, strict=True):
+            best = values.best(state.obs)
+            parts[_fault(best, move)] += float(cost) / len(regret)
+            if isinstance(best, Offer) and isinstance(move, Offer) and state.turn + 1 >= self.late:
+                errors.append(100 * abs(move.price - best.price) / state.obs.reservation)
+        mean, low, high = mean_interval(regret)
+        return {
+            "n": len(regret),
+            "regret": {"mean": round(mean, 6), "low": round(low, 6), "high": round(high, 6)},
+            "parts": {name: round(part, 6) for name, part in parts.items()},
+            "mistakes": round(float((regret > BIG).mean()), 6),
+            "price_error": round(float(np.mean(errors)), 6) if errors else None,
+            "prices": len(errors),
+            "no_move": sum(move is None for move in moves),
+        }
+
+    def _move(self, policy: Policy | str, state: State) -> Offer | Accept | WalkAway | None:
+        task = get_task(state.task)
+        player = get_policy(task, policy) if isinstance(policy, str) else policy
+        try:
+            return player(state.obs, agent_stream(task, state.seed, task.learner, state.turn))
+        except IllegalAction:
+            return None
+
+
+def _fault(best: Offer | Accept | WalkAway, move: Offer | Accept | WalkAway | None) -> str:
+    """The part of the regret that a move belongs to."""
+    if isinstance(best, WalkAway):
+        return "missed_walk"
+    if isinstance(best, Offer) and isinstance(move, Offer):
+        return "overbid" if move.price > best.price else "underbid"
+    return "other"

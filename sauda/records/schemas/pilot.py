@@ -1,0 +1,80 @@
+"""The pilot: the log of its training with its weights, and its grades with an unsteady hand."""
+
+from pydantic import Field, FiniteFloat
+
+from sauda.records.schemas.base import Interval, Record
+from sauda.records.schemas.training import Hardware
+
+
+class PilotEvaluation(Interval):
+    """Mean grade on games that are the same at every checkpoint and none of the hold-out."""
+
+    task: str = Field(description="name of the task")
+    error: FiniteFloat = Field(description="standard deviation of the price error, % of the limit")
+    n: int = Field(description="games")
+
+
+class PilotRound(Record):
+    """One round of training: a batch of games of each task, and an update from each."""
+
+    step: int = Field(description="round, from 1")
+    seconds: FiniteFloat = Field(description="CPU seconds of the round")
+    error: FiniteFloat = Field(description="price error of the games, % of the limit")
+    learning_rate: FiniteFloat = Field(description="learning rate of the pilot")
+    reward: dict[str, FiniteFloat] = Field(description="mean grade of the games, by task")
+    policy_loss: FiniteFloat = Field(description="clipped surrogate loss")
+    approx_kl: FiniteFloat = Field(description="KL from the policy that played, nats a move")
+    clip_fraction: FiniteFloat = Field(description="share of moves whose ratio was clipped")
+    value_loss: FiniteFloat = Field(description="squared error of the critics")
+    evaluations: list[PilotEvaluation] = Field(
+        None, description="grades of the checkpoint, where one was kept"
+    )
+
+
+class PilotNetwork(Record):
+    """The layers of one network, first to last."""
+
+    weights: list[list[list[FiniteFloat]]] = Field(description="a matrix of outputs x inputs each")
+    biases: list[list[FiniteFloat]] = Field(description="one number an output")
+
+
+class PilotNetworks(Record):
+    """The networks of the pilot."""
+
+    deal: PilotNetwork = Field(description="plays a deal between two without a deadline")
+    deadline: PilotNetwork = Field(description="plays a deal with a deadline")
+    crowd: PilotNetwork = Field(description="plays a deal with rivals")
+    career: PilotNetwork = Field(description="plays careers")
+
+
+class PilotRun(Record):
+    """The pilot's training by PPO: every round, and the weights that came out."""
+
+    log: list[PilotRound] = Field(description="one entry a round")
+    resumed: list[int] = Field(description="rounds from which the run was resumed")
+    final: list[PilotEvaluation] = Field(description="grades of the weights below")
+    parameters: int = Field(description="numbers in each network")
+    seconds: FiniteFloat = Field(description="CPU seconds of training")
+    hardware: Hardware = Field(description="the machine")
+    features: list[str] = Field(description="inputs of the networks, in order")
+    networks: PilotNetworks = Field(description="the weights")
+    sha256: str = Field(description="digest of the weights")
+
+
+class RobustRow(Record):
+    """One policy on one task with an unsteady hand."""
+
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="name of the policy")
+    error: FiniteFloat = Field(description="standard deviation of the price error, % of the limit")
+    n: int = Field(description="holdout seeds")
+    grade: Interval = Field(description="mean grade")
+    less_pilot: Interval | None = Field(
+        description="its grade less the pilot's at the same error, paired by seed; null for itself"
+    )
+
+
+class Robustness(Record):
+    """The pilot beside other buyers while prices come out with errors of 0, 3 and 5 %."""
+
+    rows: list[RobustRow] = Field(description="one row a task, error and policy")

@@ -1,0 +1,151 @@
+"""The pilot reads what the prompt shows, moves within the rules, and plays alike in a batch."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from env import (
+    Accept,
+    Offer,
+    TimeDependent,
+    WalkAway,
+    draw_games,
+    games_of,
+    get_task,
+    play_batch,
+    rollout,
+)
+from sauda.games.bazaar.prompt import render, shown
+from sauda.policies.pilot.buyer import NEAR, Pilot, moves
+from sauda.policies.pilot.network import Intent, Network, network
+from sauda.policies.pilot.numbers import FEATURES, features, of_observation
+from sauda.policies.unsteady import BatchUnsteady, Unsteady
+from sauda.policies.vectorized import BATCH
+
+TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff", "bazaar/career", "bazaar/crowd")
+LINEAR = TimeDependent(1.0)
+RNG = np.random.default_rng(0)
+
+
+def untrained(seed: int, scale: float = 1.0) -> Pilot:
+    """A pilot of random weights, whose prices rise with the round."""
+    rng = np.random.default_rng(seed)
+    sizes = (len(FEATURES), 8, 2)
+    weights = [scale * rng.normal(size=(b, a)) / a**0.5 for a, b in pairwise(sizes)]
+    part = Network(tuple(weights), (np.zeros(8), np.array([-0.2, 2.0])))
+    return Pilot(part, part, part, part)
+
+
+def bidding(price: float, walk: float = -9.0) -> Pilot:
+    """A pilot that means the same price in percent everywhere."""
+    outputs = [(price - 60) / 40, walk + 4]
+    part = network([np.zeros((2, len(FEATURES)))], [outputs])
+    return Pilot(part, part, part, part)
+
+
+def states(name: str, seeds, player=LINEAR):
+    """The buyer's observations in games of `player`."""
+    games = (rollout(get_task(name), player, seed) for seed in seeds)
+    return [turn.observation for game in games for turn in game.trajectory("buyer")]
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("error", [0.0, 4.0])
+def test_a_batch_makes_the_moves_of_single_games(name: str, error: float):
+    n = 6 if name == "bazaar/career" else 40
+    for seed in range(2):
+        pilot = untrained(seed)
+        single = Unsteady(pilot, error)
+        batch = play_batch(games_of(name, range(n)), BatchUnsteady(pilot.batch, error)).grade
+        task = get_task(name)
+        alone = [task.grade(rollout(task, single, i).final) for i in range(n)]
+        np.testing.assert_allclose(batch, alone, atol=1e-9)
+        assert np.ptp(batch) > 0
+
+
+def test_the_inputs_are_the_whole_percents_of_the_prompt():
+    places = {name: i for i, name in enumerate(FEATURES)}
+    for obs in states("bazaar/rushed", range(20)):
+        (row,) = features(of_observation(obs))
+        text = " ".join(message["content"] for message in render(obs))
+        for name, price in (("ask", obs.ask), ("list price", obs.table.item.list_price)):
+            assert row[places[name]] == min(3.0, shown(obs, price) / 100)
+            assert f"{shown(obs, price)}" in text
+        keeps = round(100 * (1 - row[places["cost of a round"]] / 10))
+        assert f"Keeps {keeps}%" in text
+        useful = min(obs.rounds_left, obs.own["deadline"] - obs.round)
+        assert row[places["useful moves left"]] == pytest.approx(useful / 12)
+
+
+def test_no_input_depends_on_what_the_prompt_rounds_away():
+    (obs, *_) = states("bazaar/open", range(1))
+    table = obs.table._replace(asks=(obs.ask + 1e-3 * obs.reservation,))
+    near = replace(obs, table=table)
+    assert shown(obs, obs.ask) == shown(near, near.ask)
+    np.testing.assert_array_equal(*(features(of_observation(o)) for o in (obs, near)))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_inputs_are_finite_and_small_wherever_play_has_come_to(name: str):
+    for obs in states(name, range(3), TimeDependent(4.0)):
+        row = features(of_observation(obs))
+        assert row.shape == (1, len(FEATURES))
+        assert np.abs(row).max() <= 3
+
+
+def test_it_takes_an_ask_next_to_its_price_and_offers_whole_percents_below():
+    obs = next(o for o in states("bazaar/open", range(40)) if 60 < shown(o, o.ask) < 95)
+    ask = shown(obs, obs.ask)
+    assert bidding(ask - NEAR)(obs, RNG) == Accept()
+    offered = bidding(ask - NEAR - 1)(obs, RNG)
+    assert isinstance(offered, Offer)
+    assert offered.price == obs.priced(obs.reservation * (ask - NEAR - 1) / 100)
+    assert bidding(50, walk=1.0)(obs, RNG) == WalkAway()
+
+
+def test_it_never_pays_more_than_its_limit_or_its_purse():
+    for obs in states("bazaar/career", range(2)):
+        poor = replace(obs, own=obs.own | {"purse": int(0.3 * obs.reservation)})
+        for seen in (obs, poor):
+            move = bidding(250)(seen, RNG)
+            price = seen.ask if isinstance(move, Accept) else move.price
+            assert price <= seen.budget
+    broke = replace(obs, own=obs.own | {"purse": 0})
+    assert bidding(50)(broke, RNG) == WalkAway()
+
+
+def test_its_distribution_is_that_of_an_unsteady_hand():
+    for obs in states("bazaar/open", range(6)):
+        at = of_observation(obs)
+        pilot = untrained(3)
+        chances = pilot.distribution(obs, hand=3.0)
+        assert sum(chances.values()) == pytest.approx(1, abs=0.02)
+        intent = pilot.intent(at)
+        aim = intent.price + 3.0 * RNG.standard_normal(4000)
+        steady = Intent(aim, np.full(4000, -np.inf))
+        kind, _ = moves(at, steady)
+        stays = 1 - chances.get("walk", 0.0)
+        assert chances.get("accept", 0.0) == pytest.approx(stays * (kind == 1).mean(), abs=0.03)
+
+
+def test_a_steady_hand_changes_nothing_and_an_unsteady_one_errs_by_as_much_as_it_says():
+    steady = Unsteady(LINEAR, 0.0)
+    task = get_task("bazaar/open")
+    assert rollout(task, steady, 3).turns == rollout(task, LINEAR, 3).turns
+    (obs, *_) = states("bazaar/open", range(1))
+    meant = 100 * LINEAR(obs, RNG).price / obs.reservation
+    shaky = Unsteady(LINEAR, 3.0)
+    drawn = [shaky(obs, np.random.default_rng(i)) for i in range(800)]
+    errors = [100 * move.price / obs.reservation - meant for move in drawn]
+    assert np.std(errors) == pytest.approx(3.0, abs=0.3)
+    assert np.mean(errors) == pytest.approx(0.0, abs=0.4)
+
+
+def test_errors_cost_a_script_little_and_more_errors_cost_more():
+    games = draw_games("bazaar/open", 4000, np.random.default_rng(1))
+    grades = [play_batch(games, BatchUnsteady(BATCH["linear"], e)).grade for e in (0, 3, 15)]
+    steady, little, much = (grade.mean() for grade in grades)
+    assert much < little - 0.01
+    assert little == pytest.approx(steady, abs=0.02)
