@@ -1,9 +1,10 @@
-"""Training of the language models by TRL's trainers and LoRA: SFT, then GRPO, then DPO.
+"""Training of the language models with LoRA: SFT, distillation, GRPO, and DPO.
 
-`sft.py`, `grpo.py` and `dpo.py` are a stage each, with their settings; `stage.py` runs one from its
-settings to a published adapter, `run.py` keeps it on disk, `checks.py` accepts it. `model.py` reads
-bases and adapters, `self_play.py` lets the learner play, `data/` makes what is learnt.
+`sft.py`, `distill.py`, `grpo.py` and `dpo.py` are a stage each, with their settings; `stage.py`
+runs one from its settings to a published adapter, `run.py` keeps it on disk, `checks.py` accepts
+it. `model.py` reads bases and adapters, `self_play.py` lets the learner play, `data/` makes what is
+learnt.
 """
 
-STAGES = ("sft", "grpo", "dpo")  # each trains the adapter of the one before
+STAGES = ("sft", "distill", "grpo", "dpo")  # each trains the adapter of the one before
 ARENA = ("sft-arena", "grpo-arena")  # runs of a lab of the GPU arena, in the same order

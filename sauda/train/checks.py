@@ -1,4 +1,4 @@
-"""How a trained adapter is checked: every checkpoint plays games, the last one must write moves.
+"""Checks of a trained adapter: games of every checkpoint, and the acceptance check of the last.
 
 The acceptance check has a model reply to hold-out prompts. Nearly all of its replies must hold a
 legal move, and none may be broken text. `evaluate_checkpoints` plays a few training games with the
@@ -21,12 +21,13 @@ from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import PromptSeat
 from sauda.llm.types import Reply
+from sauda.records.json_files import read_lines
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval
 from sauda.train.data.arena import ArenaData, ArenaTaught
 from sauda.train.data.arena import taught as arena_taught
 from sauda.train.data.teacher import DataConfig, Taught, rounded, taught
-from sauda.train.run import Run, append, lines
+from sauda.train.run import Run, append
 
 TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # of the acceptance check
 EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
@@ -128,7 +129,7 @@ def scripts(text: str) -> set[str]:
 
 
 def longest_run(text: str) -> int:
-    """How many times at most the same word or mark comes in a row."""
+    """The length of the longest run of one word or mark."""
     words: Sequence[str] = re.findall(r"\w+|[^\w\s]", text.lower())
     return max((len(list(same)) for _, same in groupby(words)), default=0)
 
@@ -148,7 +149,7 @@ def evaluate_checkpoints(
     if not games:
         return []
     file = run.folder / "probes.jsonl"
-    results = {row["step"]: row for row in lines(file)}
+    results = {row["step"]: row for row in read_lines(file)}
     seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_EVAL_SEED][:games]
     steps = [int(kept.name) for kept in run.snapshots.glob("*") if kept.name.isdigit()]
     for step in sorted(set(steps) - results.keys()):

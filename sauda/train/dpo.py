@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from sauda.llm.backends.decoding import Sampling
-from sauda.llm.backends.served import ENDPOINT, answering, remote
+from sauda.llm.serving.served import ENDPOINT, answering, remote
 from sauda.llm.types import Generate
+from sauda.records.json_files import read_lines
 from sauda.train import stage
 from sauda.train.data.preferences import PairConfig, collect, kept, summary
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import Base, tokenizer_of, trainable
-from sauda.train.options import option
-from sauda.train.run import LOGGED, Heartbeat, Run, lines
+from sauda.train.run import LOGGED, Heartbeat, Run, option
 from sauda.train.self_play import Learner
 
 STAGE = "dpo"
@@ -104,7 +104,7 @@ def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage
     first = trainer.train_dataset[0]
     ids = first["prompt_ids"] + first["chosen_ids"]
     labels = [-100] * len(first["prompt_ids"]) + first["chosen_ids"]
-    spent = round(sum(row["seconds"] for row in lines(_pairs_file(run))), 1)
+    spent = round(sum(row["seconds"] for row in read_lines(_pairs_file(run))), 1)
     about = {
         "pairs": summary(pairs) | {"seconds": spent},
         "sample": stage.sample(ids, labels, tokenizer),

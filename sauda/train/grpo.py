@@ -28,8 +28,7 @@ from sauda.records.store import write
 from sauda.train import stage
 from sauda.train.losses import scored
 from sauda.train.model import Base, tokenizer_of, trainable
-from sauda.train.options import option
-from sauda.train.run import LOGGED, Heartbeat, Run, Stopped
+from sauda.train.run import LOGGED, Heartbeat, Run, Stopped, option
 from sauda.train.self_play import Learner, as_sequence, prompt_ids
 
 STAGE = "grpo"
@@ -168,7 +167,7 @@ def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage
     )
     about = {
         "task": {name: sum(name == other for other, _ in chosen) for name in config.tasks},
-        "group": config.num_generations,
+        "num_generations": config.num_generations,
         "first_seed": chosen[0][1],
         "last_seed": chosen[-1][1],
     }

@@ -1,10 +1,10 @@
-"""Log-probabilities of given tokens on a CPU: exact, with no computation that is not needed.
+"""Exact losses on a CPU, computed for the learnt tokens only: log-probabilities, cross-entropies.
 
 The common prefix of a batch's rows is read once, rows of similar length are read together, and only
 the learnt tokens are projected on the vocabulary.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -25,6 +25,39 @@ def scored(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) ->
     nothing is learnt. The common prefix of the rows is read once; gradients flow through its shared
     keys and values as through copies.
     """
+    return Scored(
+        *_learnt(model, input_ids, labels, lambda x, targets: _results(x / temperature, targets))
+    )
+
+
+def soft_cross_entropy(
+    model: Any, input_ids: Any, places: Any, tokens: Any, chances: Any
+) -> tuple[Any, Any, Any]:
+    """Cross-entropy and entropy of each soft label, and whether the likeliest tokens agree.
+
+    `input_ids` and `places` have shape (rows, tokens); a place is the number of the label for the
+    token that stands there, -100 where there is none. `tokens` and `chances` have shape (labels,
+    choices): which tokens may stand in a label's place, and how probable each is. The results have
+    shape (labels,), in the order of the places; the cross-entropy has a gradient.
+    """
+
+    def results(logits: Any, labels: Any) -> tuple[Any, Any, Any]:
+        import torch
+
+        log_probs = torch.log_softmax(logits, dim=-1)
+        loss = -(chances[labels] * log_probs.gather(-1, tokens[labels])).sum(-1)
+        with torch.no_grad():
+            entropy = -(log_probs.exp() * log_probs).sum(-1)
+            likeliest = tokens[labels].gather(-1, chances[labels].argmax(-1, keepdim=True))[:, 0]
+        return loss, entropy, logits.argmax(-1) == likeliest
+
+    return _learnt(model, input_ids, places, results)
+
+
+def _learnt(
+    model: Any, input_ids: Any, labels: Any, results: Callable[[Any, Any], Sequence[Any]]
+) -> Iterator[Any]:
+    """`results` of the logits and labels of all learnt tokens, joined in the order of the rows."""
     import torch
 
     network = model.get_base_model() if hasattr(model, "get_base_model") else model
@@ -39,12 +72,12 @@ def scored(model: Any, input_ids: Any, labels: Any, temperature: float = 1.0) ->
             use_cache=cache is not None,
         ).last_hidden_state
         learnt = targets != -100
-        logits = network.lm_head(hidden[:, :-1][learnt]).float() / temperature
-        results = _results(logits, targets[learnt])
+        logits = network.lm_head(hidden[:, :-1][learnt]).float()
         counts = learnt.sum(1).tolist()
-        by_row |= zip(rows, zip(*(x.split(counts) for x in results), strict=True), strict=True)
+        split = (x.split(counts) for x in results(logits, targets[learnt]))
+        by_row |= zip(rows, zip(*split, strict=True), strict=True)
     ordered = zip(*(by_row[row] for row in range(len(input_ids))), strict=True)
-    return Scored(*map(torch.cat, ordered))
+    return map(torch.cat, ordered)
 
 
 def _results(logits: Any, targets: Any) -> Scored:

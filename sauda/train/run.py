@@ -11,22 +11,43 @@ import platform
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from sauda.llm.backends.weights import CACHE
+from sauda.records.json_files import DamagedFile, read_lines, read_object
 from sauda.records.store import sha256, write
 from sauda.train.model import ADAPTER_FILES
-from sauda.train.recorded_names import recorded_log
 
 RUNS = CACHE / "training"
+LOCK = "run.lock"  # stays in the folder; the system releases it when the process ends, even killed
 COMPLETE = "whole.json"  # in a checkpoint: every file's hash, written last
 LIBRARIES = ("torch", "transformers", "peft", "trl")
 BEAT = 60.0  # seconds between two lines of a heartbeat, at most: a silent job looks dead
 LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log
+
+
+def option(default: Any, help: str) -> Any:
+    """A dataclass field that `python -m sauda train STAGE` offers as an option.
+
+    The metadata is that of transformers' TrainingArguments; other fields are no options.
+    """
+    return field(default=default, metadata={"help": help})
+
+
+def options_of(config: Any) -> Iterator[Field]:
+    """The fields of a stage's `config` that are options, those of its `data` included."""
+    for each in fields(config):
+        if "help" in each.metadata:
+            yield each
+        elif is_dataclass(each.default):
+            yield from options_of(each.default)
 
 
 class Stopped(ValueError):
@@ -57,12 +78,30 @@ class Run:
         return self.folder / "run.json"
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Context: this process alone trains in `folder`; raises Stopped where another one does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Stopped(
+            f"another training run is writing to {folder}; wait until it ends, or name another "
+            "folder with --out"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def open_run(folder: Path, settings: Mapping[str, Any], resume: bool) -> Run:
     """A new run with `settings` in `folder`, or the one that is there, to resume.
 
     A resumed run may use another number of threads, which belongs to the machine. Raises Stopped
     where a new run would overwrite one, or where the run to resume is missing or has other
-    settings.
+    settings, and DamagedFile where its settings cannot be read.
     """
     run = Run(folder)
     if not resume:
@@ -72,7 +111,7 @@ def open_run(folder: Path, settings: Mapping[str, Any], resume: bool) -> Run:
         return run
     if not run.settings.exists():
         raise Stopped(f"there is no run in {folder} to resume")
-    before = json.loads(run.settings.read_text(encoding="utf-8"))
+    before = read_object(run.settings)
     now = json.loads(json.dumps(settings))
     keys = sorted({*before, *now} - {"threads"})
     if changed := [key for key in keys if before.get(key) != now.get(key)]:
@@ -93,11 +132,15 @@ def append(log: Path, line: Mapping[str, Any]) -> None:
 
 
 def lines(log: Path) -> list[dict[str, Any]]:
-    """The complete lines of `log`; none where the file does not exist."""
-    if not log.exists():
-        return []
-    text = log.read_text(encoding="utf-8")
-    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+    """The complete lines of a run's log; none where the file does not exist.
+
+    Raises DamagedFile, naming the line, where one is damaged or is of no step.
+    """
+    rows = read_lines(log)
+    for number, row in enumerate(rows, 1):
+        if type(row.get("begun", row.get("step"))) is not int:
+            raise DamagedFile(log, f"line {number} has neither 'step' nor 'begun'")
+    return rows
 
 
 def curve(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -148,13 +191,14 @@ def keep_adapter(run: Run, step: int) -> None:
 def latest(folder: Path) -> Path | None:
     """The last complete checkpoint, None where there is none; incomplete ones are skipped.
 
-    Raises Stopped where a file of it is missing or changed.
+    Raises Stopped where a file of it is missing or changed, DamagedFile where the list of their
+    hashes is damaged.
     """
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=step_of, reverse=True):
         if not (checkpoint / COMPLETE).exists():
             print(f"{checkpoint.name} is incomplete and is skipped", flush=True)
             continue
-        for name, expected in json.loads((checkpoint / COMPLETE).read_text("utf-8")).items():
+        for name, expected in read_object(checkpoint / COMPLETE).items():
             file = checkpoint / name
             if not file.exists() or sha256(file) != expected:
                 raise Stopped(
@@ -165,8 +209,11 @@ def latest(folder: Path) -> Path | None:
 
 
 def step_of(checkpoint: Path) -> int:
-    """The step at which a checkpoint was written."""
-    return int(checkpoint.name.rpartition("-")[2])
+    """The step at which a checkpoint was written; raises Stopped where its name has none."""
+    step = checkpoint.name.rpartition("-")[2]
+    if not step.isdecimal():
+        raise Stopped(f"{checkpoint} is named after no step; remove it or rename it")
+    return int(step)
 
 
 def check_disk(folder: Path, needed: int) -> None:
@@ -199,7 +246,7 @@ class Heartbeat:
         self.say(self.status)
 
     def report(self, status: str) -> None:
-        """Set the status that the next beat says."""
+        """Set the status that the next heartbeat prints."""
         self.status = status
 
     def _beat(self) -> None:
@@ -215,7 +262,7 @@ def watch(run: Run, heartbeat: Heartbeat, first: int, logged: Sequence[str] = LO
     from transformers import TrainerCallback
 
     before = next((row for row in curve(lines(run.log)) if row["step"] == first), {})
-    tokens, seconds = before.get("tokens", 0), before.get("seconds", 0.0)
+    tokens, seconds = before.get("num_tokens", 0), before.get("seconds", 0.0)
     clock = time.monotonic()
 
     class Watch(TrainerCallback):
@@ -232,16 +279,16 @@ def watch(run: Run, heartbeat: Heartbeat, first: int, logged: Sequence[str] = LO
             spent = time.monotonic() - clock
             row = {
                 "step": state.global_step,
-                "tokens": tokens + int(logs["num_tokens"]) - self.seen,
+                "num_tokens": tokens + int(logs["num_tokens"]) - self.seen,
                 "seconds": round(seconds + spent, 3),
-                **recorded_log(figures),
+                **figures,
             }
             append(run.log, row)
             done = state.global_step - first
             left = (state.max_steps - state.global_step) * spent / done
             heartbeat.status = (
                 f"step {state.global_step} of {state.max_steps}, loss {figures['loss']:.4f}, "
-                f"{(row['tokens'] - tokens) / spent:.0f} tokens/s, {left / 60:.0f} min left"
+                f"{(row['num_tokens'] - tokens) / spent:.0f} tokens/s, {left / 60:.0f} min left"
             )
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:

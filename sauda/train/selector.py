@@ -9,14 +9,17 @@ episode's return is the sum of its rewards. Williams (1992) for the rule, with a
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from env import arena, begin, get_task, rollout
+from sauda.evaluation.verification.recompute import settings
 from sauda.llm.registry import get_policy
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
+from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, paired_difference
 
 EXPERT = "rule_based_expert"
@@ -50,6 +53,11 @@ def select(config: Config) -> dict[str, Any]:
     rows = (row for index in range(len(config.tasks)) for row in _trained(config, index))
     curve = list(progress(rows, config.episodes * len(config.tasks), "training", "episode"))
     return {"arms": list(config.arms), "curve": curve, "final": _final(config, curve)}
+
+
+def recomputed(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """The data of a selector artifact, by the whole run again; for `verify`."""
+    return select(Config(**settings(artifact)))
 
 
 def _trained(config: Config, index: int) -> Iterator[dict[str, Any]]:

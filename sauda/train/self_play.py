@@ -1,4 +1,4 @@
-"""The network in training as a player: it plays whole games as it would be served.
+"""The network in training as a player of whole games, with the decoding that is served.
 
 Its adapter is merged into a copy of the base, as `load` does for the page, so that the trained
 model is the one that plays. A 4-bit network has no room for a copy and plays with its adapter
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sauda.games.messages import ModelTurn
+from sauda.llm.backends.batch import replies
 from sauda.llm.backends.decoding import Decoder, Sampling, generation_mode
 from sauda.llm.backends.model import read_network
 from sauda.llm.registry import PlayerSpec
@@ -55,7 +56,7 @@ class Learner:
         self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
     ) -> list[Reply]:
         with generation_mode(self._served):
-            rows = dict(self._decoder.replies(chats, seeds, schemas))
+            rows = dict(replies(self._decoder, chats, seeds, schemas))
         return [
             Sampled(row.text, "learner", len(row.tokens), row.finish, ids=tuple(row.tokens))
             for row in (rows[number] for number in range(len(chats)))

@@ -29,8 +29,7 @@ from sauda.train.data.teacher import (
 )
 from sauda.train.losses import scored
 from sauda.train.model import Base, LoRA, peft_config, read_base, tokenizer_of
-from sauda.train.options import option
-from sauda.train.run import Heartbeat, Run
+from sauda.train.run import Heartbeat, Run, option
 
 STAGE = "sft"
 
@@ -146,7 +145,7 @@ def _trainer(
     dataset = trainer.train_dataset
     token_counts = {
         "all": sum(map(len, dataset["input_ids"])),
-        "learnt": sum(sum(label != -100 for label in labels) for labels in dataset["labels"]),
+        "in_loss": sum(sum(label != -100 for label in labels) for labels in dataset["labels"]),
     }
     first = stage.sample(dataset[0]["input_ids"], dataset[0]["labels"], tokenizer)
     return stage.without_printer(trainer), first, token_counts

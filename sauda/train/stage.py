@@ -22,7 +22,6 @@ from sauda.train.model import (
     read_adapter,
     save_adapter,
 )
-from sauda.train.recorded_names import recorded_config
 from sauda.train.run import (
     LOGGED,
     RUNS,
@@ -36,6 +35,7 @@ from sauda.train.run import (
     hardware,
     latest,
     lines,
+    locked,
     open_run,
     resumed_steps,
     step_of,
@@ -66,11 +66,24 @@ def train(
 ) -> dict[str, Any]:
     """Run a stage to its end and write its adapter and artifact; returns the artifact's data.
 
-    Raises Stopped, CannotLoad or NoWeights with the reason, before training where possible.
+    Raises Stopped, CannotLoad or NoWeights with the reason, before training where possible. One
+    process at a time trains in a folder.
     """
+    folder = folder or RUNS / run_name(stage, config.model, config.game)
+    with locked(folder):
+        return _train_in(folder, stage, config, resume, prepare)
+
+
+def _train_in(
+    folder: Path,
+    stage: str,
+    config: Any,
+    resume: bool,
+    prepare: Callable[[Any, Run, Base, Heartbeat], Prepared],
+) -> dict[str, Any]:
+    """`train` in a folder that no other process trains in."""
     import torch
 
-    folder = folder or RUNS / run_name(stage, config.model, config.game)
     adapter = init_adapter(config)
     begins_with = adapter and {
         "name": config.init_adapter,
@@ -83,7 +96,7 @@ def train(
         prepared = prepare(config, run, base, heartbeat)
         _train(prepared, config, run, heartbeat, resume)
         heartbeat.status = "saving the adapter and trying it on hold-out prompts"
-        about = {"stage": stage, "after": begins_with, "log": digest(curve(lines(run.log)))}
+        about = {"stage": stage, "init_adapter": begins_with, "log": digest(curve(lines(run.log)))}
         save_adapter(prepared.trainer.model, folder / "adapter", base, about)
         served = load_served(folder / "adapter", base, config.threads)
         checked = acceptance(served, config.game, config.acceptance_prompts)
@@ -96,7 +109,12 @@ def train(
         )
         heartbeat.status = f"trained {len(curve(lines(run.log)))} steps"
     data = _run_data(stage, run, base, checked) | prepared.summary()
-    return _finish(stage, config, run, data | {"after": begins_with, "probes": evaluated})
+    return _finish(
+        stage,
+        config,
+        run,
+        data | {"init_adapter": begins_with, "checkpoint_evaluations": evaluated},
+    )
 
 
 def _train(prepared: Prepared, config: Any, run: Run, heartbeat: Heartbeat, resume: bool) -> None:
@@ -148,7 +166,7 @@ def init_adapter(config: Any) -> Path | None:
 def sample(ids: Sequence[int], labels: Sequence[int], tokenizer: Any) -> list[dict[str, Any]]:
     """One sequence, an entry a token, with whether it is learnt (its label is not -100)."""
     return [
-        {"text": tokenizer.decode([token]), "learnt": label != -100}
+        {"text": tokenizer.decode([token]), "in_loss": label != -100}
         for token, label in zip(ids, labels, strict=True)
     ]
 
@@ -237,10 +255,10 @@ def _run_data(stage: str, run: Run, base: Base, checked: dict[str, Any]) -> dict
         },
         "log": steps,
         "resumed": resumed_steps(log),
-        "gate": checked,
+        "acceptance": checked,
         "hardware": hardware(),
         "seconds": steps[-1]["seconds"],
-        "tokens": steps[-1]["tokens"],
+        "num_tokens": steps[-1]["num_tokens"],
     }
 
 
@@ -250,15 +268,16 @@ def _finish(stage: str, config: Any, run: Run, data: dict[str, Any]) -> dict[str
     Raises Stopped where the acceptance check fails; the adapter then stays in the run's folder.
     """
     trial = config.model == TOY or config.trial
-    if not (data["gate"]["passed"] or trial):
+    check = data["acceptance"]
+    if not (check["passed"] or trial):
         write(run.folder / "refused.json", json.dumps(data, indent=1))
         raise Stopped(
-            f"the acceptance check refused the adapter: valid {data['gate']['valid']:.3f}, faults "
-            f"{data['gate']['faults'][:3]}; see {run.folder / 'refused.json'}"
+            f"the acceptance check refused the adapter: valid {check['valid']:.3f}, faults "
+            f"{check['faults'][:3]}; see {run.folder / 'refused.json'}"
         )
     name = run_name(stage, config.model, config.game)
     data["adapter"] = publish(
         run.folder / "adapter", name, run.folder / "adapters" if trial else ADAPTERS
     )
-    save(f"training/{name}.json", recorded_config(config), data, run.folder if trial else ROOT)
+    save(f"training/{name}.json", asdict(config), data, run.folder if trial else ROOT)
     return data

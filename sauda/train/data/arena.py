@@ -87,9 +87,9 @@ def arena_summary(actions: Sequence[Row]) -> dict[str, Any]:
     moves = Counter(row.kinds[0] for row in actions)
     return {
         "rows": len(actions),
-        "learnt": len(actions),
+        "completions": len(actions),
         "moves": dict(moves.most_common()),
         "kind": {},
         "task": dict(Counter(row.task for row in actions)),
-        "register": {},
+        "speech_register": {},
     }

@@ -26,10 +26,10 @@ from sauda.games.bazaar.prompt import completion
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games, play_turn
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Generate, ReplyError
+from sauda.records.json_files import read_lines
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import digest
-from sauda.train.options import option
-from sauda.train.run import Stopped, append, lines
+from sauda.train.run import Stopped, append, option
 
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies
 TURN = 4  # a stream of its own: which turn is compared
@@ -56,14 +56,14 @@ def collect(
     judge: Generate | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """The pairs in `file`, after the missing ones were added; each is on disk immediately.
+    """Adds the missing pairs to `file`, each written immediately, and returns all pairs.
 
     The `players` are the same buyer, each with a prefix cache of its own, and compare positions in
     parallel; a pair does not depend on their number. Raises Stopped where `config.patience`
     positions in a row give no pair, or where the judge fails, and ValueError where the training
     split ends.
     """
-    tried = {(row["task"], row["seed"]) for row in lines(file)}
+    tried = {(row["task"], row["seed"]) for row in read_lines(file)}
     pairs, fruitless = kept(file), 0
     untried = (one for one in _instances(config) if one not in tried)
     if len(pairs) >= config.pairs:
@@ -120,7 +120,7 @@ def _in_parallel(
 
 def kept(file: Path) -> list[dict[str, Any]]:
     """The pairs in `file`; rows of positions that gave none are left out."""
-    return [row for row in lines(file) if "chosen" in row]
+    return [row for row in read_lines(file) if "chosen" in row]
 
 
 def _instances(config: PairConfig) -> Iterator[tuple[str, int]]:

@@ -32,7 +32,7 @@ from sauda.games.bazaar.prompt import completion, parse, render, schema, shown, 
 from sauda.llm.registry import get_policy
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_listing, seller_type
 from sauda.train.data.lines import LINES, situation
-from sauda.train.options import option
+from sauda.train.run import option
 
 Action = Offer | Accept | WalkAway
 MIXTURE, WORDS, REGISTER = 1, 2, 3  # streams of their own, apart from the game's
@@ -218,13 +218,11 @@ def summary(deals: Sequence[Row]) -> dict[str, Any]:
     moves = Counter(verb for _, verb in learnt)
     return {
         "rows": len(deals),
-        "learnt": len(learnt),
+        "completions": len(learnt),
         "moves": {verb: moves[verb] for verb in ("offer", "accept", "walk")},
         "kind": dict(sorted(Counter(kind for kind, _ in learnt).items())),
-        **{
-            name: dict(sorted(Counter(getattr(row, name) for row in deals).items()))
-            for name in ("task", "register")
-        },
+        "task": dict(sorted(Counter(row.task for row in deals).items())),
+        "speech_register": dict(sorted(Counter(row.register for row in deals).items())),
     }
 
 

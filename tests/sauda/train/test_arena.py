@@ -25,7 +25,7 @@ from tests.support.models import Booker
 from tests.support.training import games_of, resumed
 
 pytestmark = pytest.mark.xdist_group("model")
-HERE = get_task("arena/market_round")
+TASK = get_task("arena/market_round")
 PLAYED = grpo.ArenaConfig(
     "toy",
     init_adapter="",
@@ -58,16 +58,16 @@ def toy(tmp_path_factory):
 
 
 @pytest.mark.model
-def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_path):
+def test_some_turns_of_each_game_are_learnt_with_the_grade_of_the_game(toy, tmp_path):
     ready = grpo.prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
     games, tokenizer = ready.trainer.rollout_func, tokenizer_of(toy)
-    begun = [new_game(HERE, seed, (1, n)) for seed in (7, 8) for n in range(4)]
+    begun = [new_game(TASK, seed, (1, n)) for seed in (7, 8) for n in range(4)]
     play_games(begun, PlayerSpec(Told(tokenizer)))
     rows = games.sequences(begun, 0)
     assert len(rows["grade"]) == 2 * len(begun)
     assert rows["grade"] == [game.grade for game in begun for _ in range(2)]
     for i, game in enumerate(begun):
-        prompts = [prompt_ids(asked.request.messages, tokenizer) for asked in game.turns]
+        prompts = [prompt_ids(model_turn.request.messages, tokenizer) for model_turn in game.turns]
         for k in (2 * i, 2 * i + 1):
             turn = prompts.index(rows["prompt_ids"][k])
             assert rows["completion_ids"][k] == list(game.turns[turn].reply.ids)
@@ -79,12 +79,12 @@ def test_of_each_game_some_turns_are_learnt_with_what_the_game_earned(toy, tmp_p
 @pytest.mark.model
 def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
     ready = grpo.prepare(PLAYED, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
-    game = new_game(HERE, 7)
+    game = new_game(TASK, 7)
     play_games([game], PlayerSpec(Told(tokenizer_of(toy))))
     count = dict.fromkeys(range(len(game.turns)), 0)
     for step in range(600):
-        for (asked,) in ready.trainer.rollout_func.parts(game, (step, 0)):
-            count[game.turns.index(asked)] += 1
+        for (turn,) in ready.trainer.rollout_func.parts(game, (step, 0)):
+            count[game.turns.index(turn)] += 1
     wanted = 1200 / len(count)
     assert all(abs(n - wanted) < 5 * np.sqrt(wanted) for n in count.values())
 
@@ -93,7 +93,7 @@ def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
 def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkeypatch):
     data = grpo.train(PLAYED, tmp_path)
     assert [row["step"] for row in data["log"]] == [1, 2]
-    assert all(row["format"] == 1.0 for row in data["log"])  # under the grammar
+    assert all(row["valid_rate"] == 1.0 for row in data["log"])  # under the grammar
     assert any(row["grad_norm"] > 0 for row in data["log"])
     assert data["games"]["task"] == {"arena/market_round": 4}
     kept = load("training/grpo-arena-toy.json", tmp_path)
@@ -109,19 +109,19 @@ def test_sft_learns_the_experts_actions(tmp_path):
         "toy", data=ArenaData(rows=24), acceptance_prompts=3, eval_games=0, max_steps=2
     )
     data = sft.train(config, tmp_path)
-    assert data["rows"]["learnt"] == 24
-    learnt = "".join(token["text"] for token in data["sample"] if token["learnt"])
+    assert data["rows"]["completions"] == 24
+    learnt = "".join(token["text"] for token in data["sample"] if token["in_loss"])
     assert json.loads(learnt.partition("<|im_end|>")[0])["action_type"]
     assert (tmp_path / "training" / "sft-arena-toy.json").exists()
 
 
-def test_the_gate_asks_for_actions_and_tells_how_many_the_rules_accept():
+def test_the_acceptance_check_counts_actions_that_the_rules_accept():
     class Expert:
         def batch(self, chats, seeds):
-            said = {}
+            actions = {}
             for state in arena_holdout_states(6):
-                said[ARENA.prompt.render(state.obs)[1]["content"]] = state.action
-            return [Reply(completion(said[c[1]["content"]]), "x", 9, "stop") for c in chats]
+                actions[ARENA.prompt.render(state.obs)[1]["content"]] = state.action
+            return [Reply(completion(actions[c[1]["content"]]), "x", 9, "stop") for c in chats]
 
     class Says:
         def __init__(self, text):
@@ -131,13 +131,13 @@ def test_the_gate_asks_for_actions_and_tells_how_many_the_rules_accept():
             return [Reply(self.text, "x", 9, "stop") for _ in chats]
 
     theft = '{"action_type":"allocate_to_job","job_id":"j_0_0","block_ids":["b_1_0"]}'
-    told = acceptance(Expert(), "arena", 6)
-    assert (told["valid"], told["same_kind"], told["passed"]) == (1.0, 1.0, True)
-    assert told["accepted"] == 1.0
-    told = acceptance(Says(theft), "arena", 6)
-    assert (told["valid"], told["accepted"], told["passed"]) == (1.0, 0.0, True)
-    told = acceptance(Says("I would rather wait."), "arena", 6)
-    assert (told["valid"], told["accepted"], told["passed"]) == (0.0, 0.0, False)
+    report = acceptance(Expert(), "arena", 6)
+    assert (report["valid"], report["same_kind"], report["passed"]) == (1.0, 1.0, True)
+    assert report["accepted"] == 1.0
+    report = acceptance(Says(theft), "arena", 6)
+    assert (report["valid"], report["accepted"], report["passed"]) == (1.0, 0.0, True)
+    report = acceptance(Says("I would rather wait."), "arena", 6)
+    assert (report["valid"], report["accepted"], report["passed"]) == (0.0, 0.0, False)
 
 
 def settings(*arguments):

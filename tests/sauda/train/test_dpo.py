@@ -33,40 +33,42 @@ class Bidder:
     """Bids that its seed decides, so that replies to one position differ."""
 
     def __init__(self, bids=(30, 55, 70, 90)):
-        self.bids, self.asked = bids, 0
+        self.bids, self.calls = bids, 0
 
     def batch(self, chats, seeds, schemas):
-        self.asked += len(chats)
+        self.calls += len(chats)
         texts = [f'{{"offer":{self.bids[seed % len(self.bids)]}}}' for seed in seeds]
         return [Reply(text, "canned", 5, "object") for text in texts]
 
 
+@pytest.mark.slow
 def test_a_pair_is_two_replies_to_one_position_and_the_chosen_earned_more():
     player = PlayerSpec(Bidder())
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
     rows = list(compared(FEW, player, instances))
     assert [(row["task"], row["seed"]) for row in rows] == instances
-    found = [row for row in rows if "chosen" in row]
-    assert len(found) >= 3
-    for row in found:
+    pairs = [row for row in rows if "chosen" in row]
+    assert len(pairs) >= 3
+    for row in pairs:
         assert row["chosen"] != row["rejected"]
         assert row["gap"] >= FEW.min_gap
         game = new_game(get_task(row["task"]), row["seed"], (preferences.COMMON,))
         play_games([game], player)
-        assert row["chat"] in [[dict(m) for m in asked.request.messages] for asked in game.turns]
+        assert row["chat"] in [[dict(m) for m in turn.request.messages] for turn in game.turns]
     assert rows == list(compared(FEW, PlayerSpec(Bidder()), instances))
 
 
-def test_what_was_said_already_is_not_played_again():
+def test_branches_with_equal_first_replies_are_played_once():
     player = Bidder(bids=(40,))
     instances = [("bazaar/open", 40_000 + n) for n in range(12)]
     games = [new_game(get_task(name), seed, (preferences.COMMON,)) for name, seed in instances]
     play_games(games, PlayerSpec(player))
-    once = player.asked
+    once = player.calls
     list(compared(FEW, PlayerSpec(player), instances))
-    assert player.asked == 2 * once + len(instances) * (FEW.branches - 1)
+    assert player.calls == 2 * once + len(instances) * (FEW.branches - 1)
 
 
+@pytest.mark.slow
 def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     file = tmp_path / "pairs.jsonl"
 
@@ -82,26 +84,27 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     assert len(before) == 6
     with file.open("ab") as half:
         half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
-    found = collect(FEW, [PlayerSpec(Bidder())], file)
-    assert len(found) == 6
+    collected = collect(FEW, [PlayerSpec(Bidder())], file)
+    assert len(collected) == 6
     assert lines(file)[:6] == before
     tried = [(row["task"], row["seed"]) for row in lines(file)]
     assert len(tried) == len(set(tried))
     whole = collect(FEW, [PlayerSpec(Bidder())], tmp_path / "whole.jsonl")
-    assert [row["chosen"] for row in found] == [row["chosen"] for row in whole]
-    told = summary(found)
-    assert told["n"] == 6
-    assert sum(told["moves"].values()) == 6
-    assert told["judge"] is None
+    assert [row["chosen"] for row in collected] == [row["chosen"] for row in whole]
+    counts = summary(collected)
+    assert counts["n"] == 6
+    assert sum(counts["moves"].values()) == 6
+    assert counts["judge"] is None
 
 
+@pytest.mark.slow
 def test_players_side_by_side_find_what_one_finds_alone(tmp_path):
-    def found(players):
+    def pairs_with(players):
         file = tmp_path / f"{players}.jsonl"
         collect(FEW, [PlayerSpec(Bidder()) for _ in range(players)], file)
         return [{k: v for k, v in row.items() if k != "seconds"} for row in lines(file)]
 
-    assert found(3) == found(1)
+    assert pairs_with(3) == pairs_with(1)
 
 
 def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path):
@@ -122,35 +125,35 @@ def test_replies_that_all_earn_the_same_stop_the_search_with_the_reason(tmp_path
     ],
 )
 def test_a_judge_is_asked_in_both_orders(judge, verdict):
-    said = []
+    prompts = []
 
     def asks(messages, seed, schema=None):
-        said.append(messages[0]["content"])
-        return Reply(judge(said[-1]), "canned")
+        prompts.append(messages[0]["content"])
+        return Reply(judge(prompts[-1]), "canned")
 
     chat = [{"role": "user", "content": "Ask 100."}]
     assert preference(asks, chat, "good", "bad") == verdict
-    assert len(said) == (1 if verdict is None else 2)
-    assert "user: Ask 100." in said[0]
+    assert len(prompts) == (1 if verdict is None else 2)
+    assert "user: Ask 100." in prompts[0]
 
 
 def test_a_pair_that_the_judge_holds_to_be_the_wrong_way_round_is_left_out():
     instances = [("bazaar/open", 40_000 + n) for n in range(6)]
 
-    found = [row for row in compared(FEW, PlayerSpec(Bidder()), instances) if "gap" in row]
-    chosen = {row["chosen"] for row in found}
+    pairs = [row for row in compared(FEW, PlayerSpec(Bidder()), instances) if "gap" in row]
+    chosen = {row["chosen"] for row in pairs}
 
     def against(messages, seed, schema=None):
         first = messages[0]["content"].rpartition("\n\nA: ")[2].partition("\n")[0]
         return Reply("B" if first in chosen else "A", "canned")
 
-    assert found
-    rows = [approved(row, against) for row in found]
-    assert [(row["task"], row["seed"]) for row in rows] == [(r["task"], r["seed"]) for r in found]
+    assert pairs
+    rows = [approved(row, against) for row in pairs]
+    assert [(row["task"], row["seed"]) for row in rows] == [(r["task"], r["seed"]) for r in pairs]
     left_out = [row for row in rows if "chosen" not in row]
     assert left_out
     assert all(row.keys() == {"task", "seed"} for row in left_out)
-    assert [approved(row, None)["judge"] for row in found] == [None] * len(found)
+    assert [approved(row, None)["judge"] for row in pairs] == [None] * len(pairs)
 
 
 def test_a_reply_that_forfeits_is_never_chosen():
@@ -164,14 +167,15 @@ def test_a_reply_that_forfeits_is_never_chosen():
     assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
 
 
+@pytest.mark.slow
 def test_a_judge_that_dies_stops_the_search_and_loses_no_pair(tmp_path):
-    asked = []
+    calls = []
 
     def dies(messages, seed, schema=None):
-        asked.append(1)
-        if len(asked) > 6:
+        calls.append(1)
+        if len(calls) > 6:
             raise ReplyTimeout("no reply within 5 s")
-        return Reply("A" if len(asked) % 2 else "B", "canned")
+        return Reply("A" if len(calls) % 2 else "B", "canned")
 
     file = tmp_path / "pairs.jsonl"
     with pytest.raises(Stopped, match=r"the judge gave no answer: no reply within 5 s; 3 pairs"):
@@ -187,6 +191,7 @@ def test_pairs_are_learnt_as_often_as_their_grades_lie_apart():
     assert drawn == dpo.by_gap(pairs, 0) != dpo.by_gap(pairs, 1)
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_configured_and_does_not_answer_stops_the_run():
     assert dpo.judge({}) is None
     nowhere = {"SAUDA_ENDPOINT_URL": "http://127.0.0.1:9/v1", "SAUDA_ENDPOINT_MODEL": "x"}
@@ -209,10 +214,10 @@ def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
     labels = ids.clone()
     labels[:, :20] = -100
     labels[1, 27:] = -100
-    asked = {"input_ids": ids, "attention_mask": real, "labels": labels, "fused_lm_head": True}
-    theirs = network(**asked)
+    inputs = {"input_ids": ids, "attention_mask": real, "labels": labels, "fused_lm_head": True}
+    theirs = network(**inputs)
     scores_on_cpu(network.get_base_model())
-    ours = network(**asked)
+    ours = network(**inputs)
     for name in head:
         torch.testing.assert_close(ours[name], theirs[name], atol=1e-4, rtol=1e-4)
     assert (ours.label_mask == theirs.label_mask).all()
@@ -233,7 +238,9 @@ def test_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     )
     whole = dpo.train(config, tmp_path / "whole")
     assert [row["step"] for row in whole["log"]] == [1, 2, 3]
-    assert {"margin", "accuracy", "chosen", "rejected"} <= set(whole["log"][-1])
+    assert {f"rewards/{name}" for name in ("margins", "accuracies", "chosen", "rejected")} <= set(
+        whole["log"][-1]
+    )
     assert whole["pairs"]["n"] == 6
 
     from sauda.train import run as runs
@@ -252,7 +259,7 @@ def test_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     again = dpo.train(config, tmp_path / "cut", resume=True)
     assert again["resumed"] == [1]
     assert again["pairs"] | {"seconds": 0} == whole["pairs"] | {"seconds": 0}
-    same = ("step", "tokens", "loss", "margin")
+    same = ("step", "num_tokens", "loss", "rewards/margins")
     assert [[row[k] for k in same] for row in again["log"]] == [
         [pytest.approx(row[k], abs=1e-6) for k in same] for row in whole["log"]
     ]

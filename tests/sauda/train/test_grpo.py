@@ -40,8 +40,8 @@ class Bidder:
         self.tokenizer, self.texts = tokenizer, texts
 
     def batch(self, chats, seeds, schemas):
-        said = [sum(m["role"] == "assistant" for m in chat) for chat in chats]
-        return [self.sampled(self.texts[n % len(self.texts)]) for n in said]
+        turns = [sum(m["role"] == "assistant" for m in chat) for chat in chats]
+        return [self.sampled(self.texts[n % len(self.texts)]) for n in turns]
 
     def sampled(self, text):
         ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -54,15 +54,17 @@ def toy(tmp_path_factory):
 
 
 @pytest.mark.model
-def test_what_is_learnt_of_a_game_is_what_was_sampled(toy):
+def test_the_learnt_tokens_of_a_game_are_the_sampled_ones(toy):
     tokenizer = tokenizer_of(toy)
     game = new_game(get_task("bazaar/open"), 30_000)
     texts = ('{"offer":20}', '{"offer": 21}', ' {"walk":true}')
     play_games([game], PlayerSpec(Bidder(tokenizer, *texts)))
     assert len(game.turns) == 3
     row = as_sequence(game.turns, tokenizer)
-    said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
-    text = tokenizer.decode(said)
+    learnt = [
+        id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100
+    ]
+    text = tokenizer.decode(learnt)
     assert text == '{"offer":20} {"walk":true}'  # the second is no canonical form
     whole = tokenizer.decode(row["input_ids"])
     assert completion(game.turns[1].parsed.proposal, game.turns[1].obs) == '{"offer":21}'
@@ -76,8 +78,10 @@ def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
     tokenizer = tokenizer_of(toy)
     play_games([game], PlayerSpec(Bidder(tokenizer, '{"offer":20}', "well, well\n")))
     row = as_sequence(game.turns, tokenizer)
-    said = [id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100]
-    assert tokenizer.decode(said).endswith("well, well\n")
+    learnt = [
+        id for id, label in zip(row["input_ids"], row["labels"], strict=True) if label != -100
+    ]
+    assert tokenizer.decode(learnt).endswith("well, well\n")
     assert game.play.forfeit
     assert game.grade == 0
 
@@ -85,11 +89,11 @@ def test_a_reply_without_a_move_is_learnt_from_as_it_was(toy):
 @pytest.mark.slow
 def test_instances_are_training_games_that_no_evaluation_is_about():
     config = grpo.Config(max_steps=20)
-    found = grpo.instances(config)
-    assert len(found) == 80
-    assert len(set(found)) == 80
+    instances = grpo.instances(config)
+    assert len(instances) == 80
+    assert len(set(instances)) == 80
     assert not any(
-        is_unseen_game(get_task(name), seed, config.unseen_seller) for name, seed in found
+        is_unseen_game(get_task(name), seed, config.unseen_seller) for name, seed in instances
     )
     with pytest.raises(ValueError, match="too few training seeds"):
         grpo.instances(replace(config, max_steps=10**6))
@@ -160,10 +164,15 @@ def test_the_learner_plays_what_the_adapter_says_now(toy):
 def test_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     whole = grpo.train(TOY, tmp_path / "whole")
     assert [row["step"] for row in whole["log"]] == [1, 2, 3]
-    assert whole["games"]["group"] == 4
-    assert {"reward", "spread", "zero_advantage", "format", "entropy", "kl", "length"} <= set(
-        whole["log"][-1]
-    )
+    assert whole["games"]["num_generations"] == 4
+    assert {
+        "reward",
+        "reward_group_std",
+        "frac_reward_zero_std",
+        "valid_rate",
+        "entropy",
+        "kl",
+    } <= set(whole["log"][-1])
     data = resumed(TOY, tmp_path / "cut", 3, monkeypatch)
     assert data["resumed"] == [2]
     assert games_of(data) == games_of(whole)

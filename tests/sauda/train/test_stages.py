@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -55,7 +55,6 @@ from sauda.train.model import (
     save_adapter,
     trainable,
 )
-from sauda.train.recorded_names import recorded_config
 from sauda.train.run import Stopped
 
 ROOT = Path(__file__).parents[3]
@@ -64,7 +63,7 @@ pytestmark = pytest.mark.xdist_group("model")
 
 
 @pytest.fixture(scope="module")
-def found():
+def sft_rows():
     return rows(SMALL)
 
 
@@ -104,13 +103,15 @@ def test_every_line_means_the_move_it_goes_with(seen):
 
 
 @pytest.mark.slow
-def test_no_row_has_a_listing_or_a_seller_type_that_is_kept_for_evaluation(found):
+def test_no_row_has_a_listing_or_a_seller_type_that_is_kept_for_evaluation(sft_rows):
     every = [item.name for item in CATALOGUE]
-    assert "bazaar/career" in {row.task for row in found}  # its later deals have other listings
-    said = [row.messages[1]["content"] for row in found]
-    listed = [next(name for name in every if text.startswith(f"{name}, ")) for text in said]
+    assert "bazaar/career" in {row.task for row in sft_rows}  # its later deals have other listings
+    texts = [row.messages[1]["content"] for row in sft_rows]
+    listed = [next(name for name in every if text.startswith(f"{name}, ")) for text in texts]
     kept = {every.index(name) % 4 for name in listed}
-    stances = [begin(get_task(r.task), r.seed).state.private["seller"].get("stance") for r in found]
+    stances = [
+        begin(get_task(r.task), r.seed).state.private["seller"].get("stance") for r in sft_rows
+    ]
     assert kept == {0, 1, 2}
     assert {stance.type.name for stance in stances if stance} == {"firm", "hasty", "bluffer"}
     evaluated = [begin(get_task("bazaar/open"), seed).state for seed in SPLITS["holdout"][:200]]
@@ -132,12 +133,12 @@ def test_a_rounded_price_is_within_a_percent_and_never_turns_a_gain_into_a_loss(
     for state in seen:
         obs = state.obs
         for price in np.linspace(1, obs.budget, 40):
-            said = rounded(obs, Offer(obs.priced(price)))
-            if isinstance(said, Accept):
+            action = rounded(obs, Offer(obs.priced(price)))
+            if isinstance(action, Accept):
                 assert shown(obs, price) >= shown(obs, obs.ask)
             else:
-                assert abs(said.price - price) <= max(0.01 * unit(obs), 1)
-                assert said.price <= obs.budget or said.price == obs.bid
+                assert abs(action.price - price) <= max(0.01 * unit(obs), 1)
+                assert action.price <= obs.budget or action.price == obs.bid
 
 
 def test_a_bid_within_a_percent_of_an_affordable_ask_takes_it(seen):
@@ -150,13 +151,13 @@ def test_a_bid_within_a_percent_of_an_affordable_ask_takes_it(seen):
 
 
 @pytest.mark.slow
-def test_rows_are_the_same_each_time_keep_to_training_seeds_and_are_counted(found):
-    assert rows(SMALL) == found
-    assert all(10_000 <= row.seed < 50_000 for row in found)
-    counted = summary(found)
-    assert sum(counted["task"].values()) == counted["rows"] == len(found)
-    assert sum(counted["moves"].values()) == counted["learnt"] > len(found)
-    assert from_lines(to_lines(found)) == found
+def test_rows_are_the_same_each_time_keep_to_training_seeds_and_are_counted(sft_rows):
+    assert rows(SMALL) == sft_rows
+    assert all(10_000 <= row.seed < 50_000 for row in sft_rows)
+    counted = summary(sft_rows)
+    assert sum(counted["task"].values()) == counted["rows"] == len(sft_rows)
+    assert sum(counted["moves"].values()) == counted["completions"] > len(sft_rows)
+    assert from_lines(to_lines(sft_rows)) == sft_rows
     with pytest.raises(ValueError, match="too few training seeds"):
         rows(replace(SMALL, first_seed=49_999))
 
@@ -170,10 +171,10 @@ def test_a_teacher_that_accepts_or_leaves_is_labelled_so():
 
 
 @pytest.mark.slow
-def test_a_row_is_a_deal_as_it_was_played_and_only_the_teachers_moves_are_learnt(found):
-    kinds = [kind for row in found for kind in row.kinds]
+def test_a_row_is_a_deal_as_it_was_played_and_only_the_teachers_moves_are_learnt(sft_rows):
+    kinds = [kind for row in sft_rows for kind in row.kinds]
     assert kinds.count("") > 0.1 * len(kinds)
-    for row in found:
+    for row in sft_rows:
         assert [m["role"] for m in row.messages] == [
             "system", *["user", "assistant"] * len(row.kinds)
         ]  # fmt: skip
@@ -181,13 +182,13 @@ def test_a_row_is_a_deal_as_it_was_played_and_only_the_teachers_moves_are_learnt
 
 
 @pytest.mark.model
-def test_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
+def test_learnt_completions_follow_the_served_prompts(toy, sft_rows):
     """Each learnt completion follows the tokens of `render` at its state, and nothing else is."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(toy.weights.folder)
     decoder = Decoder(read_base(toy), tokenizer)
-    row = found[0]
+    row = sft_rows[0]
     sequence = tokens(row, tokenizer)
     ids, labels = sequence["input_ids"], sequence["labels"]
     states = taught(get_task(row.task), row.seed, "belief", row.register, SMALL)
@@ -195,11 +196,12 @@ def test_what_is_learnt_stands_behind_the_bytes_that_are_served(toy, found):
     for state in states:
         prompt = decoder.prompt_ids(render(state.obs))
         assert ids[: len(prompt)] == prompt
-        said = tokenizer(f"{state.completion}<|im_end|>", add_special_tokens=False)["input_ids"]
-        place = range(len(prompt), len(prompt) + len(said))
+        text = f"{state.completion}<|im_end|>"
+        reply_ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        place = range(len(prompt), len(prompt) + len(reply_ids))
         if state.kind:
             learnt |= set(place)
-            assert [labels[i] for i in place] == said
+            assert [labels[i] for i in place] == reply_ids
     assert learnt == {i for i, label in enumerate(labels) if label != -100}
 
 
@@ -218,7 +220,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     import torch
 
     torch.manual_seed(1)
-    here = read_base(toy)
+    network = read_base(toy)
     ids = torch.randint(5, 900, (5, 60))
     ids[:, :12] = ids[0, :12]
     labels = ids.clone()
@@ -226,11 +228,11 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     mask = torch.ones_like(ids)
     for row, length in enumerate((60, 24, 55, 12, 28)):  # the fourth has nothing to learn
         labels[row, length:], mask[row, length:] = -100, 0
-    log_probs, entropy, hits, _ = scored(here, ids, labels)
+    log_probs, entropy, hits, _ = scored(network, ids, labels)
     (-log_probs.mean()).backward()
-    ours = {name: p.grad.clone() for name, p in here.named_parameters()}
-    here.zero_grad()
-    loss = here(input_ids=ids, attention_mask=mask, labels=labels).loss
+    ours = {name: p.grad.clone() for name, p in network.named_parameters()}
+    network.zero_grad()
+    loss = network(input_ids=ids, attention_mask=mask, labels=labels).loss
     loss.backward()
     assert len(log_probs) == len(entropy) == len(hits) == (labels != -100).sum()
     assert -log_probs.mean().item() == pytest.approx(loss.item(), rel=1e-5)
@@ -240,7 +242,7 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
         [4, 1],
         [3],
     ]
-    for name, p in here.named_parameters():
+    for name, p in network.named_parameters():
         torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
 
 
@@ -275,10 +277,10 @@ def test_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
     assert data["resumed"][0] >= 2
     for row, other in zip(data["log"], whole["log"], strict=True):
         assert row["loss"] == pytest.approx(other["loss"], rel=1e-4)
-        assert row["tokens"] == other["tokens"]
+        assert row["num_tokens"] == other["num_tokens"]
     assert data["adapter"]["sha256"] == whole["adapter"]["sha256"]
-    assert [probe["step"] for probe in data["probes"]] == [2, 4, 6, 7]
-    assert data["probes"] == whole["probes"]
+    assert [probe["step"] for probe in data["checkpoint_evaluations"]] == [2, 4, 6, 7]
+    assert data["checkpoint_evaluations"] == whole["checkpoint_evaluations"]
     again = sft.train(config, folder, resume=True)  # there is nothing left to train
     assert (again["log"], again["adapter"]) == (data["log"], data["adapter"])
     assert store.load("training/sft-toy.json", folder).data.as_json() == again
@@ -348,7 +350,7 @@ def test_a_full_disk_is_one_clear_sentence_and_what_was_done_is_kept(tmp_path, f
         raise full
 
 
-def test_what_is_no_matter_of_the_disk_is_not_said_to_be(tmp_path):
+def test_errors_that_are_not_about_the_disk_are_not_explained_as_such(tmp_path):
     for other in (RuntimeError("shapes differ"), FileNotFoundError("x"), ValueError("y")):
         with pytest.raises(type(other)), stage.disk_errors_explained(tmp_path):
             raise other
@@ -380,13 +382,13 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
     assert runs.lines(log) == [{"begun": 0}, {"step": 1, "loss": 2.0}, {"begun": 1}]
 
 
-@pytest.mark.parametrize("known", [e for e in FILES if e.kind == "run/1"])
+@pytest.mark.parametrize("known", [e for e in FILES if e.kind == "training_run/1"])
 def test_a_committed_run_is_the_one_that_the_defaults_describe(known):
     """But for the threads: they belong to the machine."""
     name, _, game = Path(known.file).stem.partition("-")
     module = import_module(f"sauda.train.{name}")
     recorded = store.load(known.file).config
-    defaults = json.loads(json.dumps(recorded_config(module.CONFIGS[game or "bazaar"]())))
+    defaults = json.loads(json.dumps(asdict(module.CONFIGS[game or "bazaar"]())))
     assert recorded | {"threads": defaults["threads"]} == defaults
 
 
@@ -450,13 +452,13 @@ def test_a_model_too_large_to_train_here_is_refused_before_it_is_read(tmp_path, 
 
 
 def test_a_heartbeat_beats_within_a_long_step():
-    said: list[str] = []
-    with runs.Heartbeat("step 1 of 2", every=0.01, say=said.append) as heartbeat:
+    lines: list[str] = []
+    with runs.Heartbeat("step 1 of 2", every=0.01, say=lines.append) as heartbeat:
         time.sleep(0.1)
         heartbeat.status = "over"
-    assert len(said) >= 3
-    assert "step 1 of 2" in said[0]
-    assert said[-1] == "over"
+    assert len(lines) >= 3
+    assert "step 1 of 2" in lines[0]
+    assert lines[-1] == "over"
 
 
 def test_the_gate_names_foreign_letters_loops_and_replies_without_an_end():
