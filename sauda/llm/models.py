@@ -34,7 +34,7 @@ class NamedModel:
 
 @dataclass(frozen=True)
 class NullModel:
-    """No model: the same garbage for every request, so that a wrapper shows its own part."""
+    """Replies with the same invalid text to every request: measures a wrapper without a model."""
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         return Reply("Well { my friend, who can say what a {price} is?", NULL, finish="stop")

@@ -70,7 +70,7 @@ def player_spec(name: str) -> PlayerSpec:
 
 
 def row_name(name: str) -> str:
-    """`name` as tables have it: base and adapter in full, so "sauda-mini" is "mini+grpo"."""
+    """The name in result tables, with base and adapter: "sauda-mini" is "mini+grpo"."""
     model, *parts = name.split("+")
     return "+".join(("mini", SAUDA, *parts) if model == "sauda-mini" else (model, *parts))
 
@@ -94,7 +94,7 @@ def get_policy(task: Task, name: str) -> Policy:
 
 
 def against(task: Task, name: str) -> Task:
-    """`task` with the other seat as chosen; "" keeps the task's own opponents.
+    """`task` with the policy called `name` in the other seat; "" keeps the task's own opponents.
 
     `name` is what the game's `against` takes, or a model that sells and its persona, as in
     "mini:firm". Raises ValueError where there is none of that name, or nothing to choose.

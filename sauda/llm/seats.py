@@ -61,7 +61,7 @@ class Seller(SellerSeat):
     knows_limit = False
 
     def take_seat(self, task: Task) -> Task:
-        """The persona's numbers in place; its moves are code's, so that others can play it too."""
+        """`task` with the persona's numbers in the seller's seat; code decides its moves."""
         return seated(task, self.persona, market_seller)
 
     def preview(self, text: str, obs: Observation) -> str:
@@ -69,7 +69,7 @@ class Seller(SellerSeat):
 
 
 def visitor_seat(name: str) -> VisitorSeat | None:
-    """The language model that `name` is, MODEL:PERSONA for a seller; None for a script's name.
+    """The model seat called `name`, MODEL:PERSONA for a seller; None if `name` is a script.
 
     Raises ValueError for a persona or a part of a model's name that does not exist.
     """

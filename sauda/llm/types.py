@@ -30,3 +30,11 @@ class ReplyTimeout(ReplyError):
 
 class NotReady(ReplyError):
     """The model is still loading, or could not be loaded."""
+
+
+class ReplyRefused(ReplyError):
+    """Too many visitors wait for the model; it is free in about `seconds`."""
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds

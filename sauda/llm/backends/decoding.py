@@ -1,19 +1,20 @@
-"""Decoding: replies of a network token by token, in batches, under a grammar if wanted.
+"""Decoding: what a network does for each token of a reply, under a grammar if wanted.
 
-The loop is not `generate` of transformers, because it needs four things together: a seed for each
-row, replies that stream, prompts of which no part is read twice, and a grammar for each row.
+The loop is in `batch.py`. It is not `generate` of transformers, because it needs five things
+together: a seed for each row, replies that stream, prompts of which no part is read twice, a
+grammar for each row, and rows that join and leave while others are decoded.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from sauda.llm.backends.kv_cache import BatchState, side_by_side
-from sauda.llm.backends.prefix_cache import PrefixCache
+from sauda.llm.backends.kv_cache import BatchState
+from sauda.llm.backends.prefix_cache import CachedConversation, PrefixCache
 from sauda.llm.types import Messages, Schema
 
 END_OF_TURN = (
@@ -37,7 +38,7 @@ class Sampling:
     max_new_tokens: int = 64  # of a reply
 
 
-USUAL = Sampling()
+DEFAULT_SAMPLING = Sampling()
 
 
 def stop_tokens(tokenizer: Any, network: Any) -> list[int]:
@@ -71,10 +72,22 @@ def generation_mode(network: Any) -> Iterator[None]:
             network.gradient_checkpointing_enable()
 
 
+@dataclass(frozen=True)
+class ReplyRequest:
+    """A reply to be decoded: its chat, the seed of its draws, its grammar if any."""
+
+    messages: Messages
+    seed: int
+    schema: Schema | None
+    sampling: Sampling
+
+
 @dataclass
 class Row:
     """One reply while it is decoded."""
 
+    sampling: Sampling
+    prompt: Sequence[int]
     draws: np.ndarray  # shape (max_new_tokens,), uniform in [0, 1)
     matcher: Any = None  # of llguidance, where the reply follows a schema
     tokens: list[int] = field(default_factory=list)
@@ -83,48 +96,30 @@ class Row:
 
 
 class Decoder:
-    """A network with its tokenizer. Calls may overlap: they share the prefix cache alone."""
+    """A network with its tokenizer: the operations that decode a reply token by token.
+
+    `batch.py` holds the loop. Calls may overlap: they share the prefix cache alone.
+    """
 
     def __init__(
-        self, network: Any, tokenizer: Any, sampling: Sampling = USUAL, reuses_prefix: bool = True
+        self,
+        network: Any,
+        tokenizer: Any,
+        sampling: Sampling = DEFAULT_SAMPLING,
+        reuses_prefix: bool = True,
+        prefix_cache: PrefixCache | None = None,
     ) -> None:
         self.network, self.tokenizer, self.sampling = network, tokenizer, sampling
         self.stops = stop_tokens(tokenizer, network)
         self.reuses_prefix = reuses_prefix
-        self.prefix_cache = PrefixCache()
-        self.static_layers: dict[tuple[int, ...], Any] = {}
+        self.prefix_cache = PrefixCache() if prefix_cache is None else prefix_cache
         self._grammars: Any = None
 
-    def replies(
-        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
-    ) -> Iterator[tuple[int, Row]]:
-        """Yields each row with its number after each of its tokens, until all are finished."""
-        rows = [
-            Row(np.random.default_rng(seed).random(self.sampling.max_new_tokens)) for seed in seeds
-        ]
-        for row, schema in zip(rows, schemas, strict=True):
-            row.matcher = None if schema is None else self._matcher(schema)
-        active = list(range(len(rows)))
-        prompts = [self.prompt_ids(chat) for chat in chats]
-        state = self._prefill(prompts, chats)
-        while True:
-            sampled = self._sample(state.logits, [rows[number] for number in active])
-            for number, token in zip(active, sampled, strict=True):
-                self._append(rows[number], token)
-                yield number, rows[number]
-            kept = []
-            for i, number in enumerate(active):
-                if not rows[number].finish:
-                    kept.append(i)
-                elif self.reuses_prefix:
-                    reply = rows[number].tokens
-                    self.prefix_cache.keep(state.conversation(i, prompts[number], reply))
-            if not kept:
-                return
-            if len(kept) < len(active):
-                state.keep(kept)
-                active = [active[i] for i in kept]
-            self._step(state, [rows[number].tokens[-1] for number in active])
+    def row(self, request: ReplyRequest) -> Row:
+        """The empty row of `request`; raises ValueError where its schema makes no grammar."""
+        draws = np.random.default_rng(request.seed).random(request.sampling.max_new_tokens)
+        matcher = None if request.schema is None else self._matcher(request.schema)
+        return Row(request.sampling, self.prompt_ids(request.messages), draws, matcher)
 
     def prompt_ids(self, chat: Messages) -> list[int]:
         """The tokens of `chat` up to where the reply begins."""
@@ -138,48 +133,53 @@ class Decoder:
         text = self.tokenizer.apply_chat_template(list(chat[:1]), tokenize=False)
         return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
-    def _prefill(self, prompts: list[list[int]], chats: Sequence[Messages]) -> BatchState:
-        """The state after the prompts, which are read one by one and then put side by side.
+    def prefill(self, prompt: Sequence[int], chat: Messages) -> BatchState:
+        """The state after the prompt of `chat`; what the cache holds of it is not read again.
 
-        One by one because unpadded attention takes the fast path: a padded batch of 32 took a CPU
-        three times as long.
+        Prompts are read one by one because unpadded attention takes the fast path: a padded batch
+        of 32 took a CPU three times as long.
         """
-        pairs = zip(prompts, chats, strict=True)
-        return side_by_side([self._prefill_one(prompt, chat) for prompt, chat in pairs])
-
-    def _prefill_one(self, prompt: list[int], chat: Messages) -> BatchState:
-        """The state after one prompt; the cached part of its conversation is not read again."""
         import torch
 
         device = self.network.device
-        known, layers = self.prefix_cache.longest(prompt) if self.reuses_prefix else (0, ())
-        if not known:
-            prefix = self._static_prefix(prompt, chat)
-            known, layers = len(prefix), self._layers_of(prefix)
+        known, layers = self._cached(prompt, chat) if self.reuses_prefix else (0, ())
         mask = torch.ones((1, len(prompt)), dtype=int).to(device)
         state = BatchState(self._cache(layers, known), mask)
         self._forward(state, torch.tensor([prompt[known:]], device=device))
         return state
 
-    def _static_prefix(self, prompt: list[int], chat: Messages) -> tuple[int, ...]:
+    def _cached(
+        self, prompt: Sequence[int], chat: Messages
+    ) -> tuple[int, Sequence[tuple[Any, Any]]]:
+        """How many leading tokens of `prompt` are read already, and their keys and values.
+
+        Reads the chat's first message where no conversation holds more.
+        """
+        known, layers = self.prefix_cache.longest(prompt, id(self.network))
+        if not known and (prefix := self._static_prefix(prompt, chat)):
+            known, layers = len(prefix), self._read_prefix(prefix)
+        return known, layers
+
+    def _static_prefix(self, prompt: Sequence[int], chat: Messages) -> tuple[int, ...]:
         """The prompt's static beginning, the same for every prompt of a seat."""
-        if not self.reuses_prefix:
-            return ()
         static = self._static_ids(chat)
         same = (a == b for a, b in zip(prompt[:-1], static, strict=False))
         return tuple(static[: next((i for i, equal in enumerate(same) if not equal), len(static))])
 
-    def _layers_of(self, prefix: tuple[int, ...]) -> Sequence[tuple[Any, Any]]:
-        """The keys and values of a static beginning, which is read only once."""
+    def _read_prefix(self, prefix: tuple[int, ...]) -> Sequence[tuple[Any, Any]]:
+        """The keys and values of a static beginning, which are kept."""
         import torch
         from transformers import DynamicCache
 
-        if prefix and prefix not in self.static_layers:
-            state = BatchState(DynamicCache(config=self.network.config), None)
-            self._forward(state, torch.tensor([prefix], device=self.network.device))
-            layers = [(layer.keys, layer.values) for layer in state.cache.layers]
-            self.static_layers[prefix] = layers
-        return self.static_layers.get(prefix, ())
+        state = BatchState(DynamicCache(config=self.network.config), None)
+        self._forward(state, torch.tensor([prefix], device=self.network.device))
+        layers = [(layer.keys, layer.values) for layer in state.cache.layers]
+        self.keep(CachedConversation(prefix, len(prefix), layers, shared=True))
+        return layers
+
+    def keep(self, conversation: CachedConversation) -> None:
+        """Cache a conversation of this network."""
+        self.prefix_cache.keep(replace(conversation, network=id(self.network)))
 
     def _cache(self, layers: Sequence[tuple[Any, Any]], tokens: int) -> Any:
         """A fresh cache that begins with the first `tokens` of `layers`."""
@@ -190,7 +190,7 @@ class Decoder:
             cache.update(keys[:, :, :tokens], values[:, :, :tokens], index)  # which copies them
         return cache
 
-    def _step(self, state: BatchState, tokens: list[int]) -> None:
+    def read(self, state: BatchState, tokens: list[int]) -> None:
         """Read one more token of each row."""
         import torch
 
@@ -219,22 +219,26 @@ class Decoder:
             )
         state.logits = out.logits[:, -1].float()
 
-    def _sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
+    def sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
         """The next token of each row."""
         import torch
 
         if any(row.matcher is not None for row in rows):
             logits = self._allowed(logits, rows)
-        if self.sampling.temperature == 0:
+        greedy = [row.sampling.temperature == 0 for row in rows]
+        if all(greedy):
             return logits.argmax(dim=1).tolist()
-        top, ids = torch.topk(logits / self.sampling.temperature, min(TOP_K, logits.shape[1]))
+        temperatures = [row.sampling.temperature or 1.0 for row in rows]
+        divisors = torch.tensor(temperatures, dtype=logits.dtype, device=logits.device)
+        top, ids = torch.topk(logits / divisors[:, None], min(TOP_K, logits.shape[1]))
         chances = torch.softmax(top, dim=1).cpu().numpy().astype(float)
         before = np.cumsum(chances, axis=1) - chances
-        chances = np.where(before < self.sampling.top_p, chances, 0.0)  # the first always stays
+        top_p = np.array([row.sampling.top_p for row in rows])
+        chances = np.where(before < top_p[:, None], chances, 0.0)  # the first always stays
         reached = np.cumsum(chances, axis=1)
         draws = np.array([row.draws[len(row.tokens)] for row in rows])
         picked = (reached <= (draws * reached[:, -1])[:, None]).sum(axis=1)
-        return [int(ids[i, p]) for i, p in enumerate(picked)]
+        return [int(ids[i, 0 if greedy[i] else p]) for i, p in enumerate(picked)]
 
     def _allowed(self, logits: Any, rows: Sequence[Row]) -> Any:
         """The logits with every token that a row's schema forbids at minus infinity."""
@@ -260,7 +264,7 @@ class Decoder:
             raise ValueError(f"no grammar can be made of this schema: {matcher.get_error()}")
         return matcher
 
-    def _append(self, row: Row, token: int) -> None:
+    def append(self, row: Row, token: int) -> None:
         """Add `token` to `row`, with its text and why it ends, if it does."""
         row.tokens.append(token)
         if token in self.stops:
@@ -271,7 +275,7 @@ class Decoder:
             row.matcher.consume_token(token)
         if row.text.endswith("}") and _balanced(row.text):
             row.finish = "object"
-        elif len(row.tokens) >= self.sampling.max_new_tokens:
+        elif len(row.tokens) >= row.sampling.max_new_tokens:
             row.finish = "length"
 
 

@@ -42,20 +42,36 @@ class BatchState:
         self.cache.batch_select_indices(index)
         self.mask = self.mask[index]
 
+    @property
+    def padding(self) -> int:
+        """How many leading tokens are padding in every row."""
+        return int(self.mask.any(dim=0).int().argmax())
+
 
 def side_by_side(states: Sequence[BatchState]) -> BatchState:
-    """One batch whose rows are `states` of one row each, padded on the left to equal length."""
+    """One batch of the rows of all `states`, padded on the left to equal length."""
     import torch
 
     if len(states) == 1:
         return states[0]
-    width = max(state.mask.shape[1] for state in states)
+    paddings = [state.padding for state in states]  # of rows that have left the batch
+    width = max(
+        state.mask.shape[1] - padding for state, padding in zip(states, paddings, strict=True)
+    )
+
+    def stacked(tensors: Sequence[Any], axis: int) -> Any:
+        rows = [
+            _padded(tensor.narrow(axis, padding, tensor.shape[axis] - padding), width, axis)
+            for tensor, padding in zip(tensors, paddings, strict=True)
+        ]
+        return torch.cat(rows)
+
     batch = preallocated_cache()
     for index, layers in enumerate(zip(*(state.cache.layers for state in states), strict=True)):
-        keys = torch.cat([_padded(layer.keys, width, 2) for layer in layers])
-        values = torch.cat([_padded(layer.values, width, 2) for layer in layers])
+        keys = stacked([layer.keys for layer in layers], 2)
+        values = stacked([layer.values for layer in layers], 2)
         batch.update(keys, values, index)
-    mask = torch.cat([_padded(state.mask, width, 1) for state in states])
+    mask = stacked([state.mask for state in states], 1)
     return BatchState(batch, mask, torch.cat([state.logits for state in states]))
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sauda.llm.backends.decoding import USUAL, Decoder, Sampling, generation_mode
+from sauda.llm.backends.batch import replies
+from sauda.llm.backends.decoding import DEFAULT_SAMPLING, Decoder, Sampling, generation_mode
 from sauda.llm.backends.weights import HUB, Weights, from_hub, smollm2
 from sauda.llm.types import Messages, Reply, Schema
 from sauda.records.store import ROOT, sha256
@@ -62,8 +63,9 @@ class Model:
         self.device = str(decoder.network.device.type)
 
     def sampled(self, sampling: Sampling) -> "Model":
-        """The same weights with another sampling."""
-        decoder = Decoder(self.decoder.network, self.decoder.tokenizer, sampling)
+        """The same weights and prefix cache with another sampling."""
+        own = self.decoder
+        decoder = Decoder(own.network, own.tokenizer, sampling, prefix_cache=own.prefix_cache)
         return Model(decoder, self.name, self.precision, self.origin, self.sha256)
 
     @property
@@ -108,7 +110,7 @@ class Model:
         if not chats:
             return
         with generation_mode(self.decoder.network):
-            for number, row in self.decoder.replies(chats, seeds, schemas):
+            for number, row in replies(self.decoder, chats, seeds, schemas):
                 yield number, Reply(row.text, self.source, len(row.tokens), row.finish)
 
 
@@ -116,7 +118,7 @@ def load(
     name: str,
     precision: str = "",
     device: str = "",
-    sampling: Sampling = USUAL,
+    sampling: Sampling = DEFAULT_SAMPLING,
     threads: int | None = 1,
 ) -> Model:
     """The model called `name` or BASE[+ADAPTER], ready to reply; "" chooses what fits best.

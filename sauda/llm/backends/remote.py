@@ -17,7 +17,7 @@ from tenacity import (
     wait_exponential,
 )
 
-from sauda.llm.backends.decoding import USUAL, Sampling
+from sauda.llm.backends.decoding import DEFAULT_SAMPLING, Sampling
 from sauda.llm.types import Messages, Reply, ReplyError, ReplyTimeout, Schema
 
 FINISH = {"stop": "stop", "eos_token": "stop", "length": "length"}
@@ -73,7 +73,7 @@ class Endpoint:
     url: str
     model: str
     token: str | None = None
-    sampling: Sampling = USUAL
+    sampling: Sampling = DEFAULT_SAMPLING
     retry: RetryPolicy = RetryPolicy()
 
     @property
@@ -127,7 +127,7 @@ class Ollama:
 
     url: str = "http://localhost:11434"
     model: str = "bestdealbot"
-    sampling: Sampling = USUAL
+    sampling: Sampling = DEFAULT_SAMPLING
     retry: RetryPolicy = RetryPolicy(attempt_timeout=30.0, total_timeout=60.0)  # to load the model
 
     @property
@@ -229,7 +229,7 @@ def probe(backend: Backend) -> Health:
 
 @dataclass(frozen=True)
 class FirstOf:
-    """The first backend that answers; its reply says why those before it did not."""
+    """Calls backends in order until one replies; the reply says why earlier ones failed."""
 
     backends: Sequence[Backend]
 

@@ -25,7 +25,7 @@ TOKENIZER_SHA256 = "bf346d64f6f0fbcefb4c1b6928a98241467dff36c6fbae5fe1785c4ff906
 
 
 class NoWeights(RuntimeError):
-    """The weights are not here and could not be prepared; the message says what to do."""
+    """The weights are missing and could not be prepared; the message says what to do."""
 
 
 @dataclass(frozen=True)

@@ -192,14 +192,14 @@ def _end_faults(body: str, kind: str) -> Iterator[str]:
 
 
 def _claim_faults(body: str, kind: str) -> Iterator[str]:
-    heard = {tell.signal for tell in tells.read(body) if "worth" not in tell.text.lower()}
+    signals = {tell.signal for tell in tells.read(body) if "worth" not in tell.text.lower()}
     for claim, (signal, words) in CLAIMS.items():
         if kind == claim:
-            if signal not in heard and not _says(words, body):
+            if signal not in signals and not _says(words, body):
                 yield f"does not say that it is {claim}" if claim != "rival" else "names no rival"
-        elif signal in heard and kind != "walk":  # who leaves is firm and in a hurry
+        elif signal in signals and kind != "walk":  # who leaves is firm and in a hurry
             yield f"makes a claim that was not decided: {signal}"
-    if "sympathy" in heard and kind != "walk":
+    if "sympathy" in signals and kind != "walk":
         yield "makes a claim that was not decided: sympathy"
 
 

@@ -23,7 +23,7 @@ from sauda.llm.types import BatchGenerate
 
 
 def decide(obs: Observation) -> Decision:
-    """What the seller does at `obs`, whatever is said about it; the same whenever it is asked."""
+    """The seller's decision at `obs`; deterministic, and independent of its words."""
     table = obs.table
     action = market_seller(obs, np.random.default_rng(0))  # which draws nothing from it
     if isinstance(action, Accept):

@@ -1,4 +1,4 @@
-"""The words of a seller's decision: the prompt, the check of a reply, and what is said in the end.
+"""Words a seller's decision: the prompt, the check of a reply, and the text that is used.
 
 The model is told the decision and the listing, never the floor, so it cannot give the floor away.
 A text that differs from the decision is asked for again with another seed; nothing is patched.
@@ -72,8 +72,10 @@ def brief(decision: Decision, persona: Persona, attempt: int = 0, hears: bool = 
     ]
     for example in range(EXAMPLES):
         number = (decision.turn + attempt + example) % len(GOODS)
-        item, heard = GOODS[number]
-        instruction = _instruction(decision.kind, item.list_price, item, heard if hears else "")
+        item, buyer_text = GOODS[number]
+        instruction = _instruction(
+            decision.kind, item.list_price, item, buyer_text if hears else ""
+        )
         shown = SHOWN[decision.kind][number].format(price=rupees(item.list_price), item=item.name)
         if decision.kind not in ("accept", "walk"):
             shown += f" {persona.closers[(decision.turn + attempt) % 2]}"
@@ -81,16 +83,16 @@ def brief(decision: Decision, persona: Persona, attempt: int = 0, hears: bool = 
             {"role": "user", "content": instruction},
             {"role": "assistant", "content": shown},
         ]
-    heard = decision.heard if hears else ""
-    instruction = _instruction(decision.kind, decision.price, decision.item, heard)
+    buyer_text = decision.heard if hears else ""
+    instruction = _instruction(decision.kind, decision.price, decision.item, buyer_text)
     return [*messages, {"role": "user", "content": instruction}]
 
 
-def _instruction(kind: str, price: float | None, item: Item, heard: str) -> str:
+def _instruction(kind: str, price: float | None, item: Item, buyer_text: str) -> str:
     condition = item.condition.replace("_", " ")
     lines = [f"Listing: {_quoted(f'{item.name}, {condition}')}"]
-    if heard and kind != "opening":
-        lines.append(f"Buyer: {_quoted(heard)}")
+    if buyer_text and kind != "opening":
+        lines.append(f"Buyer: {_quoted(buyer_text)}")
     lines.append(ORDERS[kind].format(price="" if price is None else rupees(price)))
     return "\n".join(lines)
 
@@ -112,7 +114,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """What the seller says, whose words these are, and every attempt at it."""
+    """The seller's text, the source of the text, and every attempt at it."""
 
     text: str
     source: str
@@ -126,7 +128,7 @@ def check(reply: Reply, decision: Decision) -> Attempt:
 
 
 def settled(decision: Decision, attempts: Sequence[Attempt], source: str) -> Worded | None:
-    """What is said after these `attempts` of `source`; None where it is to be said again."""
+    """The text to use after these `attempts` of `source`; None where another attempt is due."""
     if attempts and not attempts[-1].faults:
         return Worded(attempts[-1].text, source, tuple(attempts))
     if len(attempts) < TRIES:

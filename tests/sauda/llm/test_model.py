@@ -6,8 +6,6 @@ Most tests run a random Llama of two layers with SmolLM2's tokenizer; a few the 
 import subprocess
 import sys
 import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,14 +31,13 @@ from sauda.llm.backends.weights import (  # fmt: skip
     Weights,
     smollm2,
 )
-from sauda.llm.backends.worker import Failed, Loading, ModelWorker, Ready, Waiting
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.seller.checks import faults
 from sauda.llm.seller.personas import PERSONAS
 from sauda.llm.seller.policy import SAMPLING, SellerSeat
 from sauda.llm.turn import attempt_seeds, in_batches, take_turns
-from sauda.llm.types import NotReady, Reply, ReplyError, ReplyTimeout
 from sauda.policies.bazaar_scripted import linear
+from tests.support.models import tiny_network
 
 pytestmark = pytest.mark.model
 ROOT = Path(__file__).parents[3]
@@ -54,18 +51,7 @@ def weights() -> Weights:
 
 @pytest.fixture(scope="session")
 def tiny(weights):
-    """A random network of two layers, its tokenizer, in fp32."""
-    import torch
-    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
-
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    tokenizer = AutoTokenizer.from_pretrained(weights.folder)
-    config = LlamaConfig(
-        vocab_size=49152, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
-        num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
-    )  # fmt: skip
-    return LlamaForCausalLM(config).eval(), tokenizer
+    return tiny_network(weights)
 
 
 @pytest.fixture(scope="session")
@@ -92,23 +78,23 @@ def test_the_reused_prefix_changes_no_token(tiny, chats):
     reused, read_again = model(tiny), model(tiny, reuses_prefix=False)
     texts = [reused(chat, 0).text for chat in chats]
     assert texts == [read_again(chat, 0).text for chat in chats]
-    assert len(reused.decoder.static_layers) == 1
-    assert not read_again.decoder.static_layers
+    assert len(reused.decoder.prefix_cache) > 0
+    assert len(read_again.decoder.prefix_cache) == 0
 
 
-def test_of_a_conversation_that_goes_on_only_what_is_new_is_read(tiny, chats):
-    here, read = model(tiny), []
+def test_only_the_new_part_of_a_continued_conversation_is_read(tiny, chats):
+    tiny_model, read = model(tiny), []
 
     def count_tokens(network, positional, named):
         read.append((named["input_ids"] if "input_ids" in named else positional[0]).shape[1])
 
-    hook = here.decoder.network.register_forward_pre_hook(count_tokens, with_kwargs=True)
-    here.batch(chats[:2], [0, 0])
-    whole = len(here.decoder.prompt_ids(chats[2]))
+    hook = tiny_model.decoder.network.register_forward_pre_hook(count_tokens, with_kwargs=True)
+    tiny_model.batch(chats[:2], [0, 0])
+    whole = len(tiny_model.decoder.prompt_ids(chats[2]))
     read.clear()
-    assert here(chats[2], 0).text == model(tiny, reuses_prefix=False)(chats[2], 0).text
+    assert tiny_model(chats[2], 0).text == model(tiny, reuses_prefix=False)(chats[2], 0).text
     hook.remove()
-    assert read[0] == whole - len(here.decoder.prompt_ids(chats[1])) < whole / 2
+    assert read[0] == whole - len(tiny_model.decoder.prompt_ids(chats[1])) < whole / 2
 
 
 def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
@@ -125,15 +111,15 @@ def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
 
 def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
     for sampling in (GREEDY, Sampling(max_new_tokens=12)):
-        here = model(tiny, sampling)
-        alone = [here(chat, seed).text for seed, chat in enumerate(chats)]
-        assert [r.text for r in here.batch(chats, range(len(chats)))] == alone
+        tiny_model = model(tiny, sampling)
+        alone = [tiny_model(chat, seed).text for seed, chat in enumerate(chats)]
+        assert [r.text for r in tiny_model.batch(chats, range(len(chats)))] == alone
 
 
 def test_the_seed_decides_a_reply(tiny, chats):
-    here = model(tiny, Sampling(temperature=1.0, top_p=1.0, max_new_tokens=12))
-    assert here(chats[0], 1) == here(chats[0], 1)
-    assert here(chats[0], 1) != here(chats[0], 2)
+    tiny_model = model(tiny, Sampling(temperature=1.0, top_p=1.0, max_new_tokens=12))
+    assert tiny_model(chats[0], 1) == tiny_model(chats[0], 1)
+    assert tiny_model(chats[0], 1) != tiny_model(chats[0], 2)
 
 
 def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
@@ -178,9 +164,9 @@ def test_every_end_of_turn_of_a_family_stops(tiny):
 
 
 def test_a_constrained_reply_ends_at_its_object_before_the_limit(tiny, positions):
-    here = model(tiny, Sampling(max_new_tokens=64))
+    tiny_model = model(tiny, Sampling(max_new_tokens=64))
     forms = [schema(obs) for obs in positions]
-    replies = here.batch([render(obs) for obs in positions], range(len(positions)), forms)
+    replies = tiny_model.batch([render(obs) for obs in positions], range(len(positions)), forms)
     for obs, reply in zip(positions, replies, strict=True):
         assert reply.finish in ("object", "stop")
         parse(reply.text, obs)
@@ -193,19 +179,19 @@ def test_a_model_that_knows_nothing_still_plays_whole_games_under_a_grammar(tiny
 
 
 def test_two_replies_at_once_do_not_mix(tiny, chats):
-    here = model(tiny)
-    alone = [here(chat, 0).text for chat in chats[:4]]
-    found = [""] * 4
+    tiny_model = model(tiny)
+    alone = [tiny_model(chat, 0).text for chat in chats[:4]]
+    replies = [""] * 4
 
     def write(i):
-        found[i] = here(chats[i], 0).text
+        replies[i] = tiny_model(chats[i], 0).text
 
     threads = [threading.Thread(target=write, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == alone
+    assert replies == alone
 
 
 def test_R17_the_precision_is_the_first_whose_weights_fit():
@@ -237,126 +223,6 @@ def test_damaged_weights_are_refused_with_what_to_do(tmp_path, weights):
         smollm2(tmp_path)
 
 
-class Slow:
-    """A model that hangs, breaks, or writes one letter each `pause` seconds."""
-
-    source = "slow"
-
-    def __init__(self, pause=0.0, broken_at=None):
-        self.pause, self.broken_at, self.written = pause, broken_at, 0
-
-    def stream(self, messages, seed, schema=None):
-        for i in range(1, 6):
-            time.sleep(self.pause)
-            if i == self.broken_at:
-                raise RuntimeError("out of memory")
-            self.written = i
-            yield Reply("x" * i, self.source, i, "stop" if i == 5 else "")
-
-
-def test_loading_is_seen_and_a_model_that_is_not_there_yet_says_so():
-    gate = threading.Event()
-    resident = ModelWorker("slow", lambda: gate.wait(5) and Slow())
-    assert isinstance(resident.stage, Loading)
-    with pytest.raises(NotReady, match="still loading"):
-        next(resident.stream([], 0))
-    gate.set()
-    assert isinstance(resident.wait(5), Ready)
-    assert resident([], 0).text == "xxxxx"
-
-
-def test_a_failure_to_load_says_why_and_may_be_tried_again():
-    tries = []
-
-    def fails_once():
-        tries.append(1)
-        if len(tries) == 1:
-            raise CannotLoad("no memory")
-        return Slow()
-
-    resident = ModelWorker("slow", fails_once)
-    assert resident.wait(5) == Failed("slow", "CannotLoad: no memory")
-    with pytest.raises(NotReady, match="no memory"):
-        resident([], 0)
-    resident.start(again=True)
-    assert isinstance(resident.wait(5), Ready)
-
-
-def test_a_hanging_reply_ends_in_time_and_the_next_one_works():
-    hanging = Slow(pause=1.0)
-    resident = ModelWorker("slow", lambda: hanging, limit=0.2)
-    resident.wait(5)
-    began = time.monotonic()
-    with pytest.raises(ReplyTimeout, match="try again"):
-        resident([], 0)
-    assert time.monotonic() - began < 0.8
-    hanging.pause = 0.0
-    assert resident([], 0).finish == "stop"
-
-
-def test_a_broken_reply_says_what_broke():
-    resident = ModelWorker("slow", lambda: Slow(broken_at=3))
-    resident.wait(5)
-    with pytest.raises(ReplyError, match="out of memory"):
-        resident([], 0)
-
-
-def test_closing_a_reply_stops_the_model():
-    slow = Slow(pause=0.05)
-    resident = ModelWorker("slow", lambda: slow)
-    resident.wait(5)
-    reply = resident.stream([], 0)
-    next(reply)
-    reply.close()
-    time.sleep(0.4)
-    assert slow.written < 4
-
-
-def test_visitors_stand_in_line_are_told_their_place_and_get_their_own_reply():
-    class Echo:
-        source, at_once, most = "echo", 0, 0
-
-        def stream(self, messages, seed, schema=None):
-            self.at_once += 1
-            self.most = max(self.most, self.at_once)
-            for i in range(1, 4):
-                time.sleep(0.01)
-                yield Reply(messages[0]["content"] * i, self.source, i, "stop" if i == 3 else "")
-                if i == 3:
-                    self.at_once -= 1
-
-    echo = Echo()
-    resident = ModelWorker("echo", lambda: echo)
-    resident.wait(5)
-
-    def visit(number):
-        return list(resident.stream([{"role": "user", "content": f"<{number}>"}], number))
-
-    with ThreadPoolExecutor(20) as pool:
-        heard = list(pool.map(visit, range(20)))
-    assert [pieces[-1].text for pieces in heard] == [f"<{i}>" * 3 for i in range(20)]
-    places = [[p.place for p in pieces if isinstance(p, Waiting)] for pieces in heard]
-    assert all(told == sorted(told, reverse=True) for told in places)
-    assert max(max(told, default=0) for told in places) > 10
-    assert echo.most <= 2  # the last piece is out before its thread ends
-
-
-def test_whoever_leaves_the_line_or_fails_lets_the_next_one_in():
-    slow = Slow(pause=0.05)
-    resident = ModelWorker("slow", lambda: slow)
-    resident.wait(5)
-    first, second = resident.stream([], 0), resident.stream([], 1)
-    assert isinstance(next(first), Reply)
-    assert next(second) == Waiting(1)
-    third = resident.stream([], 2)
-    assert next(third) == Waiting(2)
-    second.close()
-    first.close()
-    while isinstance(piece := next(third), Waiting):
-        assert piece == Waiting(1)
-    assert isinstance(piece, Reply)
-
-
 def test_the_real_model_ends_most_replies_itself(mini, positions):
     replies = mini.batch([render(o) for o in positions[:4]], range(4), [schema(positions[0])] * 4)
     # bf16 rounds by the kind of CPU, so a reply may run on where another machine's ends
@@ -380,8 +246,8 @@ def test_the_real_model_words_most_of_a_sellers_decisions_itself(mini):
     seeds = [attempt_seeds(np.random.default_rng(number)) for number in range(len(seen))]
     turns = take_turns(seats, seen, seeds, in_batches(mini.sampled(SAMPLING)))
     assert sum(turn.parsed.source == mini.source for turn in turns) >= 2
-    for made, turn in zip(game.decisions, turns, strict=False):
-        assert faults(turn.action.message, made) == ()
+    for decision, turn in zip(game.decisions, turns, strict=False):
+        assert faults(turn.action.message, decision) == ()
 
 
 def test_the_untrained_base_says_that_it_is_untrained(monkeypatch, tmp_path):
@@ -414,9 +280,9 @@ def test_an_adapter_is_merged_and_changes_what_is_said(tiny, chats, tmp_path, we
 
 def test_without_zero_gpu_the_decorator_changes_nothing_and_brings_no_torch():
     code = (
-        "import sys; from sauda.llm.backends.worker import ModelWorker;"
+        "import sys; from sauda.llm.serving.served import own_service;"
         " from sauda.llm.backends.model import load, on_gpu;"
-        " ModelWorker('mini', lambda: load('mini')); f = lambda: 1;"
+        " own_service(); f = lambda: 1;"
         " print(on_gpu(f) is f, 'torch' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)

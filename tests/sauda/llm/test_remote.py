@@ -36,13 +36,13 @@ def server(*script):
 
     A line is a status, a dict to answer with, bytes to send as they are, "hang" or "close".
     """
-    asked = []
+    requests = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            asked.append((self.path, json.loads(body)))
-            line = script[min(len(asked), len(script)) - 1]
+            requests.append((self.path, json.loads(body)))
+            line = script[min(len(requests), len(script)) - 1]
             if line == "hang":
                 time.sleep(1.5)
             if line in ("hang", "close"):
@@ -63,7 +63,7 @@ def server(*script):
     running.daemon_threads = True
     threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{running.server_port}", asked
+        yield f"http://127.0.0.1:{running.server_port}", requests
     finally:
         running.shutdown()
         running.server_close()
@@ -79,48 +79,50 @@ each = pytest.mark.parametrize("kind", KINDS)
 @each
 def test_a_reply_names_the_backend_that_gave_it_and_the_request_carries_the_seed(kind):
     make, answer, path = KINDS[kind]
-    with server(answer(MOVE)) as (url, asked):
+    with server(answer(MOVE)) as (url, requests):
         reply = make(url)(CHAT, seed=11)
     assert (reply.text, reply.tokens, reply.finish) == (MOVE, 7, "stop")
     assert url in reply.source
-    assert asked[0][0] == path
-    assert '"seed": 11' in json.dumps(asked[0][1])
+    assert requests[0][0] == path
+    assert '"seed": 11' in json.dumps(requests[0][1])
 
 
 @each
 def test_a_schema_travels_with_the_request(kind):
     make, answer, _ = KINDS[kind]
-    with server(answer(MOVE)) as (url, asked):
+    with server(answer(MOVE)) as (url, requests):
         make(url)(CHAT, 0, {"type": "object"})
-    assert '{"type": "object"}' in json.dumps(asked[0][1])
+    assert '{"type": "object"}' in json.dumps(requests[0][1])
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize("fault", [500, 503, 429, "close"])
 def test_a_passing_fault_is_tried_again_with_pauses_that_double(kind, fault):
     make, answer, _ = KINDS[kind]
-    with server(fault, fault, answer(MOVE)) as (url, asked):
+    with server(fault, fault, answer(MOVE)) as (url, requests):
         assert make(url)(CHAT, 0).text == MOVE
-    assert len(asked) == 3
+    assert len(requests) == 3
 
 
 @each
 def test_a_lasting_fault_is_raised_after_the_last_attempt(kind):
     make, _, _ = KINDS[kind]
-    with server(500) as (url, asked), pytest.raises(TransientError, match="status 500"):
+    with server(500) as (url, requests), pytest.raises(TransientError, match="status 500"):
         make(url)(CHAT, 0)
-    assert len(asked) == 3
+    assert len(requests) == 3
 
 
 @each
 @pytest.mark.parametrize("fault", [401, 404, b"<html>", {"no": "reply"}])
 def test_an_answer_of_another_shape_is_raised_at_once_and_is_no_move(kind, fault):
     make, _, _ = KINDS[kind]
-    with server(fault) as (url, asked), pytest.raises(ReplyError):
+    with server(fault) as (url, requests), pytest.raises(ReplyError):
         make(url)(CHAT, 0)
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
+@pytest.mark.slow
 @each
 def test_a_hanging_server_is_left_in_time(kind):
     make, _, _ = KINDS[kind]
@@ -139,6 +141,7 @@ def test_a_server_that_is_not_there_is_told_from_one_that_hangs(kind):
         make(url)(CHAT, 0)
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize("fault", [401, 404, 500, {"no": "reply"}, "close"])
 def test_only_a_real_answer_is_healthy(kind, fault):

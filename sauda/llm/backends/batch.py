@@ -1,0 +1,75 @@
+"""Replies that one network decodes side by side; rows may join and leave between two tokens."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from sauda.llm.backends.decoding import Decoder, ReplyRequest, Row
+from sauda.llm.backends.kv_cache import BatchState, side_by_side
+from sauda.llm.types import Messages, Schema
+
+
+class DecodingBatch:
+    """Replies of one decoder that share its forward passes."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+        self.rows: dict[Hashable, Row] = {}
+        self._state: BatchState | None = None
+
+    def join(self, requests: Mapping[Hashable, ReplyRequest]) -> None:
+        """Read the prompts of `requests` and add a row for each, by the key that it has there.
+
+        Raises ValueError, and adds none, where a schema makes no grammar.
+        """
+        rows = {key: self.decoder.row(request) for key, request in requests.items()}
+        states = [
+            self.decoder.prefill(rows[key].prompt, request.messages)
+            for key, request in requests.items()
+        ]
+        before = [] if self._state is None else [self._state]
+        self._state = side_by_side([*before, *states])
+        self.rows |= rows
+
+    def sample(self) -> list[tuple[Hashable, Row]]:
+        """Draw the next token of every row; returns all rows, of which some may be finished."""
+        sampled = self.decoder.sample(self._state.logits, list(self.rows.values()))
+        for row, token in zip(self.rows.values(), sampled, strict=True):
+            self.decoder.append(row, token)
+        return list(self.rows.items())
+
+    def advance(self, cancelled: frozenset[Hashable] = frozenset()) -> None:
+        """Drop the finished and the cancelled rows, and read the last token of the others.
+
+        What a dropped row has read stays in the cache: its conversation may go on.
+        """
+        kept = []
+        for i, (key, row) in enumerate(self.rows.items()):
+            if not row.finish and key not in cancelled:
+                kept.append(i)
+            elif self.decoder.reuses_prefix:
+                self.decoder.keep(self._state.conversation(i, row.prompt, row.tokens))
+        if len(kept) < len(self.rows):
+            keys = list(self.rows)
+            self.rows = {keys[i]: self.rows[keys[i]] for i in kept}
+            if not kept:
+                self._state = None
+                return
+            self._state.keep(kept)
+        self.decoder.read(self._state, [row.tokens[-1] for row in self.rows.values()])
+
+
+def replies(
+    decoder: Decoder,
+    chats: Sequence[Messages],
+    seeds: Sequence[int],
+    schemas: Sequence[Schema | None],
+) -> Iterator[tuple[int, Row]]:
+    """Yields each row with its number after each of its tokens, until all are finished."""
+    requests = {
+        number: ReplyRequest(chat, seed, schema, decoder.sampling)
+        for number, (chat, seed, schema) in enumerate(zip(chats, seeds, schemas, strict=True))
+    }
+    batch = DecodingBatch(decoder)
+    batch.join(requests)
+    while batch.rows:
+        yield from batch.sample()
+        batch.advance()

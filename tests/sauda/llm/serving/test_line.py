@@ -1,0 +1,103 @@
+"""Who is next before a model, who waits, who is refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sauda.llm.serving.line import FairLine, Limits, LineFull, Visitor
+
+TWO = Limits(running=2, waiting=8, running_of_address=1, waiting_of_address=4)
+
+
+def started(line: FairLine) -> list:
+    """The keys that may run now, in order."""
+    return list(iter(line.start_next, None))
+
+
+def test_visitors_run_at_once_up_to_the_limit():
+    line = FairLine(Limits(running=3))
+    for number in range(5):
+        line.enter(number, Visitor(f"s{number}", f"a{number}"))
+    assert started(line) == [0, 1, 2]
+    line.leave(1)
+    assert started(line) == [3]
+
+
+def test_one_session_has_one_reply_at_a_time_and_one_in_line():
+    line = FairLine()
+    line.enter("first", Visitor("s", "a"))
+    assert started(line) == ["first"]
+    line.enter("second", Visitor("s", "a"))
+    assert started(line) == []
+    with pytest.raises(LineFull):
+        line.enter("third", Visitor("s", "a"))
+    line.leave("first")
+    assert started(line) == ["second"]
+
+
+def test_addresses_take_turns_whatever_number_of_requests_each_has():
+    line = FairLine(Limits(running=1, running_of_address=1))
+    for number in range(4):
+        line.enter(f"greedy {number}", Visitor(f"g{number}", "greedy"))
+    line.enter("polite", Visitor("p", "polite"))
+    order = []
+    while key := line.start_next():
+        order.append(key)
+        line.leave(key)
+    assert order == ["greedy 0", "polite", "greedy 1", "greedy 2", "greedy 3"]
+
+
+def test_an_address_takes_neither_all_places_to_run_nor_all_to_wait():
+    line = FairLine()
+    entered = 0
+    for number in range(30):
+        try:
+            line.enter(number, Visitor(f"s{number}", "greedy"))
+        except LineFull:
+            continue
+        entered += 1
+        started(line)
+    assert entered == line.limits.running_of_address + line.limits.waiting_of_address
+    line.enter("polite", Visitor("p", "polite"))
+    assert started(line) == ["polite"]
+
+
+def test_at_most_eight_wait_and_whoever_is_refused_learns_for_how_long():
+    line = FairLine()
+    line.reply_seconds = 6.0
+    for number in range(14):
+        line.enter(number, Visitor(f"s{number}", f"a{number}"))
+        started(line)
+    with pytest.raises(LineFull) as refused:
+        line.enter("one more", Visitor("s", "a"))
+    assert refused.value.seconds == pytest.approx(9.0)  # nine places, one free each second
+    assert line.place(6) == (1, 1.0)
+
+
+def test_the_estimate_follows_the_replies_that_were_timed():
+    line = FairLine()
+    for _ in range(50):
+        line.timed(2.0)
+    assert line.reply_seconds == pytest.approx(2.0, abs=0.01)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), max_size=60))
+def test_nobody_is_lost_and_no_limit_is_passed(events):
+    line, entered, ran = FairLine(TWO), set(), set()
+    for number, (session, address, ends) in enumerate(events):
+        if ends and line.running:
+            line.leave(next(iter(line.running)))
+        try:
+            line.enter(number, Visitor(f"{address}-{session}", f"{address}"))
+            entered.add(number)
+        except LineFull:
+            pass
+        ran.update(started(line))
+        visitors = list(line.running.values())
+        assert len(visitors) <= TWO.running
+        assert len({v.address for v in visitors}) == len(visitors)
+        assert sorted(line.order()) == sorted(line.waiting)
+    while line.running:
+        line.leave(next(iter(line.running)))
+        ran.update(started(line))
+    assert ran == entered

@@ -1,0 +1,196 @@
+"""The model process: replies side by side, cancellation, crashes, and what hangs."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+
+from sauda.llm.backends.decoding import Decoder, Sampling
+from sauda.llm.backends.model import Model
+from sauda.llm.backends.weights import smollm2
+from sauda.llm.serving.events import Failed, Ready
+from sauda.llm.serving.line import Visitor
+from sauda.llm.serving.process import ProcessEngine
+from sauda.llm.serving.service import ReplyService
+from sauda.llm.serving.worker import ModelWorker
+from sauda.llm.types import Reply, ReplyError, ReplyTimeout
+from tests.support.models import tiny_network
+from tests.support.toy_process import CRASH, CRASH_ONCE, HANG
+
+pytestmark = [pytest.mark.model, pytest.mark.slow]
+COMMAND = (sys.executable, "-m", "tests.support.toy_process")
+GREEDY = Sampling(temperature=0.0, max_new_tokens=30)
+
+
+def service(**more) -> ReplyService:
+    return ReplyService(lambda report: ProcessEngine(report, COMMAND), **more)
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[ModelWorker]:
+    """A model in a process of its own, shared by the tests that leave it as it was."""
+    shared = ModelWorker("toy", service(), "toy", GREEDY)
+    assert isinstance(shared.wait(300), Ready)
+    yield shared
+    shared.service.engine.restart()
+
+
+def chat(words: str) -> list[dict[str, str]]:
+    return [{"role": "system", "content": "Bargain."}, {"role": "user", "content": words}]
+
+
+def visitor(number: int) -> Visitor:
+    return Visitor(f"session {number}", f"address {number}")
+
+
+def together(worker: ModelWorker, words: list[str]) -> list[Reply]:
+    with ThreadPoolExecutor(len(words)) as pool:
+        numbered = enumerate(words)
+        return list(pool.map(lambda n: worker.for_visitor(visitor(n[0]))(chat(n[1]), 7), numbered))
+
+
+def test_replies_of_the_process_are_those_of_the_model_in_this_one(worker):
+    network, tokenizer = tiny_network(smollm2())
+    local = Model(Decoder(network, tokenizer, GREEDY), "toy", "fp32", "here", "0")
+    words = ["sixty", "I say seventy, and not a rupee more than that", "no", "done"]
+    alone = [local(chat(one), 7).text for one in words]
+    assert [reply.text for reply in together(worker, words)] == alone
+    assert [worker(chat(one), 7).text for one in words] == alone  # and again, from the cache
+
+
+def test_replies_that_begin_while_others_are_decoded_change_none_of_them(worker):
+    first = worker.for_visitor(visitor(1)).stream(chat("a long story"), 7)
+    next(first)
+    second = worker.for_visitor(visitor(2))(chat("a short one"), 7)
+    *_, last = first
+    assert last.text == worker(chat("a long story"), 7).text
+    assert second.text == worker(chat("a short one"), 7).text
+
+
+def test_a_cancelled_reply_leaves_the_others_alone(worker):
+    cancelled = worker.for_visitor(visitor(1)).stream(chat("never mind"), 7)
+    next(cancelled)
+    cancelled.close()
+    assert worker.for_visitor(visitor(2))(chat("go on"), 7).finish
+    assert not worker.service.line.running
+
+
+def test_a_model_that_cannot_load_says_why_and_the_others_reply(worker):
+    other = ModelWorker("other", worker.service, "/etc/passwd", GREEDY)
+    assert other.wait(30) == Failed("/etc/passwd", "CannotLoad: no model '/etc/passwd'")
+    assert worker(chat("still there?"), 7).finish
+
+
+def test_a_request_that_breaks_ends_alone(worker):
+    with pytest.raises(ReplyError, match="no grammar"):
+        worker(chat("x"), 7, {"type": "no such type"})
+    assert worker(chat("x"), 7).finish
+
+
+def test_two_models_share_the_tensors_that_are_equal(worker):
+    before = psutil.Process(worker.service.engine.pid).memory_info().rss
+    copy = ModelWorker("copy", worker.service, "copy", GREEDY)
+    assert isinstance(copy.wait(300), Ready)
+    assert copy(chat("same"), 7).text == worker(chat("same"), 7).text
+    assert psutil.Process(worker.service.engine.pid).memory_info().rss < before + 2**28
+
+
+def test_a_killed_process_starts_again_and_the_reply_goes_on(worker):
+    pid = worker.service.engine.pid
+    stream = worker.stream(chat("the end is near"), 7)
+    next(stream)
+    psutil.Process(pid).kill()
+    *_, reply = stream
+    assert reply.text == worker(chat("the end is near"), 7).text
+    assert worker.service.engine.pid != pid
+
+
+def test_a_prompt_that_crashes_the_process_again_is_given_up_and_the_next_one_works(tmp_path):
+    worker = ModelWorker("toy", service(), "toy", GREEDY)
+    worker.wait(300)
+    assert worker(chat(f"{CRASH_ONCE}{tmp_path / 'crashed'}"), 7).finish
+    with pytest.raises(ReplyError, match="ended with the code -9"):
+        worker(chat(CRASH), 7)
+    worker.wait(300)
+    assert worker(chat("after that"), 7).finish
+    worker.service.engine.restart()
+
+
+def test_a_process_that_keeps_crashing_counts_as_failed():
+    worker = ModelWorker("toy", service(), "toy", GREEDY)
+    for _ in range(2):  # twice each: the first crash of a prompt is forgiven
+        worker.wait(300)
+        with pytest.raises(ReplyError):
+            worker(chat(CRASH), 7)
+    assert isinstance(worker.stage, Failed)
+    worker.start(again=True)
+    assert isinstance(worker.wait(300), Ready)
+    worker.service.engine.restart()
+
+
+def test_a_process_that_hangs_is_started_again():
+    worker = ModelWorker("toy", service(reply_limit=3.0), "toy", GREEDY)
+    worker.wait(300)
+    pid = worker.service.engine.pid
+    with pytest.raises(ReplyTimeout, match="within 3 s"):
+        worker(chat(HANG), 7)
+    worker.wait(300)
+    deadline = time.monotonic() + 30
+    while worker.service.engine.pid == pid and time.monotonic() < deadline:
+        time.sleep(0.1)
+    worker.wait(300)
+    assert worker(chat("hello"), 7).finish
+    worker.service.engine.restart()
+
+
+def test_thirty_games_of_one_client_leave_a_polite_visitor_a_place(worker):
+    """A greedy client keeps every place that it gets; the polite visitor is served all the same."""
+    stop, refused = threading.Event(), []
+
+    def greedy(number: int) -> None:
+        own = worker.for_visitor(Visitor(f"game {number}", "greedy"))
+        while not stop.is_set():
+            try:
+                own(chat(f"game {number}"), 7)
+            except ReplyError as error:
+                refused.append(error)
+                time.sleep(0.05)
+
+    with ThreadPoolExecutor(30) as pool:
+        for number in range(30):
+            pool.submit(greedy, number)
+        try:
+            places = []
+            for turn in range(5):
+                stream = worker.for_visitor(Visitor("p", "polite")).stream(chat(f"turn {turn}"), 7)
+                updates = list(stream)
+                places += [u.place for u in updates if not isinstance(u, Reply)]
+                assert updates[-1].finish
+        finally:
+            stop.set()
+    assert refused
+    assert max(places, default=1) == 1  # next in line, or at once
+
+
+PAGE = """
+import sys, time
+from sauda.llm.serving.process import ProcessEngine
+from sauda.llm.serving.service import ReplyService
+service = ReplyService(lambda report: ProcessEngine(report, sys.argv[1:]))
+service.wait("toy", 300)
+print(service.engine.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_when_the_page_is_killed_the_model_process_ends_too():
+    command = [sys.executable, "-c", PAGE, *COMMAND]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
+        process = psutil.Process(int(page.stdout.readline()))
+        page.kill()
+        process.wait(20)  # raises TimeoutExpired where it lives on
