@@ -10,6 +10,9 @@ import gradio as gr
 
 from panels import PANELS
 from panels.haggle import models as haggle_models
+from panels.site.health import trouble_with_temporary_files
+from panels.site.serving import serve
+from panels.site.shutdown import stay_until_stopped
 from panels.ui import theme
 from panels.ui.look import QUIET, trouble
 
@@ -21,7 +24,7 @@ HEADER = (
 
 def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
-    with gr.Blocks(title="Sauda", analytics_enabled=False, delete_cache=(3600, 86400)) as app:
+    with gr.Blocks(title="Sauda", analytics_enabled=False) as app:
         gr.HTML(HEADER)
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
@@ -77,23 +80,15 @@ def main() -> int:
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         print(f"PORT is a number from 1 to 65535, not {port!r}.", file=sys.stderr)
         return 1
+    if sentence := trouble_with_temporary_files():
+        print(sentence, file=sys.stderr)
     theme.serve_fonts()
     haggle_models.load_in_background()
-    app = build_app().queue(max_size=64, api_open=False)  # what is queued cannot skip the queue
+    app = build_app()
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
     try:
-        app.launch(
-            server_name=host,
-            server_port=int(port),
-            theme=theme.THEME,
-            head=theme.HEAD,
-            ssr_mode=False,
-            enable_monitoring=False,
-            footer_links=["api", "settings"],
-            quiet=True,
-            prevent_thread_lock=True,
-        )
+        page = serve(app, host, int(port))
     except OSError:
         print(
             f"Cannot listen on {host}, port {port}: it is busy, or no address of this machine."
@@ -104,7 +99,7 @@ def main() -> int:
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     wait_until_it_answers(url)
     print(f"Sauda is at {url}", flush=True)
-    app.block_thread()
+    stay_until_stopped(app, page.doors)
     return 0
 
 

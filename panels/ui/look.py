@@ -4,11 +4,8 @@ Colours are pairs (light, dark). Type, theme and stylesheet are made from them i
 """
 
 import html
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 
 import plotly.graph_objects as go
@@ -67,6 +64,7 @@ SERIES: Mapping[str, Series] = MappingProxyType(
         "scripted": Series("#7A7785", "#A29FAE", "dot", "circle"),
         "base": Series("#2F8FC9", "#7CC6F2", "dash", "square"),
         "sft": Series("#0072B2", "#3FA0E0", "solid", "diamond"),
+        "distill": Series("#7A6F00", "#C9BC3F", "solid", "pentagon"),
         "grpo": Series("#008A64", "#2FBE91", "solid", "triangle-up"),
         "dpo": Series("#B5569A", "#E08CC8", "solid", "cross"),
         "visitor": Series("#D55E00", "#FF8A3D", "solid", "star"),
@@ -213,7 +211,7 @@ def trouble(error: Exception) -> Markup:
 
 
 def empty(sentence: str, command: str = "") -> Markup:
-    """What stands where nothing is yet: one sentence and the command that makes it."""
+    """Empty state: one sentence and the command that makes what is missing."""
     run = Markup("<pre><code>{}</code></pre>").format(command) if command else ""
     return Markup('<div class="sauda-empty"><p>{}</p>{}</div>').format(sentence, run)
 
@@ -252,9 +250,3 @@ def table(
     ).format(
         caption or "Table", title, row(columns, "th"), Markup("").join(row(r, "td") for r in rows)
     )
-
-
-@cache
-def downloads() -> Path:
-    """A folder of this process for files made to be downloaded; the same name is written over."""
-    return Path(tempfile.mkdtemp(prefix="sauda-"))

@@ -1,4 +1,4 @@
-"""The grey line under every number: how many, which command, which commit, how to play it again."""
+"""The provenance line under every figure: n, command, commit, and how to replay it."""
 
 from markupsafe import Markup
 
@@ -8,12 +8,14 @@ from sauda.records.store import Artifact, load
 
 
 def provenance(artifact: Artifact, extra: str = "") -> Markup:
-    """Where `artifact` comes from, with its badge."""
-    made = artifact.made
-    parts = [extra, made["command"]]
-    if made.get("commit"):
-        parts.append(f"commit {made['commit'][:7]}{' (tree not clean)' if made['dirty'] else ''}")
-    parts.append(made["created"][:10])
+    """The provenance line of `artifact`, with its badge."""
+    recorded = artifact.made
+    parts = [extra, recorded["command"]]
+    if recorded.get("commit"):
+        parts.append(
+            f"commit {recorded['commit'][:7]}{' (tree not clean)' if recorded['dirty'] else ''}"
+        )
+    parts.append(recorded["created"][:10])
     if artifact.origin == "measured":
         method = KINDS[artifact.kind].check.method
         parts.append(f"check it ({method}): python -m sauda verify {artifact.file}")
@@ -27,4 +29,9 @@ def load_or_say(file: str) -> tuple[Artifact | None, Markup]:
     try:
         return load(file), Markup("")
     except ArtifactError as error:
-        return None, empty(f"This cannot be shown: {error.fault}.", error.command)
+        return None, missing(error)
+
+
+def missing(error: ArtifactError) -> Markup:
+    """The empty state in place of what needs a missing or damaged artifact."""
+    return empty(f"This cannot be shown: {error.fault}.", error.command)

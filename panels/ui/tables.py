@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from panels.ui.look import downloads
+from panels.ui.downloads import text_file
 from sauda.records.schemas.base import Interval, Record
 
 MISSING = "–"
@@ -93,7 +93,5 @@ def to_csv(table: pd.DataFrame) -> str:
 
 
 def csv_file(table: pd.DataFrame, name: str) -> str:
-    """The path of a fresh file `name` with the table as CSV, in the download folder."""
-    path = downloads() / name.replace("/", "-").replace(" ", "-")
-    path.write_text(to_csv(table), encoding="utf-8")
-    return str(path)
+    """The path of a file `name` with the table as CSV; raises NotWritten."""
+    return text_file(name, to_csv(table))

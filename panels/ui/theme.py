@@ -10,8 +10,8 @@ import gradio as gr
 
 from panels.ui.look import PALETTE, SERIES
 
-HERE = Path(__file__).parent
-FONTS = HERE / "fonts"
+FOLDER = Path(__file__).parent
+FONTS = FOLDER / "fonts"
 
 _LATIN = (
     "U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+0304,U+0308,U+0329,"
@@ -70,7 +70,12 @@ def _dark_figures() -> str:
 
 
 CSS = "\n".join(
-    (_font_faces(), _variables(), _dark_figures(), (HERE / "look.css").read_text(encoding="utf-8"))
+    (
+        _font_faces(),
+        _variables(),
+        _dark_figures(),
+        (FOLDER / "look.css").read_text(encoding="utf-8"),
+    )
 )
 
 _ICON = (

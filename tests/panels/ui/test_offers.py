@@ -18,8 +18,8 @@ def naive():
 
 
 def test_a_charts_sentence_tells_the_whole_deal(naive):
-    said = offers.summary(offers_of(naive))
-    assert said == (
+    sentence = offers.summary(offers_of(naive))
+    assert sentence == (
         "Offers over 8 rounds: asks from ₹60 to ₹54, bids from ₹48 to ₹51; "
         "closed at ₹51 in round 2."
     )

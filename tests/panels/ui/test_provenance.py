@@ -9,6 +9,6 @@ def test_a_panel_without_its_artifact_shows_a_sentence_and_the_command(monkeypat
         raise ArtifactError(f"artifacts/{file} is not there", "python -m sauda record-episodes")
 
     monkeypatch.setattr(provenance, "load", nothing)
-    found, said = provenance.load_or_say("episodes/showcase.json")
-    assert found is None
-    assert "python -m sauda record-episodes" in said
+    artifact, message = provenance.load_or_say("episodes/showcase.json")
+    assert artifact is None
+    assert "python -m sauda record-episodes" in message

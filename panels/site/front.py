@@ -1,0 +1,75 @@
+"""The answers that are the same for every visitor, made once: the page, its configuration, styles.
+
+Gradio copies the configuration of all components for each of them, a tenth of a second of one core,
+and sends a megabyte. They are kept compressed, for each name under which the page is reached.
+"""
+
+import gzip
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import Headers
+
+from panels.site.headers import Send
+
+SAME = frozenset({"/", "/config", "/theme.css"})
+NAMED_BY = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
+NAMES = 32  # answers that are kept: a caller may come under any name
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole answer of Gradio's app, its body also compressed."""
+
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    compressed: bytes
+
+    async def send(self, send: Send, accepts_gzip: bool) -> None:
+        """Send it, compressed if the caller accepts that."""
+        body = self.compressed if accepts_gzip else self.body
+        size = (b"content-length", str(len(body)).encode())
+        coding = [(b"content-encoding", b"gzip")] if accepts_gzip else []
+        headers = [*self.headers, size, *coding, (b"vary", b"accept-encoding")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+class Front:
+    """ASGI app that answers for `app` where the answer is the same for all."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+        self.kept: OrderedDict[tuple[str | None, ...], Answer] = OrderedDict()
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
+        """Send a kept answer; one that is not kept is asked of the app, and kept if it is good."""
+        if scope["method"] != "GET" or scope["path"] not in SAME:
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        name = (scope["path"], scope["scheme"], *(headers.get(each) for each in NAMED_BY))
+        if name not in self.kept:
+            messages: list[dict[str, Any]] = []
+
+            async def keep(message: dict[str, Any]) -> None:
+                messages.append(message)
+
+            await self.app(scope | {"query_string": b""}, receive, keep)
+            start, *parts = messages
+            if start["status"] != 200:
+                for message in messages:
+                    await send(message)
+                return
+            self._keep(name, start["headers"], b"".join(part.get("body", b"") for part in parts))
+        self.kept.move_to_end(name)
+        await self.kept[name].send(send, "gzip" in headers.get("accept-encoding", ""))
+
+    def _keep(
+        self, name: tuple[str | None, ...], headers: list[tuple[bytes, bytes]], body: bytes
+    ) -> None:
+        own = [pair for pair in headers if pair[0].lower() != b"content-length"]
+        self.kept[name] = Answer(own, body, gzip.compress(body, 6))
+        if len(self.kept) > NAMES:
+            self.kept.popitem(last=False)

@@ -1,0 +1,208 @@
+"""The guard before Gradio: which routes exist, what a call may hold, how many run at a time.
+
+Gradio runs the functions of events in the threads that serve its files too, so calls without a
+limit freeze the page. Events outside its queue pass a fair gate; events in its queue are counted by
+address. A call that its caller no longer waits for leaves the gate.
+"""
+
+import asyncio
+import contextlib
+import json
+import re
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gradio.block_function import BlockFunction
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
+
+from panels.site.calls import (
+    BUSY,
+    MOST_BYTES,
+    NO_EVENT,
+    BadCall,
+    by_position,
+    called_event,
+    checked,
+    read,
+)
+from panels.site.front import Front
+from panels.site.gate import FairGate, GateFull
+from panels.site.headers import with_headers
+from panels.site.internals import own_components, queued_events
+from panels.site.routes import API, Kind, route_of
+from panels.site.streams import Streams
+from panels.site.visitor import address_of
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+BODY_SECONDS = 10  # within which the body of a call has come
+# Events of one address that wait or run in Gradio's queue, by their group.
+IN_QUEUE = {"haggle-reply": 48, "play": 48, "arena": 16}
+IN_QUEUE_OTHERWISE = 8
+# Calls of public events, with their values in a list or under the names of the parameters.
+BY_LIST = f"{API}/call/"
+BY_NAME = f"{BY_LIST}v2/"
+HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[\da-f:.]+\](:\d{1,5})?", re.ASCII | re.IGNORECASE)
+
+
+@dataclass
+class Doors:
+    """Whether the page takes new calls; it takes none once it is about to end."""
+
+    open: bool = True
+
+
+class Guard:
+    """ASGI middleware for Gradio's app."""
+
+    def __init__(
+        self, app: App, gate: FairGate, streams: Streams, doors: Doors, behind_proxy: bool
+    ) -> None:
+        self.app, self.gate, self.streams, self.doors = app, gate, streams, doors
+        self.front = Front(app)
+        self.behind_proxy = behind_proxy  # that may say under which name the page is reached
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        send = with_headers(send)
+        try:
+            await self._answer(self._named(scope), receive, send)
+        except BadCall as refused:
+            await refusal(refused)(scope, receive, send)
+
+    def _named(self, scope: Scope) -> Scope:
+        """The scope without headers by which a caller would choose the page's own address."""
+        host = Headers(scope=scope).get("host")
+        if host is not None and not HOST.fullmatch(host):
+            raise BadCall(400, "The Host header names no host.")
+        if self.behind_proxy:
+            return scope
+        claims = (b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
+        return scope | {"headers": [pair for pair in scope["headers"] if pair[0] not in claims]}
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = route_of(scope["method"], scope["path"], scope["query_string"])
+        address = address_of(scope)
+        if route is None:
+            raise BadCall(404, "The page has nothing at this address.")
+        if not self.doors.open and route.kind in (Kind.RUN, Kind.JOIN):
+            raise BadCall(503, "The page is being restarted; open it again in a minute.")
+        if route.kind in (Kind.HEARTBEAT, Kind.MESSAGES):
+            with self.streams.open(address, route.kind, route.name):
+                await self.app(scope, receive, send)
+        elif route.kind is Kind.RUN:
+            _, replay = await self._call(scope, receive, route.name, queued=False)
+            await self._run(scope, replay, send, address)
+        elif route.kind is Kind.JOIN:
+            event, replay = await self._call(scope, receive, route.name, queued=True)
+            if scope["path"].startswith(BY_NAME):
+                scope = scope | {"path": BY_LIST + route.name}
+            self._count(scope, event, address)
+            await self.app(scope, replay, send)
+        elif route.kind is Kind.CONTROL:
+            await self.app(scope, replayed(json.dumps(await _body(receive)), receive), send)
+        else:
+            await self.front(scope, receive, send)
+
+    async def _call(
+        self, scope: Scope, receive: Receive, name: str, queued: bool
+    ) -> tuple[BlockFunction, Receive]:
+        """The event of a call, and its body as checked, for Gradio to read."""
+        body = await _body(receive)
+        blocks = scope["app"].get_blocks()
+        named, public = (scope["path"].startswith(start) for start in (BY_NAME, BY_LIST))
+        event = called_event({} if named else body, name, blocks.fns, queued)
+        if public and event.api_visibility != "public":
+            raise NO_EVENT
+        if named:
+            body = by_position(body, event)
+        call = checked(body, event, own_components(scope["app"], body.get("session_hash")))
+        if public:
+            call.setdefault("session_hash", uuid.uuid4().hex)
+        if call.get("session_hash") is None:
+            raise BadCall(422, "A call names its session_hash.")
+        scope["app"].state_holder.claim(call["session_hash"], address_of(scope))
+        return event, replayed(json.dumps(call), receive)
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send, address: str) -> None:
+        """Let the event run in its turn, unless its caller leaves before."""
+        body = await receive()
+        gone = asyncio.ensure_future(receive())  # answers once the caller is gone
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(gone.cancel)
+            entering = asyncio.ensure_future(stack.enter_async_context(self.gate.place(address)))
+            await asyncio.wait([entering, gone], return_when=asyncio.FIRST_COMPLETED)
+            if not entering.done():
+                entering.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await entering
+                return
+            try:
+                entering.result()
+            except GateFull:
+                raise BUSY from None
+            await self.app(scope, _in_turn(body, gone), send)
+
+    def _count(self, scope: Scope, event: BlockFunction, address: str) -> None:
+        """Refuse one more event of this address where as many as may are in the queue."""
+        own = sum(
+            other.concurrency_id == event.concurrency_id
+            and address_of(other.request.scope) == address
+            for other in queued_events(scope["app"].get_blocks())
+        )
+        if own >= IN_QUEUE.get(event.concurrency_id, IN_QUEUE_OTHERWISE):
+            raise BUSY
+
+
+async def _body(receive: Receive) -> dict[str, Any]:
+    """The JSON object that a request brings."""
+    parts, size, more = [], 0, True
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise BadCall(400, "The body of the call ended early.")
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > MOST_BYTES:
+                    raise BadCall(413, f"A call has at most {MOST_BYTES // 1024} KiB.")
+                more = message.get("more_body", False)
+    except TimeoutError:
+        raise BadCall(408, f"The call did not come within {BODY_SECONDS} s.") from None
+    return read(b"".join(parts))
+
+
+def replayed(body: str, receive: Receive) -> Receive:
+    """A `receive` that brings `body` first, and then what `receive` brings."""
+    whole = {"type": "http.request", "body": body.encode(), "more_body": False}
+    messages = iter([whole])
+
+    async def replay() -> dict[str, Any]:
+        return next(messages, None) or await receive()
+
+    return replay
+
+
+def _in_turn(body: dict[str, Any], later: asyncio.Future) -> Receive:
+    """A `receive` that brings `body` first, and then what `later` holds."""
+    messages = iter([body])
+
+    async def replay() -> dict[str, Any]:
+        return next(messages, None) or await asyncio.shield(later)
+
+    return replay
+
+
+def refusal(refused: BadCall) -> Response:
+    """The answer to a call that is refused; Gradio's browser side shows `error` or `detail`."""
+    sentence = str(refused)
+    return JSONResponse({"error": sentence, "detail": sentence}, refused.status)

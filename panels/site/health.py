@@ -1,0 +1,128 @@
+"""`/health`: how the page does, as a small JSON object for a person or a monitor."""
+
+import shutil
+import sys
+import tempfile
+import time
+from functools import _lru_cache_wrapper
+
+import psutil
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from panels.site.gate import FairGate
+from panels.site.internals import queued_events, waiting
+from panels.site.sessions import Sessions
+from panels.site.streams import Streams
+from panels.ui.downloads import BYTES, NotWritten, downloads
+from sauda.llm.serving import served
+from sauda.sessions.arena import ArenaGame
+from sauda.sessions.bazaar import Game
+
+MIB = 2**20
+OURS = ("env", "panels", "sauda")  # packages
+
+
+def health_route(gate: FairGate, streams: Streams) -> Route:
+    """The route of `/health`."""
+    began = time.monotonic()
+
+    async def health(request: Request) -> Response:
+        blocks, sessions = request.app.get_blocks(), request.app.state_holder
+        return JSONResponse(
+            {
+                "uptime_s": round(time.monotonic() - began),
+                "sessions": {
+                    "kept": len(sessions.session_data),
+                    "most": sessions.capacity,
+                    "connections": streams.of_address.total(),
+                },
+                "games": games(sessions),
+                "events": {
+                    "running": gate.running.total(),
+                    "at_the_gate": sum(map(len, gate.waiting.values())),
+                    "in_queue": len(queued_events(blocks)),
+                    "waiting_in_queue": waiting(blocks),
+                },
+                "caches": caches(),
+                "language_models": served.own_service().health(),
+                "memory_mib": memory(),
+                "downloads": download_files(),
+                "temporary_files": trouble_with_temporary_files() or "enough room",
+            }
+        )
+
+    return Route("/health", health)
+
+
+def games(sessions: Sessions) -> dict[str, int]:
+    """The visitors' games that are kept: a session has at most one of each kind, for an hour."""
+    over = [
+        state.over
+        for session in list(sessions.session_data.values())
+        for state in list(session.state_data.values())
+        if isinstance(state, Game | ArenaGame)
+    ]
+    most = len((Game, ArenaGame)) * sessions.capacity
+    return {"running": over.count(False), "finished": over.count(True), "most": most}
+
+
+def caches() -> dict[str, dict[str, int]]:
+    """The size and the limit of each `functools.lru_cache` of this code that is not empty.
+
+    Those of `functools.cache` are left out: their arguments come from fixed lists.
+    """
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in OURS:
+            continue
+        for function in list(vars(module).values()):
+            size = function.cache_info() if isinstance(function, _lru_cache_wrapper) else None
+            if size and size.currsize and size.maxsize is not None:
+                label = f"{function.__module__}.{function.__name__}"
+                found[label] = {"kept": size.currsize, "most": size.maxsize}
+    return dict(sorted(found.items()))
+
+
+def download_files() -> dict[str, float] | None:
+    """The files that visitors had written for download; None where there is no folder for them."""
+    try:
+        files = downloads()
+    except NotWritten:
+        return None
+    sizes = list(files.sizes.values())
+    return {
+        "files": len(sizes),
+        "most_files": files.most_files,
+        "mib": round(sum(sizes) / MIB, 1),
+        "most_mib": files.most_bytes / MIB,
+    }
+
+
+def memory() -> dict[str, float]:
+    """Resident memory in MiB: of the page, and of the model process where there is one."""
+    processes = {"page": None, "model_process": getattr(served.own_service().engine, "pid", None)}
+    sizes = {}
+    for name, number in processes.items():
+        if name == "page" or number:
+            try:
+                sizes[name] = round(psutil.Process(number).memory_info().rss / MIB, 1)
+            except psutil.NoSuchProcess:  # it ended just now
+                continue
+    return sizes
+
+
+def trouble_with_temporary_files() -> str:
+    """What is wrong with the folder, in one sentence; empty where nothing is."""
+    try:
+        folder = tempfile.gettempdir()
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        return f"There is no folder for temporary files, so nothing can be downloaded: {error}."
+    if free < BYTES:
+        return (
+            f"The folder for temporary files, {folder}, has {free // MIB} MiB left of the"
+            f" {BYTES // MIB} that downloads need; games go on without it."
+        )
+    return ""

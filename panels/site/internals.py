@@ -1,0 +1,91 @@
+"""What the page reads of Gradio beyond its documented interface, in one place.
+
+`tests/panels/site/test_internals.py` fails when a new version of Gradio changes it.
+"""
+
+import inspect
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import gradio as gr
+from gradio import blocks as gradio_blocks
+from gradio import component_meta
+from gradio.context import LocalContext
+from gradio.queueing import Event
+from gradio.routes import App
+from gradio.utils import get_upload_folder
+
+from panels.site.visitor import visitor_of
+from sauda.llm.serving.line import PAGE, Visitor
+
+
+def queued_events(blocks: gr.Blocks) -> Sequence[Event]:
+    """The events in the queue: those that wait and those that run."""
+    return list(blocks._queue.event_ids_to_events.values())
+
+
+def waiting(blocks: gr.Blocks) -> int:
+    """How many events of the queue have not begun."""
+    return len(blocks._queue)
+
+
+async def cancel(blocks: gr.Blocks, event: Event) -> None:
+    """Take an event out of the queue; one that runs ends at its next piece."""
+    await blocks._queue.clean_events(event_id=event._id)
+
+
+def names(event: Event) -> tuple[str, str]:
+    """Under which its answer can be fetched: the session's name, and its own."""
+    return event.session_hash, event._id
+
+
+def own_components(app: App, session: object) -> dict[int, Any]:
+    """A session's versions of the components by their ids; empty where there is no such session."""
+    kept = app.state_holder.session_data.get(session) if isinstance(session, str) else None
+    return kept.blocks_config.blocks if kept else {}
+
+
+def visitor_of_event() -> Visitor:
+    """Who started the event whose function runs; the page itself outside of events."""
+    request = LocalContext.request.get(None)
+    return visitor_of(request) if request else PAGE
+
+
+def is_awaited() -> bool:
+    """Whether somebody still waits for the event whose function runs; true outside of the queue."""
+    blocks, number = LocalContext.blocks.get(None), LocalContext.event_id.get(None)
+    event = blocks._queue.event_ids_to_events.get(number) if blocks else None
+    return event is None or event.alive
+
+
+def current_session() -> tuple[Any, str] | None:
+    """The holder of all sessions, and the name of the one whose event runs; None outside."""
+    blocks, request = LocalContext.blocks.get(None), LocalContext.request.get(None)
+    return (blocks.state_holder, request.session_hash) if blocks and request else None
+
+
+def forget(blocks: gr.Blocks, session: str) -> None:
+    """Drop what Gradio keeps for a session outside of its state."""
+    queue = blocks._queue
+    kept = (queue.pending_messages_per_session, queue.pending_event_ids_session)
+    for by_session in (*kept, blocks.pending_streams, blocks.pending_diff_streams):
+        by_session.pop(session, None)
+
+
+def remember_constants() -> None:
+    """Let Gradio read each component's signature, and where its cache is, once.
+
+    It reads both whenever it updates a component: a fifth of the time of a scripted reply.
+    """
+    component_meta.inspect = _RememberingInspect()
+    gradio_blocks.get_upload_folder = cache(get_upload_folder)
+
+
+class _RememberingInspect:
+    """The module `inspect` as Gradio's component_meta uses it."""
+
+    getfullargspec = staticmethod(cache(inspect.getfullargspec))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(inspect, name)

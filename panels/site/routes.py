@@ -1,0 +1,60 @@
+"""The routes of Gradio's app that the page uses. All others, such as uploads, do not exist here."""
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+from urllib.parse import parse_qs
+
+
+class Kind(Enum):
+    """What a request at a route costs, and so how it is guarded."""
+
+    READ = auto()  # files and descriptions of the page
+    HEARTBEAT = auto()  # stays open as long as a tab does
+    MESSAGES = auto()  # stays open while events of a session are in the queue
+    RUN = auto()  # runs an event outside the queue
+    JOIN = auto()  # puts an event into the queue
+    CONTROL = auto()  # cancels an event
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where a request goes; `name` is that of the event or of the session in its address."""
+
+    kind: Kind
+    name: str = ""
+
+
+API = "/gradio_api"
+READS = (
+    rf"/|/config/?|/theme\.css|/favicon\.ico|/manifest\.json|/robots\.txt|/pwa_icon(/\d+)?|/health"
+    rf"|/(static|assets|svelte)/.*|{API}/(file=.*|info/?|openapi\.json|theme\.css|app_id/?"
+    rf"|startup-events|queue/status)|{API}/(user|token|login_check)/?|/login_check/?"
+)
+ROUTES = {
+    "GET": [
+        (re.compile(READS, re.DOTALL), Kind.READ),
+        (re.compile(rf"{API}/heartbeat/(?P<name>[\w.-]{{1,64}})", re.ASCII), Kind.HEARTBEAT),
+        (re.compile(rf"{API}/call/\w{{1,64}}/(?P<name>\w{{1,64}})", re.ASCII), Kind.MESSAGES),
+        (re.compile(rf"{API}/queue/data"), Kind.MESSAGES),
+    ],
+    "POST": [
+        (re.compile(rf"{API}/(run|api)/(?P<name>\w{{1,64}})/?", re.ASCII), Kind.RUN),
+        (re.compile(rf"{API}/queue/join/?"), Kind.JOIN),
+        (re.compile(rf"{API}/call/(v2/)?(?P<name>\w{{1,64}})/?", re.ASCII), Kind.JOIN),
+        (re.compile(rf"{API}/(cancel|reset)/?"), Kind.CONTROL),
+    ],
+}
+ROUTES["HEAD"] = ROUTES["GET"][:1]
+
+
+def route_of(method: str, path: str, query: bytes = b"") -> Route | None:
+    """The route of a request; None where the page has none."""
+    for pattern, kind in ROUTES.get(method, ()):
+        found = pattern.fullmatch(path)
+        if found:
+            name = found.groupdict().get("name") or ""
+            if kind is Kind.MESSAGES and not name:
+                name = parse_qs(query.decode("latin-1")).get("session_hash", [""])[0]
+            return Route(kind, name)
+    return None

@@ -1,0 +1,94 @@
+"""Opens the page behind its guard."""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from gradio.routes import App
+from starlette.middleware import Middleware
+
+from panels.site.gate import FairGate
+from panels.site.guard import Doors, Guard
+from panels.site.health import health_route
+from panels.site.internals import cancel, names, queued_events, remember_constants
+from panels.site.routes import Kind
+from panels.site.sessions import Sessions
+from panels.site.streams import Streams
+from panels.site.visitor import trust_proxies
+from panels.ui import theme
+
+LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
+# Gradio runs events in threads of their own then, and never in those that serve the page's files.
+THREADS = 80
+QUEUE = 512  # events in all; `guard.py` limits those of one address
+# Gradio computes statistics of all its last events after each; nobody sees them here.
+VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000"}
+
+
+@dataclass(frozen=True)
+class Served:
+    """A page that is open: Gradio's app, and the doors that a shutdown closes."""
+
+    app: App
+    doors: Doors
+
+
+def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
+    """Open the page at this address, in threads of its own; OSError where it cannot listen."""
+    for name, value in VARIABLES.items():
+        os.environ.setdefault(name, value)
+    remember_constants()
+    gate, streams, doors = FairGate(), Streams(), Doors()
+    parts = {"gate": gate, "streams": streams, "doors": doors}
+    guard = Middleware(Guard, **parts, behind_proxy=trust_proxies())
+    blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
+    app, _, _ = blocks.launch(
+        server_name=host,
+        server_port=port,
+        theme=theme.THEME,
+        head=theme.HEAD,
+        ssr_mode=False,
+        enable_monitoring=False,
+        footer_links=["api", "settings"],
+        quiet=True,
+        prevent_thread_lock=True,
+        run_history=False,
+        max_threads=THREADS,
+        max_file_size=0,
+        app_kwargs={
+            "middleware": [guard],
+            "routes": [health_route(gate, streams)],
+            "lifespan": lifespan(streams),
+        },
+    )
+    return Served(app, doors)
+
+
+def lifespan(streams: Streams) -> Callable[[App], Any]:
+    """What holds while the page is served: lean sessions, and events that somebody waits for."""
+
+    @contextlib.asynccontextmanager
+    async def serving(app: App) -> AsyncIterator[None]:
+        app.state_holder = Sessions(streams)
+        app.state_holder.set_blocks(app.get_blocks())
+        task = asyncio.create_task(_drop_unheard(app.get_blocks(), streams))
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    return serving
+
+
+async def _drop_unheard(blocks: gr.Blocks, streams: Streams) -> None:
+    while True:
+        await asyncio.sleep(1)
+        for event in queued_events(blocks):
+            heard = any(streams.of_session[Kind.MESSAGES, name] for name in names(event))
+            if not heard and time.monotonic() - event.enqueue_time > LISTENS_WITHIN:
+                await cancel(blocks, event)

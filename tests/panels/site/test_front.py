@@ -1,0 +1,85 @@
+"""The page is made once for all visitors, and sent compressed."""
+
+import asyncio
+import gzip
+
+from panels.site.front import NAMES, Front
+
+PAGE = b"<html>" + b"a table " * 1000
+
+
+class Rendered:
+    """An ASGI app that counts how often it makes the page."""
+
+    def __init__(self, status=200):
+        self.status, self.times = status, 0
+
+    async def __call__(self, scope, receive, send):
+        self.times += 1
+        headers = [(b"content-type", b"text/html"), (b"content-length", b"%d" % len(PAGE))]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": PAGE[:9], "more_body": True})
+        await send({"type": "http.response.body", "body": PAGE[9:]})
+
+
+def get(front, path="/", host="page.example", method="GET", query=b"", **headers):
+    """The status, headers and body of an answer."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    pairs = {"host": host} | {name.replace("_", "-"): value for name, value in headers.items()}
+    scope = {
+        "type": "http", "method": method, "path": path, "scheme": "http", "query_string": query,
+        "headers": [(name.encode(), value.encode()) for name, value in pairs.items()],
+    }  # fmt: skip
+    asyncio.run(front(scope, None, send))
+    body = b"".join(message.get("body", b"") for message in sent[1:])
+    return sent[0]["status"], dict(sent[0]["headers"]), body
+
+
+def test_the_page_is_made_once_whatever_its_query():
+    app = Rendered()
+    front = Front(app)
+    for query in (b"", b"tab=haggle", b"__theme=dark"):
+        status, headers, body = get(front, query=query)
+        assert (status, body) == (200, PAGE)
+        assert headers[b"content-length"] == b"%d" % len(PAGE)
+        assert b"content-encoding" not in headers
+    assert app.times == 1
+
+
+def test_who_accepts_it_gets_the_page_compressed():
+    front = Front(Rendered())
+    _, headers, body = get(front, accept_encoding="br, gzip")
+    assert headers[b"content-encoding"] == b"gzip"
+    assert headers[b"content-length"] == b"%d" % len(body)
+    assert headers[b"vary"] == b"accept-encoding"
+    assert len(body) < len(PAGE) / 10
+    assert gzip.decompress(body) == PAGE
+
+
+def test_each_name_of_the_page_has_an_answer_of_its_own_and_they_are_bounded():
+    app = Rendered()
+    front = Front(app)
+    get(front, host="a.example")
+    get(front, host="b.example")
+    get(front, host="a.example", x_forwarded_proto="https")
+    assert app.times == 3
+    for number in range(3 * NAMES):
+        get(front, host=f"{number}.example")
+    assert len(front.kept) == NAMES
+
+
+def test_an_error_and_any_other_path_are_not_kept():
+    app = Rendered(500)
+    front = Front(app)
+    assert get(front)[0] == get(front)[0] == 500
+    assert app.times == 2
+    other = Rendered()
+    front = Front(other)
+    for _ in range(2):
+        get(front, path="/health")
+        get(front, method="HEAD")
+    assert (other.times, len(front.kept)) == (4, 0)

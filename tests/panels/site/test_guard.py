@@ -1,0 +1,283 @@
+"""What a stranger's requests can do to the page, over HTTP."""
+
+import json
+import random
+import tempfile
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from panels.site import internals, serving
+from panels.site.calls import checked
+from panels.site.guard import IN_QUEUE
+from panels.site.internals import queued_events, waiting
+from panels.transcripts import episodes
+from sauda.llm.serving.line import Visitor
+from sauda.records.store import ROOT
+from tests.support.site import PATIENCE, Site
+
+pytestmark = pytest.mark.slow
+
+AT_ONCE = 45  # more than the 40 threads that serve files
+CALLERS = 70
+ODD = [
+    None, True, 0, -1, 3, 0.5, 1e308, 10**30, "", "a", "7", "../../etc/passwd", "x" * 5000,
+    "x" * 300_000, [], [[]], {}, {"path": "/etc/passwd"}, {"__type__": "update"}, [None],
+    ["mini"] * 9, "mini+/etc/passwd", "sauda-8b", "\x00", "\ud800", '{"action_type": 5}', "₹ 500",
+    "accept", "walk away",
+]  # fmt: skip
+GAME = {"data": ["classic/single_deal", "expert", "7"]}
+LEAKS = ("Traceback", ".py", str(ROOT.parent), tempfile.gettempdir())
+
+
+def posted(site: Site, route: str, body: Any) -> tuple[int, str]:
+    """The status and the text of the answer to one call."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    kind = {"content-type": "application/json"}
+    answer = site.shared.post(f"/gradio_api/{route}", content=content, headers=kind)
+    return answer.status_code, answer.text
+
+
+def assert_answers(site: Site) -> None:
+    """The page comes, and a game of a polite caller is played."""
+    with site.client() as client:
+        assert client.get("/").status_code == 200
+        event = client.post("/gradio_api/call/play", json=GAME).json()["event_id"]
+        assert "event: complete" in client.get(f"/gradio_api/call/play/{event}").text
+
+
+def at_once(count: int, call: Callable[[int], Any]) -> list[Any]:
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(call, range(count)))
+
+
+def usual_call(site: Site, number: int, session: str) -> dict[str, Any]:
+    """A call of event `number` with the values that its inputs have at first."""
+    inputs = site.blocks.fns[number].inputs
+    data = json.loads(json.dumps([getattr(part, "value", None) for part in inputs], default=str))
+    return {"data": data, "fn_index": number, "session_hash": session}
+
+
+def malformed(site: Site, stream: random.Random) -> tuple[str, bytes]:
+    """A route and a body that is wrong in some way, or in none."""
+    number, event = stream.choice([(i, e) for i, e in site.blocks.fns.items() if e.fn])
+    data = [
+        stream.choice(ODD) if stream.random() < 0.4 else getattr(part, "value", None)
+        for part in event.inputs
+    ]
+    body = {"data": data, "fn_index": number, "session_hash": stream.choice(["one", "two"])}
+    if stream.random() < 0.3:
+        body[stream.choice([*body, "trigger_id", "event_data", "batched", "event_id"])] = (
+            stream.choice(ODD)
+        )
+    if stream.random() < 0.1:
+        del body[stream.choice(list(body))]
+    content = json.dumps(body, default=str).encode()
+    if stream.random() < 0.1:
+        content = content[: stream.randrange(len(content))]
+    usual = ["run/predict", "run/predict", "api/predict", "queue/join"]
+    rare = ["call/play", "call/send", "run/play", "cancel", "reset", "upload", "call/v2/play"]
+    return stream.choice(usual if stream.random() < 0.8 else rare), content
+
+
+def test_45_calls_at_once_of_any_event_with_any_arguments_leave_the_page_answering(site):
+    for round_number in range(3):
+
+        def call(number: int, seed: int = round_number) -> int:
+            return posted(site, *malformed(site, random.Random(f"{seed} {number}")))[0]
+
+        seen = Counter(at_once(AT_ONCE, call))
+        assert max(seen) < 500, seen
+    assert_answers(site)
+
+
+def test_45_calls_at_once_of_each_event_outside_the_queue_leave_the_page_answering(site):
+    def call(number: int) -> int:
+        return posted(site, "run/predict", usual_call(site, number, uuid.uuid4().hex))[0]
+
+    outside = [i for i, event in site.blocks.fns.items() if event.fn and not event.queue]
+    begin = site.event_number("haggle.callbacks", "begin")
+    for number in [begin, *random.Random(0).sample(outside, 3)]:
+        assert set(at_once(AT_ONCE, lambda _, number=number: call(number))) <= {200, 422}
+    assert_answers(site)
+
+
+def test_every_event_may_be_given_what_the_page_opens_with(site):
+    components = site.blocks.default_config.blocks
+    for event in site.blocks.fns.values():
+        if event.fn is None:
+            continue
+        opening = [
+            None if part.stateful else part.get_config().get("value") for part in event.inputs
+        ]
+        body = {"data": opening, "session_hash": "opening"}
+        assert len(checked(body, event, components)["data"]) == len(opening)
+
+
+def test_malformed_calls_are_refused_and_nothing_leaks(site):
+    stream, seen = random.Random(1), Counter()
+    for _ in range(300):
+        status, text = posted(site, *malformed(site, stream))
+        seen[status] += 1
+        assert status < 500, text
+        assert status < 400 or not any(leak in text for leak in LEAKS), text
+    assert seen[422] > 20  # the calls were wrong
+    assert seen[200] > 20  # and some were right
+    assert_answers(site)
+
+
+def test_of_70_callers_of_play_at_once_as_many_play_as_may_wait(site):
+    def play(_: int) -> int:
+        answer = site.shared.post("/gradio_api/call/play", json=GAME)
+        if answer.status_code != 200:
+            assert "try again" in answer.json()["error"]
+            return answer.status_code
+        game = site.shared.get(f"/gradio_api/call/play/{answer.json()['event_id']}")
+        assert "event: complete" in game.text
+        return 200
+
+    seen = Counter(at_once(CALLERS, play))
+    assert set(seen) <= {200, 429}
+    assert seen[200] >= IN_QUEUE["play"]
+    assert_answers(site)
+
+
+@pytest.fixture
+def held_play(site, monkeypatch):
+    """The API's only slot is taken until the test ends."""
+    number, ends = site.event_number("artifacts.tab", "play"), threading.Event()
+    monkeypatch.setattr(site.blocks.fns[number], "fn", lambda *given: ends.wait(PATIENCE) and {})
+    yield number
+    ends.set()
+    until(lambda: not queued_events(site.blocks))
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Return once `holds()`; fails after PATIENCE."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_the_queue_holds_so_many_events_of_an_address_and_refuses_the_next(site, held_play):
+    answers = [posted(site, "call/play", GAME) for _ in range(IN_QUEUE["play"] + 1)]
+    assert [status for status, _ in answers] == [200] * IN_QUEUE["play"] + [429]
+
+
+def test_events_whose_answers_nobody_fetches_leave_the_queue(site, held_play, monkeypatch):
+    monkeypatch.setattr(serving, "LISTENS_WITHIN", 0.5)
+    for _ in range(5):
+        assert posted(site, "call/play", GAME)[0] == 200
+    until(lambda: [event.alive for event in queued_events(site.blocks)] == [False])
+    assert waiting(site.blocks) == 0
+
+
+def test_an_event_in_the_queue_is_fetched_under_the_callers_own_session(
+    site, held_play, monkeypatch
+):
+    monkeypatch.setattr(serving, "LISTENS_WITHIN", 0.5)
+    session = uuid.uuid4().hex
+    body = {**GAME, "fn_index": held_play, "session_hash": session}
+    assert posted(site, "queue/join", body)[0] == 200
+    with (
+        site.client() as client,
+        client.stream("GET", f"/gradio_api/queue/data?session_hash={session}") as stream,
+    ):
+        time.sleep(2.5)  # longer than the events of others are kept
+        (event,) = queued_events(site.blocks)
+        assert event.alive
+        assert stream.status_code == 200
+
+
+def test_the_snippets_of_the_api_page_name_addresses_that_answer(site):
+    """Its curl snippet gives the values by name, and fetches the game under its number."""
+    game = {"task_name": "classic/single_deal", "policy_name": "expert", "seed": "7"}
+    status, text = posted(site, "call/v2/play", game)
+    assert status == 200
+    answer = site.shared.get(f"/gradio_api/call/play/{json.loads(text)['event_id']}").text
+    assert "event: complete" in answer
+    assert '"seed": "7"' in answer
+
+
+@pytest.mark.parametrize("game", [{}, {"task_name": "a"}, GAME, {"fn_index": 0, "data": []}])
+def test_a_call_by_name_that_lacks_a_parameter_is_told_which_there_are(site, game):
+    status, text = posted(site, "call/v2/play", game)
+    assert status == 422
+    assert json.loads(text)["error"] == "A call has the parameters task_name, policy_name, seed."
+    assert posted(site, "call/v2/send", game)[0] == 404
+
+
+@pytest.mark.parametrize("route", ["run/predict", "api/predict", "run/play", "api/play"])
+def test_an_event_of_the_queue_cannot_be_called_past_it(site, route):
+    for number, event in site.blocks.fns.items():
+        if event.queue and event.fn:
+            assert posted(site, route, usual_call(site, number, "past"))[0] == 404
+
+
+def test_an_event_outside_the_queue_cannot_be_put_into_it(site):
+    call = usual_call(site, site.event_number("haggle.callbacks", "send"), "into")
+    assert posted(site, "run/predict", call)[0] == 200
+    assert posted(site, "queue/join", call)[0] == 404
+    assert posted(site, "call/send", {"data": call["data"]})[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/gradio_api/upload"),
+        ("POST", "/gradio_api/component_server"),
+        ("POST", "/gradio_api/process_recording"),
+        ("POST", "/gradio_api/vibe-code"),
+        ("POST", "/gradio_api/run-history/connect"),
+        ("GET", "/gradio_api/deep_link?session_hash=one"),
+        ("GET", "/gradio_api/proxy=https://example.com"),
+        ("GET", "/gradio_api/custom_component/a/client/b/c"),
+        ("GET", "/gradio_api/heartbeat/" + "x" * 65),
+        ("GET", "/monitoring"),
+        ("PUT", "/"),
+    ],
+)
+def test_routes_that_the_page_does_not_use_are_not_there(site, method, path):
+    with site.client() as client:
+        answer = client.request(method, path)
+        assert answer.status_code == 404
+        assert answer.json()["error"] == "The page has nothing at this address."
+
+
+def test_a_caller_cannot_choose_the_address_of_the_page(site):
+    claims = {"x-forwarded-host": "evil.example", "x-gradio-server": "http://evil.example"}
+    with site.client(**claims) as client:
+        assert "evil.example" not in client.get("/").text + client.get("/config").text
+        assert client.get("/", headers={"host": "a b"}).status_code == 400
+
+
+def test_a_game_of_a_language_model_ends_once_nobody_waits_for_it(site, monkeypatch):
+    """It stands in line as a request of its visitor, move by move."""
+    seen, ended = [], threading.Event()
+
+    def policy(obs, rng):
+        seen.append(internals.visitor_of_event())
+        time.sleep(0.05)
+        return episodes.while_awaited(lambda obs, rng: None)(obs, rng)
+
+    def play(*given):
+        try:
+            while True:
+                policy(None, None)
+        finally:
+            ended.set()
+
+    number = site.event_number("transcripts.callbacks", "replay")
+    monkeypatch.setattr(site.blocks.fns[number], "fn", play)
+    monkeypatch.setattr(serving, "LISTENS_WITHIN", 1.0)
+    call = usual_call(site, number, "leaves")
+    assert posted(site, "queue/join", call)[0] == 200
+    assert ended.wait(PATIENCE)
+    assert set(seen) == {Visitor("leaves", "127.0.0.1")}

@@ -1,0 +1,170 @@
+"""What a visitor's session costs, how long it is kept, and what is said once it is gone."""
+
+import gc
+import json
+import time
+import tracemalloc
+import uuid
+from collections.abc import Iterator
+
+import gradio as gr
+import pytest
+from gradio.state_holder import SessionState
+
+from panels.site import sessions
+from panels.site.routes import Kind
+from panels.site.sessions import Sessions
+from panels.site.streams import Streams
+from tests.support.site import Site
+
+IDLE, MOST_BYTES = 100, 25_000
+
+
+@pytest.fixture
+def blocks() -> gr.Blocks:
+    with gr.Blocks() as page:
+        name = gr.Textbox("a")
+        count = gr.State([0])
+        button = gr.Button()
+        button.click(lambda text, kept: (text, kept), [name, count], [name, count])
+    return page
+
+
+@pytest.fixture
+def holder(blocks) -> Iterator[Sessions]:
+    kept = Sessions(Streams())
+    kept.set_blocks(blocks)
+    return kept
+
+
+def part(blocks: gr.Blocks, kind: type) -> int:
+    return next(number for number, block in blocks.blocks.items() if isinstance(block, kind))
+
+
+def test_states_and_changed_components_are_a_sessions_own(blocks, holder):
+    name, count = part(blocks, gr.Textbox), part(blocks, gr.State)
+    holder["one"][count].append(1)
+    holder["one"][name] = changed = gr.Textbox(max_length=5, render=False)
+    assert (holder["one"][count], holder["two"][count]) == ([0, 1], [0])
+    assert holder["one"][name] is changed
+    assert holder["two"][name] is blocks.blocks[name]
+    assert name in holder["two"]
+
+
+def test_of_a_component_that_reads_values_as_at_first_a_session_keeps_the_newest_alone(
+    blocks, holder
+):
+    name, button = part(blocks, gr.Textbox), part(blocks, gr.Button)
+    holder["one"][name] = gr.Textbox(max_length=5, render=False)
+    holder["one"][name] = shown = gr.Textbox(placeholder="say", render=False)
+    assert holder["one"][name] is shown  # Gradio answers with its properties at once
+    holder["one"][button] = gr.Button(visible=False, render=False)
+    assert holder["one"][name] is blocks.blocks[name]
+
+
+def test_a_lean_session_says_of_its_parts_what_gradios_own_does(blocks, holder):
+    theirs, ours = SessionState(blocks), holder["one"]
+    for number in [*blocks.blocks, 10**6]:
+        assert (number in ours) == (number in theirs)
+        assert ours.get(number) is theirs.get(number) or ours.get(number) == theirs.get(number)
+    assert dict(ours.blocks_config.fns) == theirs.blocks_config.fns
+    assert list(ours.components) == []  # no configurations: there are no links to a state
+
+
+def test_a_session_goes_some_time_after_its_tab_and_not_before(holder, monkeypatch):
+    now = time.monotonic()
+    later = [now]
+    monkeypatch.setattr(sessions.time, "monotonic", lambda: later[0])
+    assert holder["left"] is not holder["open"]
+    with holder.streams.open("a", Kind.HEARTBEAT, "open"):
+        later[0] = now + sessions.LEFT_FOR - 1
+        holder.delete_all_expired_state()
+        assert set(holder.session_data) == {"left", "open"}
+        later[0] = now + sessions.LEFT_FOR + 1
+        holder.delete_all_expired_state()
+        assert set(holder.session_data) == set(holder.last_used) == {"open"}
+    assert set(holder.put_away) == {"left"}
+
+
+def test_one_address_cannot_push_out_the_sessions_of_another(holder, monkeypatch):
+    monkeypatch.setattr(sessions, "OF_ADDRESS", 3)
+    for name, address in [("polite", "a"), *((f"greedy {n}", "b") for n in range(5))]:
+        holder.claim(name, address)
+        assert holder[name]
+    assert list(holder.session_data) == ["polite", "greedy 2", "greedy 3", "greedy 4"]
+    holder.claim("polite", "b")  # the visitor's address changed
+    assert list(holder.of_address["b"]) == ["greedy 3", "greedy 4", "polite"]
+    assert "a" not in holder.of_address
+
+
+def test_the_oldest_session_goes_where_there_are_too_many(holder):
+    holder.capacity = 2
+    for name in ("one", "two", "one", "three"):
+        assert holder[name]
+    assert list(holder.session_data) == ["one", "three"]
+
+
+# The page
+
+
+def call(site: Site, name: str, session: str, *data: object, nth: int = 0) -> list:
+    """The outputs of the `nth` event outside the queue whose function is `name`."""
+    number = site.event_numbers(*name.rsplit(".", 1))[nth]
+    return json.loads(site.call(number, list(data), session))["data"]
+
+
+def open_page(site: Site, session: str) -> None:
+    """What a browser calls when it opens the page."""
+    load = [n for n, e in site.blocks.fns.items() if e.fn and ("load" in {t[1] for t in e.targets})]
+    for number in load:
+        site.call(number, [None] * len(site.blocks.fns[number].inputs), session)
+
+
+@pytest.mark.slow
+def test_visitors_who_open_the_page_and_do_nothing_cost_little_and_go(site, monkeypatch):
+    for _ in range(20):
+        open_page(site, uuid.uuid4().hex)
+    monkeypatch.setattr(sessions, "LEFT_FOR", 0)
+    site.app.state_holder.delete_all_expired_state()
+    monkeypatch.undo()
+    tracemalloc.start()
+    try:
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(IDLE):
+            open_page(site, uuid.uuid4().hex)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+        assert len(site.app.state_holder.session_data) == IDLE
+        assert (after - before) / IDLE < MOST_BYTES
+        monkeypatch.setattr(sessions, "LEFT_FOR", 0)
+        site.app.state_holder.delete_all_expired_state()
+        gc.collect()
+        gone, _ = tracemalloc.get_traced_memory()
+        assert (gone - before) / IDLE < MOST_BYTES / 5
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.slow
+def test_an_event_can_change_what_a_component_shows(site):
+    action = json.dumps({"action_type": "send_message", "message": "Hello"})
+    _, payment, _, _, message = call(
+        site, "gpu_arena.callbacks.choose_action", "shows", action, nth=-1
+    )
+    assert (payment["visible"], message["visible"], message["value"]) == (False, True, "Hello")
+
+
+@pytest.mark.slow
+def test_a_visitor_is_told_whether_the_page_was_restarted_or_the_tab_was_left(site, monkeypatch):
+    message = [None, None, "500", "this page", "en"]
+    problem = json.dumps(call(site, "haggle.callbacks.send", "of-the-page-before", *message))
+    assert "The page was restarted, and this game was lost; press" in problem
+    open_page(site, "left")
+    played = json.dumps(call(site, "haggle.callbacks.send", "left", *message))
+    assert "was lost" not in played
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "LEFT_FOR", 0)
+        site.app.state_holder.delete_all_expired_state()
+    problem = json.dumps(call(site, "haggle.callbacks.send", "left", *message))
+    assert "This game was put away 10 minutes after its tab was left; press" in problem

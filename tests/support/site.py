@@ -1,0 +1,93 @@
+"""The page behind its guard, served from this process, its language model a toy."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from app import build_app
+from panels.haggle import models
+from panels.site.guard import Doors
+from panels.site.serving import serve
+from sauda.llm.serving import served
+from sauda.llm.serving.service import ReplyService
+from sauda.llm.serving.threads import ThreadEngine
+from sauda.llm.types import Reply
+
+MANY = httpx.Limits(max_connections=100)
+PATIENCE = 60  # seconds for an answer; tests share the cores
+
+
+class Toy:
+    """A model whose every reply is the same few words."""
+
+    source = "toy"
+
+    def stream(self, messages, seed, schema=None) -> Iterator[Reply]:
+        yield Reply("I bid", self.source, 2)
+        yield Reply("I bid 100", self.source, 3, "stop")
+
+
+@dataclass(frozen=True)
+class Site:
+    """A page that is served from this process."""
+
+    address: str
+    app: Any  # Gradio's FastAPI app
+    doors: Doors
+    shared: httpx.Client  # of all callers; making one takes longer than most calls
+
+    @property
+    def blocks(self) -> Any:
+        return self.app.get_blocks()
+
+    def client(self, **headers: str) -> httpx.Client:
+        return httpx.Client(base_url=self.address, timeout=PATIENCE, headers=headers)
+
+    def event_number(self, module: str, name: str) -> int:
+        """The index of the first event whose function is `name` of the module `panels.{module}`."""
+        return self.event_numbers(module, name)[0]
+
+    def event_numbers(self, module: str, name: str) -> list[int]:
+        """The indices of all such events."""
+        sought = (f"panels.{module}", name)
+        return [
+            number
+            for number, event in self.blocks.fns.items()
+            if event.fn and (event.fn.__module__, event.fn.__name__) == sought
+        ]
+
+    def call(self, number: int, data: list[Any], session: str) -> str:
+        """The answer of event `number`, which runs in the queue or outside of it, as text."""
+        body = {"data": data, "fn_index": number, "session_hash": session}
+        if not self.blocks.fns[number].queue:
+            answer = self.shared.post("/gradio_api/run/predict", json=body)
+            assert answer.status_code == 200, answer.text
+            return answer.text
+        assert self.shared.post("/gradio_api/queue/join", json=body).status_code == 200
+        text = self.shared.get(f"/gradio_api/queue/data?session_hash={session}").text
+        assert '"success":true' in text.replace(": ", ":"), text
+        return text
+
+
+@contextmanager
+def served_page() -> Iterator[Site]:
+    """Context: the whole page at a free port of this machine."""
+    toy = ReplyService(lambda report: ThreadEngine(report, lambda name: Toy()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(served, "own_service", lambda: toy)
+        models.models.cache_clear()
+        blocks = build_app()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        page = serve(blocks, "127.0.0.1", port)
+        address = f"http://127.0.0.1:{port}"
+        with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
+            yield Site(address, page.app, page.doors, shared)
+        blocks.close()
+    models.models.cache_clear()
