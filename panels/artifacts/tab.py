@@ -1,16 +1,21 @@
-"""Artifacts & API: every file with what made it, to download and check; how to use it from code."""
+"""Artifacts & API: every file with its command, for download and checking; use from code."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import gradio as gr
+import numpy as np
 from markupsafe import Markup
 
-from env import TASKS, rollout
+from env import TASKS, Policy, rollout
+from panels.artifacts import load as load_test
 from panels.artifacts import speeds
-from panels.ui.look import badge, downloads, heading, note, table
+from panels.site.internals import is_awaited
+from panels.ui.downloads import NotWritten, downloads, offered
+from panels.ui.look import QUEUED, badge, heading, note, table
 from sauda.games import policies_of
 from sauda.games.transcript import to_json
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
@@ -18,6 +23,7 @@ from sauda.records.seeds import SEED_BITS, whole_seed
 from sauda.records.store import ROOT, bundle, load, sha256
 
 TITLE = "Artifacts & API"
+PLAY_SECONDS = 10.0  # that a game over the API may take
 
 SHELL = """\
 # one episode as a transcript, and as data
@@ -78,9 +84,10 @@ def row(entry: Entry, root: Path) -> tuple[object, ...]:
     path = root / entry.file
     name = Markup('<a href="{}" download>{}</a>').format(url(path), entry.file)
     digest = sha256(path)
-    made = artifact.made
+    provenance = artifact.made
     at = Markup("{}<br>{}").format(
-        command(made["command"]), f"{made['created'][:10]} {(made.get('commit') or '')[:7]}"
+        command(provenance["command"]),
+        f"{provenance['created'][:10]} {(provenance.get('commit') or '')[:7]}",
     )
     return (
         name,
@@ -108,7 +115,8 @@ def url(path: Path) -> str:
 def play(task_name: str, policy_name: str, seed: str) -> dict[str, Any]:
     """Play one episode of a task with a scripted policy in the learner's seat.
 
-    The rules of every task end a game within a few hundred moves.
+    The rules of every task end a game within a few hundred moves; one that is not over after ten
+    seconds is given up.
 
     Args:
         task_name: such as classic/single_deal; an unknown one is answered with those there are
@@ -120,10 +128,26 @@ def play(task_name: str, policy_name: str, seed: str) -> dict[str, Any]:
         the grade
     """
     task = TASKS[one_of("task", task_name, TASKS)]
-    policies = policies_of(task)  # scripts alone: no name of a model or a file is looked up
+    try:
+        policies = policies_of(task)  # scripts alone: no name of a model or a file is looked up
+    except ArtifactError as error:  # the pilot's weights
+        raise gr.Error(f"{error}.", print_exception=False) from None
     name = one_of("policy", policy_name, policies)
-    played = rollout(task, policies[name], seed_in(seed))
+    played = rollout(task, within(policies[name], PLAY_SECONDS), seed_in(seed))
     return {**to_json(played, name), "seed": str(played.seed)}  # JavaScript would round a number
+
+
+def within(policy: Policy, seconds: float) -> Policy:
+    """`policy`, which raises `gr.Error` once the game has lasted longer, or nobody waits for it."""
+    deadline = time.monotonic() + seconds
+
+    def play(obs: Any, rng: np.random.Generator) -> Any:
+        if time.monotonic() > deadline or not is_awaited():
+            sentence = f"The game was not over after {seconds:g} s, or nobody waited for it."
+            raise gr.Error(sentence, print_exception=False)
+        return policy(obs, rng)
+
+    return play
 
 
 def one_of(kind: str, name: object, known: Mapping[str, object]) -> str:
@@ -143,15 +167,42 @@ def seed_in(text: object) -> int:
         raise gr.Error(sentence, print_exception=False) from None
 
 
+def zip_file(root: Path = ROOT) -> str:
+    """The path of a zip with every artifact as it is now; raises NotWritten."""
+    try:
+        found = [(path, path.stat()) for path in sorted(root.rglob("*"))]
+    except OSError as error:  # a file was deleted just now
+        raise NotWritten(error) from None
+    state = str([(path, stat.st_mtime_ns, stat.st_size) for path, stat in found])
+    return str(downloads().write("sauda-artifacts.zip", state, lambda path: bundle(path, root)))
+
+
+def make_zip() -> tuple[gr.Button, gr.DownloadButton, Markup]:
+    """In place of the button that makes the zip, the one that downloads it; or why it cannot."""
+    path, problem = offered(zip_file)
+    if path is None:
+        return gr.Button(), gr.DownloadButton(), problem
+    label = f"Download the zip, {Path(path).stat().st_size / 2**20:.0f} MiB"
+    return gr.Button(visible=False), gr.DownloadButton(label, value=path, visible=True), problem
+
+
+def _offer_zip() -> None:
+    with gr.Row(elem_classes="sauda-actions"):
+        make = gr.Button("Pack all files in one zip", size="sm", scale=0)
+        ready = gr.DownloadButton("Download the zip", visible=False, size="sm", scale=0)
+    problem = gr.HTML()
+    one_at_a_time = {**QUEUED, "concurrency_id": "zip", "concurrency_limit": 1}
+    make.click(make_zip, None, [make, ready, problem], **one_at_a_time)
+
+
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.set_static_paths([ROOT])
     gr.HTML(heading(TITLE, "Every measured or published figure here is in one of these files."))
     gr.HTML(listing())
-    path = downloads() / "sauda-artifacts.zip"
-    bundle(path)
-    gr.DownloadButton("All files in one zip", value=str(path), size="sm", scale=0)
+    _offer_zip()
     speeds.build()
+    load_test.build()
     gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12:"))
     gr.Code(SHELL, language="shell", interactive=False, show_label=False, show_line_numbers=False)
     gr.HTML(

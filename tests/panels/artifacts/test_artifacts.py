@@ -1,9 +1,12 @@
 """The list of artifacts and the snippets of the Artifacts tab."""
 
+import pytest
+
 from panels.artifacts import tab as artifacts
 from sauda.records.kinds import FILES
 
 
+@pytest.mark.slow
 def test_every_file_is_listed_with_a_download_and_its_hash():
     shown = str(artifacts.listing())
     for entry in FILES:
