@@ -16,9 +16,10 @@ from sauda.commands import (
     verify,
 )
 from sauda.commands.bench import command as bench
+from sauda.commands.loadtest import command as loadtest
 
-GROUPS = (episodes, evaluate, compare_models, measurements, train, jobs, verify, bench, readme,
-          screenshots)  # fmt: skip
+GROUPS = (episodes, evaluate, compare_models, measurements, train, jobs, verify, bench, loadtest,
+          readme, screenshots)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Tells:
-    """The signals of one move; the defaults are those of a seller who shows nothing."""
+    """The signals of one move; the defaults are neutral."""
 
     verbal_urgency: float = 0.0
     verbal_confidence: float = 0.5

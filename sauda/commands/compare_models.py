@@ -39,14 +39,14 @@ def compare_models(options: argparse.Namespace) -> int:
             f"[{row['grade']['low']:.4f}, {row['grade']['high']:.4f}]  "
             f"forfeits {row['ends']['forfeit']}  {counts}"
         )
-    for gain in data["climbs"]:
+    for gain in data["stage_gains"]:
         print(
             f"{gain['task']:28} {gain['before']:>10} to {gain['after']:10} {gain['on']:6} n "
             f"{gain['n']:4} {gain['difference']:+.4f} [{gain['low']:+.4f}, {gain['high']:+.4f}]"
         )
-    for gap in data.get("ways", ()):
+    for gap in data.get("gap_closed", ()):
         print(
-            f"{gap['task']:28} {gap['policy']:10} n {gap['n']:4} {gap['part']:.1%} "
+            f"{gap['task']:28} {gap['policy']:10} n {gap['n']:4} {gap['share']:.1%} "
             f"[{gap['low']:.1%}, {gap['high']:.1%}] of the gap to {config.goal} closed"
         )
     return 0

@@ -31,7 +31,10 @@ def add(commands: Any) -> None:
         "--episodes", type=int, default=None, help="a task and policy; 1000, in the arena 200"
     )
     parser.add_argument(
-        "--baseline", default=None, help="of the differences; the rule expert, else the first"
+        "--baseline",
+        default=None,
+        help="policy that the others are compared with; by default rule_based in the bazaar and "
+        "rule_based_expert in the arena, or the first policy where that one is not evaluated",
     )
     parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
     about = "compare our classic family with the published game"

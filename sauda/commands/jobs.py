@@ -70,7 +70,7 @@ def _add_train(verbs: Any) -> None:
 
 
 def configured(options: argparse.Namespace) -> Job:
-    """The job that the options describe, no machine chosen; ValueError says what was expected."""
+    """The job that the options describe, without a machine; ValueError for a wrong option."""
     stages = STAGES if options.stage == "all" else (options.stage,)
     results = options.to
     if (folder := local_folder(results)) is not None:

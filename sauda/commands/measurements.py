@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sauda.commands.console import add_command, interval, save_measured
+from sauda.llm.backends.weights import CACHE
 from sauda.records.store import sha256
 
 
@@ -17,6 +18,9 @@ def add(commands: Any) -> None:
     add_command(commands, "leakage", leakage, about)
     about = "calibrate the belief buyer; compare it with prices alone"
     add_command(commands, "belief", belief, about)
+    about = "the pilot and other buyers with prices that err by 0, 3 and 5 % of the limit"
+    parser = add_command(commands, "robustness", robustness, about)
+    parser.add_argument("--workers", type=int, default=2, help="processes that play")
     about = "labs pitch before the rule judge: an adapting advocate against a control"
     parser = add_command(commands, "pitching", pitching, about)
     parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
@@ -67,7 +71,7 @@ def leakage(options: argparse.Namespace) -> int:
     prices = words["prices"]["mean"]
     print(f"R2 of the reservation price: prices {prices:.3f}, words add {words['gain']}")
     for row in data["careers"]:
-        print(f"a soft history costs {row['then']} {row['lost']}")
+        print(f"a soft history costs {row['policy']} {row['lost']}")
     return 0
 
 
@@ -83,7 +87,7 @@ def belief(options: argparse.Namespace) -> int:
         print(
             f"{row['task']:14} after {row['round']} rounds, {row['evidence']:24} n {row['n']:4}  "
             f"{covered}  reservation price off by {row['error']['mean']:.4f}  type right "
-            f"{row['types']['right']:.3f}, Brier {row['types']['brier']:.3f}"
+            f"{row['types']['accuracy']:.3f}, Brier {row['types']['brier']:.3f}"
         )
     for row in data["inputs"]:
         print(
@@ -98,6 +102,23 @@ def belief(options: argparse.Namespace) -> int:
     return 0
 
 
+def robustness(options: argparse.Namespace) -> int:
+    """Save the grades with unsteady hands and print them. A stopped run goes on where it was."""
+    from sauda.evaluation.market.robustness import Config
+    from sauda.evaluation.market.robustness import robustness as run
+
+    config = Config()
+    data = run(config, options.workers, CACHE / "robustness")
+    save_measured("robustness.json", asdict(config), data)
+    for row in data["rows"]:
+        gap = f"  less the pilot {interval(row['less_pilot'])}" if row["less_pilot"] else ""
+        print(
+            f"{row['task']:14} error {row['error']:.0f} %  {row['policy']:9} n {row['n']:4}  "
+            f"grade {interval(row['grade'])}{gap}"
+        )
+    return 0
+
+
 def pitching(options: argparse.Namespace) -> int:
     """Save the judged negotiations and print a row an advocate."""
     from sauda.evaluation.pitching import Config
@@ -105,7 +126,7 @@ def pitching(options: argparse.Namespace) -> int:
 
     config = Config(options.episodes)
     data = run(config)
-    save_measured("judged.json", asdict(config), data)
+    save_measured("pitching.json", asdict(config), data)
     for row in data["rows"]:
         rate, gain = row["win_rate"], row["difference"]
         print(
@@ -148,13 +169,14 @@ def _print_language(data: dict[str, Any]) -> None:
     for row in data["rows"]:
         shares = "  ".join(f"{name} {_share(row[name])}" for name in ("precision", "recall", "f1"))
         label = f"{row['split']:8} {row['language']:8} {row['signal']:10} {row['reader']:8}"
-        print(f"{label} n {row['true'] + row['missed']:3} of {row['n']:3}  {shares}")
+        there = row["true_positives"] + row["false_negatives"]
+        print(f"{label} n {there:3} of {row['n']:3}  {shares}")
     for row in data["prices"]:
         print(
             f"{row['split']:8} {row['language']:8} {row.get('kind', 'prices'):13} "
             f"{row['reader']:8} n {row['n']:3}  "
             f"exact {row['exact']} of {row['priced']}, another {row['other']}, missed "
-            f"{row['missed']}; invented {row['false']} of {row['unpriced']}"
+            f"{row['missed']}; invented {row['false_positives']} of {row['unpriced']}"
         )
 
 

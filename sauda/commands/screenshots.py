@@ -8,8 +8,8 @@ import shutil
 from typing import Any
 
 from sauda.commands.bench.page import CHROMIUM_FLAGS, no_browser
-from sauda.commands.bench.page_process import running_app
 from sauda.commands.console import add_command
+from sauda.commands.loadtest.page_process import running_app
 from sauda.records.store import ROOT, write_bytes
 
 PICTURES = ROOT / "pictures"
@@ -37,17 +37,17 @@ def pictures() -> None:
         raise ValueError(f"no picture can be taken: {obstacle}")
     from playwright.sync_api import sync_playwright
 
-    with running_app() as address, sync_playwright() as playwright:
+    with running_app() as app, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
         )
-        for name, taken in (("page", _haggle), ("arena", _arena), ("climb", _climb)):
+        for name, taken in (("page", _haggle), ("arena", _arena), ("climb", _stage_grades)):
             page = browser.new_page(
                 viewport={"width": WIDTH, "height": HEIGHT},
                 device_scale_factor=2,
                 reduced_motion="reduce",
             )
-            page.goto(f"{address}/?__theme=light")
+            page.goto(f"{app.address}/?__theme=light")
             write_bytes(PICTURES / f"{name}.png", taken(page).screenshot())
         browser.close()
 
@@ -72,14 +72,14 @@ def _haggle(page: Any) -> Any:
 
 
 def _arena(page: Any) -> Any:
-    """The calendar after the rule expert played the tab's first world to its end."""
+    """The calendar after `planner` has played the tab's first world to its end."""
     page.get_by_role("tab", name="GPU arena").click()
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator("#arena-end .sauda-stat").first.wait_for(timeout=120_000)
     return page.locator("#arena-board")
 
 
-def _climb(page: Any) -> Any:
+def _stage_grades(page: Any) -> Any:
     """The bare model's grade after each stage of training, on the first task of the comparison."""
     page.get_by_role("tab", name="Results").click()
     plot = page.locator("#results-model-stages")

@@ -1,22 +1,30 @@
-"""`python -m sauda train sft|grpo|dpo|selector` and `weights`."""
+"""`python -m sauda train sft|grpo|dpo|pilot|selector` and `weights`."""
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sauda.commands.console import add_command, save_measured
+from sauda.commands.console import add_command, interval, save_measured
 from sauda.llm.backends.model import CannotLoad
 from sauda.llm.backends.weights import NoWeights, smollm2
+from sauda.policies.pilot.buyer import WEIGHTS as PILOT_FILE
+from sauda.records.store import ROOT, save
 from sauda.train import STAGES
-from sauda.train.options import options_of
+from sauda.train.pilot.run import Config as Pilot
+from sauda.train.run import options_of
 
 TOYS = {  # settings of `--model toy`, for runs of seconds
     "sft": {
         "per_device_train_batch_size": 8, "gradient_accumulation_steps": 1, "save_steps": 2,
         "acceptance_prompts": 6, "eval_games": 2, "rows": 64,
+    },
+    "distill": {
+        "init_adapter": "", "deals_per_round": 24, "constrained": True, "save_steps": 2,
+        "acceptance_prompts": 6, "eval_games": 2,
     },
     "grpo": {
         "init_adapter": "", "prompts_per_step": 2, "num_generations": 4, "max_steps": 3,
@@ -34,12 +42,14 @@ def add(commands: Any) -> None:
     """Add `train` and `weights` to the commands of `python -m sauda`."""
     about = "find or prepare the small base model; print where and which hash"
     add_command(commands, "weights", weights, about)
-    about = f"train a language model ({', '.join(STAGES)}) or the selector"
+    about = f"train a language model ({', '.join(STAGES)}), the pilot or the selector"
     stages = commands.add_parser("train", help=about, description=about).add_subparsers(
         dest="stage", required=True, metavar="STAGE"
     )
     for stage in STAGES:
         _add_stage(stages, stage)
+    about = "the small network that plays the open market, by PPO"
+    _add_options(add_command(stages, "pilot", pilot, about), {"bazaar": Pilot()})
     about = "the softmax over scripted labs, by REINFORCE"
     add_command(stages, "selector", selector, about)
 
@@ -49,10 +59,15 @@ def _add_stage(stages: Any, stage: str) -> None:
     module = import_module(f"sauda.train.{stage}")
     configs = {game: config() for game, config in module.CONFIGS.items()}
     parser = add_command(stages, stage, train, module.__doc__.splitlines()[0])
+    parser.add_argument("--game", choices=configs, default="bazaar")
+    _add_options(parser, configs)
+
+
+def _add_options(parser: argparse.ArgumentParser, configs: Mapping[str, Any]) -> None:
+    """Where a run is kept, and an option for each field of its Config that is one, by game."""
     parser.add_argument("--out", type=Path, default=None, help="the run's folder; default a cache")
     parser.add_argument("--resume", action="store_true", help="from the last complete checkpoint")
-    parser.add_argument("--game", choices=configs, default="bazaar")
-    for field in options_of(module.Config):
+    for field in options_of(next(iter(configs.values()))):
         flag = f"--{field.name.replace('_', '-')}"
         names = dict.fromkeys((flag, f"--{field.name}"))  # TRL's own commands take both
         if field.type is bool:
@@ -72,16 +87,17 @@ def _setting(config: Any, name: str) -> Any:
 
 
 def train(options: argparse.Namespace) -> int:
-    """Run one stage and print its figures; 1 where the machine cannot, with the reason."""
+    """Run one stage and print its figures; exit status 1, with the reason, where it cannot run."""
     module = import_module(f"sauda.train.{options.stage}")
     try:
         data = module.train(configured(options), options.out, options.resume)
     except (CannotLoad, NoWeights, OSError, MemoryError) as error:
         print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
         return 1
-    accepted, last = data["gate"], data["log"][-1]
+    accepted, last = data["acceptance"], data["log"][-1]
     print(
-        f"{data['stage']} {data['base']['name']}: {last['step']} steps, {data['tokens']:,} tokens, "
+        f"{data['stage']} {data['base']['name']}: {last['step']} steps, "
+        f"{data['num_tokens']:,} tokens, "
         f"{data['seconds'] / 60:.1f} min, loss {last['loss']:.4f}; acceptance check n "
         f"{accepted['n']}, valid {accepted['valid']:.3f}, same kind as the teacher "
         f"{accepted['same_kind']:.3f}, prices off by {accepted['price_off']} %"
@@ -103,6 +119,24 @@ def configured(options: argparse.Namespace) -> Any:
     return replace(config, **given)
 
 
+def pilot(options: argparse.Namespace) -> int:
+    """Train the pilot, save its run and print its grades; other settings stay in their folder."""
+    from sauda.train.pilot.run import FOLDER
+    from sauda.train.pilot.run import train as run
+
+    names = [field.name for field in options_of(Pilot())]
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    config, folder = Pilot(**given), options.out or FOLDER
+    data = run(config, folder, options.resume)
+    usual = config == Pilot(threads=config.threads)
+    save(PILOT_FILE, asdict(config), data, ROOT if usual else folder)
+    print(f"wrote {PILOT_FILE} under {'artifacts' if usual else folder}")
+    for row in data["final"]:
+        print(f"{row['task']:14} error {row['error']:.0f} %  n {row['n']:,}  grade {interval(row)}")
+    print(f"{data['parameters']:,} parameters a network, {data['seconds'] / 60:.1f} CPU minutes")
+    return 0
+
+
 def selector(options: argparse.Namespace) -> int:
     """Train the selector, save its run and print what it ended on."""
     from sauda.train.selector import Config, select
@@ -120,7 +154,7 @@ def selector(options: argparse.Namespace) -> int:
 
 
 def weights(options: argparse.Namespace) -> int:
-    """Print where the small base model is; 1 where it cannot be had."""
+    """Print where the small base model is; exit status 1 if it is not available."""
     try:
         base = smollm2()
     except NoWeights as error:

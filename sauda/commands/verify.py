@@ -101,12 +101,11 @@ def seal_published(options: argparse.Namespace) -> int:
 
 def rehash(options: argparse.Namespace) -> int:
     """Renew the hashes of code in files, or list them as JSON."""
-    from sauda.evaluation.verification.recorded_hashes import KINDS
     from sauda.evaluation.verification.rehash import listing, listing_at
     from sauda.evaluation.verification.rehash import rehash as renew
     from sauda.records.committed import full_commit
 
-    files = options.files or [known.file for known in FILES if known.kind in KINDS]
+    files = options.files or [known.file for known in FILES]
     files = [file.removeprefix("artifacts/") for file in files]
     if options.list:
         _say(json.dumps(listing(files), indent=1))

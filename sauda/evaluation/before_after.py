@@ -28,7 +28,7 @@ CHOSEN = ("best", "median", "worst")
 
 @dataclass(frozen=True)
 class Config:
-    """Who is compared where: the games of the model comparison's first batch."""
+    """Which policies and games are compared: those of the model comparison's first batch."""
 
     before: str = Comparison.baseline
     after: str = TRAINED
@@ -46,7 +46,7 @@ class Config:
 
 
 def compare(config: Config, seat: Callable[[str], PlayerSpec] = player_spec) -> dict[str, Any]:
-    """The data of the artifact; `seat` says who plays under a name.
+    """The data of the artifact; `seat` returns the model seat of a policy name.
 
     Raises ValueError for a task of several deals or a player that a wrapper would correct.
     """
@@ -94,7 +94,7 @@ def gain(before: float, after: float) -> float:
 
 
 def recorded(game: ModelGame, name: str) -> dict[str, Any]:
-    """A finished game of `name` on paper, with the model's reply to each of its own turns."""
+    """A finished game of `name` as JSON, with the model's reply to each of its turns."""
     return to_json(episode(game.task, game.play), name) | {
         "replies": [turn.reply.text for turn in game.turns]
     }
@@ -125,7 +125,7 @@ def _summarised(
 
 
 def again(config: Config, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The data as it should be: games made again from the recorded replies, the rule applied again.
+    """The data for `verify`: games replayed from the recorded replies, pairs chosen again.
 
     No weights are asked. A grade whose game is not among the chosen stays as it is recorded.
     """
@@ -153,7 +153,7 @@ def _task_again(config: Config, task_row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def replayed(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
-    """The game that `replies` make of `seed`, against the task's own opponents, on paper."""
+    """The game that `replies` give at `seed` against the task's own opponents, as JSON."""
     texts = iter(replies)
 
     def says(obs: Observation, rng: Any) -> Offer | Accept | WalkAway:

@@ -156,7 +156,10 @@ class ArenaConfig:
 
 
 CONFIGS = {"bazaar": Config, "arena": ArenaConfig}
-FILES = {"bazaar": "evaluation/ladder.json", "arena": "evaluation/arena-ladder.json"}
+FILES = {
+    "bazaar": "evaluation/model-comparison.json",
+    "arena": "evaluation/arena-model-comparison.json",
+}
 
 
 def _holdout_seeds(episodes: int, batch: int) -> range:

@@ -25,7 +25,7 @@ def showcase() -> dict[str, Any]:
 
 
 def replayed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A recorded episode as its policy plays it now; its own moves must be legal as well."""
+    """The recorded episode as its policy plays it today; its recorded moves must be legal too."""
     from_json(row)
     task = get_task(row["task"])
     return to_json(rollout(task, get_policy(task, row["policy"]), row["seed"]), row["policy"])

@@ -1,4 +1,4 @@
-"""Policies x tasks x seeds -> one artifact, with every episode it rests on, for either game.
+"""Evaluates policies on tasks and seeds of either game; the artifact holds every episode.
 
 The game's adapter says what is recorded of an episode and which figures a row has; see
 `sauda/games/*/columns.py`.
@@ -27,7 +27,7 @@ from sauda.statistics import paired_difference, summary
 
 
 class Cell(NamedTuple):
-    """One entry of an evaluation: who sits in the other seats, the task, and the policy."""
+    """One entry of an evaluation: the policies in the other seats, the task, and the policy."""
 
     others: str  # as the game's `against` takes it
     task: str
@@ -209,7 +209,7 @@ def per_episode(columns: Columns, metric: str) -> np.ndarray:
 
 
 def compare(row: Row | ArenaRow, other: Row | ArenaRow, metric: str) -> float:
-    """Difference of two rows' means; refused where they were not playing the same game.
+    """Difference of two rows' means; raises ValueError where task or opponents differ.
 
     Raises ValueError naming both hashes where the task or its opponents differ.
     """

@@ -220,9 +220,9 @@ def _signal_row(readings: Sequence[tuple], signal: str) -> dict[str, Any]:
     true, false, unread = int(right.sum()), int(wrong.sum()), int(missed.sum())
     return {
         "signal": signal,
-        "true": true,
-        "false": false,
-        "missed": unread,
+        "true_positives": true,
+        "false_positives": false,
+        "false_negatives": unread,
         "precision": _share(true, true + false),
         "recall": _share(true, true + unread),
         "f1": _interval(f1_interval(right, wrong, missed)) if true + false + unread else None,
@@ -242,9 +242,9 @@ def _price_row(readings: Sequence[tuple]) -> dict[str, Any]:
         "other": sum(read not in (None, price) for price, read in meant),
         "missed": sum(read is None for _, read in meant),
         "unpriced": len(unmeant),
-        "false": false,
-        "found": _share(exact, len(meant)),
-        "invented": _share(false, len(unmeant)),
+        "false_positives": false,
+        "exact_rate": _share(exact, len(meant)),
+        "false_positive_rate": _share(false, len(unmeant)),
     }
 
 

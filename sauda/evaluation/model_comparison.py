@@ -5,7 +5,7 @@ is kept on disk: a stopped run resumes where it was.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from sauda.policies.best_response.informed import informed_policy
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
 from sauda.statistics import paired_difference, share_of_gap
-from sauda.train.recorded_names import recorded_sampling
 
 PARTS = CACHE / "ladder"  # the batches on disk
 
@@ -98,9 +97,9 @@ def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
         pair = {cell._replace(policy=config.baseline): base, cell: columns}
         figures = row(cell, pair, worlds[task_name], config.baseline, model_hash(name, game))
         rows.append(figures | {count: sum(columns[count]) for count in table.model_counts})
-    data = {"ends": dict(table.ends), "rows": rows, "climbs": stage_gains(config, episodes)}
+    data = {"ends": dict(table.ends), "rows": rows, "stage_gains": stage_gains(config, episodes)}
     if config.goal:
-        data["ways"] = gap_closed(config, episodes)
+        data["gap_closed"] = gap_closed(config, episodes)
     if table.bound_row:
         data["bounds"] = [table.bound_row(name, facts) for name, facts in worlds.items()]
         data["worlds"] = next(iter(worlds.values()))
@@ -151,14 +150,14 @@ def gap_closed(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
             grades = (np.array(episodes[task_name, name]["grade"][:n]) for name in names)
             share = share_of_gap(*grades)
             if share is not None:
-                named = zip(("part", "low", "high"), share, strict=True)
+                named = zip(("share", "low", "high"), share, strict=True)
                 figures = {name: round(figure, 6) for name, figure in named}
                 shares.append({"task": task_name, "policy": stage, "n": n} | figures)
     return shares
 
 
 def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
-    """Which weights stood behind each policy, and the hashes of prompt and parser."""
+    """The weights that each policy used, and the hashes of prompt and parser."""
     names = {player_spec(p).weights for p in policies if is_model(p)} - {""}
     models = {name: loaded(name) for name in sorted(names)}
     return {
@@ -168,7 +167,7 @@ def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
             "sha256": model.sha256,
             "cpu": model.cpu,
             **prompt_hashes(game),
-            "sampling": recorded_sampling(model.decoder.sampling),
+            "sampling": asdict(model.decoder.sampling),
         }
         for name, model in models.items()
     }
@@ -197,7 +196,7 @@ def model_hash(name: str, game: Game) -> str:
 def _cell(
     task_name: str, name: str, seeds: Sequence[int], batch: int, parts: Path
 ) -> dict[str, Any]:
-    """One cell's columns, batch after batch, each read from `parts` where it is there already."""
+    """One cell's columns, batch after batch; finished batches are read from `parts`."""
     if not is_model(name):
         return _played(task_name, name, seeds)
 
@@ -211,7 +210,7 @@ def _cell(
 
 
 def _marks(task_name: str, name: str) -> tuple[Any, ...]:
-    """All that a model's games depend on beside their seeds."""
+    """Everything that a model's games depend on except their seeds."""
     task, player, game = get_task(task_name), player_spec(name), game_of(task_name)
     model = loaded(player.weights) if player.weights else None
     recorded = game.table.episode_columns, game.table.count_model
@@ -230,7 +229,7 @@ def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str
 
 
 def again(config: Comparison, recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """The data as it should be: tables computed again, cells that need no weights played again."""
+    """The data recomputed for `verify`: all tables, and the games of cells that need no weights."""
     cells, kept = config.cells(), config.flat(recorded["episodes"])
     episodes = {cell: kept.get(cell) for cell in cells}
     scripted = [cell for cell in cells if not (is_model(cell[1]) and player_spec(cell[1]).weights)]
@@ -242,7 +241,7 @@ def again(config: Comparison, recorded: Mapping[str, Any]) -> dict[str, Any]:
 def stages_again(
     config: Comparison, recorded: Mapping[str, Any], tasks: Sequence[str]
 ) -> Iterator[Replayed]:
-    """Each stage of training on some tasks, bare, its first batch played again by its adapter.
+    """Replays the first batch of each training stage, bare, on some tasks, with its adapter.
 
     Raises ValueError for a task that it was not played on.
     """
@@ -266,7 +265,7 @@ def stages_again(
 
 
 def _played(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """The columns of a cell, with counts of 0 for those who are no model."""
+    """The columns of a cell; the model counts of a script are 0."""
     task, game = get_task(task_name), game_of(task_name)
     if is_model(name):
         return play_model(task, player_spec(name), seeds)

@@ -78,7 +78,7 @@ def ucb1(history: History, rng: Rng, rest: int = 0, exploration: float = 0.05) -
 
 
 def in_turn(arms: Sequence[str], history: History, rng: Rng) -> str:
-    """One arm after the other from a first one at random, whatever the judge says.
+    """Takes the arms in turn from a random first one; ignores the judge's grades.
 
     So every round meets every arm equally often over the seeds, and early and late compare.
     """
@@ -88,7 +88,7 @@ def in_turn(arms: Sequence[str], history: History, rng: Rng) -> str:
 
 
 def at_random(history: History, rng: Rng) -> str:
-    """Any arm, whatever the judge says."""
+    """Draws an arm at random; ignores the judge's grades."""
     return ARMS[int(rng.integers(len(ARMS)))]
 
 
@@ -161,7 +161,7 @@ def next_round(state: arena.State, decision: arena.Decision) -> arena.State:
 
 
 def unhurried(obs: arena.Observation) -> arena.Action:
-    """The scripted lab, but it books no block before its time and stays to the end."""
+    """The scripted lab, but it books no block before the block starts, and stays to the end."""
     action = arena.scripted_lab(obs, np.random.default_rng(0))  # its chance is in the observation
     early = action.action_type == "allocate_to_job" and all(
         obs.market.blocks[b].start_round > obs.market.round_index for b in action.block_ids

@@ -1,4 +1,4 @@
-"""Our classic family against the published game: the same policies, tasks and number of seeds.
+"""Compares our classic game with the published one: same policies, tasks and number of seeds.
 
 The published side was measured on that game's own code. The streams of chance differ, so figures
 must agree within sampling error: z is the difference in standard errors of the difference, and
@@ -141,7 +141,7 @@ def _cell(task_name: str, policies: str, alone: bool) -> dict[str, Any]:
 
 
 def without_rivals(crowd: Task) -> Task:
-    """The same seller and buyer at a table of two, as the published gym task has it."""
+    """The task without rival buyers, as in the published gym environment."""
     names = ("rounds", "decimals", "seller_type", "manner")
     settings = {name: getattr(crowd.env, name) for name in names}
     env = Bazaar(draw=partial(_who_may_walk, crowd.env.draw), **settings)

@@ -1,4 +1,4 @@
-"""What a language model is asked and what it replies, as values."""
+"""Requests to a language model, its replies, and its turns, as values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """What a language model is asked for one reply."""
+    """One request to a language model: its messages, seed and schema."""
 
     messages: Messages
     seed: int

@@ -1,4 +1,4 @@
-"""Episodes on paper: to JSON and back, and to Markdown for people.
+"""Episodes as JSON, replayed from JSON, and as Markdown.
 
 The JSON holds what was done, not what was seen: reading it plays the moves again through the rules,
 so an episode that could not have happened cannot be read.

@@ -99,19 +99,19 @@ class Scope:
     unreal: Sequence[int]  # index from which the word's sentence is reported or hypothetical
     quoted: Sequence[bool]
 
-    def means(self, found: Found) -> bool:
+    def means(self, phrase: Found) -> bool:
         """Whether a phrase is the writer's own and in the present, stated or denied."""
-        first, last = self.clauses[found.first], self.clauses[found.end - 1]
-        is_real = found.first < self.unreal[found.first] and not self.quoted[found.first]
-        is_real &= not _is_supposed(self.line, found, first)
-        is_own = not _is_of_others(self.line, found, first)
-        is_now = not _is_past(self.line, found)
-        return is_real and is_own and is_now and not _is_asked(found, first, last)
+        first, last = self.clauses[phrase.first], self.clauses[phrase.end - 1]
+        is_real = phrase.first < self.unreal[phrase.first] and not self.quoted[phrase.first]
+        is_real &= not _is_supposed(self.line, phrase, first)
+        is_own = not _is_of_others(self.line, phrase, first)
+        is_now = not _is_past(self.line, phrase)
+        return is_real and is_own and is_now and not _is_asked(phrase, first, last)
 
-    def denies(self, found: Found) -> bool:
+    def denies(self, phrase: Found) -> bool:
         """Whether the text denies a phrase that does not itself deny something."""
-        first, last = self.clauses[found.first], self.clauses[found.end - 1]
-        return not found.cue.negates and _is_denied(self.line, found, first, last)
+        first, last = self.clauses[phrase.first], self.clauses[phrase.end - 1]
+        return not phrase.cue.negates and _is_denied(self.line, phrase, first, last)
 
 
 def scope(line: Sequence[Word]) -> Scope:
@@ -223,60 +223,60 @@ def _quoted(line: Sequence[Word]) -> list[bool]:
     return quoted
 
 
-def _is_asked(found: Found, *clauses: _Clause) -> bool:
+def _is_asked(phrase: Found, *clauses: _Clause) -> bool:
     """Whether a phrase is only asked. A request such as "Can you decide today?" still counts."""
-    pressing = found.cue.signal in ("urgency", "sympathy")
-    return not found.cue.asks and any(
+    pressing = phrase.cue.signal in ("urgency", "sympathy")
+    return not phrase.cue.asks and any(
         clause.is_asked and not (pressing and clause.is_request) for clause in clauses
     )
 
 
-def _is_past(line: Sequence[Word], found: Found) -> bool:
+def _is_past(line: Sequence[Word], phrase: Found) -> bool:
     """Whether an urgency is over: "it was urgent"."""
-    before = line[max(0, found.first - 3) : found.first]
-    after = line[found.end : found.end + 2]
-    return found.cue.signal == "urgency" and (
+    before = line[max(0, phrase.first - 3) : phrase.first]
+    after = line[phrase.end : phrase.end + 2]
+    return phrase.cue.signal == "urgency" and (
         any(word.key in _PAST_BEFORE for word in before)
         or any(word.key in _PAST_AFTER for word in after)
     )
 
 
-def _is_supposed(line: Sequence[Word], found: Found, clause: _Clause) -> bool:
+def _is_supposed(line: Sequence[Word], phrase: Found, clause: _Clause) -> bool:
     """Whether a phrase is in an if-clause: "if another buyer came", "even if it is urgent"."""
-    first = max(clause.start, found.first - _NEAR)
-    start = next((i for i in range(first, found.first + 1) if line[i].key in _IF), None)
+    first = max(clause.start, phrase.first - _NEAR)
+    start = next((i for i in range(first, phrase.first + 1) if line[i].key in _IF), None)
     if start is None:
         return False
-    return found.cue.signal in _SUPPOSED or line[start - 1].key in _EVEN
+    return phrase.cue.signal in _SUPPOSED or line[start - 1].key in _EVEN
 
 
-def _is_of_others(line: Sequence[Word], found: Found, clause: _Clause) -> bool:
+def _is_of_others(line: Sequence[Word], phrase: Found, clause: _Clause) -> bool:
     """Whether a phrase is about somebody else, or about another item of the writer.
 
     "The buyer's rush", "my son is in a hurry"; "my last bike had a scratch".
     """
-    pairs = list(pairwise(line[max(clause.start, found.first - _NEAR) : found.first + 1]))
-    if found.cue.signal == "condition":
+    pairs = list(pairwise(line[max(clause.start, phrase.first - _NEAR) : phrase.first + 1]))
+    if phrase.cue.signal == "condition":
         return any(own.key in _OWN and then.key in _FORMER for own, then in pairs)
-    if found.cue.signal == "deception":
+    if phrase.cue.signal == "deception":
         return False
-    before = {word.key for word in line[max(clause.start, found.first - 2) : found.first]}
-    if before & _THEIRS or (found.cue.signal != "confidence" and before & _YOURS):
+    before = {word.key for word in line[max(clause.start, phrase.first - 2) : phrase.first]}
+    if before & _THEIRS or (phrase.cue.signal != "confidence" and before & _YOURS):
         return True  # "that is your final price" is the writer's own
-    return found.cue.signal == "urgency" and any(
+    return phrase.cue.signal == "urgency" and any(
         own.key in _OWN and then.key in _FAMILY for own, then in pairs[-5:]
     )
 
 
-def _is_denied(line: Sequence[Word], found: Found, first: _Clause, last: _Clause) -> bool:
+def _is_denied(line: Sequence[Word], phrase: Found, first: _Clause, last: _Clause) -> bool:
     """Whether a negator has the phrase in its scope: before it, in Hindi after it, or within."""
-    if any(word.key in _NEGATORS for word in line[found.first : found.end]):
+    if any(word.key in _NEGATORS for word in line[phrase.first : phrase.end]):
         return True
-    start = max(first.start, found.first - _SCOPE)
-    for i in range(found.first - 1, start - 1, -1):
+    start = max(first.start, phrase.first - _SCOPE)
+    for i in range(phrase.first - 1, start - 1, -1):
         if line[i].key in _NEGATORS - _AFTER and not _is_interjection(line, i):
             return True
-    for i in range(found.end, min(last.end, found.end + _SCOPE)):
+    for i in range(phrase.end, min(last.end, phrase.end + _SCOPE)):
         if line[i].key in _AFTER:
             return i + 1 >= len(line) or line[i + 1].key not in _OTHERWISE
         if line[i].key in _FINITE:

@@ -75,42 +75,42 @@ def _candidates(text: str) -> list[tuple[Tell, bool]]:
         return []
     around = scope(line)
     candidates = []
-    for found in filter(around.means, _longest(line, list(find(line)))):
-        cue, explanation = found.cue, found.cue.explanation
-        denied = cue.denied != "stays" and around.denies(found)
+    for phrase in filter(around.means, _longest(line, list(find(line)))):
+        cue, explanation = phrase.cue, phrase.cue.explanation
+        denied = cue.denied != "stays" and around.denies(phrase)
         if denied and cue.denied == "flips":
             denied, explanation = False, explanation.replace("Says", "Denies", 1)
-        start, end = line[found.first].start, line[found.end - 1].end
-        score = _score(line, found)
+        start, end = line[phrase.first].start, line[phrase.end - 1].end
+        score = _score(line, phrase)
         candidates.append(
             (Tell(start, end, text[start:end], cue.signal, score, explanation), denied)
         )
     return sorted(candidates, key=lambda tell: (tell[0].start, tell[0].end, tell[0].signal))
 
 
-def _longest(line: Sequence[Word], founds: Sequence[Found]) -> Iterator[Found]:
+def _longest(line: Sequence[Word], phrases: Sequence[Found]) -> Iterator[Found]:
     """The longest of overlapping phrases of one signal, without those that overlap a look-alike."""
     masked = [False] * len(line)
-    for found in founds:
-        if found.cue.signal == "none":
-            masked[found.first : found.end] = [True] * (found.end - found.first)
-    plain = [f for f in founds if f.cue.signal != "none" and not any(masked[f.first : f.end])]
+    for phrase in phrases:
+        if phrase.cue.signal == "none":
+            masked[phrase.first : phrase.end] = [True] * (phrase.end - phrase.first)
+    plain = [f for f in phrases if f.cue.signal != "none" and not any(masked[f.first : f.end])]
     kept: dict[str, Found] = {}
-    for found in sorted(plain, key=lambda f: (f.first, -f.end, -f.cue.score)):
-        last = kept.get(found.cue.signal)
-        if last and found.first < last.end:
-            if found.end - found.first > last.end - last.first:
-                kept[found.cue.signal] = found
+    for phrase in sorted(plain, key=lambda f: (f.first, -f.end, -f.cue.score)):
+        last = kept.get(phrase.cue.signal)
+        if last and phrase.first < last.end:
+            if phrase.end - phrase.first > last.end - last.first:
+                kept[phrase.cue.signal] = phrase
             continue
         if last:
             yield last
-        kept[found.cue.signal] = found
+        kept[phrase.cue.signal] = phrase
     yield from kept.values()
 
 
-def _score(line: Sequence[Word], found: Found) -> float:
-    before = {word.key for word in line[max(1, found.first - 2) : found.first]}
-    score = found.cue.score
+def _score(line: Sequence[Word], phrase: Found) -> float:
+    before = {word.key for word in line[max(1, phrase.first - 2) : phrase.first]}
+    score = phrase.cue.score
     score *= _STRONGER if before & _STRONG else 1
     score *= _WEAKER if before & _WEAK else 1
     return round(min(score, 1.0), 2)

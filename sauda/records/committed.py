@@ -35,8 +35,8 @@ def seal_committed(file: str, root: Path = ROOT) -> Artifact | None:
     commit = last_commit(root / file)
     if hashlib.sha256(committed(root / file, commit)).hexdigest() != sha256(root / file):
         raise ArtifactError(f"{file} is not the file that was committed in {commit}")
-    made = {**artifact.made, "sealed": {"commit": commit, "created": now()}}
-    return write_sealed(replace(artifact, made=made), root)
+    provenance = {**artifact.made, "sealed": {"commit": commit, "created": now()}}
+    return write_sealed(replace(artifact, made=provenance), root)
 
 
 def last_commit(path: Path) -> str:

@@ -157,8 +157,10 @@ def migrate(file: str, root: Path = ROOT, steps: tuple[Step, ...] = STEPS) -> st
     config = _proved(file, _per_device(content["config"], step), step.config)
     parsed(step.after, data)
     note = {"kind": step.before, "created": now()}
-    made = {**content["made"], "migrated": [*content["made"].get("migrated", []), note]}
-    new = sealed({**content, "kind": step.after, "made": made, "config": config, "data": data})
+    provenance = {**content["made"], "migrated": [*content["made"].get("migrated", []), note]}
+    new = sealed(
+        {**content, "kind": step.after, "made": provenance, "config": config, "data": data}
+    )
     name = step.files.get(file, file)
     _follow(root, content["data"], data)
     write(root / name, dumps(new) + "\n")

@@ -13,7 +13,7 @@ INTERVAL = 10.0  # seconds between two lines
 
 
 def progress(items: Iterable[T], total: int, about: str, unit: str) -> Iterator[T]:
-    """The `items`, `total` in all, while standard error says how many are done and what remains."""
+    """Yields the `items`, of which there are `total`, and reports progress on standard error."""
     if sys.stderr.isatty():
         yield from tqdm(items, total=total, desc=about, unit=unit, leave=False)
         return
@@ -30,7 +30,7 @@ def progress(items: Iterable[T], total: int, about: str, unit: str) -> Iterator[
 
 
 class _Lines(Thread):
-    """Says every INTERVAL how many of the items are done, also while one of them takes long."""
+    """Prints the number of finished items every INTERVAL, also while one item takes long."""
 
     def __init__(self, total: int, about: str, unit: str) -> None:
         super().__init__(daemon=True)

@@ -32,7 +32,7 @@ def now() -> str:
 
 
 def _git(*arguments: str) -> str | None:
-    """What git says; None where there is no git or no checkout, as on a Space."""
+    """The output of git; None where there is no git or no checkout, as on a Space."""
     command = ["git", "-C", str(REPOSITORY), *arguments]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

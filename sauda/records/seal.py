@@ -85,8 +85,8 @@ def _compared(recorded: Any, computed: Any, place: str) -> Iterator[str]:
 
 
 def _unsealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    made = {key: value for key, value in content["made"].items() if key != SEAL}
-    return {**content, "made": made}
+    provenance = {key: value for key, value in content["made"].items() if key != SEAL}
+    return {**content, "made": provenance}
 
 
 def _short(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Artifacts: JSON files that say what they hold and how it was made. Only this module opens one."""
+"""Artifacts: JSON files with their kind and provenance. Only this module reads and writes them."""
 
 import hashlib
 import json

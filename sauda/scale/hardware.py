@@ -1,4 +1,4 @@
-"""Machines that the Hub rents out for jobs, and the memory that training takes.
+"""Hardware flavors of the Hub for jobs, and the memory that training takes.
 
 Memory is in GB of 10^9 bytes, prices in dollars an hour.
 """

@@ -17,7 +17,8 @@ from sauda.scale.kept_runs import local_folder
 from sauda.train import STAGES
 from sauda.train.stage import run_name
 
-ADAPTER_OF = {"grpo": "sft", "dpo": "grpo"}  # the stage whose adapter a stage trains further
+# The stage whose adapter a stage trains further.
+ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "grpo"}
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 SECRET = "HF_TOKEN"  # what the Hub's client reads
 SOURCE = Path(__file__).resolve().parents[2]
@@ -26,7 +27,7 @@ NO_RIGHTS = (401, 402, 403)  # another flavor would be refused as well
 
 
 class NoMachine(RuntimeError):
-    """No flavor could be had; the message says why, for each."""
+    """No hardware flavor is available; the message gives the reason for each."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def submit(job: Job, api: Any, token: str, say: Callable[[str], None] = print) -
             continue
         say(f"job {info.id} on {flavor.name}, ${flavor.price:.2f}/h: {info.url}")
         return info
-    raise NoMachine(f"no flavor was to be had: {'; '.join(refusals)}")
+    raise NoMachine(f"no hardware flavor is available: {'; '.join(refusals)}")
 
 
 def check_submission(job: Job, token: str) -> None:

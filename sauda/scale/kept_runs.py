@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from sauda.train.run import COMPLETE
+from sauda.train.run import COMPLETE, LOCK
 
 NEW, BEFORE = ".{}.new", ".{}.before"  # beside a folder that is being replaced
 
@@ -77,12 +77,12 @@ def snapshot(run: Path, to: Path) -> None:
     for checkpoint in run.glob("checkpoint-*"):
         if (checkpoint / COMPLETE).exists():
             shutil.copytree(checkpoint, to / checkpoint.name)
-    others = shutil.ignore_patterns("checkpoint-*")
+    others = shutil.ignore_patterns("checkpoint-*", LOCK)
     shutil.copytree(run, to, ignore=others, dirs_exist_ok=True)
 
 
 def _replace(folder: Path, copy: Path) -> None:
-    """Replace a folder by `copy`; at any time one of both is complete, in place or beside it."""
+    """Replace a folder by `copy`; at any time at least one of the two is complete on disk."""
     before = folder.with_name(BEFORE.format(folder.name))
     if folder.exists():
         shutil.rmtree(before, ignore_errors=True)

@@ -118,7 +118,7 @@ def _answered(game: ArenaGame) -> ArenaGame:
 
 @dataclass(frozen=True)
 class Standing:
-    """How one player came out in this very game."""
+    """One player's result in this game."""
 
     name: str
     utility: float  # credits
@@ -127,7 +127,7 @@ class Standing:
 
 
 def standings(game: ArenaGame) -> list[Standing]:
-    """This finished game beside every policy's at the same seed, best grade first."""
+    """The results of this game and of every policy at the same seed, best grade first."""
     task, seed = game.task, game.play.seed
     played = {name: rollout(task, player, seed) for name, player in policies_of(task).items()}
     rows = [_standing(name, task, one) for name, one in played.items()]

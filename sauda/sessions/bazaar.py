@@ -1,4 +1,4 @@
-"""A visitor's game as a value: who plays which seat, what may be done next, how it compares.
+"""A visitor's game of the bazaar as a value: seats, legal next steps, comparison with policies.
 
 Nothing here knows the page. The seed is drawn by whoever starts the game and stays hidden while it
 runs, since it stands for every hidden value.
@@ -130,7 +130,7 @@ def _advanced(game: Game) -> Game:
 
 
 def answer(game: Game, action: Action) -> Game:
-    """The game after the visitor's move and every answer to it that comes at once.
+    """The game after the visitor's move and the opponents' immediate replies.
 
     Raises IllegalAction with one sentence on a move the rules forbid; the game is as it was.
     """
@@ -230,7 +230,7 @@ def _last_move(game: Game) -> tuple[ModelMove, Observation]:
 
 
 def moves_of(game: Game) -> list[int]:
-    """Where the visitor's moves stand among the game's turns."""
+    """The indices of the visitor's moves in the game's turns."""
     return [i for i, turn in enumerate(game.play.turns) if turn.agent == game.you]
 
 
@@ -265,7 +265,7 @@ def finished(game: Game) -> Episode:
 
 @dataclass(frozen=True)
 class Standing:
-    """One line of the comparison: what a player made of this very game."""
+    """One line of the comparison: a player's result in this game."""
 
     name: str
     share: float  # mean over the deals, of the ZOPA

@@ -182,7 +182,7 @@ def part(obs: Observation, claim: Claim) -> float | None:
 
 
 def shortfall(market: Market, lab_id: str) -> float:
-    """How far a lab's hours are below an equal share, as a part of it; negative if above."""
+    """How far a lab's hours are below an equal share, as a share of it; negative if above."""
     held = {lab: held_hours(market, lab) for lab in market.labs}
     return 1 - held[lab_id] * len(held) / (sum(held.values()) or 1)
 

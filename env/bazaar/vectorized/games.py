@@ -117,14 +117,24 @@ def _stacked(records: Sequence[Any]) -> Any:
 # Games drawn at once
 
 
-def draw_games(name: str, n: int, rng: np.random.Generator) -> Games:
+def draw_games(
+    name: str,
+    n: int,
+    rng: np.random.Generator,
+    sellers: Sequence[str] = tuple(SELLER_TYPES),
+    prices: np.ndarray = PRICES,
+) -> Games:
     """`n` games of the task called `name`, drawn from `rng`; distributed as those of `begin`.
 
-    Raises ValueError if the task has no batches.
+    In the open market `sellers` names the types and `prices` holds the list prices that occur, each
+    equally often. Raises ValueError if the task has no batches.
     """
     task = _covered(name)
     family, short = name.split("/")
-    draw = _draw_classic(short, n, rng) if family == "classic" else _draw_market(short, n, rng)
+    if family == "classic":
+        draw = _draw_classic(short, n, rng)
+    else:
+        draw = _draw_market(short, n, rng, sellers, prices)
     turns = sum(len(deal.sellers.walk) for deal in draw)
     draws = rng.random((2, turns, n))
     liking = None
@@ -153,17 +163,17 @@ def _draw_classic(short: str, n: int, rng: np.random.Generator) -> tuple[Deals, 
     return tuple(deal() for _ in range(task.deals))
 
 
-def _draw_market(short: str, n: int, rng: np.random.Generator) -> tuple[Deals, ...]:
+def _draw_market(
+    short: str, n: int, rng: np.random.Generator, names: Sequence[str], prices: np.ndarray
+) -> tuple[Deals, ...]:
     market = MARKETS[short]
-    which = rng.integers(len(SELLER_TYPES), size=n)
-    spans = np.array([list(ranges.values()) for ranges in SELLER_TYPES.values()])  # (types, 7, 2)
+    which = rng.integers(len(names), size=n)
+    spans = np.array([list(SELLER_TYPES[name].values()) for name in names])  # (types, 7, 2)
     low, high = np.moveaxis(spans[which], 0, 2).swapaxes(0, 1)
-    kind = SellerType(
-        np.array(list(SELLER_TYPES))[which], *(low + (high - low) * rng.random((7, n)))
-    )
+    kind = SellerType(np.array(names)[which], *(low + (high - low) * rng.random((7, n))))
     kind = replace(kind, bluff_rate=np.maximum(kind.bluff_rate, market.bluffing))
     discount = rng.uniform(*market.discount, n)
-    deals = tuple(_draw_deal(market, kind, discount, rng) for _ in range(market.deals))
+    deals = tuple(_draw_deal(market, kind, discount, rng, prices) for _ in range(market.deals))
     if market.deals == 1:
         return deals
     purse = np.rint(CAREER_PURSE * sum(deal.list_price for deal in deals))
@@ -171,10 +181,14 @@ def _draw_market(short: str, n: int, rng: np.random.Generator) -> tuple[Deals, .
 
 
 def _draw_deal(
-    market: Market, kind: SellerType, discount: np.ndarray, rng: np.random.Generator
+    market: Market,
+    kind: SellerType,
+    discount: np.ndarray,
+    rng: np.random.Generator,
+    prices: np.ndarray,
 ) -> Deals:
     n = len(discount)
-    list_price = PRICES[rng.integers(len(PRICES), size=n)]
+    list_price = prices[rng.integers(len(prices), size=n)]
     rounds = rng.integers(*market.rounds, size=n, endpoint=True)
     cost = np.rint(list_price * rng.uniform(*SELLER_RESERVATION, n))
     deadline = np.full(n, ABSENT["deadline"])

@@ -18,11 +18,16 @@ def shares_of(deal: Deals, outcome: Outcome) -> np.ndarray:
     return np.where(outcome.buyer == 0, (limit - outcome.price) / to_share, 0.0)
 
 
-def graded(games: Games, outcomes: Sequence[Outcome], share: np.ndarray) -> np.ndarray:
-    """The task's grade of each game, shape (n,); `share` has shape (deals, n)."""
+def parts_of(games: Games, outcomes: Sequence[Outcome], share: np.ndarray) -> np.ndarray:
+    """The grade of each deal alone, shape (deals, n), as `share`."""
     grade = _GRADES[TASKS[games.task].grade]
-    parts = [grade(*part) for part in zip(games.deals, outcomes, share, strict=True)]
+    return np.stack([grade(*part) for part in zip(games.deals, outcomes, share, strict=True)])
+
+
+def graded(games: Games, parts: np.ndarray) -> np.ndarray:
+    """The task's grade of each game, shape (n,), from those of its deals, shape (deals, n)."""
     mean = sum(parts) / len(parts)
+    grade = _GRADES[TASKS[games.task].grade]
     return mean if grade is _market_part else np.minimum(1.0, mean)
 
 

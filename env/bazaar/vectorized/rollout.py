@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from env.bazaar.vectorized.grades import graded, shares_of
+from env.bazaar.vectorized.grades import graded, parts_of, shares_of
 from env.bazaar.vectorized.rounding import rounded
 from env.bazaar.vectorized.sellers import ACCEPT, OFFER, WALK, capitulation
 from env.bazaar.vectorized.types import (
@@ -43,7 +43,8 @@ def play_batch(games: Games, buyers: Buyers) -> Results:
             past.append(play(games, deal.remembering(past), buyers, past, running))
             running = past[-1].end != FORFEIT
         share = np.stack([shares_of(*pair) for pair in zip(games.deals, past, strict=True)])
-        return Results(tuple(past), share, graded(games, past, share))
+        parts = parts_of(games, past, share)
+        return Results(tuple(past), share, parts, graded(games, parts))
 
 
 def legal(
@@ -149,6 +150,7 @@ def _sight(
 ) -> Callable[..., BatchView]:
     """A function that returns what one buyer sees at a round. It reads `running` at each call."""
     turns = sum(before.rounds for before in past) + np.zeros(len(running), int)
+    paid = tuple(before.price / before.asks[0] for before in past)
     rate = capitulation([(before.price, before.asks[0]) for before in past])
 
     def chance(t: int) -> np.ndarray:
@@ -163,7 +165,9 @@ def _sight(
             games.seller_type,
             len(games.deals),
             deal.rounds,
+            deal.list_price,
             own,
+            paid,
             rate,
             t - 1,
             asks[:t],

@@ -81,7 +81,9 @@ class BatchView(NamedTuple):
     seller_type: str
     deals: int
     rounds: np.ndarray
+    list_price: np.ndarray
     own: Own
+    paid: tuple[np.ndarray, ...]  # of each earlier deal, share of its opening ask; NaN without one
     capitulation: np.ndarray | float  # `capitulation_rate` of the earlier deals
     round: int  # moves that the buyer has made
     asks: np.ndarray  # (round + 1, n)
@@ -142,4 +144,5 @@ class Results:
 
     deals: tuple[Outcome, ...]
     share: np.ndarray  # (deals, n): share of the ZOPA, as `shares`
+    parts: np.ndarray  # (deals, n): the grade of each deal alone, of which `grade` is made
     grade: np.ndarray  # (n,): the task's grade

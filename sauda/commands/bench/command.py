@@ -15,10 +15,10 @@ from typing import Any
 
 from sauda.commands.bench import page
 from sauda.commands.bench.games import arena_speeds, full_table, game_speeds
-from sauda.commands.bench.page_process import running_app
 from sauda.commands.console import add_command
+from sauda.commands.loadtest.page_process import running_app
 from sauda.evaluation.speed import published_speeds
-from sauda.records.store import save
+from sauda.records.store import load, save
 
 NO_MODEL = "The language model's speed is left out: the run was asked for without it."
 
@@ -55,12 +55,12 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
         return {"machine": machine(), "figures": model_figures, "ratios": [], "left_out": left_out}
     figures, ratios = game_speeds()
     figures += [full_table(), *arena_speeds(), page.import_of_app()]
-    with running_app() as address:
+    with running_app() as app:
         if obstacle := page.no_browser():
             left_out.append(f"“first figure visible” is left out: {obstacle}.")
         else:
-            figures.append(page.first_figure(address))
-        figures.append(page.scripted_reply(address))
+            figures.append(page.first_figure(app.address))
+        figures.append(page.scripted_reply(app.address))
     figures += model_figures
     return {"machine": machine(), "figures": figures, "ratios": ratios, "left_out": left_out}
 
@@ -75,12 +75,12 @@ def report(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"{row['of']}: {row['median']:.4g} times {row['to']}, n {row['n']}"
     yield from data["left_out"]
     yield "As published, on other machines; not timed in this run, so no ratio is given:"
-    for row in published_speeds():
+    for row in published_speeds(load("published.json")):
         yield f"{row['title']}, {row['name']}: {row['median']:,} ({row['source']})"
 
 
 def language_model() -> tuple[list[dict[str, Any]], list[str]]:
-    """The language model's figures; none, and a sentence why, where its weights are not here."""
+    """The language model's figures; none, with the reason, where its weights are not available."""
     from sauda.commands.bench.model import model_figures
     from sauda.llm.backends.weights import NoWeights
 

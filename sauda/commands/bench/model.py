@@ -19,8 +19,11 @@ from sauda.evaluation.speed import figure
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load
-from sauda.llm.backends.worker import ModelWorker
 from sauda.llm.registry import PlayerSpec
+from sauda.llm.serving.line import Limits, Visitor
+from sauda.llm.serving.process import ProcessEngine
+from sauda.llm.serving.service import ReplyService
+from sauda.llm.serving.worker import ModelWorker
 from sauda.policies.bazaar_scripted import linear
 
 PRECISIONS = ("fp32", "bf16", "int8")
@@ -28,6 +31,7 @@ TASK = "bazaar/open"
 SHORT = "bazaar/rushed"  # few moves a game
 LONG = 120.0  # seconds a reply may take: a bench waits for it on a busy machine
 GREEDY = Sampling(temperature=0.0)
+ONE_ADDRESS = Limits(waiting=64, waiting_of_address=64)  # its visitors have none
 
 
 def model_figures(name: str = "mini", moves: int = 20, games: int = 32) -> list[dict[str, Any]]:
@@ -52,7 +56,7 @@ def model_figures(name: str = "mini", moves: int = 20, games: int = 32) -> list[
                 figure(f"decoding, {label}", "tokens/s", speeds, **mark),
             ]
     model = load(name, device="cpu")
-    return figures + batch_figures(model, name, games) + visitor_figures(model, name)
+    return figures + batch_figures(model, name, games) + visitor_figures(name)
 
 
 def positions(count: int) -> Iterator[Observation]:
@@ -80,7 +84,7 @@ def timed_move(model: Model, obs: Observation) -> tuple[float, float, float, str
 
 
 def batch_figures(model: Model, name: str, games: int) -> list[dict[str, Any]]:
-    """Episodes a second one at a time and `games` in step, constrained, on the same seeds."""
+    """Episodes a second: one game at a time and `games` in one batch, constrained, same seeds."""
     player = PlayerSpec(model, constrained=True)
     mark = {"precision": model.precision, "model": name, "task": TASK}
     play_model(get_task(TASK), player, [0])  # warms up
@@ -100,28 +104,30 @@ def rate(player: PlayerSpec, batches: Sequence[Sequence[int]]) -> list[float]:
     return [sum(map(len, batches)) / (time.perf_counter() - start)]
 
 
-def visitor_figures(
-    model: Model, name: str, games: int = 200, visitors: int = 20
-) -> list[dict[str, Any]]:
-    """Memory of the process after each game that visitors, many at once, play with one model.
+def visitor_figures(name: str, games: int = 200, visitors: int = 20) -> list[dict[str, Any]]:
+    """Memory of the model process after each game, while many visitors play.
 
     The second half beside the first: conversations are remembered up to a limit, which the first
     half reaches.
     """
-    worker = ModelWorker(name, lambda: model, limit=LONG)
-    worker.wait()
-    policy, task = PlayerSpec(worker, constrained=True).policy(BAZAAR), get_task(SHORT)
-    process = psutil.Process()
+    service = ReplyService(ProcessEngine, ONE_ADDRESS, reply_limit=LONG)
+    worker = ModelWorker(name, service, name, GREEDY)
+    worker.wait(LONG)
+    task, process = get_task(SHORT), psutil.Process(service.engine.pid)
 
     def play(seed: int) -> float:
-        rollout(task, policy, seed)
+        seat = PlayerSpec(worker.for_visitor(Visitor(f"visitor {seed}")), constrained=True)
+        rollout(task, seat.policy(BAZAAR), seed)
         return process.memory_info().rss / 2**20
 
     with ThreadPoolExecutor(visitors) as pool:
         sizes = list(tqdm(pool.map(play, range(games)), total=games, desc="visiting", leave=False))
+    service.engine.restart()
     mark = {"model": name, "visitors": visitors, "task": SHORT}
     halves = sizes[: games // 2], sizes[games // 2 :]
     return [
-        figure(f"memory, {visitors} visitors, games {label}", "MiB", sample, **mark)
-        for label, sample in zip((f"1 to {games // 2}", f"to {games}"), halves, strict=True)
+        figure(
+            f"memory of the model process, {visitors} visitors, games {label}", "MiB", half, **mark
+        )
+        for label, half in zip((f"1 to {games // 2}", f"to {games}"), halves, strict=True)
     ]

@@ -12,8 +12,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from sauda.commands.bench.load_test import THINKING, VISITORS, replies
-from sauda.commands.bench.page_process import REPOSITORY
+from sauda.commands.loadtest.mixes import SCRIPT_PLAYERS, Size
+from sauda.commands.loadtest.page_process import REPOSITORY, RunningPage
+from sauda.commands.loadtest.run import ALL, played
+from sauda.commands.loadtest.visits import SCRIPTED, THINKING
 from sauda.evaluation.speed import figure
 
 REPETITIONS = 5
@@ -36,7 +38,7 @@ print(time.perf_counter() - start, "torch" in sys.modules)
 
 
 def import_of_app() -> dict[str, Any]:
-    """Seconds for `import app` in a fresh interpreter; ValueError where it brings torch along."""
+    """Seconds for `import app` in a fresh interpreter; ValueError where that imports torch."""
     samples = []
     for _ in tqdm(range(REPETITIONS), desc="importing app", leave=False):
         seconds, torch = _python(IMPORT).split()
@@ -56,7 +58,7 @@ def _python(code: str) -> str:
 
 
 def no_browser() -> str:
-    """Why the page cannot be opened in a browser here; empty where it can."""
+    """The reason why the page cannot be opened in a browser on this machine; empty where it can."""
     try:
         version("playwright")
     except PackageNotFoundError:
@@ -86,8 +88,16 @@ def first_figure(address: str) -> dict[str, Any]:
     return figure("first figure visible", "s", samples, chromium=chromium)
 
 
-def scripted_reply(address: str) -> dict[str, Any]:
-    """Seconds from sending a move to its answer while many visitors play at once."""
-    samples = replies(address)
-    more = {"visitors": VISITORS, "thinking_s": list(THINKING)}
+def scripted_reply(address: str, seconds: float = 40.0) -> dict[str, Any]:
+    """Seconds from sending a move to its answer while many visitors play at once.
+
+    Raises ValueError where the page gave a visitor no answer.
+    """
+    mix = played(ALL["20 players"], Size(seconds=seconds), RunningPage(address, None))
+    for row in mix["rows"]:
+        if row["failures"]:
+            raise ValueError(f"{row['what']} failed: {row['reasons']}")
+    (replies,) = (row for row in mix["rows"] if row["what"] == SCRIPTED)
+    samples = [milliseconds / 1000 for milliseconds in replies["samples_ms"]]
+    more = {"visitors": SCRIPT_PLAYERS, "thinking_s": list(THINKING)}
     return figure("scripted reply", "s", samples, p95=True, **more)

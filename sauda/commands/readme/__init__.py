@@ -13,6 +13,7 @@ from sauda.commands.console import add_command
 from sauda.commands.readme.artifacts import checks, differences, listing, published
 from sauda.commands.readme.evaluations import arena, lab_models, market, models, stage_gains
 from sauda.commands.readme.headline import headline
+from sauda.commands.readme.load import load_sentence, load_tables
 from sauda.commands.readme.results import results
 from sauda.commands.readme.tables import markdown
 from sauda.records.kinds.fields import every_kind
@@ -31,6 +32,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "checks": checks,
     "differences": lambda: markdown(*differences()),
     "published_speeds": lambda: markdown(*published()),
+    "load": load_tables,
+    "load_sentence": load_sentence,
     "listing": lambda: markdown(*listing()),
     "kinds": every_kind,
 }

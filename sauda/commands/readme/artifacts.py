@@ -25,7 +25,7 @@ def published() -> Table:
             f"{row['n']:,} {row['n_of']}",
             row["caveat"],
         )
-        for row in published_speeds()
+        for row in published_speeds(load("published.json"))
         if row["unit"] == "episodes/s"
     ]
     return ("published figure", "as published", "n", "machine and caveat"), rows

@@ -7,7 +7,7 @@ from sauda.records.schemas.arena import ArenaBound, ArenaRow
 from sauda.records.schemas.comparison import StageGain
 from sauda.records.store import load
 
-COMPARISON = "evaluation/ladder.json"
+COMPARISON = "evaluation/model-comparison.json"
 
 
 def market() -> str:
@@ -94,7 +94,7 @@ def difference(gain: StageGain) -> str:
 
 def lab_models() -> str:
     """The language model as a lab: its grade after each training stage, beside scripts."""
-    data = load("evaluation/arena-ladder.json").data
+    data = load("evaluation/arena-model-comparison.json").data
     gained = {gain.after: difference(gain) for gain in data.stage_gains}
     table = [
         (

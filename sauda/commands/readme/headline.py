@@ -7,7 +7,7 @@ from sauda.commands.readme.tables import markdown, spanned
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 
-COMPARISON, ORACLE = "evaluation/ladder.json", "oracle.json"
+COMPARISON, ORACLE = "evaluation/model-comparison.json", "oracle.json"
 ARENA = "evaluation/arena-holdout.json"
 OPEN, MARKET = "bazaar/open", "arena/coalition_market"
 SAUDA, BASE = "mini+grpo", "mini"
@@ -54,7 +54,7 @@ def planner() -> Sequence[str]:
     rows = {row.policy: row for row in data.rows if (row.task, row.others) == (MARKET, AS_DRAWN)}
     bound = next(row for row in data.bounds if row.task == MARKET)
     beside = (
-        f"no trade at all {mean(rows['autarky'].grade)}, published rule expert "
+        f"no trade at all {mean(rows['autarky'].grade)}, published expert `rule_based_expert` "
         f"{mean(rows['rule_based_expert'].grade)}, upper bound {mean(bound.grade)}"
     )
     claim = f"A lab that plans its trades of GPU time (`{MARKET}`)"

@@ -47,7 +47,7 @@ def _training() -> list[tuple[str, str, str, str]]:
         gate, on = run.acceptance, run.hardware
         steps, minutes = run.log[-1].step, f"{run.seconds / 60:.0f} min"
         of_lab = stage in ARENA
-        teacher = "rule expert" if of_lab else "belief buyer"
+        teacher = "planner" if of_lab else "belief buyer"
         saw = f"{gate.valid:.0%} are moves, {gate.same_kind:.0%} of the {teacher}'s kind"
         if gate.accepted is not None:
             saw += f", the rules take {gate.accepted:.0%}"
@@ -75,7 +75,7 @@ def recorded() -> list[str]:
 
 
 def _learnt(run: TrainingRun) -> str:
-    """From how much a run learnt."""
+    """The amount of training data of a run, in words."""
     if run.rows is not None:
         return f"{run.rows.completions:,} moves"
     if run.pairs is not None:

@@ -12,7 +12,7 @@ def _a_second(figure: Speed) -> str:
 
 
 def _times(figure: Speed) -> str:
-    """A speed, and how many times the speed one by one it is, from the same run."""
+    """A speed, and its ratio to the speed of playing one by one in the same run."""
     ratio = next(r for r in load("bench.json").data.ratios if r.of == figure.name)
     return f"{_a_second(figure)}, {ratio.median:,.3g} times one by one (n = {ratio.n})"
 

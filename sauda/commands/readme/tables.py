@@ -13,7 +13,7 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def spanned(figures: Interval) -> str:
-    """`0.214 [0.180, 0.250]`: a mean with its interval; what rounds to zero bears no sign."""
+    """`0.214 [0.180, 0.250]`: a mean with its interval; zero after rounding has no sign."""
     mean, low, high = (
         f"{round(getattr(figures, end), 3) + 0.0:.3f}" for end in ("mean", "low", "high")
     )

@@ -1,4 +1,4 @@
-"""The games that a seller's words are judged in: whom it meets, with which floor, as which persona.
+"""The games that a seller's words are judged in: their buyers, floors and personas.
 
 Two settings. "published": the buyer, the ask and the narrow floors of the published test. "hard":
 buyers who are out to learn the floor, and floors over most of the range. No buyer here reads the
@@ -113,7 +113,7 @@ BUYERS: Mapping[str, Mapping[str, Published | Hostile]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Game:
-    """One game as it was played: the decisions of its seller, in order, and how it ended."""
+    """One finished game: the decisions of its seller, in order, and how it ended."""
 
     setting: str
     buyer: str

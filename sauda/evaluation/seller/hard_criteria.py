@@ -25,7 +25,7 @@ EARLY = 3  # answers; who leaves before has not heard the buyer out
 
 @lru_cache(maxsize=20_000)
 def faults(text: str, decision: Decision) -> tuple[str, ...]:
-    """As in `checks`, read once: several figures need the same text."""
+    """`checks.faults`, cached: several figures need the same text."""
     return found_faults(text, decision)
 
 
@@ -112,13 +112,13 @@ def _left_early(game: Game) -> bool:
 
 
 def _repeats(game: Game, texts: Sequence[str]) -> list[float]:
-    """For each sentence of a game, whether it was said before in it."""
-    heard: set[str] = set()
+    """1.0 for each sentence of a game that occurred earlier in the game, else 0.0."""
+    earlier: set[str] = set()
     repeats = []
     for text in texts:
         for sentence in sentences(plain_text(game, text)):
-            repeats.append(float(sentence in heard))
-            heard.add(sentence)
+            repeats.append(float(sentence in earlier))
+            earlier.add(sentence)
     return repeats or [0.0]
 
 

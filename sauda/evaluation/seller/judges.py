@@ -1,4 +1,4 @@
-"""Judges who learn from games: what words tell of a floor, and whose words they are."""
+"""Judges fitted on games: they predict the floor from the words, and the persona."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from sauda.statistics import wilson_interval
 
 
 def leak_row(played: Sequence[Game], texts_by_side: Mapping[str, Said]) -> dict[str, Any]:
-    """What prices tell of the floor, what the words add, and how much they could.
+    """How well prices predict the floor, what the words add, and how much words could add at most.
 
     The control is the stub with one of five words by the height of its floor: an attack that does
     not find this one finds nothing.

@@ -1,4 +1,4 @@
-"""Listeners who learn from games: what words tell of a floor, and whose words they are.
+"""Regression and classification behind the judges: floor and persona predicted from words.
 
 All are small, fitted on part of the games and asked about the rest, in folds that depend on the
 number of games alone.

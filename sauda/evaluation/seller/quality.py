@@ -1,4 +1,4 @@
-"""How good a seller's words are: the published test as it stands, and one that can be failed.
+"""Quality of a seller's words: the published test unchanged, and a stricter test of our own.
 
 All texts are kept in the artifact, so every figure can be computed again from them. `texts.py` has
 the models' words, `published_criteria.py`, `hard_criteria.py` and `judges.py` the figures.
@@ -56,7 +56,7 @@ def quality(config: Config, parts: Path = PARTS) -> dict[str, Any]:
 
 
 def again(config: Config, recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """The data as it should be: games played again, all figures from the recorded texts."""
+    """The data recomputed for `verify`: games played again, figures from the recorded texts."""
     played = all_games(config)
     kept = {name: recorded["tries"][name] for name in config.models}
     data = summarised(played, kept, recorded["answers"])
@@ -104,7 +104,7 @@ def _kept(game: Game) -> dict[str, Any]:
         "persona": game.persona,
         "seed": game.seed,
         "item": table.item.name,
-        "floor": game.floor,
+        "reservation": game.floor,
         "asks": list(table.asks),
         "bids": list(table.bids),
         "kinds": [decision.kind for decision in game.decisions],

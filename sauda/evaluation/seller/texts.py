@@ -6,6 +6,7 @@ model; a model's checked words; and the same model's first tries, unchecked.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -22,7 +23,6 @@ from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
 from sauda.llm.types import BatchGenerate, Reply
 from sauda.records.code_hash import code_hash
-from sauda.train.recorded_names import recorded_sampling
 
 STUB, FIRST = "stub", "first tries"
 TURNS = 12  # of a dialogue that the published persona test shows its judge
@@ -35,7 +35,7 @@ Said = list[list[str]]  # what was said, a list a game
 def worded(
     player: BatchGenerate, played: Sequence[Game], batch: int, parts: Path
 ) -> list[list[Tries]]:
-    """What the model wrote for every decision of every game, read from `parts` where it is there.
+    """The model's texts for every decision of every game; texts in `parts` are read from there.
 
     No buyer reads the words, so decisions of different games may share a batch.
     """
@@ -63,19 +63,19 @@ def _seed(game: Game, turn: int, attempt: int) -> int:
 
 
 def _key(player: BatchGenerate, what: str, code: str) -> Callable[[Sequence[Any]], str]:
-    """Names all that the texts of a batch depend on."""
+    """Cache key: everything that the texts of a batch depend on."""
     model = sampled_model(player.name) if isinstance(player, SellerModel) else None
-    marks = model and (model.sha256, model.source, recorded_sampling(model.decoder.sampling))
+    marks = model and (model.sha256, model.source, asdict(model.decoder.sampling))
     return lambda some: repr((what, marks, code, some))
 
 
 def model_behind(player: BatchGenerate) -> dict[str, Any]:
-    """Which weights stood behind the words, and the hashes of prompt and check."""
+    """The weights that wrote the words, and the hashes of prompt and check."""
     hashes = word_hashes()
     if not isinstance(player, SellerModel):
         return {"source": "no model", "sha256": "", "sampling": {}} | hashes
     model = sampled_model(player.name)
-    sampling = recorded_sampling(model.decoder.sampling)
+    sampling = asdict(model.decoder.sampling)
     return {"source": model.source, "sha256": model.sha256, "sampling": sampling} | hashes
 
 
@@ -109,11 +109,11 @@ def judged(
 
 def dialogue(game: Game, own_lines: Sequence[str]) -> str:
     """The last TURNS lines of a game with the seller's words as they were `said`."""
-    heard = [turn.action.message for turn in game.episode.trajectory("buyer")]
+    buyer_lines = [turn.action.message for turn in game.episode.trajectory("buyer")]
     lines = []
     for number, text in enumerate(own_lines):
         lines.append(f"Seller: {text}")
-        lines += [f"Buyer: {text}" for text in heard[number : number + 1]]
+        lines += [f"Buyer: {text}" for text in buyer_lines[number : number + 1]]
     return "\n".join(lines[-TURNS:])
 
 

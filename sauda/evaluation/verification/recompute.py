@@ -1,4 +1,4 @@
-"""The data of each kind of artifact, computed again as `verify` wants it: one function a kind.
+"""Recomputes the data of each kind of artifact for `verify`, with one function a kind.
 
 Each takes the artifact, a number of worker processes and the folder of all artifacts, and returns
 the JSON value that its data should be. `sauda/records/kinds/registry.py` names them.
@@ -14,7 +14,7 @@ from sauda.evaluation.comparison_config import CONFIGS, Comparison, Part
 from sauda.evaluation.episodes import replayed
 from sauda.evaluation.evaluate import Config, evaluate, replay_cell
 from sauda.evaluation.reproduction import reproduction
-from sauda.evaluation.speed import recomputed
+from sauda.evaluation.speed import load_recomputed, recomputed
 from sauda.records.kinds import ArtifactError
 from sauda.records.seal import digest
 from sauda.records.store import Artifact, sha256
@@ -98,7 +98,7 @@ def comparison_config(artifact: Artifact) -> Comparison:
 
 
 def leakage(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game listened to again, every career lived again."""
+    """Every game and every career played again."""
     from sauda.evaluation.market.leakage import Config as LeakageConfig
     from sauda.evaluation.market.leakage import market
 
@@ -106,28 +106,29 @@ def leakage(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
 
 
 def belief_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every table believed again, every game of both buyers played again."""
+    """Every belief computed again, every game of both buyers played again."""
     from sauda.evaluation.market import belief as belief_report
 
     return belief_report.report(belief_report.Config(**settings(artifact)), workers)
 
 
 def pitching_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every negotiation held again."""
+    """Every negotiation played again."""
     from sauda.evaluation import pitching
 
     return pitching.judged(pitching.Config(**settings(artifact)))
 
 
-def selector_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """The whole run again, its choices and its evaluation."""
-    from sauda.train import selector
+def robust_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game of every policy played again."""
+    from sauda.evaluation.market.robustness import Config as RobustnessConfig
+    from sauda.evaluation.market.robustness import robustness
 
-    return selector.select(selector.Config(**settings(artifact)))
+    return robustness(RobustnessConfig(**settings(artifact)), workers)
 
 
 def published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Published figures cannot be played; each must still be the one that was sealed."""
+    """Published figures cannot be recomputed; each must still equal the sealed one."""
     seals = artifact.made.get("digests", {})
     figures = []
     for figure in artifact.data.figures:
@@ -139,8 +140,13 @@ def published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
 
 
 def bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """A speed does not come out twice; medians and ratios must follow from the samples."""
+    """Speeds are not measured again; medians and ratios must follow from the recorded samples."""
     return recomputed(artifact.data.as_json())
+
+
+def load_test(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Replies are not timed again; percentiles and slopes must follow from the samples."""
+    return load_recomputed(artifact.data.as_json())
 
 
 def language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
@@ -158,7 +164,7 @@ def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str,
 
 
 def training_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """A run is not made twice; its adapter must be the one that it wrote, and its log whole."""
+    """Training is not repeated; the adapter must be the run's own, and its log complete."""
     recorded = artifact.data.as_json()
     adapter = recorded["adapter"]
     file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
@@ -166,5 +172,5 @@ def training_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, A
         raise ArtifactError(f"{file.relative_to(root)} is missing")
     kept = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
     log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
-    last = {name: log[-1][name] for name in ("seconds", "tokens")}
+    last = {name: log[-1][name] for name in ("seconds", "num_tokens")}
     return {**recorded, "adapter": kept, "log": log, **last}

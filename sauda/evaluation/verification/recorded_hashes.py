@@ -3,29 +3,19 @@
 Needs no weights and plays nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from sauda.evaluation.evaluate import opponents_hash, policy_hash, task_hash
 from sauda.evaluation.model_comparison import model_hash, prompt_hashes
-from sauda.evaluation.seller.texts import word_hashes
 from sauda.games import game_of
 from sauda.games.arena import ARENA
 from sauda.games.bazaar import BAZAAR
+from sauda.records.kinds import KINDS
 from sauda.records.seal import child
 from sauda.records.store import Artifact
-
-COMPARISONS = ("ladder/1", "arena_ladder/1")  # whose rows may be language models
-WITH_ROWS = ("evaluation/1", "arena/1", *COMPARISONS)  # whose rows have hashes each
-WITH_MODELS: Mapping[str, Callable[[], dict[str, str]]] = {  # the hashes of each of their models
-    "ladder/1": lambda: prompt_hashes(BAZAAR),
-    "before_after/1": lambda: prompt_hashes(BAZAAR),
-    "arena_ladder/1": lambda: prompt_hashes(ARENA),
-    "seller_quality/1": word_hashes,
-}
-KINDS = {*WITH_ROWS, *WITH_MODELS}  # of artifacts that record hashes of code
 
 
 @dataclass(frozen=True)
@@ -57,34 +47,44 @@ def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:
 
     Raises ValueError where a row names a task or policy that is not there.
     """
-    data = artifact.data.as_json() if artifact.kind in KINDS else {}
-    places = [*_of_rows(artifact.kind, data), *_of_models(artifact.kind, data)]
+    data = artifact.data.as_json()
+    models = KINDS[artifact.kind].hashes_of_models()
+    places = [*_of_rows(data), *_of_models(data, models)]
     return [RecordedHash(keys, _at(data, keys), today) for keys, today in places]
 
 
-def _of_rows(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    for i, row in enumerate(data["rows"] if kind in WITH_ROWS else ()):
-        for name, today in _row_hashes(kind, row).items():
+def bazaar_prompt() -> dict[str, str]:
+    """The hashes of the code that writes and reads a buyer's or seller's prompt."""
+    return prompt_hashes(BAZAAR)
+
+
+def arena_prompt() -> dict[str, str]:
+    """The hashes of the code that writes and reads a lab's prompt."""
+    return prompt_hashes(ARENA)
+
+
+def _of_rows(data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for i, row in enumerate(data.get("rows", ())):
+        for name, today in _row_hashes(row).items() if "hashes" in row else ():
             yield ("rows", i, "hashes", name), today
 
 
-def _row_hashes(kind: str, row: Mapping[str, Any]) -> dict[str, str]:
+def _row_hashes(row: Mapping[str, Any]) -> dict[str, str]:
     task_name, policy_name = row["task"], row["policy"]
     game = game_of(task_name)
     others = row["others"] if "others" in row else game.others["holdout"][0]
-    model = model_hash(policy_name, game) if kind in COMPARISONS else ""
     return {
         "task": task_hash(task_name),
         "opponents": opponents_hash(task_name, others),
-        "policy": model or policy_hash(task_name, policy_name),
+        "policy": model_hash(policy_name, game) or policy_hash(task_name, policy_name),
     }
 
 
-def _of_models(kind: str, data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    if kind in WITH_MODELS:
-        today = WITH_MODELS[kind]()
-        for model in data["models"]:
-            yield from ((("models", model, name), value) for name, value in today.items())
+def _of_models(
+    data: Mapping[str, Any], today: Mapping[str, str]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for model in data["models"] if today else ():
+        yield from ((("models", model, name), value) for name, value in today.items())
 
 
 def _at(data: Any, keys: tuple[str | int, ...]) -> Any:

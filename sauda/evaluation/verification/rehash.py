@@ -53,8 +53,8 @@ def rehash(file: str, before: Listing, commit: str, root: Path = ROOT) -> Artifa
             part = part[key]
         part[hash_.keys[-1]] = hash_.today
     note = {"commit": commit, "hashes": len(renewed), "created": now()}
-    made = {**artifact.made, "rehashed": [*artifact.made.get("rehashed", []), note]}
-    return write_sealed(replace(artifact, made=made, data=parsed(artifact.kind, data)), root)
+    provenance = {**artifact.made, "rehashed": [*artifact.made.get("rehashed", []), note]}
+    return write_sealed(replace(artifact, made=provenance, data=parsed(artifact.kind, data)), root)
 
 
 def _prove(file: str, hashes: Sequence[RecordedHash], before: Listing, commit: str) -> None:

@@ -28,7 +28,7 @@ from sauda.statistics import paired_difference
 
 
 def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
-    """What in `file` is not as sealed or does not come out again, one sentence a place.
+    """The faults of `file`, a sentence each: broken seals and values that recompute differently.
 
     Empty where all of it is right. A file whose seal is broken is not replayed: its settings may be
     the part that was changed. Raises ArtifactError for a file that is missing or malformed.
@@ -56,7 +56,7 @@ def _no_seal(artifact: Artifact) -> list[str]:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a model's games that were played again; `faults` is empty where it holds."""
+    """Result of replaying a model's games; `faults` is empty where they agree."""
 
     task: str
     policy: str

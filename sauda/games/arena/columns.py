@@ -18,7 +18,7 @@ METRICS = ("grade", "utility", "reward")
 COMPONENTS = tuple(component.name for component in arena.COMPONENTS)
 ENDS = {"D": "deadline", "W": "walkaway", "F": "forfeit"}
 SLACK = 0.1  # credits by which rounding may carry a utility over its bound
-MODEL_COUNTS = ("unparsed", "tokens")  # of a language model, an episode
+MODEL_COUNTS = ("invalid_replies", "tokens")  # of a language model, an episode
 
 
 def episode_columns(task: Task, played: Sequence[Episode]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def batch_columns(task_name: str, policy_name: str, seeds: Sequence[int]) -> dic
 
 
 def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """What the learner meets at each seed: its stake, its BATNA, and the most it could gain."""
+    """The world of each seed: the learner's stake, its BATNA, and its upper bound."""
     task = get_task(task_name)
     starts = [begin(task, seed).state for seed in seeds]
     owns = [start.private[task.learner] for start in starts]
@@ -83,7 +83,7 @@ def figures(task: Task, columns: Mapping[str, Any], worlds: Mapping[str, Any]) -
 def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
     """The MODEL_COUNTS of one episode from the model's turns."""
     return {
-        "unparsed": sum(isinstance(turn.action, arena.Malformed) for turn in turns),
+        "invalid_replies": sum(isinstance(turn.action, arena.Malformed) for turn in turns),
         "tokens": sum(turn.reply.tokens for turn in turns),
     }
 

@@ -48,7 +48,7 @@ def against(task: Task, name: str) -> Task:
 def as_archetype(
     kind: str, obs: arena.Observation, rng: np.random.Generator
 ) -> arena.Action | arena.Malformed:
-    """The action of a scripted lab that is of this archetype, whatever the world drew for it."""
+    """The action of a scripted lab of this archetype, instead of the archetype that was drawn."""
     return arena.scripted_lab(obs._replace(own=obs.own._replace(archetype=kind)), rng)
 
 

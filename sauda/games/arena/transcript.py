@@ -1,4 +1,4 @@
-"""Actions of the GPU arena on paper: to JSON and back, and in words."""
+"""Actions of the GPU arena as JSON, as phrases and as Markdown."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,14 +37,14 @@ def action_in_words(action: arena.Action | arena.Malformed) -> str:
     words = _VERBS[action.action_type]
     target = action.offer_id or action.coalition_id or action.job_id or action.target_lab_id
     words = f"{words} {target}" if target else words.removesuffix(" to").removesuffix(" of")
-    asked, gives = ", ".join(action.requested_block_ids), list(action.block_ids)
+    requested, gives = ", ".join(action.requested_block_ids), list(action.block_ids)
     gives += (
         [f"{action.payment:{'.2f' if abs(action.payment) < 1e9 else 'g'}} credits"]
         if action.payment
         else []
     )
     words += f" with {', '.join(gives)}" if gives else ""
-    words += f" for {asked}" if asked else ""
+    words += f" for {requested}" if requested else ""
     words += "".join(f", {name} {value}" for name, value in action.conditions)
     return f"{words}: “{action.message}”" if action.message else words
 

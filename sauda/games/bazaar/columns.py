@@ -19,16 +19,24 @@ from env import (
     IllegalAction,
     Task,
     games_of,
+    get_task,
     play_batch,
     shares,
 )
 from sauda.games.adapter import Evaluated
 from sauda.games.bazaar.behaviour import BEHAVIOUR, behaviour_metrics
+from sauda.games.bazaar.opponents import policies
 from sauda.games.messages import ModelTurn
-from sauda.policies.vectorized import BATCH
+from sauda.policies.vectorized import batch_form
 
 METRICS = ("share", "grade")
-MODEL_COUNTS = ("moves", "unparsed", "changed", "tokens", *BEHAVIOUR)  # of a model, an episode
+MODEL_COUNTS = (
+    "moves",
+    "invalid_replies",
+    "changed",
+    "tokens",
+    *BEHAVIOUR,
+)  # of a model, an episode
 OPEN_MARKET = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # of one deal
 
 # How a deal ended for the learner, one letter a deal.
@@ -48,10 +56,14 @@ def batch_columns(task_name: str, policy_name: str, seeds: Sequence[int]) -> dic
     They equal those of `episode_columns` to the last digit. None for whoever sells, and for a buyer
     without a batch form.
     """
-    if task_name not in BATCH_TASKS or policy_name not in BATCH:
+    if task_name not in BATCH_TASKS:
+        return None
+    policy = policies(get_task(task_name)).get(policy_name)
+    form = None if policy is None else batch_form(policy)
+    if form is None:
         return None
     games = games_at(task_name, tuple(seeds))
-    played = play_batch(games, BATCH[policy_name])
+    played = play_batch(games, form)
 
     def column(field: str) -> list[Any]:
         return np.stack([getattr(deal, field) for deal in played.deals], axis=1).ravel().tolist()
@@ -134,7 +146,7 @@ def rounds(played: Episode) -> list[int]:
 
 
 def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """Rows of the bazaar need nothing but their columns."""
+    """None: rows of the bazaar are computed from their columns alone."""
     return {}
 
 
@@ -158,7 +170,7 @@ def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
     """The MODEL_COUNTS of one episode from the model's turns."""
     return {
         "moves": len(turns),
-        "unparsed": sum(isinstance(turn.parsed.proposal, IllegalAction) for turn in turns),
+        "invalid_replies": sum(isinstance(turn.parsed.proposal, IllegalAction) for turn in turns),
         "changed": sum(bool(turn.parsed.changes) for turn in turns),
         "tokens": sum(turn.reply.tokens for turn in turns),
         **behaviour_metrics(turns, task.name in OPEN_MARKET),

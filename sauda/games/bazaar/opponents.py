@@ -2,17 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
-from env import Policy, Task, with_seller_type
+from env import MARKETS, Policy, Task, with_seller_type
 from sauda.policies import BUYERS, SELLERS, SLOW
+from sauda.policies.pilot.buyer import trained
 from sauda.records.splits import UNSEEN_SELLER, seller_type
 
 OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # the task's own
 
 
 def policies(task: Task) -> Mapping[str, Policy]:
-    """The policies that can take the learner's seat of `task`, by name."""
-    return SELLERS if task.learner == "seller" else BUYERS
+    """The policies that can take the learner's seat of `task`, by name.
+
+    The pilot plays the open market alone. Raises ArtifactError where its weights are missing.
+    """
+    if task.learner == "seller":
+        return SELLERS
+    market = task.name.removeprefix("bazaar/") in MARKETS
+    return MappingProxyType({**BUYERS, "pilot": trained()}) if market else BUYERS
 
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:

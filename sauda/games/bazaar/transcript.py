@@ -1,4 +1,4 @@
-"""Actions of the bazaar on paper: to JSON and back, and in words."""
+"""Actions of the bazaar as JSON, as phrases and as Markdown."""
 
 from collections.abc import Mapping
 from typing import Any

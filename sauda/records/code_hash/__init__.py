@@ -1,4 +1,4 @@
-"""Hashes what a definition computes, not what it is called: `code_hash`.
+"""`code_hash`: hashes what a definition computes, independently of names and comments.
 
 `values.py` says what a value consists of, `text.py` writes a definition without its names (with
 `scopes.py` and `source.py`), `colours.py` joins the texts along their references into one digest.
@@ -21,5 +21,5 @@ def code_hash(*roots: Any) -> str:
     positional parameter of a method counts by its place: a caller that names it is not followed.
     """
     nodes, keys = graph(roots)
-    found = colours(nodes)
-    return hashlib.sha256(b"".join(found[key] for key in keys)).hexdigest()[:12]
+    digests = colours(nodes)
+    return hashlib.sha256(b"".join(digests[key] for key in keys)).hexdigest()[:12]

@@ -20,21 +20,21 @@ class Node:
 
 def colours(nodes: Mapping[Hashable, Node]) -> dict[Hashable, bytes]:
     """A digest for each node; nodes share one only where no way along references differs."""
-    found: dict[Hashable, bytes] = {}
+    digests: dict[Hashable, bytes] = {}
     for component in components({key: node.references for key, node in nodes.items()}):
         for key in component:
-            found[key] = hashlib.sha256(nodes[key].text.encode()).digest()
+            digests[key] = hashlib.sha256(nodes[key].text.encode()).digest()
         # Half of the rounds tell apart what differs, the others carry that to every member.
         for _ in range(2 * len(component) - 1):
-            found |= {key: _refined(found, key, nodes[key]) for key in component}
-    return found
+            digests |= {key: _refined(digests, key, nodes[key]) for key in component}
+    return digests
 
 
-def _refined(found: Mapping[Hashable, bytes], key: Hashable, node: Node) -> bytes:
-    parts = [found[reference] for reference in node.references]
+def _refined(digests: Mapping[Hashable, bytes], key: Hashable, node: Node) -> bytes:
+    parts = [digests[reference] for reference in node.references]
     if not node.ordered:
         parts.sort()
-    return hashlib.sha256(b"".join([found[key], *parts])).digest()
+    return hashlib.sha256(b"".join([digests[key], *parts])).digest()
 
 
 def components(graph: Mapping[Hashable, Sequence[Hashable]]) -> Iterator[list[Hashable]]:

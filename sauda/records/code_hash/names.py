@@ -131,11 +131,11 @@ def is_type(value: Any) -> bool:
 @cache
 def private_names(node: ast.ClassDef) -> tuple[str, ...]:
     """The attributes with a leading underscore that a class's body or methods bind, in order."""
-    found = [name for name in Scope(node, None).names() if is_private(name)]
+    attributes = [name for name in Scope(node, None).names() if is_private(name)]
     for child in ast.walk(node):
         if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):
-            found += [child.attr] * is_private(child.attr)
-    return tuple(dict.fromkeys(found))
+            attributes += [child.attr] * is_private(child.attr)
+    return tuple(dict.fromkeys(attributes))
 
 
 def is_private(name: str) -> bool:

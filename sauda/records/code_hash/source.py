@@ -36,25 +36,25 @@ def definition_of(value: FunctionType | type, file: str) -> Definition:
 @cache
 def foreign_names(file: str) -> dict[str, str]:
     """What each name that a module imports from other packages stands for, such as np: numpy."""
-    found = {}
+    imports = {}
     for node in _statements(_tree(file).body):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name, target in imported(node).items():
                 if target.split(".")[0] not in OURS:
-                    found[name] = target
-    return found
+                    imports[name] = target
+    return imports
 
 
 def own_names(file: str) -> set[str]:
     """The names of what a module defines or assigns itself."""
-    found = set()
+    names = set()
     for node in _statements(_tree(file).body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {t.id for target in targets for t in ast.walk(target) if hasattr(t, "id")}
-    return found
+            names |= {t.id for target in targets for t in ast.walk(target) if hasattr(t, "id")}
+    return names
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:

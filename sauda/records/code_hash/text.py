@@ -105,7 +105,7 @@ class _Writer:
         self.parts.append(")")
 
     def _is_idle(self, node: Any) -> bool:
-        """Whether a statement does nothing when it runs but to say what a name stands for."""
+        """Whether a statement only declares a name, such as an import, and has no other effect."""
         match node:
             case ast.Pass() | ast.Global() | ast.Nonlocal() | ast.Expr(value=ast.Constant()):
                 return True
@@ -138,8 +138,8 @@ class _Writer:
         return f"%{self._numbers.setdefault((scope, name), len(self._numbers))}"
 
     def _attribute(self, name: str) -> str:
-        found = next((table[name] for table in self._private if name in table), name)
-        return f".{found}"
+        label = next((table[name] for table in self._private if name in table), name)
+        return f".{label}"
 
     def _add_private(self, names: tuple[str, ...]) -> None:
         depth = len(self._private)

@@ -146,7 +146,7 @@ def _data(path: Path) -> Parts:
 
 
 def _module(module: ModuleType) -> Parts:
-    """A module that is handed on as a value: what it defines for others, by name."""
+    """A module used as a value: its public definitions by name."""
     if not is_ours(module):
         return Parts(module.__name__)
     names = sorted(name for name in own_names(module.__file__) if not name.startswith("_"))
@@ -205,12 +205,12 @@ def _defined(node: Definition, place: Place, names: Mapping[str, Any]) -> Parts:
 
 
 def _enclosed(function: Any) -> dict[str, Any]:
-    """The values a function took along from the function that made it."""
+    """The values in a function's closure, by name."""
     cells = getattr(function, "__closure__", None) or ()
-    found = {}
+    values = {}
     for name, cell in zip(function.__code__.co_freevars if cells else (), cells, strict=True):
         try:
-            found[name] = cell.cell_contents
+            values[name] = cell.cell_contents
         except ValueError:  # not bound yet
-            found[name] = None
-    return found
+            values[name] = None
+    return values

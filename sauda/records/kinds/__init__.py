@@ -1,7 +1,7 @@
 """Every kind of artifact and every file: what a new artifact is registered in.
 
-`registry.py` holds one entry a kind, `types.py` says what stands in an entry, `amounts.py` counts
-what `verify` has to do.
+`registry.py` holds one entry a kind, those of the open market in `market.py`; `types.py` says what
+stands in an entry, `amounts.py` counts what `verify` has to do.
 """
 
 import re
@@ -32,10 +32,12 @@ def entry(file: str) -> Entry:
     for known in FILES:
         if known.file == file:
             return known
-    if re.fullmatch(r"training/(sft|grpo|dpo)(-[\w.-]+)?\.json", file):
+    if re.fullmatch(r"training/(sft|distill|grpo|dpo)(-[\w.-]+)?\.json", file):
         stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
         game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
-        return Entry(file, "run/1", f"python -m sauda train {stage}{game}", "A training run", "")
+        return Entry(
+            file, "training_run/1", f"python -m sauda train {stage}{game}", "A training run", ""
+        )
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
         of_arena = file.startswith("evaluation/arena-")
         kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")

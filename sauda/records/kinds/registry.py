@@ -3,27 +3,24 @@
 from collections.abc import Mapping
 
 from sauda.records.kinds.amounts import (
-    belief_games,
     episodes_in_rows,
-    market_games,
-    oracle_games,
     scripted_games,
     selector_episodes,
 )
-from sauda.records.kinds.types import Check, File, Kind
+from sauda.records.kinds.market import MARKET
+from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
-from sauda.records.schemas.bench import Bench
+from sauda.records.schemas.bench import Bench, LoadTest
 from sauda.records.schemas.comparison import ArenaModelComparison, BeforeAfter, ModelComparison
-from sauda.records.schemas.episodes import Episodes
-from sauda.records.schemas.evaluation import Evaluation
+from sauda.records.schemas.evaluation import Episodes, Evaluation
 from sauda.records.schemas.language import Language
-from sauda.records.schemas.market import Belief, Market, Oracle
 from sauda.records.schemas.pitching import Pitching
 from sauda.records.schemas.published import Published, Reproduction
 from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector, TrainingRun
 
-RECOMPUTE = "sauda.evaluation.verification.recompute"
+HASHES = "sauda.evaluation.verification.recorded_hashes"
+WORD_HASHES = "sauda.evaluation.seller.texts:word_hashes"
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
@@ -116,46 +113,11 @@ KINDS: Mapping[str, Kind] = {
                 f"{RECOMPUTE}:reproduced",
             ),
         ),
+        *MARKET,
         Kind(
-            "oracle/1",
-            Oracle,
-            (File("oracle.json", "oracle", "Results"),),
-            Check(
-                "replayed",
-                "every solved game and every episode",
-                oracle_games,
-                "games to play or solve",
-                f"{RECOMPUTE}:oracle_rows",
-            ),
-        ),
-        Kind(
-            "market/1",
-            Market,
-            (File("market.json", "leakage", "Results"),),
-            Check(
-                "replayed",
-                "every game and every career",
-                market_games,
-                "games and careers",
-                f"{RECOMPUTE}:leakage",
-            ),
-        ),
-        Kind(
-            "belief/1",
-            Belief,
-            (File("belief.json", "belief", "Results"),),
-            Check(
-                "replayed",
-                "every belief and every game",
-                belief_games,
-                "games",
-                f"{RECOMPUTE}:belief_rows",
-            ),
-        ),
-        Kind(
-            "judged/1",
+            "pitching/1",
             Pitching,
-            (File("judged.json", "pitching", "Judge"),),
+            (File("pitching.json", "pitching", "Judge"),),
             Check(
                 "replayed",
                 "every negotiation and every verdict",
@@ -173,7 +135,7 @@ KINDS: Mapping[str, Kind] = {
                 "every choice, update and episode",
                 selector_episodes,
                 "episodes",
-                f"{RECOMPUTE}:selector_run",
+                "sauda.train.selector:recomputed",
             ),
         ),
         Kind(
@@ -189,7 +151,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "language/1",
+            "language/2",
             Language,
             (File("language.json", "language", "Results"),),
             Check(
@@ -213,9 +175,21 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "ladder/1",
+            "load/1",
+            LoadTest,
+            (File("load.json", "loadtest --before COMMIT --save", "Artifacts & API"),),
+            Check(
+                "sealed",
+                "every sample; percentiles and slopes recomputed from them",
+                lambda config, data: sum(row.n for mix in data.mixes for row in mix.rows),
+                "timed actions",
+                f"{RECOMPUTE}:load_test",
+            ),
+        ),
+        Kind(
+            "model_comparison/1",
             ModelComparison,
-            (File("evaluation/ladder.json", "compare-models", "Tour, Results"),),
+            (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
             Check(
                 "replayed in part",
                 "scripts replayed; model rows recomputed from sealed columns; the "
@@ -224,9 +198,10 @@ KINDS: Mapping[str, Kind] = {
                 "games of scripts",
                 f"{RECOMPUTE}:comparison",
             ),
+            f"{HASHES}:bazaar_prompt",
         ),
         Kind(
-            "seller_quality/1",
+            "seller_quality/2",
             SellerQuality,
             (File("seller_quality.json", "seller-quality", "Results"),),
             Check(
@@ -236,11 +211,18 @@ KINDS: Mapping[str, Kind] = {
                 "games",
                 f"{RECOMPUTE}:seller_quality",
             ),
+            WORD_HASHES,
         ),
         Kind(
-            "arena_ladder/1",
+            "arena_model_comparison/1",
             ArenaModelComparison,
-            (File("evaluation/arena-ladder.json", "compare-models --game arena", "Results"),),
+            (
+                File(
+                    "evaluation/arena-model-comparison.json",
+                    "compare-models --game arena",
+                    "Results",
+                ),
+            ),
             Check(
                 "replayed in part",
                 "scripts and bounds replayed; model rows recomputed from sealed "
@@ -249,9 +231,10 @@ KINDS: Mapping[str, Kind] = {
                 "games of scripts",
                 f"{RECOMPUTE}:comparison",
             ),
+            f"{HASHES}:arena_prompt",
         ),
         Kind(
-            "run/1",
+            "training_run/1",
             TrainingRun,
             (
                 File(
@@ -277,8 +260,7 @@ KINDS: Mapping[str, Kind] = {
                     "training/sft-arena.json",
                     "train sft --game arena",
                     "Training",
-                    "The log of a lab's supervised fine-tuning on the rule expert's "
-                    "actions, its gate",
+                    "The log of a lab's supervised fine-tuning on the planner's actions, its gate",
                 ),
                 File(
                     "training/grpo-arena.json",
@@ -297,7 +279,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "before_after/1",
+            "before_after/2",
             BeforeAfter,
             (File("episodes/before_after.json", "before-after", "Transcripts"),),
             Check(
@@ -308,6 +290,7 @@ KINDS: Mapping[str, Kind] = {
                 "games",
                 f"{RECOMPUTE}:before_and_after",
             ),
+            f"{HASHES}:bazaar_prompt",
         ),
     )
 }

@@ -1,4 +1,4 @@
-"""What an entry of the registry says of a kind of artifact and of its files."""
+"""The types of the registry: kinds of artifacts, their files, and their checks."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from sauda.records.schemas.base import Record
+
+RECOMPUTE = "sauda.evaluation.verification.recompute"  # the module of most verifiers
 
 # Every file is sealed. What else `verify` checks, the strongest first.
 METHODS: Mapping[str, str] = {
@@ -59,9 +61,13 @@ class Check:
         return f"{self.method}: {self.about}"
 
     def recompute(self) -> Callable[..., Mapping[str, Any]]:
-        """The verifier, imported only now: it stands in a room above this one."""
-        module, _, function = self.verifier.partition(":")
-        return getattr(import_module(module), function)
+        """The verifier, imported late: its package depends on this one."""
+        return _imported(self.verifier)
+
+
+def _imported(path: str) -> Callable[..., Mapping[str, Any]]:
+    module, _, function = path.partition(":")
+    return getattr(import_module(module), function)
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,11 @@ class Kind:
     schema: type[Record]  # of their `data`
     files: tuple[File, ...]
     check: Check
+    model_hashes: str = ""  # "module:function", today's hashes of code that each model records
+
+    def hashes_of_models(self) -> Mapping[str, str]:
+        """Today's hashes of the code behind each model of its data; none where it has no models."""
+        return _imported(self.model_hashes)() if self.model_hashes else {}
 
     def entries(self) -> Iterator[Entry]:
         """One entry a file."""

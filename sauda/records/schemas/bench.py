@@ -1,6 +1,6 @@
-"""Speeds of the games, the model and the page on one machine."""
+"""Speeds of the games, the model and the page on one machine; the page with many visitors."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, FiniteFloat
 
@@ -51,3 +51,50 @@ class Bench(Record):
     figures: list[Speed] = Field(description="one entry a timed figure")
     ratios: list[SpeedRatio] = Field(description="ratios of figures that were timed together")
     left_out: list[str] = Field(description="what this machine cannot measure, and why")
+
+
+class Latency(Record):
+    """One action of the visitors of a mix, such as a page load."""
+
+    what: str = Field(description="the action")
+    n: int = Field(description="number of successes")
+    refused: int = Field(description="times the page said in words that it could not do it now")
+    failures: int = Field(description="times it failed, all reasons together")
+    p50_ms: Number | None = Field(description="median of the successes, in milliseconds")
+    p95_ms: Number | None = Field(description="their 95th percentile, in milliseconds")
+    reasons: dict[str, int] = Field(description="failures by reason")
+    samples_ms: list[int] = Field(description="each success, in milliseconds")
+
+
+class MemoryGrowth(Record):
+    """Resident memory of the page's processes while work goes on."""
+
+    unit: str = Field(description="unit of the work: a game, a session, a second")
+    done: list[Number] = Field(description="units of work that were done at each sample")
+    page_mib: list[Number] = Field(description="resident MiB of the page's process")
+    model_mib: list[Number] | None = Field(
+        description="resident MiB of its model process; null where the page has none"
+    )
+    page_kib_a_unit: Number = Field(
+        description="slope of the page's process in KiB a unit, over the second half"
+    )
+    model_kib_a_unit: Number | None = Field(description="the same of the model process")
+
+
+class LoadMix(Record):
+    """One mix of visitors on one state of the code."""
+
+    name: str = Field(description="name of the mix")
+    about: str = Field(description="who visits and what they do")
+    state: Literal["now", "before"] = Field(description="this commit, or the earlier one")
+    commit: str | None = Field(description="commit of the page; null for one that ran already")
+    seconds: Number = Field(description="how long the mix was played")
+    rows: list[Latency] = Field(description="one entry an action")
+    memory: list[MemoryGrowth] = Field(description="memory of a page that the load test started")
+
+
+class LoadTest(Record):
+    """Replies, failures and memory of the page with many visitors at once, polite and hostile."""
+
+    machine: dict[str, Any] = Field(description="processor, cores, system and software")
+    mixes: list[LoadMix] = Field(description="one entry a mix and state, in the order played")

@@ -6,17 +6,14 @@ from pydantic import Field, FiniteFloat
 
 from sauda.records.schemas.arena import ArenaBound, ArenaColumns, ArenaRow, ArenaWorlds
 from sauda.records.schemas.base import Interval, ModelSource, Record
-from sauda.records.schemas.episodes import ModelEpisode
-from sauda.records.schemas.evaluation import Columns, Row
+from sauda.records.schemas.evaluation import Columns, ModelEpisode, Row
 
 
 class ModelRow(Row):
     """One policy on one task, with counts over all its episodes."""
 
     moves: int = Field(description="the learner's moves")
-    invalid_replies: int = Field(
-        alias="unparsed", description="completions that held no legal move"
-    )
+    invalid_replies: int = Field(description="completions that held no legal move")
     changed: int = Field(description="moves that a wrapper changed")
     tokens: int = Field(description="tokens generated; 0 for scripts")
     retreats: int = Field(description="bids below an earlier bid of its own")
@@ -32,9 +29,7 @@ class ModelColumns(Columns):
     """Columns of an evaluation, and the counts of `ModelRow` a game."""
 
     moves: list[int] = Field(description="the learner's moves")
-    invalid_replies: list[int] = Field(
-        alias="unparsed", description="completions that held no legal move"
-    )
+    invalid_replies: list[int] = Field(description="completions that held no legal move")
     changed: list[int] = Field(description="moves that a wrapper changed")
     tokens: list[int] = Field(description="tokens generated")
     retreats: list[int] = Field(description="bids below an earlier bid of its own")
@@ -72,9 +67,7 @@ class GapClosed(Record):
     task: str = Field(description="name of the task")
     policy: str = Field(description="the trained stage, unwrapped")
     n: int = Field(description="seeds")
-    share: FiniteFloat = Field(
-        alias="part", description="0 at the base's mean grade, 1 at the belief buyer's"
-    )
+    share: FiniteFloat = Field(description="0 at the base's mean grade, 1 at the belief buyer's")
     low: FiniteFloat = Field(description="lower end of the 95 % interval, seeds resampled")
     high: FiniteFloat = Field(description="upper end of the 95 % interval")
 
@@ -85,10 +78,10 @@ class ModelComparison(Record):
     ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
     rows: list[ModelRow] = Field(description="one row a task and policy")
     stage_gains: list[StageGain] = Field(
-        alias="climbs", description="gain of each training stage, on all and on unseen sellers"
+        description="gain of each training stage, on all and on unseen sellers"
     )
     gap_closed: list[GapClosed] = Field(
-        alias="ways", description="share of the gap to the belief buyer, a task and stage"
+        description="share of the gap to the belief buyer, a task and stage"
     )
     episodes: dict[str, dict[str, ModelColumns]] = Field(description="columns by task and policy")
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
@@ -97,16 +90,14 @@ class ModelComparison(Record):
 class ArenaModelRow(ArenaRow):
     """One policy as a lab, with counts over all its episodes."""
 
-    invalid_replies: int = Field(alias="unparsed", description="completions that held no action")
+    invalid_replies: int = Field(description="completions that held no action")
     tokens: int = Field(description="tokens generated; 0 for scripts")
 
 
 class ArenaModelColumns(ArenaColumns):
     """Columns of an arena evaluation, and the counts of `ArenaModelRow` an episode."""
 
-    invalid_replies: list[int] = Field(
-        alias="unparsed", description="completions that held no action"
-    )
+    invalid_replies: list[int] = Field(description="completions that held no action")
     tokens: list[int] = Field(description="tokens generated")
 
 
@@ -115,7 +106,7 @@ class ArenaModelComparison(Record):
 
     ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
     rows: list[ArenaModelRow] = Field(description="one row a policy")
-    stage_gains: list[StageGain] = Field(alias="climbs", description="gain of each training stage")
+    stage_gains: list[StageGain] = Field(description="gain of each training stage")
     bounds: list[ArenaBound] = Field(description="mean upper bounds of the task")
     worlds: ArenaWorlds = Field(description="what each seed deals the learner")
     episodes: dict[str, ArenaModelColumns] = Field(description="columns by policy")

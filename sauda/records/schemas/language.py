@@ -24,9 +24,9 @@ class ReadingRow(_Part):
 
     n: int = Field(description="sentences")
     signal: str = Field(description="name of the signal, or all")
-    true_positives: int = Field(alias="true", description="true positives")
-    false_positives: int = Field(alias="false", description="false positives")
-    false_negatives: int = Field(alias="missed", description="false negatives")
+    true_positives: int = Field(description="true positives")
+    false_positives: int = Field(description="false positives")
+    false_negatives: int = Field(description="false negatives")
     precision: Interval | None = Field(description="precision; null where nothing was read")
     recall: Interval | None = Field(description="recall; null where nothing was there")
     f1: Interval | None = Field(description="F1; null where there is no label")
@@ -39,12 +39,12 @@ class _Prices(Record):
     other: int = Field(description="of those, read as another price")
     missed: int = Field(description="of those, read as no price")
     unpriced: int = Field(description="sentences that put no single price on the table")
-    false_positives: int = Field(alias="false", description="of those, read as a price")
+    false_positives: int = Field(description="of those, read as a price")
     exact_rate: Interval | None = Field(
-        alias="found", description="share of prices read exactly; null without any"
+        description="share of prices read exactly; null without any"
     )
     false_positive_rate: Interval | None = Field(
-        alias="invented", description="share of unpriced sentences read as a price"
+        description="share of unpriced sentences read as a price"
     )
 
 

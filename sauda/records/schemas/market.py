@@ -107,9 +107,7 @@ class WordLeakage(Record):
 class Career(Record):
     """What a soft history costs a policy in the later deals of a career."""
 
-    policy: str = Field(
-        alias="then", description="the policy that plays after the first five deals"
-    )
+    policy: str = Field(description="the policy that plays after the first five deals")
     n: int = Field(description="careers with each history")
     firm: list[Interval] = Field(description="share of the ZOPA a later deal, after firm deals")
     soft: list[Interval] = Field(description="share of the ZOPA a later deal, after soft deals")
@@ -131,7 +129,7 @@ class TypeScores(Record):
     log_loss: FiniteFloat = Field(description="mean negative log probability of the true type")
     calibration_error: FiniteFloat = Field(description="expected calibration error, ten bins")
     accuracy: FiniteFloat = Field(
-        alias="right", description="share of beliefs whose likeliest type is the true one"
+        description="share of beliefs whose likeliest type is the true one"
     )
 
 

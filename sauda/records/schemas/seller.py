@@ -15,7 +15,7 @@ class SellerGame(Record):
     persona: str = Field(description="persona of the seller")
     seed: int = Field(description="seed of the game")
     item: str = Field(description="name of the item")
-    reservation: int = Field(alias="floor", description="the seller's reservation price, rupees")
+    reservation: int = Field(description="the seller's reservation price, rupees")
     asks: list[int] = Field(description="the seller's asks, rupees")
     bids: list[int] = Field(description="the buyer's bids, rupees")
     kinds: list[str] = Field(description="kind of each of the seller's decisions")

@@ -15,7 +15,7 @@ class SelectorEpisode(Record):
     seed: int = Field(description="seed of the episode")
     policy: str = Field(description="the arm that was drawn")
     reward: FiniteFloat = Field(description="its return, as a share of the stake")
-    expert: FiniteFloat = Field(description="the rule expert's return at the same seed")
+    expert: FiniteFloat = Field(description="return of rule_based_expert at the same seed")
     baseline: FiniteFloat = Field(description="moving average of returns before the episode")
     before: list[FiniteFloat] = Field(description="probability of each arm before the update")
     after: list[FiniteFloat] = Field(description="probability of each arm after the update")
@@ -44,7 +44,7 @@ class RunStep(Record):
     """One optimizer step; which metrics there are depends on the stage."""
 
     step: int = Field(description="optimizer step, from 1")
-    num_tokens: int = Field(alias="tokens", description="tokens seen so far")
+    num_tokens: int = Field(description="tokens seen so far")
     seconds: FiniteFloat = Field(description="seconds of training so far")
     loss: FiniteFloat = Field(description="training loss")
     learning_rate: FiniteFloat = Field(description="learning rate of the step")
@@ -52,38 +52,32 @@ class RunStep(Record):
     mean_token_accuracy: StepMetric = Field(None, description="SFT, DPO: share of tokens predicted")
     entropy: StepMetric = Field(None, description="mean token entropy, nats")
     reward: StepMetric = Field(None, description="GRPO: mean grade of the step's games")
-    reward_min: StepMetric = Field(None, alias="low", description="GRPO: lowest grade")
-    reward_max: StepMetric = Field(None, alias="high", description="GRPO: highest grade")
+    reward_min: StepMetric = Field(None, description="GRPO: lowest grade")
+    reward_max: StepMetric = Field(None, description="GRPO: highest grade")
     reward_group_std: StepMetric = Field(
-        None, alias="spread", description="GRPO: mean standard deviation within groups"
+        None, description="GRPO: mean standard deviation within groups"
     )
     frac_reward_zero_std: StepMetric = Field(
-        None, alias="zero_advantage", description="GRPO: share of groups of equal grades"
+        None, description="GRPO: share of groups of equal grades"
     )
-    valid_rate: StepMetric = Field(
-        None, alias="format", description="GRPO: share of replies that hold a move"
-    )
-    agreement_rate: StepMetric = Field(
-        None, alias="deals", description="GRPO: share of games that end in a deal"
-    )
+    valid_rate: StepMetric = Field(None, description="GRPO: share of replies that hold a move")
+    agreement_rate: StepMetric = Field(None, description="GRPO: share of games that end in a deal")
     kl: StepMetric = Field(None, description="GRPO: KL from the initial adapter, nats a token")
     completions_mean_length: StepMetric = Field(
-        None, alias="length", description="GRPO: trained tokens a game"
+        None, alias="completions/mean_length", description="GRPO: trained tokens a game"
     )
-    step_time: StepMetric = Field(
-        None, alias="step_seconds", description="GRPO: seconds of the step"
-    )
+    step_time: StepMetric = Field(None, description="GRPO: seconds of the step")
     rewards_margins: StepMetric = Field(
-        None, alias="margin", description="DPO: mean margin of the implicit rewards"
+        None, alias="rewards/margins", description="DPO: mean margin of the implicit rewards"
     )
     rewards_accuracies: StepMetric = Field(
-        None, alias="accuracy", description="DPO: share of pairs ranked as labelled"
+        None, alias="rewards/accuracies", description="DPO: share of pairs ranked as labelled"
     )
     rewards_chosen: StepMetric = Field(
-        None, alias="chosen", description="DPO: implicit reward of chosen replies"
+        None, alias="rewards/chosen", description="DPO: implicit reward of chosen replies"
     )
     rewards_rejected: StepMetric = Field(
-        None, alias="rejected", description="DPO: implicit reward of rejected replies"
+        None, alias="rewards/rejected", description="DPO: implicit reward of rejected replies"
     )
 
 
@@ -125,13 +119,11 @@ class SFTData(Record):
     """What SFT was trained on."""
 
     rows: int = Field(description="conversations")
-    completions: int = Field(alias="learnt", description="completions in the loss")
+    completions: int = Field(description="completions in the loss")
     moves: dict[str, int] = Field(description="completions by kind of move")
     kind: dict[str, int] = Field(description="completions by situation")
     task: dict[str, int] = Field(description="conversations by task")
-    speech_register: dict[str, int] = Field(
-        alias="register", description="conversations by register of speech"
-    )
+    speech_register: dict[str, int] = Field(description="conversations by register of speech")
     tokens: dict[str, int] = Field(description="tokens in all and in the loss")
     sha256: str = Field(description="digest of the rows")
 
@@ -140,7 +132,7 @@ class GRPOGames(Record):
     """The games that GRPO was trained on."""
 
     task: dict[str, int] = Field(description="groups by task")
-    num_generations: int = Field(alias="group", description="games of one instance")
+    num_generations: int = Field(description="games of one instance")
     first_seed: int = Field(description="first seed played")
     last_seed: int = Field(description="last seed played")
 
@@ -155,6 +147,17 @@ class DPOPairs(Record):
     judge: dict[str, FiniteFloat] | None = Field(description="an LLM judge's figures, or null")
     sha256: str = Field(description="digest of the pairs")
     seconds: FiniteFloat = Field(description="seconds that the search for pairs took")
+
+
+class DistillRound(Record):
+    """The deals that one round of distillation played and learnt from."""
+
+    teacher_turns: FiniteFloat = Field(description="share of the turns that were the teacher's")
+    rows: int = Field(description="deals")
+    completions: int = Field(description="labelled states")
+    own: int = Field(description="turns that were the learner's")
+    task: dict[str, int] = Field(description="deals by task")
+    sha256: str = Field(description="digest of the deals with their labels")
 
 
 class AcceptanceCheck(Record):
@@ -186,28 +189,29 @@ class SampleToken(Record):
     """One token of a training sequence."""
 
     text: str = Field(description="the token")
-    in_loss: bool = Field(alias="learnt", description="whether it counts in the loss")
+    in_loss: bool = Field(description="whether it counts in the loss")
 
 
 class TrainingRun(Record):
     """One training stage: its data, log, adapter and acceptance check."""
 
-    stage: str = Field(description="sft, grpo or dpo")
+    stage: str = Field(description="sft, distill, grpo or dpo")
     base: RunBase = Field(description="the base model")
     log: list[RunStep] = Field(description="one entry an optimizer step")
     resumed: list[int] = Field(description="steps from which the run was resumed")
-    acceptance: AcceptanceCheck = Field(alias="gate", description="the acceptance check")
+    acceptance: AcceptanceCheck = Field(description="the acceptance check")
     hardware: Hardware = Field(description="the machine")
     seconds: FiniteFloat = Field(description="seconds of training")
-    num_tokens: int = Field(alias="tokens", description="tokens seen")
+    num_tokens: int = Field(description="tokens seen")
     rows: SFTData = Field(None, description="SFT: its data")
+    rounds: list[DistillRound] = Field(None, description="distillation: its rounds")
     games: GRPOGames = Field(None, description="GRPO: its games")
     pairs: DPOPairs = Field(None, description="DPO: its pairs")
     sample: list[SampleToken] = Field(description="one training sequence, token by token")
     init_adapter: InitAdapter | None = Field(
-        None, alias="after", description="adapter that training continued from; null for a new one"
+        None, description="adapter that training continued from; null for a new one"
     )
     checkpoint_evaluations: list[CheckpointEvaluation] = Field(
-        None, alias="probes", description="games played by the adapter of each checkpoint"
+        None, description="games played by the adapter of each checkpoint"
     )
     adapter: RunAdapter = Field(description="the adapter that the run wrote")

@@ -1,0 +1,68 @@
+"""The kinds of artifacts about the open market: its optimum, its sellers, who plays it well."""
+
+from sauda.records.kinds.amounts import (
+    belief_games,
+    episodes_in_rows,
+    market_games,
+    oracle_games,
+)
+from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
+from sauda.records.schemas.market import Belief, Market, Oracle
+from sauda.records.schemas.pilot import PilotRun, Robustness
+
+MARKET: tuple[Kind, ...] = (
+    Kind(
+        "oracle/1",
+        Oracle,
+        (File("oracle.json", "oracle", "Results"),),
+        Check(
+            "replayed",
+            "every solved game and every episode",
+            oracle_games,
+            "games to play or solve",
+            f"{RECOMPUTE}:oracle_rows",
+        ),
+    ),
+    Kind(
+        "market/2",
+        Market,
+        (File("market.json", "leakage", "Results"),),
+        Check(
+            "replayed",
+            "every game and every career",
+            market_games,
+            "games and careers",
+            f"{RECOMPUTE}:leakage",
+        ),
+    ),
+    Kind(
+        "belief/2",
+        Belief,
+        (File("belief.json", "belief", "Results"),),
+        Check(
+            "replayed",
+            "every belief and every game",
+            belief_games,
+            "games",
+            f"{RECOMPUTE}:belief_rows",
+        ),
+    ),
+    Kind(
+        "pilot_run/1",
+        PilotRun,
+        (File("training/pilot.json", "train pilot", "Training"),),
+        Check(
+            "replayed in part",
+            "the final games replayed from the weights, which are digested; the log is sealed",
+            lambda config, data: sum(row.n for row in data.final),
+            "games",
+            "sauda.train.pilot.run:recomputed",
+        ),
+    ),
+    Kind(
+        "robustness/1",
+        Robustness,
+        (File("robustness.json", "robustness", "Results"),),
+        Check("replayed", "every game", episodes_in_rows, "games", f"{RECOMPUTE}:robust_rows"),
+    ),
+)
