@@ -58,5 +58,5 @@ def arena_evaluation() -> Artifact:
     )
     others = (DRAWN, "selfish")
     data = evaluate(config, others, workers=1)
-    asked = {**asdict(config), "others": others}
-    return measured("evaluation/arena-holdout.json", asked, data)
+    recorded_config = {**asdict(config), "others": others}
+    return measured("evaluation/arena-holdout.json", recorded_config, data)

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 from tests.support.source import (
     MODULES,
     ROOT,
@@ -37,6 +39,7 @@ def test_a_module_is_short_enough_to_read_in_one_sitting(path: Path):
     assert lines <= MOST_LINES, f"{path} has {lines} lines"
 
 
+@pytest.mark.slow
 @every_module
 def test_a_function_fits_on_a_screen(path: Path):
     for function in functions(path):
@@ -44,6 +47,7 @@ def test_a_function_fits_on_a_screen(path: Path):
         assert lines <= MOST_FUNCTION_LINES, f"{path}: {function.name} has {lines} lines"
 
 
+@pytest.mark.slow
 @every_test_module
 def test_tests_import_no_other_test_module(path: Path):
     for module, _, line in imports(ast.walk(tree(path))):
@@ -51,6 +55,7 @@ def test_tests_import_no_other_test_module(path: Path):
         assert shared, f"{path}:{line} imports {module}; what tests share stands in tests/support/"
 
 
+@pytest.mark.slow
 @every_test_module
 def test_tests_use_no_private_name_of_ours(path: Path):
     """Neither by import, nor as an attribute, nor by `monkeypatch.setattr(module, "_name", …)`."""

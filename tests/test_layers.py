@@ -6,6 +6,8 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import env
 from tests.support.source import (
     LAYERS,
@@ -23,11 +25,6 @@ from tests.support.source import (
 
 HEAVY = {"torch", "transformers", "peft", "trl"}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "loadtxt", "read_csv"}
-UPWARD = {  # an import that is on its way out: none may be added
-    ("evaluation", "sauda.train"),
-    ("evaluation", "sauda.train.selector"),
-    ("evaluation", "sauda.train.recorded_names"),
-}
 
 every_module = for_every(MODULES)
 
@@ -36,6 +33,7 @@ def layer(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@pytest.mark.slow
 @every_module
 def test_a_module_imports_only_its_own_layer_and_those_below(path: Path):
     above = LAYERS[: LAYERS.index(layer(path))]
@@ -51,7 +49,7 @@ def test_a_room_of_sauda_imports_only_itself_and_the_rooms_below(path: Path):
     above = ROOMS[: ROOMS.index(room[0])]
     for module, line in imported_modules(path):
         package, *rest = module.split(".")
-        if package == "sauda" and rest and (room[0], module) not in UPWARD:
+        if package == "sauda" and rest:
             assert rest[0] in ROOMS, f"{path}:{line} imports {module}, a room without a place"
             assert rest[0] not in above, f"{path}:{line} imports {module} from a room above"
 
@@ -100,6 +98,7 @@ def test_no_heavy_package_is_imported_with_the_module(path: Path):
         assert not heavy, f"{path}:{line} imports {module} at import; do it where it is used"
 
 
+@pytest.mark.slow
 @every_module
 def test_only_the_store_opens_files_under_artifacts(path: Path):
     """A function that names the folder, by `store.ROOT` or in words, opens no file."""
@@ -124,6 +123,7 @@ def called(function: ast.expr) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
+@pytest.mark.slow
 def test_the_page_is_imported_without_torch_and_its_kin():
     code = f"import app, sys; print(sorted({HEAVY} & set(sys.modules)))"
     run = subprocess.run(

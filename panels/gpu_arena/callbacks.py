@@ -4,7 +4,6 @@ A callback takes the tab's `Layout` and the values of its inputs, and returns ne
 component. A component that it leaves out keeps its value.
 """
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +12,16 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, IllegalAction, arena
 from panels.gpu_arena import view
-from panels.gpu_arena.form import ACTION_NAMES, changeable, choices, composed, from_text
+from panels.gpu_arena.form import (
+    ACTION_NAMES,
+    changeable,
+    choices,
+    chosen_action,
+    composed,
+    from_text,
+)
 from panels.gpu_arena.layout import Layout
+from panels.site.sessions import no_longer_here
 from panels.ui.look import note, trouble
 from sauda.policies import LAB_LABELS, LABS
 from sauda.records.seeds import drawn_seed, whole_seed
@@ -46,13 +53,13 @@ def stepped(game: ArenaGame, policy: str) -> ArenaGame:
 
 
 def introduced(policy: str) -> Markup:
-    """What the policy does, in a line."""
+    """A one-line description of the policy."""
     return note(f"{policy}: {LAB_LABELS.get(policy, '')}.")
 
 
 def _kept(game: ArenaGame | None) -> ArenaGame:
     if game is None:
-        raise IllegalAction("this world was put away after an hour; press “New world”")
+        raise IllegalAction(f"{no_longer_here('this world was')}; press “New world”")
     return game
 
 
@@ -60,7 +67,7 @@ def _kept(game: ArenaGame | None) -> ArenaGame:
 
 
 def show(page: Layout, game: ArenaGame, running: bool = False, kind: str | None = None) -> Updates:
-    """Everything that shows `game`; the pickers stay at `kind` while it is legal."""
+    """New values of all components that show `game`; the pickers keep `kind` while it is legal."""
     return {
         page.game: game,
         page.calendar: view.calendar(game),
@@ -168,7 +175,10 @@ def choose_action(page: Layout, choice: str | None) -> Updates:
     """The fields that the chosen action takes, with the values that it suggests."""
     if not choice:
         return {page.purpose: ""}
-    action = arena.action_from(json.loads(choice))
+    try:
+        action = chosen_action(choice)
+    except ValueError as error:
+        return {page.purpose: trouble(error)}
     fields = changeable(action.action_type)
     pools = action.action_type == "form_coalition"
     return {

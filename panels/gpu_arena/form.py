@@ -40,8 +40,11 @@ def without_terms(action: arena.Action) -> arena.Action:
 def composed(
     choice: str, payment: float | None, ask: float | None, share: float | None, message: str
 ) -> arena.Action | arena.Malformed:
-    """The chosen action with the terms of the form; Malformed where they cannot be read."""
-    row = json.loads(choice)
+    """The chosen action with the terms of the form; Malformed where they cannot be read.
+
+    ValueError where `choice` holds no action.
+    """
+    row = chosen_action(choice).as_json()
     fields = changeable(row["action_type"])
     if "payment" in fields:
         row["payment"] = payment or 0.0
@@ -51,6 +54,14 @@ def composed(
     if "message" in fields:
         row["message"] = message or ""
     return arena.action_from(row)
+
+
+def chosen_action(choice: str) -> arena.Action:
+    """The action in a value of the list of choices; ValueError where it holds none."""
+    action = from_text(choice) if isinstance(choice, str) else None
+    if not isinstance(action, arena.Action):
+        raise ValueError("choose one of the actions in the list")
+    return action
 
 
 def from_text(text: str) -> arena.Action | arena.Malformed:

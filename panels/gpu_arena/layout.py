@@ -7,6 +7,8 @@ import gradio as gr
 
 from env import ARENA_TASKS, arena
 from panels.gpu_arena import view
+from panels.gpu_arena.form import ACTION_NAMES, choices
+from panels.site.sessions import HOUR
 from panels.ui.look import heading, note
 from sauda.policies import LABS
 from sauda.sessions.arena import ArenaGame
@@ -14,7 +16,6 @@ from sauda.sessions.arena import ArenaGame
 TITLE = "GPU arena"
 FIRST_POLICY = "planner"
 PACE = 0.7  # seconds between two steps of a run
-HOUR = 3600  # seconds that a game is kept
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
 
 
@@ -79,7 +80,7 @@ def lay_out(game: ArenaGame, about: str) -> Layout:
         )
     )
     parts = {
-        "game": gr.State(game, time_to_live=HOUR),
+        "game": gr.State(None, time_to_live=HOUR),
         "running": gr.State(False, time_to_live=HOUR),
         "clock": gr.Timer(PACE, active=False),
     }
@@ -89,7 +90,7 @@ def lay_out(game: ArenaGame, about: str) -> Layout:
     parts["settlement"] = gr.HTML(elem_id="arena-end")
     parts |= _game_view(game)
     with gr.Accordion("Take over lab_0", open=False, elem_id="arena-hand"):
-        parts |= _form()
+        parts |= _form(game)
     return Layout(**parts)
 
 
@@ -130,11 +131,19 @@ def _game_view(game: ArenaGame) -> Parts:
     }
 
 
-def _form() -> Parts:
+def _form(game: ArenaGame) -> Parts:
+    options = choices(game)
+    first = next(iter(options))
     gr.HTML(note("The lists hold the actions that are legal now; you set amounts and messages."))
     with gr.Row(elem_classes="sauda-actions"):
-        kind = gr.Dropdown([], label="Action", scale=1, min_width=170, elem_id="arena-kind")
-        choice = gr.Dropdown([], label="Choice", scale=3, min_width=260, elem_id="arena-choice")
+        kind = gr.Dropdown(
+            [(ACTION_NAMES[name], name) for name in options], value=first, label="Action", scale=1,
+            min_width=170, elem_id="arena-kind",
+        )  # fmt: skip
+        choice = gr.Dropdown(
+            options[first], value=options[first][0][1], label="Choice", scale=3, min_width=260,
+            elem_id="arena-choice",
+        )  # fmt: skip
         act = gr.Button("Act", variant="primary", scale=0, min_width=84)
     purpose = gr.HTML()
     with gr.Row():

@@ -44,13 +44,13 @@ def _wire_game(page: Layout) -> None:
 
 
 def _wire_form(page: Layout, first: ArenaGame) -> None:
-    offer_actions = bound(callbacks.offer_actions, page, first)
     choose_kind = bound(callbacks.choose_kind, page)
     choose_action = bound(callbacks.choose_action, page)
     act_by_form = bound(callbacks.act_by_form, page)
     act_by_json = bound(callbacks.act_by_json, page)
 
-    gr.on(None, offer_actions, None, [page.kind, page.choice], **QUIET)
+    gr.on(None, lambda: first, None, page.game, **QUIET)
+    gr.on(None, bound(callbacks.choose_action, page, page.choice.value), None, page.terms, **QUIET)
     page.kind.input(choose_kind, [page.game, page.kind], [page.choice], **QUIET_UNCHECKED)
     page.choice.change(choose_action, page.choice, page.terms, **QUIET_UNCHECKED)
     page.act.click(

@@ -105,7 +105,7 @@ def _bar(block: arena.Block, lane: int, market: arena.Market) -> Markup:
 
 
 def papers(obs: arena.Observation) -> Markup:
-    """What a lab alone knows: its credits and its jobs."""
+    """The private values of a lab: its credits and its jobs."""
     own, now = obs.own, obs.market.round_index
     rows = [
         (

@@ -24,14 +24,14 @@ from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.visitor_text import play_text
 from panels.haggle.words import ENGLISH, translator
 from panels.ui.look import heading
-from sauda.llm.backends.served import HERE
-from sauda.llm.backends.worker import Ready
+from sauda.llm.serving.events import Ready
+from sauda.llm.serving.served import THIS_PAGE
 from sauda.sessions.bazaar import answer, back, moves_of, quick_moves
 
 
 def load(screen: Screen, generation: SessionGeneration) -> Updates:
-    """The game that a visitor finds."""
-    return begin(screen, generation, SELL, ANY_ITEM, FIRST_OPPONENT, HERE, ENGLISH)
+    """The game that a visitor sees on opening the page."""
+    return begin(screen, generation, SELL, ANY_ITEM, FIRST_OPPONENT, THIS_PAGE, ENGLISH)
 
 
 def begin(
@@ -82,7 +82,7 @@ def send(screen: Screen, visit: Visit) -> Updates:
             return screen.problem(error)
         return screen.problem(error) | {screen.page.game: replace(visit.game, unconfirmed=None)}
     kept_text = visit.text if after.unconfirmed else ""
-    return screen.show(replace(visit, game=after, text=kept_text))
+    return screen.show_move(visit, replace(visit, game=after, text=kept_text))
 
 
 def press_quick_move(screen: Screen, number: int, shown_turns: float, visit: Visit) -> Updates:
@@ -97,7 +97,7 @@ def press_quick_move(screen: Screen, number: int, shown_turns: float, visit: Vis
         after = answer(game, moves[number].action)
     except IllegalAction as error:
         return screen.problem(error)
-    return screen.show(replace(visit, game=after))
+    return screen.show_move(visit, replace(visit, game=after))
 
 
 def take_back(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
@@ -114,11 +114,11 @@ def take_back(screen: Screen, generation: SessionGeneration, visit: Visit) -> Up
 def go_back(
     screen: Screen, generation: SessionGeneration, past_move: int | None, visit: Visit
 ) -> Updates:
-    """The first game before the chosen move, to be played on beside it."""
+    """The game before the chosen move, as a branch beside the first game."""
     generation.advance()
     try:
         origin = visit.first_game or visit.kept_game
-        if past_move is None:
+        if not isinstance(past_move, int):
             raise IllegalAction("pick the move to go back to")
         earlier = back(origin, past_move)
     except IllegalAction as error:
@@ -141,6 +141,7 @@ def change_language(screen: Screen, seat: str, language: str) -> Updates:
         page.stop: gr.Button(translate("stop")),
         page.ask_again: gr.Button(translate("retry")),
         page.take_back: gr.Button(translate("undo")),
+        page.stand_in: gr.Button(translate("stand_in")),
         page.what_if_heading: heading(translate("whatif"), translate("whatif_lead")),
         page.go_back: translate("whatif_go"),
         page.details: gr.Accordion(label=translate("raw")),

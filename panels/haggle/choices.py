@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
-from env import CATALOGUE, SELLER_TYPES
+from env import CATALOGUE, SELLER_TYPES, begin, get_task
 from panels.haggle.models import BUYER_MODELS, MODELS, SELLER_MODELS, STAND_IN
 from panels.haggle.words import Translate
 from sauda.policies import BUYERS
@@ -87,11 +87,13 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
         player = secrets.choice(tuple(BUYERS)) if selling else ""
     elif opponent in MODELS and not ready:
         player, absent = STAND_IN if selling else "", opponent
-    while True:
-        game = start(SELLING_TASK if selling else market, player, drawn_seed())
-        # The seed draws the item too: draw seeds until it is the chosen one.
-        if not selling or market in (ANY_ITEM, game.observation.table.item.name):
-            return replace(game, stands_in_for=absent)
+    seed = drawn_seed()
+    if selling and market != ANY_ITEM:  # the seed draws the item too: draw until it is this one
+        task = get_task(SELLING_TASK)
+        while begin(task, seed).state.table.item.name != market:
+            seed = drawn_seed()
+    game = start(SELLING_TASK if selling else market, player, seed)
+    return replace(game, stands_in_for=absent)
 
 
 def values(choices: Choices) -> list[str]:

@@ -10,13 +10,13 @@ import gradio as gr
 from panels.haggle.choices import ANY_ITEM, SELL, market_choices, opponent_choices, seat_choices
 from panels.haggle.models import BUYER_MODELS
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate
+from panels.site.sessions import HOUR
 from panels.ui.look import heading
-from sauda.llm.backends.served import HERE
+from sauda.llm.serving.served import THIS_PAGE
 
 TITLE = "Haggle"
 FIRST_OPPONENT = next(iter(BUYER_MODELS))
 QUICK_MOVES = 4
-HOUR = 3600  # seconds that a game is kept
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
 
 
@@ -66,6 +66,7 @@ class Layout:
     stop: gr.Button
     ask_again: gr.Button
     take_back: gr.Button
+    stand_in: gr.Button  # offered where too many visitors wait for the model
     offers: gr.HTML
     tells: gr.HTML
     show_effect: gr.Button
@@ -94,8 +95,8 @@ class Layout:
         return [
             self.game, self.first_game, self.reply_request, self.shown_turns, self.brief, self.chat,
             self.message, self.problem, *self.quick_moves, self.offers, self.result, self.tells,
-            self.badge, self.stop, self.ask_again, self.take_back, self.raw_reply, self.what_if,
-            self.past_move, self.comparison, self.show_effect, self.effect,
+            self.badge, self.stop, self.ask_again, self.take_back, self.stand_in, self.raw_reply,
+            self.what_if, self.past_move, self.comparison, self.show_effect, self.effect,
         ]  # fmt: skip
 
     @property
@@ -103,8 +104,9 @@ class Layout:
         """The components whose own words follow the language."""
         return [
             self.title, self.seat, self.market, self.opponent, self.new_game, self.message,
-            self.send, self.stop, self.ask_again, self.take_back, self.what_if_heading,
-            self.go_back, self.details, self.backend, self.check_health, self.show_effect,
+            self.send, self.stop, self.ask_again, self.take_back, self.stand_in,
+            self.what_if_heading, self.go_back, self.details, self.backend, self.check_health,
+            self.show_effect,
         ]  # fmt: skip
 
 
@@ -167,13 +169,14 @@ def _talk(translate: Translate) -> Parts:
     with gr.Row(elem_classes="sauda-quick"):
         quick_moves = tuple(gr.Button("…", size="sm", min_width=90) for _ in range(QUICK_MOVES))
     with gr.Row(elem_classes="sauda-quick"):
-        stop, ask_again, take_back = (
+        stop, ask_again, take_back, stand_in = (
             gr.Button(translate(key), visible=False, min_width=90)
-            for key in ("stop", "retry", "undo")
+            for key in ("stop", "retry", "undo", "stand_in")
         )
     return {
         "chat": chat, "message": message, "send": send, "problem": problem,
         "quick_moves": quick_moves, "stop": stop, "ask_again": ask_again, "take_back": take_back,
+        "stand_in": stand_in,
     }  # fmt: skip
 
 
@@ -205,7 +208,7 @@ def _what_if(translate: Translate) -> Parts:
 def _details(translate: Translate, backends: Mapping[str, Any]) -> Parts:
     with gr.Accordion(translate("raw"), open=False) as details:
         backend = gr.Radio(
-            list(backends), value=HERE, label=translate("backend"), elem_id="haggle-backend"
+            list(backends), value=THIS_PAGE, label=translate("backend"), elem_id="haggle-backend"
         )
         health = gr.HTML(elem_id="haggle-health")
         check_health = gr.Button(translate("check"), scale=0, min_width=120)

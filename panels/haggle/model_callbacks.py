@@ -3,20 +3,24 @@
 Callbacks as in `callbacks.py`.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import asdict, replace
 
 import gradio as gr
 
 from env import IllegalAction
-from panels.haggle.game_view import bubbles, messages
+from panels.haggle.game_view import bubbles, messages, sells
 from panels.haggle.layout import ReplyRequest, SessionGeneration
 from panels.haggle.model_view import effect_of, model_label
-from panels.haggle.models import health_list, model_badge
+from panels.haggle.models import STAND_IN, health_list, model_badge
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.ui.look import note, trouble
-from sauda.llm.backends.worker import Loading, Ready, Waiting
-from sauda.llm.types import Reply, ReplyError
+from sauda.llm.serving.events import Loading, Ready
+from sauda.llm.serving.line import Visitor
+from sauda.llm.serving.service import Waiting
+from sauda.llm.types import Reply, ReplyError, ReplyRefused
 from sauda.sessions.bazaar import (
     Game,
     after_reply,
@@ -27,36 +31,43 @@ from sauda.sessions.bazaar import (
 )
 
 
-def stream_reply(
-    screen: Screen, generation: SessionGeneration, reply_request: ReplyRequest | None, visit: Visit
-) -> Iterator[Updates]:
+async def stream_reply(
+    screen: Screen,
+    visitor: Visitor,
+    generation: SessionGeneration,
+    reply_request: ReplyRequest | None,
+    visit: Visit,
+) -> AsyncIterator[Updates]:
     """The language model's move while it is written, then the game after it.
 
     Changes nothing where none is requested. A reply without a legal move is asked for again, up
-    to the model's limit.
+    to the model's limit. What takes more than a moment runs in a thread, since all visitors share
+    the event loop.
     """
     yield screen.unchanged  # Gradio empties the outputs of a generator that yields nothing
     if reply_request is None or not reply_request.claim():
         return
-    page, game, problem = screen.page, visit.game, ""
+    page, game, problem, refused = screen.page, visit.game, "", False
     current = generation.advance()
     while game.waiting and not problem:
         thinking = visit.translate("thinking", name=model_label(game))
         yield _typing(screen, game, thinking) | {page.problem: ""}
         try:
-            for text, piece in _pieces(screen, replace(visit, game=game)):
-                if generation.number != current:
-                    return
-                reply = piece
-                yield _typing(screen, game, text)
-            game = after_reply(game, reply)
+            async with aclosing(_pieces(screen, visitor, replace(visit, game=game))) as pieces:
+                async for text, piece in pieces:
+                    if generation.number != current:
+                        return
+                    reply = piece
+                    yield _typing(screen, game, text)
+            game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
-            problem = trouble(error)
+            problem, refused = trouble(error), isinstance(error, ReplyRefused)
             break
         if game.out_of_tries:
             problem = trouble(ValueError(visit.translate("no_move")))
     if generation.number == current:
-        yield screen.show(replace(visit, game=game), problem)
+        visit = replace(visit, game=game)
+        yield await asyncio.to_thread(screen.show, visit, problem, refused)
 
 
 def _typing(screen: Screen, game: Game, text: str) -> Updates:
@@ -65,14 +76,16 @@ def _typing(screen: Screen, game: Game, text: str) -> Updates:
     return {screen.page.chat: bubbles([*messages(game), growing])}
 
 
-def _pieces(screen: Screen, visit: Visit) -> Iterator[tuple[str, Reply | Waiting]]:
+async def _pieces(
+    screen: Screen, visitor: Visitor, visit: Visit
+) -> AsyncIterator[tuple[str, Reply | Waiting]]:
     """What the model streams for its move, each piece with its text for the chat."""
     game = visit.game
-    question, obs = request(game), game.model_observation
-    model = screen.model_facing(visit)
-    for piece in model.stream(question.messages, question.seed, question.schema):
+    question = await asyncio.to_thread(request, game)
+    obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visitor)
+    async for piece in model.stream_async(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
-            yield visit.translate("line", name=model_label(game), place=piece.place), piece
+            yield visit.translate("line", name=model_label(game), **asdict(piece)), piece
         else:
             yield game.model_seat.preview(piece.text, obs) or "…", piece
 
@@ -90,11 +103,26 @@ def show_again(screen: Screen, visit: Visit) -> Updates:
     return screen.show(visit) if visit.game else screen.unchanged
 
 
-def show_effect(screen: Screen, visit: Visit) -> Updates:
+def play_stand_in(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
+    """A new game at the same seed, a script in the place of the language model."""
+    generation.advance()
+    try:
+        game = visit.kept_game
+    except IllegalAction as error:
+        return screen.problem(error)
+    script = STAND_IN if sells(game) else ""
+    fresh = replace(start(game.task_name, script, game.play.seed), stands_in_for=game.opponent)
+    return screen.show(
+        replace(visit, game=fresh, first_game=None),
+        note(visit.translate("stand_in_why", name=model_label(game))),
+    )
+
+
+def show_effect(screen: Screen, visitor: Visitor, visit: Visit) -> Updates:
     """What the model would have done without the visitor's last words."""
     try:
         silent = counterfactual_request(visit.kept_game)
-        model = screen.models["buyer"][visit.backend]
+        model = screen.models["buyer"][visit.backend].for_visitor(visitor)
         reply = model(silent.messages, silent.seed, silent.schema)
     except (IllegalAction, ReplyError) as error:
         return {screen.page.effect: trouble(error)}

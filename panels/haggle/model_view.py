@@ -33,7 +33,7 @@ def reading(game: Game, translate: Translate) -> Markup:
         shown = note(translate("reads_wait"))
     else:
         tells = read(own[-1])
-        shown = Markup('<p class="sauda-said">“{}”</p>{}{}').format(
+        shown = Markup('<p class="sauda-quote">“{}”</p>{}{}').format(
             marked(own[-1], tells),
             reasons(tells) if tells else note(translate("reads_none")),
             levels(memory(own)),
@@ -50,6 +50,8 @@ def believed(game: Game, translate: Translate) -> Markup:
         return Markup("")
     tables = [game.play.turns[own[-1]].observation.table, game.observation.table]
     before, after = (believe(t, person=True) if t.asks else None for t in tables)
+    if after is None:  # the visitor walked away without naming a price
+        return Markup("")
     return Markup("{}{}").format(belief_picture(before, after), note(translate("reads_belief")))
 
 

@@ -9,10 +9,11 @@ from markupsafe import Markup
 from panels.haggle.words import Translate
 from panels.ui.look import note
 from panels.ui.provenance import load_or_say
-from sauda.llm.backends.served import HERE, SEATS, backends
-from sauda.llm.backends.worker import Failed, ModelWorker, Ready
 from sauda.llm.registry import row_name
 from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.serving.events import Failed, Ready
+from sauda.llm.serving.served import SEATS, THIS_PAGE, backends
+from sauda.llm.serving.worker import ModelWorker
 from sauda.sessions.bazaar import Game
 
 BUYER_MODELS: Mapping[str, str] = {  # what a visitor can sell to: its label
@@ -37,11 +38,11 @@ def models() -> dict[str, dict[str, ModelWorker]]:
 
 def load_in_background() -> None:
     """Start to load the page's own buyer, so that the first visitor finds it ready."""
-    models()["buyer"][HERE].start()
+    models()["buyer"][THIS_PAGE].start()
 
 
 def model_badge(game: Game | None, model: ModelWorker, translate: Translate) -> Markup:
-    """Who plays the other seat, and the load status of its language model."""
+    """The opponent's label, and the load status of its language model."""
     stage = model.stage
     stand_in = STAND_IN.replace("_", " ")
     if game and game.you == "buyer":
@@ -69,16 +70,16 @@ def measured_figures(game: Game | None, model: ModelWorker, translate: Translate
         return Markup("")
     seat = game.model_seat.agent
     loaded = model.stage.source.partition(",")[0]
-    figures = _buyer_figures(game.opponent) if seat == "buyer" else _seller_figures()
-    if model.name != HERE or loaded != SEATS[seat].model or figures is None:
+    figures = buyer_figures(game.opponent) if seat == "buyer" else seller_figures()
+    if model.name != THIS_PAGE or loaded != SEATS[seat].model or figures is None:
         return note(translate("unmeasured"))
     return note(translate(f"measured_{seat}", **figures))
 
 
 @cache
-def _buyer_figures(opponent: str) -> dict[str, str] | None:
+def buyer_figures(opponent: str) -> dict[str, str] | None:
     """Grade and n of a buyer's row in the model comparison; None where there is none."""
-    artifact, _ = load_or_say("evaluation/ladder.json")
+    artifact, _ = load_or_say("evaluation/model-comparison.json")
     where = ("bazaar/open", row_name(opponent))
     for row in artifact.data.rows if artifact else ():
         if (row.task, row.policy) == where:
@@ -89,7 +90,7 @@ def _buyer_figures(opponent: str) -> dict[str, str] | None:
 
 
 @cache
-def _seller_figures() -> dict[str, str] | None:
+def seller_figures() -> dict[str, str] | None:
     """How many lines of the model seller were its own words; None where nothing was measured."""
     artifact, _ = load_or_say("seller_quality.json")
     for row in artifact.data.rows if artifact else ():

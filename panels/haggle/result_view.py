@@ -7,7 +7,9 @@ from panels.haggle.game_view import IN_ENGLISH, chart, limits, sells
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip, table
 from panels.ui.offers import SMALL, ending
+from panels.ui.provenance import missing
 from sauda.policies.best_response.informed import informed_value, rivals_in
+from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, finished, place, standing, standings
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
@@ -20,9 +22,7 @@ def result(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
         return note(translate("hidden_limit") + (translate("hidden_same") if fixed else ""))
     played = finished(game)
     you = standing("you", game.task, played, visitor=True)
-    # Policies cannot replay a game against a model buyer, whose moves the model makes; a model
-    # seller only words moves that code makes, so they can.
-    rows = [] if game.model_seat and game.model_seat.agent == "buyer" else standings(game)
+    rows, problem = comparison(game)
     figures = [
         stat(f"{you.share:.0%}", translate("zopa_yours")),
         stat(f"{you.grade:.2f}", translate("grade")),
@@ -42,7 +42,19 @@ def result(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
         lines.append(Markup("<p>{}</p>").format(translate("undone", count=game.undone)))
     if rows:
         lines += [compared(rows), replay_note(game, rows)]
-    return Markup("").join(lines)
+    return Markup("").join([*lines, problem])
+
+
+def comparison(game: Game) -> tuple[list[Standing], Markup]:
+    """The visitor and every policy at the same seed; or none, and what a policy lacks."""
+    # Policies cannot replay a game against a model buyer, whose moves the model makes; a model
+    # seller only words moves that code makes, so they can.
+    if game.model_seat and game.model_seat.agent == "buyer":
+        return [], Markup("")
+    try:
+        return standings(game), Markup("")
+    except ArtifactError as error:  # the pilot's weights
+        return [], missing(error)
 
 
 def seller_lines(game: Game, price: float | None, translate: Translate) -> list[Markup]:
@@ -65,7 +77,7 @@ def bonus_line(game: Game, price: float | None, translate: Translate) -> str:
 
 
 def compared(rows: list[Standing]) -> Markup:
-    """The visitor beside every policy, all on the same seed."""
+    """Table of the visitor's and every policy's result at the same seed."""
     return table(
         ("player", "grade", "share", "price"),
         [
@@ -162,7 +174,7 @@ def oracle_line(task: Task, played: Episode) -> Markup:
 
 
 def compared_games(first: Game | None, now: Game, translate: Translate) -> Markup:
-    """The first game beside the one that went on from an earlier move."""
+    """The first game beside the branch that started from an earlier move."""
     if first is None:
         return Markup("")
     cards = [

@@ -23,8 +23,9 @@ from panels.haggle.model_view import raw, reading
 from panels.haggle.models import model_badge
 from panels.haggle.result_view import compared_games, result
 from panels.haggle.words import Translate, translator
+from panels.site.sessions import no_longer_here
 from panels.ui.look import trouble
-from sauda.llm.backends.worker import ModelWorker
+from sauda.llm.serving.worker import ModelWorker
 from sauda.sessions.bazaar import Game, moves_of, quick_moves
 
 SELLERS_CHAT = ["sauda-selling"]  # CSS: the user of the chat is in the seller's colour
@@ -33,7 +34,7 @@ Updates = dict[Any, Any]  # new values, or components with new properties, by co
 
 @dataclass(frozen=True)
 class Visit:
-    """What a visitor has before them: the values that nearly every callback reads."""
+    """The values of a visitor's screen that nearly every callback reads."""
 
     game: Game | None
     first_game: Game | None  # the game that "What if" went back from
@@ -43,9 +44,9 @@ class Visit:
 
     @property
     def kept_game(self) -> Game:
-        """The game; IllegalAction where it was dropped after an hour."""
+        """The game; IllegalAction where the page no longer has it."""
         if self.game is None:
-            raise IllegalAction("this game was put away after an hour; press “New game”")
+            raise IllegalAction(f"{no_longer_here('this game was')}; press “New game”")
         return self.game
 
     @property
@@ -60,10 +61,11 @@ class Screen:
     page: Layout
     models: Mapping[str, Mapping[str, ModelWorker]]
 
-    def show(self, visit: Visit, problem: Markup | str = "") -> Updates:
+    def show(self, visit: Visit, problem: Markup | str = "", refused: bool = False) -> Updates:
         """Everything that shows the game of `visit`; a language model that is to move is asked.
 
-        A `problem` keeps the model from being asked: the visitor reads it, then asks again.
+        A `problem` keeps the model from being asked: the visitor reads it, then asks again, or
+        plays a script where the model `refused` because too many wait for it.
         """
         page, game, translate = self.page, visit.game, visit.translate
         asks = game.waiting and not problem
@@ -83,32 +85,54 @@ class Screen:
             page.raw_reply: raw(game, translate),
             page.comparison: compared_games(visit.first_game, game, translate),
             page.effect: "",
-            page.chat: gr.Chatbot(
-                bubbles(messages(game)),
+            page.chat: gr.update(
+                value=bubbles(messages(game)),
                 elem_classes=SELLERS_CHAT if sells(game) else [],
                 placeholder=translate("you_open" if sells(game) else "unpacking"),
             ),
             **self._buttons(visit, asks),
+            page.stand_in: gr.update(visible=refused),
         }
+
+    def show_move(self, before: Visit, after: Visit) -> Updates:
+        """What a move changes on a screen that shows `before`.
+
+        Gradio makes a component anew for each that an event updates, which is most of the time of
+        a scripted reply. While a language model plays, other events change the screen too, so then
+        everything is shown.
+        """
+        updates = self.show(after)
+        if before.game.model_seat or after.game.model_seat:
+            return updates
+        page, shown = self.page, self.show(before)
+        stale = {part: value for part, value in updates.items() if value != shown[part]}
+        told = (page.game, page.reply_request, page.message, page.problem)  # also set elsewhere
+        return (
+            stale
+            | {part: updates[part] for part in told}
+            | {page.chat: updates[page.chat]["value"]}
+        )
 
     def _buttons(self, visit: Visit, asks: bool) -> Updates:
         """The buttons that the game allows, and the moves to go back to."""
         page, game, translate = self.page, visit.game, visit.translate
-        quick = [gr.Button("…", interactive=False)] * QUICK_MOVES
+        quick = [gr.update(value="…", interactive=False)] * QUICK_MOVES
         if not (game.over or game.waiting):
             quick = [
-                gr.Button(quick_label(game, move, translate), interactive=move.action is not None)
+                gr.update(
+                    value=quick_label(game, move, translate), interactive=move.action is not None
+                )
                 for move in quick_moves(game.observation)
             ]
         earlier = past_moves(visit.first_game or game, translate)
         return {
             **dict(zip(page.quick_moves, quick, strict=True)),
-            page.stop: gr.Button(visible=asks),
-            page.ask_again: gr.Button(visible=game.waiting and not asks),
-            page.take_back: gr.Button(visible=bool(moves_of(game)) and not game.over),
-            page.show_effect: gr.Button(visible=sells(game) and bool(game.model_moves)),
-            page.what_if: gr.Column(visible=game.over or visit.first_game is not None),
-            page.past_move: gr.Dropdown(earlier, value=0 if earlier else None),
+            page.stop: gr.update(visible=asks),
+            page.ask_again: gr.update(visible=game.waiting and not asks),
+            page.take_back: gr.update(visible=bool(moves_of(game)) and not game.over),
+            page.show_effect: gr.update(visible=sells(game) and bool(game.model_moves)),
+            page.what_if: gr.update(visible=game.over or visit.first_game is not None),
+            page.past_move: gr.update(choices=earlier, value=0 if earlier else None),
         }
 
     @property

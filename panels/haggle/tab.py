@@ -4,7 +4,8 @@
 this module says when.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import fields
 from typing import Any
 
@@ -15,13 +16,14 @@ from panels.haggle.layout import TITLE, Layout, lay_out
 from panels.haggle.models import models
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, translator
+from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
 from panels.ui.wiring import bound, named
 
 __all__ = ["TITLE", "build"]
 
 FIELDS = len(fields(Visit))
-REPLIES_AT_ONCE = 24  # visitors who wait for a model, a thread each; the page has 40 threads
+REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
 
 
 def build() -> None:
@@ -89,12 +91,16 @@ def _wire_model(screen: Screen) -> None:
     visit, status = _visit(page), [page.health, page.clock]
     stop = _on_visit(model_callbacks.stop, screen)
     show_again = _on_visit(model_callbacks.show_again, screen)
-    show_effect = _on_visit(model_callbacks.show_effect, screen)
+    play_stand_in = _on_visit(model_callbacks.play_stand_in, screen)
     tick = _on_visit(model_callbacks.tick, screen)
     check_health = _on_visit(model_callbacks.check_health, screen)
 
+    def show_effect(request: gr.Request, *values: Any) -> Updates:
+        return _on_visit(model_callbacks.show_effect, screen, visitor_of(request))(*values)
+
     page.stop.click(stop, [page.generation, *visit], shown, **QUIET)
     page.show_effect.click(show_effect, visit, [page.effect], **QUEUED)
+    page.stand_in.click(play_stand_in, [page.generation, *visit], shown, **QUIET)
     page.check_health.click(check_health, visit, [page.badge, *status], **QUIET)
     asked_again = page.ask_again.click(show_again, visit, shown, **QUIET)
     ticked = page.clock.tick(tick, visit, [*shown, *status], **QUIET)
@@ -111,8 +117,12 @@ def _reply_after(screen: Screen, *events: Any) -> None:
     """
     page, callback = screen.page, model_callbacks.stream_reply
 
-    def streamed(*values: Any) -> Iterator[Updates]:  # Gradio streams generator functions alone
-        yield from _on_visit(callback, screen)(*values)
+    # Gradio streams generator functions alone, and gives the request to a parameter of its type.
+    async def streamed(request: gr.Request, *values: Any) -> AsyncIterator[Updates]:
+        reply = _on_visit(callback, screen, visitor_of(request))(*values)
+        async with aclosing(reply):  # a visitor who leaves ends the reply
+            async for updates in reply:
+                yield updates
 
     for event in events:
         event.then(

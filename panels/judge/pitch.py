@@ -21,7 +21,7 @@ def rounds_of(seed: int) -> tuple[Round, ...]:
 
 
 def example(seed: int, index: int) -> str:
-    """What a lab that leads with evidence would say in this round."""
+    """The pitch of a lab that leads with evidence, in this round."""
     state = rounds_of(seed)[index].state
     obs = arena.Observation(LEARNER, state.market, state.private[LEARNER])
     return arena.pitch_of(obs, EXAMPLE, np.random.default_rng([seed, index]), discreet=False)
@@ -49,6 +49,6 @@ def own_pitch(seed: int, index: int, text: str) -> Markup:
 
 
 def knowledge(seed: int, index: int) -> Markup:
-    """What lab_0 knows of itself in this round: what its claims are checked against."""
+    """The private facts of lab_0 in this round, against which its claims are checked."""
     state = rounds_of(seed)[index].state
     return papers(arena.Observation(LEARNER, state.market, state.private[LEARNER]))

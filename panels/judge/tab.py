@@ -1,4 +1,4 @@
-"""What a pitch claims, checked: judged rounds to read, and a pitch of the visitor's own."""
+"""Judge: recorded rounds with checked claims, and a pitch of the visitor's own."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ def build() -> None:
             " claims that are true and new count.",
         )
     )
-    judged, missing = load_or_say("judged.json")
+    judged, missing = load_or_say("pitching.json")
     if judged is None:
         gr.HTML(missing)
         return
@@ -37,7 +37,7 @@ def build() -> None:
     seed, number = _pickers(judged, games)
     with gr.Row():
         with gr.Column(scale=7, min_width=320):
-            shown = gr.HTML(round_view(games[first], 0), elem_id="judge-told")
+            shown = gr.HTML(round_view(games[first], 0), elem_id="judge-shown")
         with gr.Column(scale=4, min_width=300):
             totals = gr.HTML(trend(games[first], 0), elem_id="judge-trend")
     verdict, known = _pitch_form(seed, number, first)

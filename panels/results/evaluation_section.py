@@ -20,6 +20,7 @@ from panels.results.evaluation import (
     details_label,
     download,
 )
+from panels.ui.downloads import offered
 from panels.ui.look import QUIET, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import csv_file, sortable_table
@@ -30,7 +31,7 @@ Control = gr.Dropdown | gr.Radio
 
 
 def load_evaluations(game: Game) -> tuple[list[Artifact], list[Markup]]:
-    """The game's evaluations that can be read, and what is said of those that cannot."""
+    """The game's evaluations that can be read, and an error message for each other one."""
     loaded = [load_or_say(file) for file in game.files]
     return (
         [evaluation for evaluation, _ in loaded if evaluation is not None],
@@ -82,16 +83,17 @@ def show(game: Game, evaluations: Evaluations, view: View) -> dict[str, Any]:
         return {"about": trouble(fault)}
     elsewhere = next(split for split in SPLITS if split != view.split)
     sentences = (caption(game, evaluation, view), game.remarks(evaluation, view))
+    csv, problem = offered(lambda: csv_file(download(evaluation, view), csv_name(view)))
     n = evaluation.config["episodes"]
     return {
-        "about": Markup("<p>{}</p>").format(game.about(view.task)),
+        "about": Markup("<p>{}</p>").format(game.about(view.task)) + problem,
         "figure": figure,
         "caption": Markup("").join(Markup("<p>{}</p>").format(text) for text in sentences if text),
         "details": gr.update(
             value=details(game, evaluation, view, evaluations.get((view.task, elsewhere))),
             label=details_label(game, view),
         ),
-        "csv": csv_file(download(evaluation, view), csv_name(view)),
+        "csv": csv,
         "origin": provenance(evaluation, f"n = {n:,} a policy and task"),
     }
 

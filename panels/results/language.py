@@ -28,7 +28,7 @@ KIND_NAMES = {
 
 
 def language_quality() -> Markup:
-    """The whole part; where nothing is recorded yet, the command that does."""
+    """The whole part; the command that records it where there is no artifact."""
     artifact, missing = load_or_say(FILE)
     return missing if artifact is None else reading(artifact)
 

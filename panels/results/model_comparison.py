@@ -37,8 +37,8 @@ from sauda.records.schemas.comparison import ArenaModelRow, ModelComparison, Mod
 from sauda.records.store import Artifact
 
 FORM = "z.3f"  # of grades
-FILE = "evaluation/ladder.json"
-LAB_FILE = "evaluation/arena-ladder.json"
+FILE = "evaluation/model-comparison.json"
+LAB_FILE = "evaluation/arena-model-comparison.json"
 ON = {"all": "all seeds", "unseen": "the unseen seller type"}
 
 
@@ -165,7 +165,7 @@ def invalid_replies(row: ModelRow | ArenaModelRow) -> Cell:
 
 
 def stage_gains(artifact: Artifact, task: str) -> Markup:
-    """What each stage adds to the one before, also where nothing alike was trained on."""
+    """The gain of each training stage over the stage before, also on unseen games."""
     return table(
         ("from", "to", "on", "n", "difference [95 %]"),
         [
@@ -207,7 +207,7 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
 
 
 def weights(artifact: Artifact) -> str:
-    """Which weights stood behind the names, and which adapters on them."""
+    """The weights and adapters of every model in the comparison."""
     return "; ".join(
         f"{model.source}, {_digests(model.sha256)}" for model in artifact.data.models.values()
     )
@@ -246,7 +246,7 @@ ARENA = Game(
     file=LAB_FILE,
     heading=(
         "A language model as a lab",
-        "The same small model, trained on the rule expert’s actions and then by its own games.",
+        "The same small model, trained on the actions of arena/planner, then by its own games.",
     ),
     stages=(BASE, *LAB_STAGES),
     columns=(

@@ -137,7 +137,7 @@ def _verdict(low: float, high: float) -> str:
         return "so the model adds to it"
     if high < 0:
         return "so the model takes away from what the wrapper wins alone"
-    return "so what the model adds cannot be told from nothing"
+    return "so there is no evidence that the model adds anything"
 
 
 # The arena ---------------------------------------------------------------------------------------

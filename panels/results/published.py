@@ -127,9 +127,9 @@ def build() -> None:
 
 def _reproduction() -> None:
     gr.HTML(heading("Does our classic game play like the published one?"))
-    reproduction, said = load_or_say("evaluation/reproduction.json")
+    reproduction, message = load_or_say("evaluation/reproduction.json")
     if reproduction is None:
-        gr.HTML(said)
+        gr.HTML(message)
         return
     gr.Plot(agreement_figure(reproduction), show_label=False)
     gr.HTML(Markup("<p>{}</p>").format(agreement_sentence(reproduction)))
@@ -148,9 +148,9 @@ def _reproduction() -> None:
 
 def _published() -> None:
     gr.HTML(heading("Published figures", "What the source documents report, each with its caveat."))
-    published, said = load_or_say("published.json")
+    published, message = load_or_say("published.json")
     if published is None:
-        gr.HTML(said)
+        gr.HTML(message)
         return
     names = published_names(published)
     chosen = next(i for _, i in names if i == "scaling-ladder")

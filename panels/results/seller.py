@@ -13,7 +13,7 @@ COUNTED = {"mean_rounds", "tries", "floor_learned"}  # no shares
 
 
 def seller_quality() -> Markup:
-    """The whole part; where nothing is recorded yet, the command that does."""
+    """The whole part; the command that records it where there is no artifact."""
     artifact, missing = load_or_say(FILE)
     return missing if artifact is None else quality(artifact)
 
@@ -79,13 +79,13 @@ def _cell(row: SellerRow, cell: SellerCell | None) -> Markup | str:
 
 
 def confusion(artifact: Artifact, side: str) -> Markup:
-    """Whom the judge took each persona for, from the words of `side` or from the asks alone."""
+    """Confusion matrix of the persona judge, from the words of `side` or from the asks alone."""
     personas, counts = artifact.data.judges.personas, artifact.data.judges.tables[side]
-    told = "the asks alone" if side == "asks alone" else f"the words of {side}"
+    source = "the asks alone" if side == "asks alone" else f"the words of {side}"
     return table(
         ("games of", *personas),
         [(name, *row) for name, row in zip(personas, counts, strict=True)],
-        caption=f"The persona that a judge names from {told}; out of sample",
+        caption=f"The persona that a judge names from {source}; out of sample",
     )
 
 

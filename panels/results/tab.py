@@ -16,7 +16,7 @@ from panels.results import (
     seller,
 )
 from panels.results.evaluation_section import load_evaluations, section
-from panels.results.market import belief, oracle, sellers
+from panels.results.market import belief, oracle, robustness, sellers
 from panels.ui.look import heading
 from panels.ui.provenance import load_or_say
 
@@ -69,6 +69,7 @@ def _open_market() -> None:
     oracle.build()
     sellers.build()
     belief.build()
+    robustness.build()
 
 
 def _arena() -> None:

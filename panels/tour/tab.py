@@ -194,7 +194,7 @@ def _before_after() -> None:
     gr.HTML(
         heading(
             "The same seller, the same seed",
-            f"A soft script ({BEFORE}) and the rule expert ({AFTER}) on {SHOWN}.",
+            f"The scripts classic/{BEFORE} and classic/{AFTER} on {SHOWN}.",
         )
     )
     showcase, missing = load_or_say("episodes/showcase.json")

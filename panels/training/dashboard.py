@@ -22,7 +22,7 @@ Values = Sequence[float | None]
 
 def x_values(rows: Sequence[Row], over: str) -> Values:
     """The x of each row: step, tokens or minutes; None where its log holds none."""
-    field, per = {"step": ("step", 1), "tokens": ("tokens", 1), "time": ("seconds", 60)}[over]
+    field, per = {"step": ("step", 1), "tokens": ("num_tokens", 1), "time": ("seconds", 60)}[over]
     return [None if (at := row.get(field)) is None else at / per for row in rows]
 
 
@@ -169,7 +169,7 @@ def _traces(log: Log, metric: Metric, view: View, log_axis: bool) -> Iterator[di
         return
     smooth = with_gaps(raw, view.smoothing)
     if metric is REWARD and log.holds(REWARD_STD):
-        half = with_gaps([row.get("spread") for row in rows], view.smoothing)
+        half = with_gaps([row.get("reward_group_std") for row in rows], view.smoothing)
         x, y = band(at, smooth, half)
         yield {
             "type": "scatter", "x": x, "y": y, "mode": "lines", "fill": "toself",

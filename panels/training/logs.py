@@ -48,26 +48,32 @@ ENTROPY = Metric("entropy", "entropy", "nats a token")
 TOKEN_ACCURACY = Metric("mean_token_accuracy", "mean token accuracy", "share", share=True)
 EVALUATION = Metric("grade", "checkpoint evaluation", "mean grade", share=True, noisy=False)
 SFT_LOSS = Metric("loss", "loss", "nats a trained token", log=True)
+DISTILL_LOSS = Metric("loss", "cross-entropy with soft labels", "nats a labelled token", log=True)
 REWARD = Metric("reward", "reward", "mean grade of the step’s games", share=True, weight=1.5)
-REWARD_STD = Metric("spread", "reward std within groups", "standard deviation of grades")
-VALID_RATE = Metric("format", "valid replies", "share of replies with a legal action", share=True)
+REWARD_STD = Metric("reward_group_std", "reward std within groups", "standard deviation of grades")
+VALID_RATE = Metric(
+    "valid_rate", "valid replies", "share of replies with a legal action", share=True
+)
 GRADES = (EVALUATION, REWARD)
-ZERO_STD = Metric("zero_advantage", "zero reward std", "share of groups", share=True)
-AGREEMENT_RATE = Metric("deals", "agreement rate", "share of games", share=True)
+ZERO_STD = Metric("frac_reward_zero_std", "zero reward std", "share of groups", share=True)
+AGREEMENT_RATE = Metric("agreement_rate", "agreement rate", "share of games", share=True)
 KL = Metric("kl", "KL to the initial model", "nats a token")
-LENGTH = Metric("length", "completion length", "trained tokens a game, in the arena an action")
+LENGTH = Metric(
+    "completions/mean_length", "completion length", "trained tokens a game, in the arena an action"
+)
 
 METRICS: Mapping[str, tuple[Metric, ...]] = {
     "sft": (SFT_LOSS, TOKEN_ACCURACY, EVALUATION, LEARNING_RATE, GRAD_NORM, ENTROPY),
+    "distill": (DISTILL_LOSS, TOKEN_ACCURACY, EVALUATION, LEARNING_RATE, GRAD_NORM, ENTROPY),
     "grpo": (
         REWARD, REWARD_STD, ZERO_STD, VALID_RATE, AGREEMENT_RATE, LEARNING_RATE, LOSS, GRAD_NORM,
         ENTROPY, KL, LENGTH,
     ),
     "dpo": (
-        Metric("margin", "reward margin", "of the implicit rewards"),
-        Metric("accuracy", "accuracy", "share of pairs in the right order", share=True),
-        Metric("chosen", "chosen reply", "implicit reward"),
-        Metric("rejected", "rejected reply", "implicit reward"),
+        Metric("rewards/margins", "reward margin", "of the implicit rewards"),
+        Metric("rewards/accuracies", "accuracy", "share of pairs in the right order", share=True),
+        Metric("rewards/chosen", "chosen reply", "implicit reward"),
+        Metric("rewards/rejected", "rejected reply", "implicit reward"),
         LEARNING_RATE, LOSS, GRAD_NORM, TOKEN_ACCURACY, ENTROPY,
     ),
 }  # fmt: skip
@@ -124,7 +130,7 @@ def _evaluations(data: TrainingRun) -> list[Row]:
     rows = []
     for evaluation in data.checkpoint_evaluations or ():
         tokens, seconds = at.get(evaluation.step, (None, None))
-        row = {"step": evaluation.step, "tokens": tokens, "seconds": seconds}
+        row = {"step": evaluation.step, "num_tokens": tokens, "seconds": seconds}
         row |= {"grade": evaluation.reward, "grade_low": evaluation.low}
         rows.append(row | {"grade_high": evaluation.high, "grade_n": evaluation.n})
     return rows
@@ -171,7 +177,7 @@ def _run_table(run: Artifact) -> pd.DataFrame:
     if log.evaluations:
         table = table.combine_first(pd.DataFrame(list(log.evaluations)).set_index("step"))
     table = table.sort_index().reset_index().reindex(columns=list(names))
-    counts = [key for key in ("step", "tokens", "grade_n") if key in names]
+    counts = [key for key in ("step", "num_tokens", "grade_n") if key in names]
     table = table.astype(dict.fromkeys(counts, "Int64")).rename(columns=names)
     table.insert(0, "run", log.name)
     return table
@@ -179,13 +185,13 @@ def _run_table(run: Artifact) -> pd.DataFrame:
 
 def _column_names(stage: str) -> dict[str, str]:
     """Heading of each field of a stage's log, with its unit in brackets."""
-    names = {"step": "step", "tokens": "tokens", "seconds": "time (s)"}
+    names = {"step": "step", "num_tokens": "tokens", "seconds": "time (s)"}
     names |= {m.name: f"{m.label} ({m.unit})" if m.unit else m.label for m in METRICS[stage]}
     if stage == "grpo":
         names |= {
-            "low": "lowest grade of the step’s games",
-            "high": "highest grade of the step’s games",
-            "step_seconds": "time of the step (s)",
+            "reward_min": "lowest grade of the step’s games",
+            "reward_max": "highest grade of the step’s games",
+            "step_time": "time of the step (s)",
         }
     if stage == "sft":
         names |= {

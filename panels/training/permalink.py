@@ -1,4 +1,4 @@
-"""What a visitor has picked in the language-model part of Training, as a query string and back.
+"""The view of the language-model part of Training as a query string, and back.
 
 Everything in a query string is untrusted: what is not one of the values expected is left out, and a
 sentence names what was expected, without repeating what came.
@@ -41,7 +41,7 @@ def to_query(view: View) -> str:
 def from_query(
     query: Mapping[str, str], first: View, runs: Sequence[str], overlays: Sequence[str]
 ) -> tuple[View, str]:
-    """`first` with what `query` says, and a sentence on what of it could not be read, or ""."""
+    """The view `first` updated from `query`, and an error message for unreadable parts, or ""."""
     view, faults = first, []
 
     def one_of(key: str, known: Sequence[str]) -> str | None:
@@ -64,9 +64,9 @@ def from_query(
         else:
             view = replace(view, smoothing=smoothing)
     if "overlay" in query:
-        asked = [name for name in query["overlay"].split(",") if name]
-        if set(asked) <= set(overlays):
-            view = replace(view, overlay=tuple(name for name in overlays if name in asked))
+        requested = [name for name in query["overlay"].split(",") if name]
+        if set(requested) <= set(overlays):
+            view = replace(view, overlay=tuple(name for name in overlays if name in requested))
         else:
             faults.append(f"overlay is any of {', '.join(overlays)}" if overlays else NO_OVERLAY)
     return view, f"Not all of the link could be read: {'; '.join(faults)}." if faults else ""

@@ -20,12 +20,14 @@ from panels.training.logs import (
 )
 from panels.training.permalink import ROUGHEST, SCALES, SMOOTHEST, View, from_query, to_query
 from panels.training.run_text import captions, mix, overlaid, sample, summary
+from panels.ui.downloads import offered, text_file
 from panels.ui.look import QUIET, heading, trouble
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import csv_file
+from panels.ui.tables import to_csv
 from sauda.records.store import Artifact
 from sauda.train import ARENA, STAGES
 
+NOTHING = Markup("")
 STACKS = ("training-left", "training-right")  # ids of the two stacks of panels
 
 # What a view shows -------------------------------------------------------------------------------
@@ -61,9 +63,9 @@ def runs_of(name: str, runs: Runs) -> list[Artifact]:
     return [runs[one] for one in (SIX if name == ALL_SIX else (name,)) if one in runs]
 
 
-def csv_of(name: str, runs: Runs) -> str:
-    """The path of a fresh CSV file of the logs shown under `name`."""
-    return csv_file(log_table(runs_of(name, runs)), f"sauda-{name}.csv")
+def csv_file(run: str, text: str) -> tuple[str | None, Markup]:
+    """The path of the CSV file with `text`; or None and the sentence on why it was not written."""
+    return offered(lambda: text_file(f"sauda-{run}.csv", text))
 
 
 def link(view: View) -> Markup:
@@ -136,29 +138,31 @@ class _Dashboard:
 
     def build(self) -> None:
         """Lay out controls and outputs, and wire them."""
-        files = {name: csv_of(name, self.runs) for name in (ALL_SIX, *self.runs)}
+        names = (ALL_SIX, *self.runs)
+        logs = {name: to_csv(log_table(runs_of(name, self.runs))) for name in names}
         controls = self._controls()
-        outputs = self._outputs(files, controls["run"])
+        outputs = self._outputs(logs[self.first.run], controls["run"])
 
-        def show(view: View) -> dict[Any, Any]:
-            parts = {"csv": files[view.run], **shown(view, self.runs, self.published)}
+        def show(view: View, fault: Markup = NOTHING) -> dict[Any, Any]:
+            path, problem = csv_file(view.run, logs[view.run])
+            parts = {"csv": path, "fault": fault + problem}
+            parts |= shown(view, self.runs, self.published)
             return {outputs[name]: part for name, part in parts.items()}
 
         def redraw(values: dict[Any, Any]) -> dict[Any, Any]:
             settings = {name: values[control] for name, control in controls.items()}
             settings["overlay"] = tuple(settings["overlay"])
-            return {outputs["fault"]: "", **show(View(**settings))}
+            return show(View(**settings))
 
         def restore(request: gr.Request) -> dict[Any, Any]:
             view, fault = from_query(
-                request.query_params, self.first, list(files), list(self.published)
+                request.query_params, self.first, list(logs), list(self.published)
             )
             if view == self.first and not fault:
-                return {outputs["fault"]: ""}
+                return {outputs["fault"]: NOTHING}
             picks = {control: getattr(view, name) for name, control in controls.items()}
             picks[controls["overlay"]] = list(view.overlay)
-            message = trouble(ValueError(fault)) if fault else ""
-            return {**picks, outputs["fault"]: message, **show(view)}
+            return {**picks, **show(view, trouble(ValueError(fault)) if fault else NOTHING)}
 
         filled = list(outputs.values())
         gr.on(
@@ -192,22 +196,21 @@ class _Dashboard:
             )  # fmt: skip
         return controls
 
-    def _outputs(self, files: Mapping[str, str], run: gr.Radio) -> dict[str, Any]:
+    def _outputs(self, log: str, run: gr.Radio) -> dict[str, Any]:
         """The components that a redraw fills, by the name of the part."""
         parts = shown(self.first, self.runs, self.published)
-        outputs: dict[str, Any] = {"fault": gr.HTML("")}
+        path, problem = csv_file(self.first.run, log)
+        outputs: dict[str, Any] = {"fault": gr.HTML(problem)}
         with gr.Row(elem_classes="sauda-together"):
             for side, elem_id in zip(("left", "right"), STACKS, strict=True):
                 with gr.Column(min_width=320):
                     outputs[side] = gr.Plot(parts[side], show_label=False, elem_id=elem_id)
         with gr.Row(elem_classes="sauda-actions"):
             png = gr.Button("PNG", size="sm", scale=0)
-            outputs["csv"] = gr.DownloadButton(
-                "CSV", value=files[self.first.run], size="sm", scale=0
-            )
+            outputs["csv"] = gr.DownloadButton("CSV", value=path, size="sm", scale=0)
             outputs["link"] = gr.HTML(parts["link"], elem_id="training-link")
         png.click(None, run, None, js=PNG, **QUIET)
-        outputs["captions"] = gr.HTML(parts["captions"], elem_id="training-said")
+        outputs["captions"] = gr.HTML(parts["captions"], elem_id="training-captions")
         outputs["summary"] = gr.HTML(parts["summary"])
         with gr.Accordion("One training conversation, the tokens in the loss marked", open=False):
             outputs["sample"] = gr.HTML(parts["sample"])

@@ -18,7 +18,7 @@ from sauda.evaluation.before_after import SIDES, gain
 from sauda.games.bazaar.prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
 from sauda.records.schemas.comparison import BeforeAfterTask, ChosenPair
-from sauda.records.schemas.episodes import ModelEpisode
+from sauda.records.schemas.evaluation import ModelEpisode
 from sauda.records.store import Artifact
 
 FILE = "episodes/before_after.json"

@@ -10,12 +10,12 @@ from typing import Any
 import gradio as gr
 
 from env import ARENA_TASKS, Episode
+from panels.site.sessions import no_longer_here
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.episodes import (
     MODELS,
     able,
-    episodes_file,
-    markdown_file,
+    files,
     median_pair,
     of_arena,
     play,
@@ -25,10 +25,10 @@ from panels.transcripts.layout import Layout
 from panels.transcripts.view import again, columns, longest
 from panels.ui.look import trouble
 from sauda.llm.types import ReplyError
+from sauda.records.kinds import ArtifactError
 from sauda.records.store import Artifact
 
 SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("aggressive", "expert", *MODELS)
-PUT_AWAY = "these games were put away after an hour; choose a task, a seed or a policy again"
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
 
@@ -38,14 +38,15 @@ def replay(page: Layout, task_name: str, seed: str, policies: Sequence[str]) -> 
         episodes = play(task_name, seed, policies)
     except (ValueError, ReplyError) as error:
         return {page.problem: trouble(error)}
+    json_path, markdown_path, problem = files(episodes)
     moves = longest(episodes)
     label = "Actions of lab_0 shown" if of_arena(episodes) else "Moves shown"
     return {
-        page.problem: "",
+        page.problem: problem,
         page.step: gr.Slider(1, moves, value=moves, step=1, label=label),
         page.transcripts: columns(episodes, moves),
-        page.json: episodes_file(episodes),
-        page.markdown: markdown_file(episodes),
+        page.json: json_path,
+        page.markdown: markdown_path,
         page.command: again(episodes),
         page.episodes: episodes,
     }
@@ -69,7 +70,10 @@ def change_task(
     page: Layout, task_name: str, episodes: Mapping[str, Episode] | None, seed: str
 ) -> Updates:
     """Another task, under the policies on show where they can play it."""
-    return choose(page, task_name, *usual(task_name, list(episodes or ()), seed))
+    try:
+        return choose(page, task_name, *usual(task_name, list(episodes or ()), seed))
+    except ArtifactError as error:  # the pilot's weights
+        return {page.problem: trouble(error)}
 
 
 def show_median(page: Layout, evaluation: Artifact | None, task_name: str) -> Updates:
@@ -88,11 +92,15 @@ def show_demo(page: Layout) -> Updates:
 
 def shoot_out(page: Layout, seed: str) -> Updates:
     """Two scripts, the untrained base and Sauda at the typed seed."""
-    return choose(page, SHOOT_OUT_TASK, SHOOT_OUT, seed)
+    try:
+        return choose(page, SHOOT_OUT_TASK, SHOOT_OUT, seed)
+    except ArtifactError as error:
+        return {page.problem: trouble(error)}
 
 
 def show_step(page: Layout, episodes: Mapping[str, Episode] | None, step: int) -> Updates:
     """The episodes on show up to `step` moves; plays none."""
     if episodes is None:
-        return {page.problem: trouble(ValueError(PUT_AWAY))}
+        why = f"{no_longer_here('these games were')}; choose a task, a seed or a policy again"
+        return {page.problem: trouble(ValueError(why))}
     return {page.problem: "", page.transcripts: columns(episodes, int(step))}

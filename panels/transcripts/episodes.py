@@ -3,21 +3,28 @@
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
+from typing import Any
 
-from env import ARENA_TASKS, Episode, get_task, rollout
+import numpy as np
+from markupsafe import Markup
+
+from env import ARENA_TASKS, Episode, Policy, get_task, rollout
+from panels.site.internals import is_awaited, visitor_of_event
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.arena import is_arena
-from panels.ui.look import downloads
+from panels.ui.downloads import offered, text_file
 from sauda.evaluation.episodes import POLICIES, SEED
 from sauda.games import game_of, policies_of
 from sauda.games.transcript import to_json, to_markdown
-from sauda.llm.backends.served import in_page
 from sauda.llm.registry import PlayerSpec, get_policy
+from sauda.llm.serving.events import Loading
+from sauda.llm.serving.served import in_page
+from sauda.llm.types import ReplyError
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
 
 MOST = 4  # policies side by side
+LOOK = 2.0  # seconds between two looks at a model that loads
 MODELS = ("mini", "sauda-mini")  # bare: the untrained base, and Sauda
 MEDIANS = "evaluation/arena-holdout.json"  # holds the grades of each seed
 
@@ -49,10 +56,30 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
 
 @lru_cache(maxsize=64)
 def by_model(task_name: str, seed: int, name: str) -> Episode:
-    """An episode that a language model of this page plays; cached, as a game takes seconds."""
-    task, model = get_task(task_name), in_page(name)
-    model.wait()
-    return rollout(task, PlayerSpec(model).policy(game_of(task)), seed)
+    """An episode that a language model of this page plays; cached, as a game takes seconds.
+
+    Its requests stand in line as those of the visitor who asked for it. Raises ReplyError once
+    nobody waits for it any more.
+    """
+    task, model = get_task(task_name), in_page(name).for_visitor(visitor_of_event())
+    while isinstance(model.wait(LOOK), Loading):
+        _stop_unless_awaited()
+    return rollout(task, while_awaited(PlayerSpec(model).policy(game_of(task))), seed)
+
+
+def while_awaited(policy: Policy) -> Policy:
+    """`policy`, which raises ReplyError once nobody waits for its game any more."""
+
+    def play(obs: Any, rng: np.random.Generator) -> Any:
+        _stop_unless_awaited()
+        return policy(obs, rng)
+
+    return play
+
+
+def _stop_unless_awaited() -> None:
+    if not is_awaited():
+        raise ReplyError("nobody waits for this game any more")
 
 
 def of_arena(episodes: dict[str, Episode]) -> bool:
@@ -87,18 +114,25 @@ def median_pair(evaluation: Artifact | None, task_name: str) -> tuple[str, list[
     return name, list(arena_transcripts.DEMO), str(seed)
 
 
-def episodes_file(episodes: dict[str, Episode]) -> str:
-    """The path of a fresh JSON file of the episodes, for the download button."""
-    first = next(iter(episodes.values()))
-    path = downloads() / f"{first.task.replace('/', '-')}-seed-{first.seed}.json"
+def files(episodes: dict[str, Episode]) -> tuple[str | None, str | None, Markup]:
+    """The paths of the episodes as JSON and as Markdown; a sentence where they were not written."""
+    json_path, problem = offered(lambda: json_file(episodes))
+    markdown_path, other = offered(lambda: markdown_file(episodes))
+    return json_path, markdown_path, problem or other
+
+
+def json_file(episodes: dict[str, Episode]) -> str:
+    """The path of a JSON file of the episodes; raises NotWritten."""
     rows = [to_json(episode, name) for name, episode in episodes.items()]
-    path.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
-    return str(path)
+    return text_file(f"{_file_name(episodes)}.json", json.dumps(rows, ensure_ascii=False, indent=1))
 
 
 def markdown_file(episodes: dict[str, Episode]) -> str:
-    """The path of a fresh Markdown file of the episodes, one after another."""
-    path = Path(episodes_file(episodes)).with_suffix(".md")
+    """The path of a Markdown file of the episodes, one after another; raises NotWritten."""
     texts = [to_markdown(episode, name) for name, episode in episodes.items()]
-    path.write_text("\n".join(texts), encoding="utf-8")
-    return str(path)
+    return text_file(f"{_file_name(episodes)}.md", "\n".join(texts))
+
+
+def _file_name(episodes: dict[str, Episode]) -> str:
+    first = next(iter(episodes.values()))
+    return f"{first.task}-seed-{first.seed}"

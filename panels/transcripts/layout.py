@@ -7,13 +7,12 @@ from typing import Any
 import gradio as gr
 
 from env import ARENA_TASKS, BAZAAR_TASKS, Episode
+from panels.site.sessions import HOUR
 from panels.transcripts import arena as arena_transcripts
-from panels.transcripts.episodes import MOST, able, episodes_file, markdown_file
+from panels.transcripts.episodes import MOST, able, files
 from panels.transcripts.view import again, columns, longest
 from panels.ui.look import note
 from sauda.evaluation.episodes import SEED
-
-HOUR = 3600  # seconds that the episodes on show are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,8 @@ def lay_out(task_name: str, policies: Sequence[str], episodes: Mapping[str, Epis
             " difference is the median of all seeds."
         )
     )
-    parts["problem"] = gr.HTML()
+    json_path, markdown_path, problem = files(episodes)
+    parts["problem"] = gr.HTML(problem)
     parts["episodes"] = gr.State(None, time_to_live=HOUR)
     moves = longest(episodes)
     parts["step"] = gr.Slider(
@@ -67,10 +67,8 @@ def lay_out(task_name: str, policies: Sequence[str], episodes: Mapping[str, Epis
     )
     parts["transcripts"] = gr.HTML(columns(episodes, moves))
     with gr.Row(elem_classes="sauda-actions"):
-        parts["json"] = gr.DownloadButton("JSON", value=episodes_file(episodes), size="sm", scale=0)
-        parts["markdown"] = gr.DownloadButton(
-            "Markdown", value=markdown_file(episodes), size="sm", scale=0
-        )
+        parts["json"] = gr.DownloadButton("JSON", value=json_path, size="sm", scale=0)
+        parts["markdown"] = gr.DownloadButton("Markdown", value=markdown_path, size="sm", scale=0)
     parts["command"] = gr.HTML(again(episodes))
     return Layout(**parts)
 

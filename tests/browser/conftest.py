@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from sauda.commands.bench.page import CHROMIUM_FLAGS
-from sauda.commands.bench.page_process import running_app
+from sauda.commands.loadtest.page_process import running_app
+from sauda.commands.loadtest.run import TRUSTED
 from tests.support.lanes import unavailable
 from tests.support.page import PageOpener
 
@@ -16,8 +17,8 @@ from tests.support.page import PageOpener
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """The address of a running `app.py`, which has said itself that it answers."""
-    with running_app() as address:
-        yield address
+    with running_app(environment=TRUSTED) as app:
+        yield app.address
 
 
 @pytest.fixture(scope="session")

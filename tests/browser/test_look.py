@@ -27,13 +27,13 @@ def violations(page: Page) -> list[str]:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width, dark):
     page = open_page(width=width, dark=dark)
-    found = {}
+    faults = {}
     for title in TITLES:
         show_tab(page, title)
-        found[title] = violations(page)
+        faults[title] = violations(page)
         beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert beyond <= 0, f"{title} is {beyond} px wider than the window"
-    assert found == {title: [] for title in TITLES}
+    assert faults == {title: [] for title in TITLES}
     open_page.assert_no_trouble()
 
 

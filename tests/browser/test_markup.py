@@ -50,15 +50,15 @@ OWN = ("/gradio_api/", "/assets/", "/static/", "/theme.css")
 @contextmanager
 def nothing_new(page: Page, address: str) -> Iterator[None]:
     """Fail where the tab on show gained an element of ELEMENTS, or asked for more than Gradio's."""
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("dialog", lambda dialog: asked.append(f"dialog: {dialog.message}"))
+    events: list[str] = []
+    page.on("request", lambda request: events.append(request.url))
+    page.on("dialog", lambda dialog: events.append(f"dialog: {dialog.message}"))
     before = elements(page)
     yield
     settle(page)
     assert elements(page) == before
     own = tuple(address + path for path in OWN)
-    assert [url for url in asked if not url.startswith(own)] == []
+    assert [url for url in events if not url.startswith(own)] == []
 
 
 def elements(page: Page) -> list[str]:
@@ -105,7 +105,7 @@ def test_markup_without_a_price_stays_in_the_box_and_becomes_nothing(open_page, 
 
 
 @pytest.mark.model
-def test_what_is_read_in_markup_is_quoted_as_it_was_typed(open_page):
+def test_a_message_with_markup_is_quoted_as_it_was_typed(open_page):
     page = open_page(tab="Haggle")
     expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
     new_game(page)
@@ -113,9 +113,9 @@ def test_what_is_read_in_markup_is_quoted_as_it_was_typed(open_page):
     message = f"{' '.join(MARKUP)} {price}, urgent"
     with nothing_new(page, address_of(page)):
         say(page, message)
-        said = page.locator("#haggle-reads .sauda-said")
-        expect(said).to_have_text(f"“{message}”")
-        expect(said.locator("mark")).not_to_have_count(0)
+        quote = page.locator("#haggle-reads .sauda-quote")
+        expect(quote).to_have_text(f"“{message}”")
+        expect(quote.locator("mark")).not_to_have_count(0)
         assert message in bubbles(page)
     open_page.assert_no_trouble()
 

@@ -71,7 +71,7 @@ def test_45_requests_to_the_step_slider_at_once_leave_the_page_answering(server,
     ("label", "trigger"),
     [("Policies, up to four", "input"), ("Seed", "blur"), ("Step", "click"), ("Act", "click")],
 )
-def test_what_waits_in_the_queue_cannot_be_called_past_it(server, config, label, trigger):
+def test_queued_events_cannot_be_called_past_the_queue(server, config, label, trigger):
     assert call(server, config, event_of(config, label, trigger), 7) == 404
 
 

@@ -33,17 +33,17 @@ def test_a_link_opens_the_tab_at_its_view_and_other_settings_redraw_it(open_page
     expect(page.get_by_label("time", exact=True)).to_be_checked()
     expect(page.get_by_label("logarithmic")).to_be_checked()
     assert axis_title(page) == "minutes of SFT, mini"
-    expect(page.locator("#training-said")).to_contain_text("smoothing 0.9")
+    expect(page.locator("#training-captions")).to_contain_text("smoothing 0.9")
 
     before, slider = line(page), page.locator("#training-smoothing input[type=range]")
     slider.focus()
     slider.press("Home")
-    expect(page.locator("#training-said")).to_contain_text("smoothing 0;")
+    expect(page.locator("#training-captions")).to_contain_text("smoothing 0;")
     settle(page)
     assert line(page) != before
     page.locator("#training-link a").click()
     page.wait_for_url("**smoothing=0&**")
-    expect(page.locator("#training-said")).to_contain_text("smoothing 0;", timeout=DRAWN)
+    expect(page.locator("#training-captions")).to_contain_text("smoothing 0;", timeout=DRAWN)
     open_page.assert_no_trouble()
 
 
@@ -90,8 +90,8 @@ def test_hovering_one_panel_reads_the_same_step_in_all_panels_of_the_run(open_pa
 def test_a_published_log_is_shown_with_its_badge_and_caveat(open_page):
     page = opened(open_page, "run=six&overlay=v2-tells")
     expect(page.get_by_label("v2-tells")).to_be_checked()
-    said = page.locator("#training-said")
-    expect(said.locator(".sauda-published")).to_have_count(1)
-    expect(said).to_contain_text("In 27 of the 30 steps the printed loss is zero")
+    captions = page.locator("#training-captions")
+    expect(captions.locator(".sauda-published")).to_have_count(1)
+    expect(captions).to_contain_text("In 27 of the 30 steps the printed loss is zero")
     expect(page.locator(f"#{STACKS[0]} text.y99title")).to_contain_text("bell curve")
     open_page.assert_no_trouble()

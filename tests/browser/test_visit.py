@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+import zipfile
 
 import pytest
 from gradio_client import Client
@@ -12,7 +13,7 @@ from playwright.sync_api import expect
 
 from env import TASKS, rollout
 from panels.artifacts import tab as artifacts
-from sauda.commands.bench.page_process import REPOSITORY, running_app
+from sauda.commands.loadtest.page_process import REPOSITORY, running_app
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
@@ -105,10 +106,10 @@ def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page)
     settle(page)
     page.get_by_role("button", name="Accept at a loss ₹").click()
     settle(page)
-    told = page.locator("#haggle-result").inner_text()
-    assert "The seller’s limit was" in told
-    assert "Your bonus:" in told
-    assert "python -m sauda play --task bazaar/seller_brief" in told
+    result = page.locator("#haggle-result").inner_text()
+    assert "The seller’s limit was" in result
+    assert "Your bonus:" in result
+    assert "python -m sauda play --task bazaar/seller_brief" in result
 
 
 def test_two_visitors_never_see_each_others_game(open_page):
@@ -116,10 +117,11 @@ def test_two_visitors_never_see_each_others_game(open_page):
     say(first, "₹11")
     say(second, "₹12")
     say(first, "₹13")
-    assert "₹11" in bubbles(first)
-    assert "₹13" in bubbles(first)
-    assert "₹12" not in bubbles(first)
-    assert [b for b in bubbles(second) if b in ("₹11", "₹12", "₹13")] == ["₹12"]
+    said_first, said_second = (
+        [b for b in bubbles(page) if b in ("₹11", "₹12", "₹13")] for page in (first, second)
+    )
+    assert said_first in (["₹11", "₹13"], ["₹11"])  # a seller may leave after the first bid
+    assert said_second == ["₹12"]
 
 
 def test_nothing_hidden_crosses_the_network_while_the_game_runs(open_page):
@@ -142,9 +144,9 @@ def test_nothing_hidden_crosses_the_network_while_the_game_runs(open_page):
     sent = "".join(traffic) + page.content()
     page.get_by_role("button", name="Walk away").click()
     settle(page)
-    told = page.locator("#haggle-result").inner_text()
-    limit = re.search(r"The seller’s limit was (₹[\d,.]+\d)", told)[1]
-    seed = re.search(r"at seed (\d+)", told)[1]
+    result = page.locator("#haggle-result").inner_text()
+    limit = re.search(r"The seller’s limit was (₹[\d,.]+\d)", result)[1]
+    seed = re.search(r"at seed (\d+)", result)[1]
     assert len(sent) > 1000
     assert seed not in sent
     assert limit not in sent
@@ -233,8 +235,22 @@ def test_every_artifact_downloads_as_it_lies_in_the_repository(open_page):
         with page.expect_download(timeout=120_000) as download:  # tests share the cores
             links.nth(index).click()
         content = download.value.path().read_bytes()
-        here = (ROOT / links.nth(index).inner_text()).read_bytes()
-        assert hashlib.sha256(content).digest() == hashlib.sha256(here).digest()
+        local = (ROOT / links.nth(index).inner_text()).read_bytes()
+        assert hashlib.sha256(content).digest() == hashlib.sha256(local).digest()
+
+
+def test_the_zip_of_all_artifacts_is_made_when_it_is_asked_for(open_page):
+    page = open_page(tab="Artifacts & API")
+    ready = page.get_by_role("button", name="Download the zip")
+    assert not ready.is_visible()
+    page.get_by_role("button", name="Pack all files in one zip").click()
+    ready.wait_for(timeout=120_000)
+    with page.expect_download(timeout=120_000) as download:
+        ready.click()
+    assert download.value.suggested_filename == "sauda-artifacts.zip"
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert {f"artifacts/{entry.file}" for entry in FILES} <= set(archive.namelist())
+    open_page.assert_no_trouble()
 
 
 def test_the_page_answers_as_an_api(server):
@@ -275,12 +291,12 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
     content = json.loads(broken.read_text())
     del content["data"]["agreement"]
     broken.write_text(json.dumps(content))
-    with running_app(tmp_path) as address:
-        open_page.address = address
+    with running_app(tmp_path) as app:
+        open_page.address = app.address
         page = open_page(tab="Results")
-        told = page.locator(".sauda-empty").all_inner_texts()
-        assert any("--split holdout" in text for text in told)
-        assert any("sauda reproduce" in text for text in told)
+        messages = page.locator(".sauda-empty").all_inner_texts()
+        assert any("--split holdout" in text for text in messages)
+        assert any("sauda reproduce" in text for text in messages)
         assert page.locator("#results-bazaar-bars .barlayer .point").count() == 11
         show_tab(page, "Tour")
         assert any("sauda record" in t for t in page.locator(".sauda-empty").all_inner_texts())

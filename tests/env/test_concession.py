@@ -29,7 +29,7 @@ def test_a_concession_is_never_taken_back(exponent: float):
 
 
 @pytest.mark.parametrize("moves", [0, 1])
-def test_whoever_has_one_move_concedes_everything_at_once(moves: int):
+def test_a_negotiator_with_one_move_concedes_everything_at_once(moves: int):
     assert conceded(0, moves, 1.0) == 1
 
 

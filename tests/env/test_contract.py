@@ -228,6 +228,7 @@ def test_an_action_after_the_end_of_a_market_is_refused(played: Task):
 # It is a value and plays again
 
 
+@pytest.mark.slow
 @every_task
 def test_a_step_leaves_the_state_before_it_as_it_was(played: Task):
     for _, game in games(played)[:: len(SEEDS)]:
@@ -298,7 +299,7 @@ def numbers(value: Any) -> set[float]:
 
 def numbers_in(text: str) -> set[float]:
     """The size of every number written out in a text."""
-    return {float(found) for found in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
+    return {float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)}
 
 
 def learner_saw(game: Episode, played: Task) -> set[float]:
@@ -306,6 +307,7 @@ def learner_saw(game: Episode, played: Task) -> set[float]:
     return set().union(*(numbers_in(repr(t.observation)) for t in game.trajectory(played.learner)))
 
 
+@pytest.mark.slow
 @every_bazaar_task
 def test_no_draw_of_the_seller_is_in_what_a_buyer_saw(played: Task):
     for name, game in games(played):
@@ -331,6 +333,7 @@ def test_the_buyer_s_limit_is_not_in_what_the_seller_of_the_brief_saw():
         assert game.final.private["buyer"]["reservation"] not in learner_saw(game, brief), name
 
 
+@pytest.mark.slow
 @every_arena_task
 def test_no_private_number_of_another_lab_is_in_what_the_learner_saw(played: Task):
     for name, game in games(played):

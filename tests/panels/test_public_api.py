@@ -7,6 +7,7 @@ from app import build_app
 from env import TASKS
 from panels.artifacts import tab as artifacts
 from panels.gpu_arena import callbacks as gpu_arena
+from panels.site.serving import THREADS
 from panels.transcripts import callbacks as transcripts
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts.view import columns
@@ -14,7 +15,8 @@ from sauda.games import policies_of
 from sauda.llm import models, registry
 from sauda.llm.backends import model
 
-THREADS = 40  # of a server, for events and for the page itself
+pytestmark = pytest.mark.slow
+
 STRANGE = (
     "mini", "mini+/etc/passwd", "sauda-8b", "sauda-mini+honest", "../../x", "/etc/passwd",
     "expert:firm", "mini:friendly", "belief", "", "expert ", None, 7, ["expert"], {"a": 1},
@@ -81,20 +83,27 @@ def test_every_game_that_the_api_plays_is_short():
                 assert len(artifacts.play(task.name, name, seed)["moves"]) <= 400
 
 
+def test_a_game_that_takes_too_long_is_given_up():
+    policy = artifacts.within(lambda obs, rng: None, seconds=-1)
+    with pytest.raises(gr.Error, match="was not over after -1 s"):
+        policy(None, None)
+    assert artifacts.within(lambda obs, rng: "a move", seconds=60)(None, None) == "a move"
+
+
 def test_play_is_the_only_public_endpoint_and_has_a_slot_of_its_own(events):
     (play,) = (event for event in events if event.api_visibility != "private")
     assert (play.api_name, play.queue) == ("play", True)
     assert (play.concurrency_id, play.concurrency_limit) == ("play", 1)
 
 
-def test_queued_events_leave_threads_to_the_page(events):
+def test_all_slots_of_the_queue_can_be_taken_at_once(events):
     slots = {}
     for event in events:
         if event.queue:
             limit = 1 if event.concurrency_limit == "default" else event.concurrency_limit
             slots[event.concurrency_id] = limit
     assert None not in slots.values()
-    assert sum(slots.values()) <= THREADS - 8
+    assert sum(slots.values()) <= THREADS
 
 
 # The tabs
@@ -116,7 +125,7 @@ def test_the_step_slider_draws_the_games_that_were_played_and_plays_none(events,
     assert "put away after an hour" in slide.fn(None, 2)[problem]
 
 
-def test_whatever_plays_games_for_transcripts_waits_in_the_queue(events):
+def test_transcript_events_that_play_games_share_one_queue(events):
     for name in ("change_task", "show_median", "show_demo", "shoot_out", "replay"):
         event = named(events, transcripts, name)
         assert event.queue

@@ -58,9 +58,9 @@ def test_the_iqm_is_the_mean_of_the_middle_half():
 
 
 def test_a_summary_holds_the_mean_and_the_standard_deviation_of_the_sample():
-    found = summary(np.array([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]))
-    assert (found.mean, found.sd) == (5, 2)
-    assert found.low < 5 < found.high
+    result = summary(np.array([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]))
+    assert (result.mean, result.sd) == (5, 2)
+    assert result.low < 5 < result.high
 
 
 def test_the_paired_difference_of_equal_samples_is_zero_without_width():
@@ -87,8 +87,8 @@ def test_a_part_of_a_way_is_that_of_the_means_with_the_interval_of_scipy():
         start = start.mean(axis)
         return (values.mean(axis) - start) / (goal.mean(axis) - start)
 
-    found, low, high = share_of_gap(values, start, goal)
-    assert found == pytest.approx(part(values, start, goal))
+    share, low, high = share_of_gap(values, start, goal)
+    assert share == pytest.approx(part(values, start, goal))
     scipys = bootstrap(
         (values, start, goal), part, paired=True, method="percentile", n_resamples=4000,
         rng=np.random.default_rng(1),
@@ -111,8 +111,8 @@ def test_the_standard_error_falls_with_the_root_of_n():
 def test_the_wilson_interval_is_the_one_scipy_gives():
     for successes, n in ((0, 5), (3, 10), (97, 100), (12, 12)):
         theirs = binomtest(successes, n).proportion_ci(method="wilson")
-        found = wilson_interval(successes, n)
-        assert found == pytest.approx((successes / n, theirs.low, theirs.high))
+        interval = wilson_interval(successes, n)
+        assert interval == pytest.approx((successes / n, theirs.low, theirs.high))
 
 
 def test_a_share_of_nothing_is_refused():

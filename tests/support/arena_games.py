@@ -36,8 +36,8 @@ def market(
     private = {}
     for index, seat in enumerate(seats):
         own = tuple(jobs.get(index, ()))
-        mine = [b for b in held.values() if b.owner_lab_id == seat]
-        batna = round(arena.best_plan(mine, own, 0, rounds).gain, 2)
+        own_blocks = [b for b in held.values() if b.owner_lab_id == seat]
+        batna = round(arena.best_plan(own_blocks, own, 0, rounds).gain, 2)
         stake = sum(j.full_value for j in own) or 1.0
         archetype = (archetypes or {}).get(index, "cooperative" if index else "")
         private[seat] = arena.Own(archetype, 100.0, own, (0.0,) * rounds, 100.0, batna, stake)

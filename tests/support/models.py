@@ -1,9 +1,11 @@
 """Language models of a few lines, for the tests of what stands around a model."""
 
 import re
+from typing import Any
 
 from env import arena
 from sauda.games.arena.prompt import completion
+from sauda.llm.backends.weights import Weights
 from sauda.llm.types import Reply
 
 
@@ -13,11 +15,26 @@ class Booker:
     def __call__(self, messages, seed, schema=None):
         if seed % 5 == 0:
             return Reply("hm", "booker", 1, "stop")
-        found = re.search(r"(j_\d_\d) lacks .* Yours: (b_\d_\d)", messages[1]["content"])
+        match = re.search(r"(j_\d_\d) lacks .* Yours: (b_\d_\d)", messages[1]["content"])
         action = arena.Action("wait")
-        if found:
-            action = arena.Action("allocate_to_job", job_id=found[1], block_ids=(found[2],))
+        if match:
+            action = arena.Action("allocate_to_job", job_id=match[1], block_ids=(match[2],))
         return Reply(completion(action), "booker", 9, "stop")
 
     def batch(self, chats, seeds, schemas):
         return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
+
+
+def tiny_network(weights: Weights) -> tuple[Any, Any]:
+    """A random network of two layers in fp32, and the tokenizer of `weights`."""
+    import torch
+    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    tokenizer = AutoTokenizer.from_pretrained(weights.folder)
+    config = LlamaConfig(
+        vocab_size=49152, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
+    )  # fmt: skip
+    return LlamaForCausalLM(config).eval(), tokenizer

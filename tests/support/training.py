@@ -25,6 +25,5 @@ def resumed(config, folder, step, monkeypatch):
 
 def games_of(run):
     """The columns of a run's log that depend on the games alone, one row a step."""
-    return [
-        [row[k] for k in ("step", "tokens", "reward", "spread", "length")] for row in run["log"]
-    ]
+    columns = ("step", "num_tokens", "reward", "reward_group_std", "completions/mean_length")
+    return [[row[name] for name in columns] for row in run["log"]]

@@ -1,4 +1,4 @@
-"""What the sellers of the open market give away by their manner, and what they remember."""
+"""What sellers of the open market reveal by their manner, and what they remember."""
 
 import gradio as gr
 import numpy as np

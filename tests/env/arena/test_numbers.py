@@ -56,6 +56,7 @@ def is_usable(value: object) -> bool:
     return plain and abs(value) <= LARGEST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", arena.KINDS)
 @settings(max_examples=min(40, settings.default.max_examples))
 @given(payment=numbers, ask=numbers, share=numbers, other=numbers, lab=st.sampled_from(range(3)))
@@ -139,6 +140,7 @@ def test_a_claimed_rival_bid_is_checked_whatever_it_says(bid: str, target: str):
     assert arena.claim_holds(state.market, offer) is known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lab", ["lab_0", "lab_1", "lab_2", "lab_3"])
 def test_every_kind_of_claim_is_judged_whatever_figure_and_lab_it_names(lab: str):
     state, kinds = played_on(GAME, 4).play.state, set()

@@ -30,8 +30,8 @@ def world(kind: str = "cooperative", **more) -> arena.State:
     return market(blocks, {1: [job("j1", value=60.0)]}, archetypes={1: kind}, **more)
 
 
-def bid(state: arena.State, payment: float, asked: tuple[str, ...], gives=()) -> arena.State:
-    fields = {"requested_block_ids": asked, "block_ids": gives, "payment": payment}
+def bid(state: arena.State, payment: float, requested: tuple[str, ...], gives=()) -> arena.State:
+    fields = {"requested_block_ids": requested, "block_ids": gives, "payment": payment}
     return do(state, 0, "send_offer", target_lab_id="lab_1", **fields)
 
 
@@ -82,6 +82,7 @@ def variants(obs: arena.Observation, dice: np.random.Generator) -> Iterator[tupl
         yield base, base._replace(offered_blocks=(*gives, more[0]))
 
 
+@pytest.mark.slow
 def test_a_better_offer_is_never_less_likely_taken():
     dice, counted = np.random.default_rng(1), Counter()
     for name in ("arena/market_round", "arena/coalition_market"):
@@ -183,10 +184,10 @@ def spammer(payment: float) -> Policy:
     """Asks for the blocks of the others, one after another, and never means to pay for one."""
 
     def policy(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
-        asked = {b for offer in obs.outgoing for b in offer.requested_blocks}
+        requested = {b for offer in obs.outgoing for b in offer.requested_blocks}
         owners = {lab.lab_id for lab in obs.others}
         able = [b for b in obs.market.blocks.values() if b.owner_lab_id in owners]
-        able = [b for b in able if arena.is_requestable(b) and b.block_id not in asked]
+        able = [b for b in able if arena.is_requestable(b) and b.block_id not in requested]
         if not able:
             return arena.Action("wait")
         block = able[obs.market.round_index % len(able)]
@@ -201,6 +202,7 @@ def utilities(name: str, policy: Policy, seed: int) -> dict[str, float]:
     return {lab: final.private[lab].utility for lab in list(final.market.labs)[1:]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("payment", [0.0, 0.01, 0.1])
 @pytest.mark.parametrize("name", ARENA_TASKS)
 def test_asking_for_blocks_without_paying_costs_the_other_labs_nothing(name, payment):
@@ -282,6 +284,7 @@ def everybody(policy: Policy, seeds: range) -> Iterator[tuple[arena.State, Count
         yield state, done
 
 
+@pytest.mark.slow
 def test_left_to_themselves_labs_work_trade_and_pool_and_are_never_refused():
     codes, traded, gained, pooled = Counter(), 0, [], 0.0
     for state, done in everybody(lambda obs, rng: arena.Action("finish"), range(60)):

@@ -28,8 +28,8 @@ def with_market(state: arena.State, **fields) -> arena.State:
     return replace(state, market=state.market._replace(**fields))
 
 
-def told(state: arena.State, text: str, round_index: int, lab: str = "lab_0") -> arena.State:
-    """The state with an earlier pitch on the floor."""
+def with_pitch(state: arena.State, text: str, round_index: int, lab: str = "lab_0") -> arena.State:
+    """The state with an earlier pitch on the message board."""
     message = Message(lab, None, round_index, text, "neutral", "pitch")
     return with_market(state, messages=(*state.market.messages, message))
 
@@ -228,44 +228,44 @@ def fourth() -> arena.State:
 
 
 def test_a_fact_told_in_the_last_three_rounds_counts_nothing_in_whatever_words(fourth):
-    later = told(fourth, HOURS, 2)
+    later = with_pitch(fourth, HOURS, 2)
     assert total("Our job requires eight hours.", later) == 0.0 < total(HOURS, fourth)
     assert statuses(HOURS, later) == ["repeated"]
 
 
 def test_a_deadline_that_draws_nearer_is_still_the_same_fact(fourth):
-    assert total("We are due in 1 round.", told(fourth, "We are due in 3 rounds.", 2)) == 0.0
+    assert total("We are due in 1 round.", with_pitch(fourth, "We are due in 3 rounds.", 2)) == 0.0
 
 
 def test_a_fact_counts_again_once_it_has_not_been_told_for_three_rounds(fourth):
-    assert total(HOURS, told(fourth, HOURS, 0)) == total(HOURS, fourth)
+    assert total(HOURS, with_pitch(fourth, HOURS, 0)) == total(HOURS, fourth)
 
 
 def test_what_another_lab_told_and_what_was_no_pitch_is_no_repetition(fourth):
     chat = with_market(fourth, messages=(Message("lab_0", None, 3, HOURS, "neutral"),))
-    assert total(HOURS, told(fourth, HOURS, 3, "lab_1")) == total(HOURS, fourth)
+    assert total(HOURS, with_pitch(fourth, HOURS, 3, "lab_1")) == total(HOURS, fourth)
     assert total(HOURS, chat) == total(HOURS, fourth)
 
 
 def test_a_promise_is_not_yet_the_telling_of_a_fact(fourth):
-    assert total(HOURS, told(fourth, "We will need 8 hours.", 3)) == total(HOURS, fourth)
+    assert total(HOURS, with_pitch(fourth, "We will need 8 hours.", 3)) == total(HOURS, fourth)
 
 
 def test_a_pitch_of_this_very_round_is_no_repetition_of_itself(fourth):
-    assert total(HOURS, told(fourth, HOURS, 4)) == total(HOURS, fourth)
+    assert total(HOURS, with_pitch(fourth, HOURS, 4)) == total(HOURS, fourth)
 
 
 def test_a_lie_that_is_told_again_costs_again(fourth):
     lie = "We settled 9 trades."
-    assert total(f"{HOURS} {lie}", told(fourth, lie, 3)) == total(f"{HOURS} {lie}", fourth)
+    assert total(f"{HOURS} {lie}", with_pitch(fourth, lie, 3)) == total(f"{HOURS} {lie}", fourth)
 
 
 # Every kind of claim
 
 
 def offer(name: str, sender: str, to: str, status: str, payment: float = 0.0, **fields) -> Offer:
-    given, asked = fields.get("given", ()), fields.get("asked", ())
-    return Offer(name, sender, to, 0, 2, given, asked, payment, status=status)
+    given, requested = fields.get("given", ()), fields.get("requested", ())
+    return Offer(name, sender, to, 0, 2, given, requested, payment, status=status)
 
 
 def busy() -> arena.State:
@@ -280,7 +280,7 @@ def busy() -> arena.State:
     own = state.private["lab_0"]._replace(jobs=(*state.private["lab_0"].jobs, done))
     state = State(state.market, {**state.private, "lab_0": own})
     sold = offer("o_1", "lab_0", "lab_1", "accepted", 5.0, given=("b_1_1",))
-    bid = offer("o_2", "lab_0", "lab_1", "active", 7.5, asked=("b_1_0",))
+    bid = offer("o_2", "lab_0", "lab_1", "active", 7.5, requested=("b_1_0",))
     return with_market(
         state,
         blocks=blocks,

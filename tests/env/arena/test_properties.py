@@ -51,7 +51,7 @@ def any_action(state: arena.State, dice: Dice) -> arena.Action | arena.Malformed
         dice.pick(own_blocks if sane and own_blocks else every)
         for _ in range(dice.pick((0, 1, 1, 2)))
     )
-    asked = tuple(dice.pick(every) for _ in range(dice.pick((0, 0, 1, 2))))
+    requested = tuple(dice.pick(every) for _ in range(dice.pick((0, 0, 1, 2))))
     offers = [o.offer_id for o in market.offers.values() if not sane or o.to_lab_id == lab]
     return arena.Action(
         dice.pick(KINDS),
@@ -59,7 +59,7 @@ def any_action(state: arena.State, dice: Dice) -> arena.Action | arena.Malformed
         dice.pick((*offers, *market.closed, "o_99")) if offers else "o_1",
         dice.pick((*market.coalitions, "c_9")),
         ids,
-        asked,
+        requested,
         dice.pick((*(j.job_id for j in state.private[lab].jobs), "j_9_9")),
         dice.pick(PAYMENTS[:5] if sane else PAYMENTS),
         dice.pick(TEXTS[:3] if sane else TEXTS),
@@ -147,6 +147,7 @@ def test_blocks_and_money_are_conserved_after_every_action_of_10_000_games(batch
     assert {"malformed_action", "offer_accepted", "job_allocated", "coalition_committed"} <= codes
 
 
+@pytest.mark.slow
 def test_every_listed_choice_is_one_the_rules_allow():
     kinds = set()
     for name in ("arena/market_round", "arena/coalition_market"):

@@ -33,7 +33,7 @@ def test_every_lab_acts_twice_a_round_in_the_order_of_the_seats():
     assert order == ["lab_0", "lab_1", "lab_2"] * 2
 
 
-def test_who_waits_is_done_for_the_round_and_who_finishes_for_good():
+def test_wait_ends_a_labs_round_and_finish_ends_its_game():
     state = take(take(two_labs(), "wait"), "send_message", message="hello")
     assert state.market.queue == ("lab_1",)
     state = take(state, "finish")
@@ -301,8 +301,8 @@ def test_every_action_has_a_card():
 def test_a_reserved_block_cannot_be_asked_for_and_its_reservation_lapses():
     state = take(take(two_labs(), "wait"), "reserve_capacity", block_ids=("c",))
     state = next_round(state)
-    asked = {"target_lab_id": "lab_1", "requested_block_ids": ("c",), "payment": 1.0}
-    assert result(do(state, 0, "send_offer", **asked), 0) == "unavailable_block"
+    terms = {"target_lab_id": "lab_1", "requested_block_ids": ("c",), "payment": 1.0}
+    assert result(do(state, 0, "send_offer", **terms), 0) == "unavailable_block"
     state = next_round(next_round(state))
     assert state.market.blocks["c"].status == "available"
 

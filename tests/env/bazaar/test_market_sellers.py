@@ -140,6 +140,7 @@ def test_the_least_bid_it_takes_falls_with_time_and_stays_above_the_floor(name: 
         assert least[-1] > 600
 
 
+@pytest.mark.slow
 @every_type
 def test_a_bid_at_the_threshold_is_taken_and_a_rupee_less_is_not(name: str):
     seller_stance = stance(name)
@@ -190,6 +191,7 @@ def test_a_rival_who_really_waits_makes_it_walk_twice_as_readily():
     assert courted == 2 * alone
 
 
+@pytest.mark.slow
 def test_impatient_types_walk_more_often_from_a_stalled_buyer():
     def walked(name: str) -> int:
         draws = (draw_chance(np.random.default_rng(seed), 10) for seed in range(300))
@@ -219,9 +221,9 @@ def claims(seller_stance: Stance, seeds: int) -> list[tuple[str, bool]]:
 @every_type
 @pytest.mark.parametrize("rival", [False, True])
 def test_a_seller_that_never_bluffs_says_only_what_is_true(name: str, rival: bool):
-    said = claims(stance(name, rival, bluff_rate=0.0), 100)
-    assert all(true for _, true in said)
-    assert ("rival" in {claim for claim, _ in said}) == rival
+    made_claims = claims(stance(name, rival, bluff_rate=0.0), 100)
+    assert all(true for _, true in made_claims)
+    assert ("rival" in {claim for claim, _ in made_claims}) == rival
 
 
 def test_an_honest_last_price_is_followed_by_leaving_if_nobody_moves():

@@ -123,8 +123,8 @@ def test_each_agent_has_a_stream_of_its_own_at_each_of_its_turns(
 
 @given(tasks, seeds)
 def test_another_seed_is_another_instance(played: Task, seed: int):
-    here, there = begin(played, seed).state, begin(played, seed + 1).state
-    assert here.private["nature"] != there.private["nature"]
+    first, second = begin(played, seed).state, begin(played, seed + 1).state
+    assert first.private["nature"] != second.private["nature"]
 
 
 # Reason

@@ -39,7 +39,7 @@ every_task = pytest.mark.parametrize("name", BATCH_TASKS)
 seeded = cache(games_of)
 
 
-def told(results: Results, i: int) -> tuple:
+def batch_record(results: Results, i: int) -> tuple:
     """Game `i` of a batch: its grade, and of each deal all that happened, as `told_of` has it."""
     deals = []
     for deal, share in zip(results.deals, results.share, strict=True):
@@ -51,7 +51,7 @@ def told(results: Results, i: int) -> tuple:
     return float(results.grade[i]), deals
 
 
-def told_of(game: Episode) -> tuple:
+def episode_record(game: Episode) -> tuple:
     """The same of an episode: asks, bids, end, by whom, price and winner, rounds, share a deal."""
     table, of_share = game.final.table, shares(game.final, "buyer")
     asks, bids = [[] for _ in of_share], [[] for _ in of_share]
@@ -124,12 +124,13 @@ def test_fixed_moves_meet_the_same_answers_ends_and_grades(name: str):
     moves = Fixed(games, n)
     results = play_batch(games, moves.batch)
     for i in range(n):
-        assert told(results, i) == told_of(rollout(get_task(name), moves.of(i), i))
+        assert batch_record(results, i) == episode_record(rollout(get_task(name), moves.of(i), i))
     if name not in CROWDS:  # where a rival buys before the moves run out
         ends = np.concatenate([deal.end for deal in results.deals])
         assert set(ends.tolist()) == set(range(len(EndReason)))  # every way to end was met
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CROWDS)
 def test_three_buyers_of_fixed_moves_meet_each_other_as_under_the_rules(name: str):
     """Rivals who leave, foul and tie, as those of the tasks do not."""
@@ -140,7 +141,7 @@ def test_three_buyers_of_fixed_moves_meet_each_other_as_under_the_rules(name: st
     for i in range(n):
         seats = {f"rival_{k}": rival.of(i) for k, rival in enumerate(rivals, 1)}
         met = replace(task, opponents={**task.opponents, **seats})
-        assert told(results, i) == told_of(rollout(met, buyer.of(i), i))
+        assert batch_record(results, i) == episode_record(rollout(met, buyer.of(i), i))
     (deal,) = results.deals
     assert set(deal.end.tolist()) == set(range(len(EndReason)))
     assert set(deal.buyer.tolist()) == {-1, 0, 1, 2}
@@ -153,6 +154,7 @@ def act(action: Offer | Accept | WalkAway) -> tuple:
     return kind, float(action.price) if kind == OFFER else None
 
 
+@pytest.mark.slow
 @every_task
 def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(name: str):
     """Off their own path too: after soft deals, late falls, high bids that they never make."""
@@ -169,10 +171,13 @@ def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(
     results = play_batch(games, watched)
     for i in range(n):
         game = rollout(task, moves.of(i), i)
-        assert told(results, i) == told_of(game)
+        assert batch_record(results, i) == episode_record(game)
         for k, turn in enumerate(game.trajectory("buyer")):
             obs = turn.observation
             view, batch_moves = seen[len(obs.table.past), obs.round]
+            assert view.list_price[i] == obs.table.item.list_price
+            paid = [np.nan if d.price is None else d.price / d.opening_ask for d in obs.table.past]
+            np.testing.assert_array_equal([share[i] for share in view.paid], paid)
             if obs.tells:
                 tells = view.tells()
                 assert tells.verbal_deception_cue[i] == obs.tells.verbal_deception_cue
@@ -188,10 +193,10 @@ def test_each_policy_and_its_batch_make_the_same_move_wherever_play_has_come_to(
 def test_a_policy_of_other_settings_has_a_batch_of_those(name: str, buyer):
     results = play_batch(seeded(name, range(25)), batch_form(buyer))
     for i in range(25):
-        assert told(results, i) == told_of(rollout(get_task(name), buyer, i))
+        assert batch_record(results, i) == episode_record(rollout(get_task(name), buyer, i))
 
 
-def test_who_has_no_batch_form_is_told_apart():
+def test_a_policy_without_a_batch_form_gives_none():
     assert batch_form(lambda obs, rng: Accept()) is None
     assert batch_form(Wait()) == BatchWait()
 
@@ -212,21 +217,22 @@ def numbers(games: Games) -> dict[str, np.ndarray]:
     """What games start from and how a linear buyer fares, one value a game each."""
     results = play_batch(games, BATCH["linear"])
     n, first = len(results.grade), games.deals[0]
-    found = {"grade": results.grade, "chance": games.chance(np.zeros(n, int), np.arange(n)).mean(0)}
+    means = {"grade": results.grade, "chance": games.chance(np.zeros(n, int), np.arange(n)).mean(0)}
     for f in ("rounds", "opening", "list_price", "seller_reservation"):
-        found[f] = np.mean([getattr(deal, f) for deal in games.deals], axis=0)
+        means[f] = np.mean([getattr(deal, f) for deal in games.deals], axis=0)
     for seat, own in enumerate(first.own):
-        found |= {f"{key} {seat}": getattr(own, key) for key in own._fields}
+        means |= {f"{key} {seat}": getattr(own, key) for key in own._fields}
     for f in ("end", "rounds", "by", "buyer"):
-        found[f"{f} played"] = np.mean([getattr(deal, f) for deal in results.deals], axis=0)
+        means[f"{f} played"] = np.mean([getattr(deal, f) for deal in results.deals], axis=0)
     tells = first.sellers.tells(1, first.opening[None])
-    found |= {key: getattr(tells, key) for key in tells._fields}
+    means |= {key: getattr(tells, key) for key in tells._fields}
     if not games.seller_type:
         kind = first.sellers.stance.type
-        found |= {f.name: getattr(kind, f.name) for f in fields(kind) if f.name != "name"}
-    return found
+        means |= {f.name: getattr(kind, f.name) for f in fields(kind) if f.name != "name"}
+    return means
 
 
+@pytest.mark.slow
 @every_task
 def test_drawn_games_are_distributed_as_those_of_seeds(name: str):
     many = numbers(draw_games(name, 4_000 if name in CAREERS else 20_000, np.random.default_rng(0)))
@@ -238,17 +244,42 @@ def test_drawn_games_are_distributed_as_those_of_seeds(name: str):
         assert ours.mean() == pytest.approx(theirs.mean(), abs=1e-9 + 4 * error), key
 
 
+@pytest.mark.parametrize("name", ["bazaar/open", "bazaar/career", "bazaar/crowd"])
+def test_games_are_drawn_of_the_sellers_and_the_list_prices_that_are_named(name: str):
+    sellers, prices = ("hasty", "firm"), np.array([120.0, 4500.0])
+    games = draw_games(name, 300, np.random.default_rng(0), sellers, prices)
+    for deal in games.deals:
+        assert set(deal.sellers.stance.type.name.tolist()) == set(sellers)
+        assert set(deal.list_price.tolist()) == set(prices.tolist())
+    kind = games.deals[0].sellers.stance.type
+    for seller in sellers:
+        low, high = SELLER_TYPES[seller]["impatience"]
+        drawn = kind.impatience[kind.name == seller]
+        assert low <= drawn.min()
+        assert drawn.max() <= high
+
+
+@pytest.mark.parametrize("name", ["bazaar/career", "bazaar/rushed", "classic/amazon_realistic"])
+def test_a_grade_is_the_mean_of_the_grades_of_its_deals(name: str):
+    results = play_batch(games_of(name, range(25)), BATCH["conceder"])
+    assert results.parts.shape == results.share.shape
+    np.testing.assert_allclose(results.parts.mean(axis=0), results.grade, atol=1e-12)
+    assert np.ptp(results.parts) > 0
+
+
 def test_a_batch_plays_the_same_whatever_stands_beside_a_game():
     for name in ("bazaar/open", "bazaar/career", "bazaar/crowd"):
         whole = play_batch(games_of(name, range(20)), BATCH["random"])
         alone = play_batch(games_of(name, [7]), BATCH["random"])
-        assert told(whole, 7) == told(alone, 0)
+        assert batch_record(whole, 7) == batch_record(alone, 0)
 
 
 def test_a_batch_plays_the_same_twice():
     games = draw_games("bazaar/open", 50, np.random.default_rng(0))
     first, second = (play_batch(games, BATCH["random"]) for _ in range(2))
-    assert [told(first, i) for i in range(50)] == [told(second, i) for i in range(50)]
+    assert [batch_record(first, i) for i in range(50)] == [
+        batch_record(second, i) for i in range(50)
+    ]
 
 
 @pytest.mark.parametrize("decimals", [0, 2, 6])

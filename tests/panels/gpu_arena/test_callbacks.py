@@ -31,7 +31,7 @@ def test_a_step_by_hand_pauses_a_run_and_stays_at_the_type_of_action(page):
     assert (updates[page.running], updates[page.kind].value) == (False, "wait")
 
 
-def test_what_cannot_be_done_is_one_sentence_and_changes_nothing_else(page):
+def test_an_action_that_fails_shows_one_sentence_and_changes_nothing_else(page):
     game = new_game(WORLD, "5")
     for updates, expected in (
         (callbacks.begin(page, WORLD, "many"), "A seed is a whole number"),

@@ -45,11 +45,11 @@ def test_a_picture_stays_within_its_frame(beliefs):
 
 
 def test_the_sentence_of_a_picture_says_price_and_type(beliefs):
-    said = picture.picture_sentence(beliefs[-1])
-    assert rupees(round(float(beliefs[-1].quantile(0.5)))) in said
+    sentence = picture.picture_sentence(beliefs[-1])
+    assert rupees(round(float(beliefs[-1].quantile(0.5)))) in sentence
     types = beliefs[-1].types()
-    assert f"a {max(types, key=types.get)} seller" in said
-    assert said in str(picture.belief_picture(None, beliefs[-1]))
+    assert f"a {max(types, key=types.get)} seller" in sentence
+    assert sentence in str(picture.belief_picture(None, beliefs[-1]))
 
 
 def test_a_belief_in_one_price_can_be_drawn(beliefs):

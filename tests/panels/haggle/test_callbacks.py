@@ -1,6 +1,8 @@
 """What the Haggle tab does on each event, without a browser."""
 
+import asyncio
 from dataclasses import replace
+from functools import partial
 
 import gradio as gr
 import pytest
@@ -11,24 +13,30 @@ from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
 from panels.haggle.models import STAND_IN
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, HINDI, translator
-from sauda.llm.backends.served import HERE
-from sauda.llm.backends.worker import Failed, Loading, Ready
-from sauda.llm.types import Reply, ReplyTimeout
+from sauda.llm.serving.events import Failed, Loading, Ready
+from sauda.llm.serving.line import Visitor
+from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.types import Reply, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import start
+
+VISITOR = Visitor("a session", "10.0.0.1")
 
 
 class Model:
     """A language model that writes `texts`, one reply each; an error among them is raised."""
 
-    name = HERE
+    name = THIS_PAGE
 
     def __init__(self, *texts, stage=None):
-        self.texts, self.stage = list(texts), stage or Ready(HERE, "canned", 1.0)
+        self.texts, self.stage = list(texts), stage or Ready(THIS_PAGE, "canned", 1.0)
 
     def wait(self, seconds):
         return self.stage
 
-    def stream(self, messages, seed, schema=None):
+    def for_visitor(self, visitor):
+        return self
+
+    async def stream_async(self, messages, seed, schema=None):
         text = self.texts.pop(0)
         if isinstance(text, Exception):
             raise text
@@ -38,12 +46,12 @@ class Model:
 
 def screen_of(model: Model) -> Screen:
     with gr.Blocks():
-        page = lay_out(translator(ENGLISH), {HERE: model})
-    return Screen(page, {"buyer": {HERE: model}, "seller": {HERE: model}})
+        page = lay_out(translator(ENGLISH), {THIS_PAGE: model})
+    return Screen(page, {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}})
 
 
 def visit_to(game, text: str = "") -> Visit:
-    return Visit(game, None, text, HERE, ENGLISH)
+    return Visit(game, None, text, THIS_PAGE, ENGLISH)
 
 
 @pytest.fixture
@@ -74,12 +82,30 @@ def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
     assert list(callbacks.press_quick_move(screen, 0, turns - 1, buying)) == [screen.page.problem]
     updates = callbacks.press_quick_move(screen, 0, turns, buying)
     assert updates[screen.page.game].over
-    assert updates[screen.page.what_if].visible
+    assert updates[screen.page.what_if]["visible"]
+
+
+def test_a_move_against_a_script_shows_what_it_changes_and_leaves_out_the_rest(screen, buying):
+    page, text = screen.page, replace(buying, text="₹20")
+    updates = callbacks.send(screen, text)
+    after = visit_to(updates[page.game])
+    whole, before = screen.show(after), screen.show(text)
+    for part, value in whole.items():
+        if part is page.chat:
+            assert updates[part] == value["value"]
+        elif part in updates:
+            assert updates[part] == value
+        else:
+            assert value == before[part]
+    left_out = {page.stop, page.ask_again, page.stand_in, page.show_effect}
+    assert not left_out & updates.keys()
+    assert {page.offers, page.shown_turns, *page.quick_moves[:1]} <= updates.keys()
 
 
 def test_a_game_that_was_put_away_is_answered_in_words(screen):
-    for callback in (callbacks.send, model_callbacks.show_effect):
-        (sentence,) = callback(screen, visit_to(None, "₹20")).values()
+    show_effect = partial(model_callbacks.show_effect, visitor=VISITOR)
+    for callback in (callbacks.send, show_effect):
+        (sentence,) = callback(screen, visit=visit_to(None, "₹20")).values()
         assert "put away after an hour" in sentence
 
 
@@ -115,9 +141,13 @@ def test_a_language_changes_labels_and_no_value(screen):
 
 
 def replies(screen: Screen, visit: Visit, request: ReplyRequest | None, generation=None):
-    return list(
-        model_callbacks.stream_reply(screen, generation or SessionGeneration(), request, visit)
-    )
+    generation = generation or SessionGeneration()
+
+    async def collected():
+        stream = model_callbacks.stream_reply(screen, VISITOR, generation, request, visit)
+        return [updates async for updates in stream]
+
+    return asyncio.run(collected())
 
 
 def selling(model: Model) -> tuple[Screen, Visit]:
@@ -135,7 +165,7 @@ def test_a_reply_grows_in_the_chat_and_then_makes_the_move():
     assert "thinking" in thinking[screen.page.chat][-1]["content"]
     assert all(list(update) == [screen.page.chat] for update in growing)
     assert not last[screen.page.game].waiting
-    assert last[screen.page.show_effect].visible
+    assert last[screen.page.show_effect]["visible"]
 
 
 def test_a_request_is_answered_once_and_nothing_is_written_without_one():
@@ -146,15 +176,21 @@ def test_a_request_is_answered_once_and_nothing_is_written_without_one():
         assert replies(screen, visit, seen) == [screen.unchanged]
 
 
+@pytest.mark.slow
 def test_a_stream_of_an_earlier_generation_is_dropped():
     screen, visit = selling(Model('{"offer":50}'))
     generation = SessionGeneration()
-    stream = model_callbacks.stream_reply(screen, generation, ReplyRequest(), visit)
-    next(stream), next(stream)
-    updates = model_callbacks.stop(screen, generation, visit)
-    assert updates[screen.page.ask_again].visible
+
+    async def stopped_after_two():
+        stream = model_callbacks.stream_reply(screen, VISITOR, generation, ReplyRequest(), visit)
+        await anext(stream), await anext(stream)
+        updates = model_callbacks.stop(screen, generation, visit)
+        return updates, [update async for update in stream]
+
+    updates, later = asyncio.run(stopped_after_two())
+    assert updates[screen.page.ask_again]["visible"]
     assert updates[screen.page.reply_request] is None
-    assert list(stream) == []
+    assert later == []
 
 
 @pytest.mark.parametrize("failure", ["no move in this", ReplyTimeout("too slow")])
@@ -162,31 +198,44 @@ def test_a_reply_that_makes_no_move_leaves_the_game_to_be_asked_again(failure):
     screen, visit = selling(Model(failure))
     last = replies(screen, visit, ReplyRequest())[-1]
     assert last[screen.page.game].play == visit.game.play
-    assert last[screen.page.ask_again].visible
+    assert last[screen.page.ask_again]["visible"]
     assert last[screen.page.problem]
     assert last[screen.page.reply_request] is None
 
 
+def test_whoever_is_refused_is_offered_a_script_that_is_marked_as_one():
+    screen, visit = selling(Model(ReplyRefused("8 visitors are waiting", 9.0)))
+    last = replies(screen, visit, ReplyRequest())[-1]
+    assert "8 visitors" in last[screen.page.problem]
+    assert last[screen.page.stand_in]["visible"]
+    updates = model_callbacks.play_stand_in(screen, SessionGeneration(), visit)
+    game = updates[screen.page.game]
+    assert (game.opponent, game.stands_in_for) == (STAND_IN, "mini")
+    assert game.play.seed == visit.game.play.seed
+    assert "tit for tat" in updates[screen.page.badge]
+    assert not updates[screen.page.stand_in]["visible"]
+
+
 def test_a_model_takes_its_seat_once_it_has_loaded():
-    model = Model(stage=Loading(HERE, 0.0))
+    model = Model(stage=Loading(THIS_PAGE, 0.0))
     screen = screen_of(model)
     page = screen.page
     begun = callbacks.begin(
-        screen, SessionGeneration(), SELL, "any item", "sauda-mini", HERE, ENGLISH
+        screen, SessionGeneration(), SELL, "any item", "sauda-mini", THIS_PAGE, ENGLISH
     )
     assert begun[page.game].opponent == STAND_IN
     visit = visit_to(begun[page.game])
     ticked = model_callbacks.tick(screen, visit)
     assert page.game not in ticked
     assert ticked[page.clock].active
-    model.stage = Ready(HERE, "canned", 1.0)
+    model.stage = Ready(THIS_PAGE, "canned", 1.0)
     seated = model_callbacks.tick(screen, visit)
     assert (seated[page.game].opponent, seated[page.clock].active) == ("sauda-mini", False)
 
 
 def test_a_model_that_failed_is_loaded_again_on_demand():
-    model = Model(stage=Failed(HERE, "no weights"))
-    model.start = lambda again: setattr(model, "stage", Loading(HERE, 0.0))
+    model = Model(stage=Failed(THIS_PAGE, "no weights"))
+    model.start = lambda again: setattr(model, "stage", Loading(THIS_PAGE, 0.0))
     screen = screen_of(model)
     updates = model_callbacks.check_health(screen, visit_to(None))
     assert updates[screen.page.clock].active

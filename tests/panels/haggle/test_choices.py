@@ -41,14 +41,14 @@ def test_a_hidden_buyer_is_one_of_the_scripts_and_named_at_the_end():
 
 
 def test_a_chosen_ware_is_the_one_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_name():
-    mine = "sauda-mini+honest"
-    for ready, plays, wanted in ((True, mine, ""), (False, STAND_IN, mine)):
-        game = new_game(SELL, "hybrid city bicycle", mine, ready)
+    model = "sauda-mini+honest"
+    for ready, plays, wanted in ((True, model, ""), (False, STAND_IN, model)):
+        game = new_game(SELL, "hybrid city bicycle", model, ready)
         assert game.observation.table.item.name == "hybrid city bicycle"
         assert (game.opponent, game.stands_in_for) == (plays, wanted)
 
 
-def test_who_stands_in_is_said_but_a_hidden_buyer_of_that_kind_is_not():
+def test_a_stand_in_is_named_but_a_hidden_buyer_is_not():
     stand_in = new_game(SELL, ANY_ITEM, "sauda-mini+honest", ready=False)
     hidden = replace(stand_in, stands_in_for="")
     assert opponent_label(stand_in, translator(ENGLISH)) == "tit for tat"

@@ -5,8 +5,10 @@ import pytest
 from env import rupees
 from panels.haggle.choices import BUY, SELL, SELLING_TASK
 from panels.haggle.game_view import brief, chart, limits, messages
+from panels.haggle.model_view import believed
 from panels.haggle.result_view import result
 from panels.haggle.visitor_text import play_text
+from panels.haggle.words import ENGLISH, translator
 from sauda.sessions.bazaar import answer, quick_moves, start
 
 
@@ -37,8 +39,8 @@ def quick_moves_of(seed):
 
 
 def play_out(game, *moves):
-    for said in moves:
-        game = play_text(game, said)
+    for move in moves:
+        game = play_text(game, move)
     return game
 
 
@@ -54,9 +56,9 @@ def test_a_rival_that_bought_is_named_and_nothing_is_said_to_be_won():
 
 def test_a_career_tells_each_deals_end_and_lists_them_all():
     game = play_out(start("classic/read_the_tells", "", 3), "deal", "walk away", "deal", "deal")
-    told = [m["content"] for m in messages(game) if m["content"].startswith("(Deal")]
-    assert told[0].startswith("(Deal 1: closed at ₹75.90 in round 1. Next: ")
-    assert told[1].startswith("(Deal 2: the buyer walked away in round 1. Next: ")
+    notices = [m["content"] for m in messages(game) if m["content"].startswith("(Deal")]
+    assert notices[0].startswith("(Deal 1: closed at ₹75.90 in round 1. Next: ")
+    assert notices[1].startswith("(Deal 2: the buyer walked away in round 1. Next: ")
     game = play_out(game, "walk away")
     shown = str(result(game))
     assert shown.count("closed at ₹75.90") == 3
@@ -78,3 +80,9 @@ def test_the_bonus_is_paid_in_full_at_the_list_price():
     assert f"all {rupees((item.list_price - round(0.78 * item.list_price)) // 10)} at" in str(
         brief(game)
     )
+
+
+def test_a_visitor_who_leaves_before_naming_a_price_is_believed_nothing():
+    game = play_text(start(SELLING_TASK, "sauda-mini", 7), "walk away")
+    assert game.over
+    assert believed(game, translator(ENGLISH)) == ""

@@ -21,9 +21,9 @@ def test_saying_deal_takes_the_price_that_stands():
     assert game.play.state.table.past[0].price == 60
 
 
-@pytest.mark.parametrize("said", ["हाँ", "I accept", "deal?", "Theek hai!", "DONE"])
-def test_a_yes_in_many_forms_takes_the_ask(said):
-    assert play_text(start("classic/single_deal", "", 5), said).play.state.table.past[0].price == 60
+@pytest.mark.parametrize("text", ["हाँ", "I accept", "deal?", "Theek hai!", "DONE"])
+def test_a_yes_in_many_forms_takes_the_ask(text):
+    assert play_text(start("classic/single_deal", "", 5), text).play.state.table.past[0].price == 60
 
 
 def test_goodbye_walks_away():

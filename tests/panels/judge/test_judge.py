@@ -12,7 +12,7 @@ from sauda.records.store import Artifact, load
 
 @pytest.fixture(scope="module")
 def judged() -> Artifact:
-    return load("judged.json")
+    return load("pitching.json")
 
 
 @pytest.fixture(scope="module")
@@ -59,25 +59,25 @@ def test_claims_are_marked_and_the_text_stays_whole_and_escaped():
 def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
     game = judged.data.shown[0]
     seed, index = game.seed, 0
-    mine = pitch.rounds_of(seed)[index].decision.verdicts[LEARNER].text
-    told = {
+    own_text = pitch.rounds_of(seed)[index].decision.verdicts[LEARNER].text
+    verdicts = {
         name: str(pitch.own_pitch(seed, index, text))
         for name, text in (
-            ("own", mine),
+            ("own", own_text),
             ("words", "urgent deadline fair mutual coalition reliable evidence"),
         )
     }
-    assert "is true" in told["own"]
-    assert "nothing is scored" in told["words"]
+    assert "is true" in verdicts["own"]
+    assert "nothing is scored" in verdicts["words"]
     assert "is true" in str(pitch.own_pitch(seed, index, pitch.example(seed, index)))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "fault"),
     [("", "write a pitch first"), ("  ", "write a pitch first"), ("a" * 501, "at most 500")],
 )
-def test_a_pitch_that_cannot_be_judged_is_refused_in_a_sentence(judged, text, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_pitch_that_cannot_be_judged_is_refused_in_a_sentence(judged, text, fault):
+    with pytest.raises(ValueError, match=fault):
         pitch.own_pitch(judged.data.shown[0].seed, 0, text)
 
 

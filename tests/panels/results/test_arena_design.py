@@ -1,7 +1,11 @@
 """The reward components and action cards of the arena, from its code and a small evaluation."""
 
+import pytest
+
 from env import arena
 from panels.results import arena_design
+
+pytestmark = pytest.mark.slow
 
 MARKET = "arena/coalition_market"
 

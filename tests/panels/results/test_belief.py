@@ -34,14 +34,14 @@ def test_the_ablation_shows_inputs_and_grades_with_n_and_intervals(report):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "said"),
+    ("low", "high", "verdict"),
     [(0.01, 0.03, "they help"), (-0.03, -0.01, "they harm"), (-0.01, 0.03, "no difference")],
 )
-def test_the_verdict_says_what_the_interval_says(report, low: float, high: float, said: str):
+def test_the_verdict_says_what_the_interval_says(report, low: float, high: float, verdict: str):
     row = report.data.outcomes[0]
     difference = Interval(mean=(low + high) / 2, low=low, high=high)
     changed = row.model_copy(update={"difference": difference})
     data = report.data.model_copy(update={"outcomes": [changed]})
-    told = belief_view.verdict(replace(report, data=data))
-    assert said in told
-    assert row.task in told
+    sentence = belief_view.verdict(replace(report, data=data))
+    assert verdict in sentence
+    assert row.task in sentence

@@ -52,7 +52,11 @@ def test_a_labs_stages_have_names_and_colours_of_their_own():
 
 @pytest.mark.parametrize(
     ("adds", "verdict"),
-    [(0.1, "the model adds to it"), (-0.1, "takes away"), (0.0, "cannot be told from nothing")],
+    [
+        (0.1, "the model adds to it"),
+        (-0.1, "takes away"),
+        (0.0, "no evidence that the model adds anything"),
+    ],
 )
 def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, verdict):
     alone = [0.1, 0.3, 0.2, 0.4]
@@ -60,7 +64,7 @@ def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, v
     grades = {"mini": alone, "null+steering": alone, "mini+steering": wrapped}
     columns = {name: ModelColumns.model_construct(grade=own) for name, own in grades.items()}
     data = ModelComparison.model_construct(episodes={"bazaar/open": columns})
-    made_up = Artifact("", "ladder/1", "measured", {}, {}, data)
+    made_up = Artifact("", "model_comparison/1", "measured", {}, {}, data)
     (sentence,) = model_summary.wrapper_sentences(made_up, "bazaar/open")
     means = f"{np.mean(wrapped):.3f} around the untrained base and 0.200 around no model"
     assert means in sentence

@@ -12,10 +12,13 @@ from sauda.records.store import load
 
 
 def test_the_tours_figures_are_those_of_the_artifacts():
-    ladder, holdout = load("evaluation/ladder.json"), load("evaluation/classic-holdout.json")
-    shown = str(tour.glance(ladder, holdout, load("evaluation/reproduction.json")))
+    comparison, holdout = (
+        load("evaluation/model-comparison.json"),
+        load("evaluation/classic-holdout.json"),
+    )
+    shown = str(tour.glance(comparison, holdout, load("evaluation/reproduction.json")))
     share = tour.cell(holdout, "classic/single_deal", "wait").share.mean
-    rows = rows_by_policy(ladder, tour.MARKET)
+    rows = rows_by_policy(comparison, tour.MARKET)
     grades = {name: row.grade.mean for name, row in rows.items()}
     last = OURS
     assert f"{share:.1%}" in shown
@@ -23,7 +26,7 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     closed = (grades[last] - grades["mini"]) / (grades["belief"] - grades["mini"])
     assert f"{closed:.0%}" in shown
     (way,) = [
-        way for way in ladder.data.gap_closed if (way.task, way.policy) == (tour.MARKET, last)
+        way for way in comparison.data.gap_closed if (way.task, way.policy) == (tour.MARKET, last)
     ]
     assert way.share == pytest.approx(closed, abs=1e-4)
     assert way.low < way.share < way.high
@@ -31,7 +34,7 @@ def test_the_tours_figures_are_those_of_the_artifacts():
 
 
 def test_a_ladder_without_a_trained_model_is_said_to_lack_it():
-    ladder = load("evaluation/ladder.json")
-    rows = [row for row in ladder.data.rows if row.policy in ("mini", "linear", "belief")]
+    comparison = load("evaluation/model-comparison.json")
+    rows = [row for row in comparison.data.rows if row.policy in ("mini", "linear", "belief")]
     with pytest.raises(ArtifactError, match="lacks a trained model on bazaar/open"):
-        tour.trained(replace(ladder, data=ladder.data.model_copy(update={"rows": rows})))
+        tour.trained(replace(comparison, data=comparison.data.model_copy(update={"rows": rows})))

@@ -17,7 +17,7 @@ OVERLAYS = ("v2", "v2-tells")
 
 
 def step(number: int, **fields: Any) -> dict[str, Any]:
-    at = {"step": number, "tokens": 1000 * number, "seconds": 60.0 * number}
+    at = {"step": number, "num_tokens": 1000 * number, "seconds": 60.0 * number}
     return at | MADE_UP | fields
 
 
@@ -32,14 +32,14 @@ def made_up(stage: str, log: list[dict[str, Any]], **fields: Any) -> Artifact:
         "stage": stage,
         "base": {"name": "toy", "origin": "made up", "sha256": "00", "precision": "bf16"},
         "adapter": {"name": stage, "sha256": "00", "bytes": 1},
-        "log": log, "resumed": [], "gate": gate, "hardware": hardware,
-        "seconds": 180.0, "tokens": 3000,
-        "sample": [{"text": "<b>Ask 91", "learnt": False}, {"text": "60", "learnt": True}],
+        "log": log, "resumed": [], "acceptance": gate, "hardware": hardware,
+        "seconds": 180.0, "num_tokens": 3000,
+        "sample": [{"text": "<b>Ask 91", "in_loss": False}, {"text": "60", "in_loss": True}],
     }  # fmt: skip
     content |= fields
-    made = {"command": "made up", "commit": None, "dirty": None, "created": "2026-01-01"}
-    data = parsed("run/1", content)
-    return Artifact(f"training/{stage}.json", "run/1", "measured", made, {}, data)
+    provenance = {"command": "made up", "commit": None, "dirty": None, "created": "2026-01-01"}
+    data = parsed("training_run/1", content)
+    return Artifact(f"training/{stage}.json", "training_run/1", "measured", provenance, {}, data)
 
 
 @pytest.fixture
@@ -49,18 +49,25 @@ def sft() -> Artifact:
         {"step": 3, "n": 20, "reward": 0.4, "low": 0.3, "high": 0.5},
     ]
     log = [step(1, mean_token_accuracy=0.5), step(2, mean_token_accuracy=None), step(3, loss=0.5)]
-    return made_up("sft", log, probes=probes, resumed=[2])
+    return made_up("sft", log, checkpoint_evaluations=probes, resumed=[2])
 
 
 @pytest.fixture
 def grpo() -> Artifact:
     log = [
-        step(1, loss=0.1, reward=0.2, spread=0.1, low=0.0, high=0.3),
-        step(2, loss=-0.1, reward=None, spread=None),
-        step(3, loss=0.0, reward=0.6, spread=0.2),
+        step(1, loss=0.1, reward=0.2, reward_group_std=0.1, reward_min=0.0, reward_max=0.3),
+        step(2, loss=-0.1, reward=None, reward_group_std=None),
+        step(3, loss=0.0, reward=0.6, reward_group_std=0.2),
     ]
-    games = {"task": {"bazaar/open": 3}, "group": 4, "first_seed": 20_000, "last_seed": 20_002}
-    return made_up("grpo", log, games=games, after={"name": "sft", "sha256": "92e01decd18cec10"})
+    games = {
+        "task": {"bazaar/open": 3},
+        "num_generations": 4,
+        "first_seed": 20_000,
+        "last_seed": 20_002,
+    }
+    return made_up(
+        "grpo", log, games=games, init_adapter={"name": "sft", "sha256": "92e01decd18cec10"}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +102,8 @@ def test_a_constant_learning_rate_lies_in_the_middle_of_its_axis(grpo):
 def test_a_metric_that_no_row_holds_is_named_and_not_drawn(grpo):
     _, right = logs.panels_of(View("grpo"), {"grpo": grpo})
     assert "entropy" not in [metric.name for metric in right[1]]
-    said = run_text.captions(logs.panels_of(View("grpo"), {"grpo": grpo}), View("grpo"), ())
-    assert "Not in this log: zero reward std, valid replies" in said
+    captions = run_text.captions(logs.panels_of(View("grpo"), {"grpo": grpo}), View("grpo"), ())
+    assert "Not in this log: zero reward std, valid replies" in captions
     empty = drawn(grpo, [logs.ENTROPY], View("six"))
     assert [list(trace.y) for trace in empty.data] == [[None]]
     assert "not in the log" in [note.text for note in empty.layout.annotations]
@@ -107,8 +114,8 @@ def test_a_logarithmic_axis_leaves_out_what_is_not_above_zero_and_says_how_many(
     raw, line = traces(drawn(grpo, [LOSS], view))
     assert list(raw.y) == list(line.y) == [0.1, None, None]
     assert drawn(grpo, [LOSS], view).layout.yaxis.type == "log"
-    said = run_text.captions(logs.panels_of(view, {"grpo": grpo}), view, ())
-    assert "2 values are left out" in said
+    captions = run_text.captions(logs.panels_of(view, {"grpo": grpo}), view, ())
+    assert "2 values are left out" in captions
 
 
 def test_the_band_of_the_reward_is_its_average_give_or_take_the_spread(grpo):
@@ -139,8 +146,8 @@ def test_all_panels_of_a_stack_share_one_axis_and_one_hover(grpo):
 
 
 def test_the_words_say_from_where_to_where_each_line_goes(sft):
-    told = run_text.sentence(recorded(sft), [LOSS, logs.EVALUATION], smoothing=0.0)
-    assert told == (
+    sentence = run_text.sentence(recorded(sft), [LOSS, logs.EVALUATION], smoothing=0.0)
+    assert sentence == (
         "SFT, toy, first and last value of each line:"
         " loss from 1 to 0.5; checkpoint evaluation from 0.1 to 0.4."
     )
@@ -165,21 +172,21 @@ def test_without_its_run_a_published_reward_still_stands_in_its_panel(sft, publi
 
 
 def test_the_strip_says_games_pairs_and_the_adapter_before(grpo):
-    told = run_text.summary(grpo)
-    assert "starting from the adapter sft (92e01decd18c)" in told
-    assert "3 groups of 4" in told
-    assert ">12<" in told  # games
+    summary = run_text.summary(grpo)
+    assert "starting from the adapter sft (92e01decd18c)" in summary
+    assert "3 groups of 4" in summary
+    assert ">12<" in summary  # games
     pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
              "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
-    dpo = made_up("dpo", [step(1, margin=0.1)], pairs=pairs)
+    dpo = made_up("dpo", [step(1, **{"rewards/margins": 0.1})], pairs=pairs)
     assert "searched for 3 min; grades 0.250 apart" in run_text.summary(dpo)
     assert "move of the better reply" in run_text.mix(dpo)
 
 
 def test_a_sample_marks_what_is_learnt_and_escapes_the_rest(sft):
-    told = run_text.sample(sft)
-    assert '<mark class="sauda-learnt">60</mark>' in told
-    assert "&lt;b&gt;Ask 91" in told
+    html = run_text.sample(sft)
+    assert '<mark class="sauda-learnt">60</mark>' in html
+    assert "&lt;b&gt;Ask 91" in html
 
 
 # Published logs
@@ -197,10 +204,10 @@ def test_a_published_log_is_badged_with_its_caveat_and_has_an_axis_of_its_own(gr
     assert figure.layout.yaxis99.overlaying == "y"
     assert "bell curve" in figure.layout.yaxis99.title.text
     assert not [trace for trace in traces(figure) if "published" in trace.name]
-    said = parts["captions"]
-    assert said.count("sauda-badge sauda-published") == 2
-    assert all(published[name].caveat in said for name in OVERLAYS)
-    assert "do not compare" in said
+    captions = parts["captions"]
+    assert captions.count("sauda-badge sauda-published") == 2
+    assert all(published[name].caveat in captions for name in OVERLAYS)
+    assert "do not compare" in captions
 
 
 def test_published_time_is_summed_up_and_tokens_are_not_known(grpo, published):
@@ -229,9 +236,12 @@ def test_a_published_log_asked_for_beside_sft_is_not_drawn_and_says_so(sft, publ
 
 @pytest.fixture
 def lab() -> Artifact:
-    log = [step(1, reward=0.05, spread=0.2), step(2, reward=-0.4, spread=0.1)]
-    games = {"task": {"arena/market_round": 2}, "group": 8, "first_seed": 3, "last_seed": 4}
-    return made_up("grpo", log, games=games, after={"name": "sft-arena", "sha256": "92e01decd18c"})
+    log = [step(1, reward=0.05, reward_group_std=0.2), step(2, reward=-0.4, reward_group_std=0.1)]
+    games = {"task": {"arena/market_round": 2}, "num_generations": 8}
+    games |= {"first_seed": 3, "last_seed": 4}
+    return made_up(
+        "grpo", log, games=games, init_adapter={"name": "sft-arena", "sha256": "92e01decd18c"}
+    )
 
 
 def test_a_labs_run_has_a_name_of_its_own_and_no_published_log_beside_it(lab, published):
@@ -265,7 +275,9 @@ def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft):
     assert [row["loss (nats a trained token)"] for row in rows] == ["", "1.0", "1.0", "0.5"]
     assert [row["mean token accuracy (share)"] for row in rows] == ["", "0.5", "", ""]
     assert rows[3]["checkpoint evaluation, games"] == "20"
-    assert runs.csv_of("sft", {"sft": sft}).endswith("sauda-sft.csv")
+    path, problem = runs.csv_file("sft", text)
+    assert path.endswith("sauda-sft.csv")
+    assert problem == ""
 
 
 def test_the_recorded_runs_stand_in_one_csv():

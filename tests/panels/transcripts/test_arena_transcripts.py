@@ -48,7 +48,7 @@ def test_a_step_shows_so_many_actions_of_the_learner_with_codes_and_sums(demo):
 
 
 def test_what_is_downloaded_is_what_is_shown_as_data_and_as_prose(demo):
-    with open(played_episodes.episodes_file(demo), encoding="utf-8") as file:
+    with open(played_episodes.json_file(demo), encoding="utf-8") as file:
         rows = json.load(file)
     assert [len(row["moves"]) for row in rows] == [len(e.turns) for e in demo.values()]
     with open(played_episodes.markdown_file(demo), encoding="utf-8") as file:

@@ -57,7 +57,7 @@ def test_none_or_five_policies_are_refused(names):
 
 def test_the_download_of_transcripts_is_the_episodes_that_were_shown():
     episodes = played_episodes.play("classic/single_deal", 3, ["naive", "wait"])
-    with open(played_episodes.episodes_file(episodes), encoding="utf-8") as file:
+    with open(played_episodes.json_file(episodes), encoding="utf-8") as file:
         rows = json.load(file)
     assert [row["policy"] for row in rows] == ["naive", "wait"]
     assert [len(row["moves"]) for row in rows] == [len(e.turns) for e in episodes.values()]

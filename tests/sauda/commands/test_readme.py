@@ -116,7 +116,7 @@ def test_the_python_of_the_readme_runs(code, capsys):
 
 
 def test_every_setting_of_the_page_stands_in_the_serving_document():
-    served = REPOSITORY / "sauda" / "llm" / "backends" / "served.py"
+    served = REPOSITORY / "sauda" / "llm" / "serving" / "served.py"
     settings = set(re.findall(r"SAUDA_[A-Z]+_?[A-Z]+", served.read_text(encoding="utf-8")))
     assert settings == set(re.findall(r"SAUDA_[A-Z]+_?[A-Z]+", SERVING))
 

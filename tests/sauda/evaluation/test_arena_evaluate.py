@@ -23,30 +23,30 @@ SINGLE, MARKET = "arena/single_trade", "arena/coalition_market"
 PENALTIES = ("invalid_action_penalty", "spam_penalty", "breach_penalty")
 
 
-def row_of(found: Artifact, task: str, policy: str, others: str = DRAWN) -> dict:
+def row_of(artifact: Artifact, task: str, policy: str, others: str = DRAWN) -> dict:
     cell = (others, task, policy)
     (row,) = [
-        r for r in found.data.as_json()["rows"] if (r["others"], r["task"], r["policy"]) == cell
+        r for r in artifact.data.as_json()["rows"] if (r["others"], r["task"], r["policy"]) == cell
     ]
     return row
 
 
-def cells(found: Artifact):
+def cells(artifact: Artifact):
     """Every recorded cell: its task, its worlds, its columns."""
-    for by_task in found.data.as_json()["episodes"].values():
+    for by_task in artifact.data.as_json()["episodes"].values():
         for task, by_policy in by_task.items():
             for columns in by_policy.values():
-                yield task, found.data.as_json()["worlds"][task], columns
+                yield task, artifact.data.as_json()["worlds"][task], columns
 
 
 # Columns and worlds
 
 
 def test_every_company_task_and_policy_has_a_row_and_a_column_of_each_episode(arena_evaluation):
-    asked = arena_evaluation.config
+    config = arena_evaluation.config
     rows = [(r["others"], r["task"], r["policy"]) for r in arena_evaluation.data.as_json()["rows"]]
     assert rows == [
-        (o, t, p) for o in asked["others"] for t in asked["tasks"] for p in asked["policies"]
+        (o, t, p) for o in config["others"] for t in config["tasks"] for p in config["policies"]
     ]
     for _, worlds, columns in cells(arena_evaluation):
         lengths = {len(values) for name, values in columns.items() if name != "components"}
@@ -109,10 +109,10 @@ def test_the_same_cell_comes_out_again_and_two_workers_give_what_one_gives(arena
 
 
 def test_worlds_are_those_that_are_played():
-    found = worlds_of(SINGLE, range(3))
+    worlds = worlds_of(SINGLE, range(3))
     for seed in range(3):
         own = rollout(ARENA_TASKS[SINGLE], LABS["planner"], seed).final.private["lab_0"]
-        assert (found["stake"][seed], found["batna"][seed]) == (own.stake, own.batna)
+        assert (worlds["stake"][seed], worlds["batna"][seed]) == (own.stake, own.batna)
 
 
 # Figures
@@ -121,19 +121,19 @@ def test_worlds_are_those_that_are_played():
 def test_means_differences_and_correlations_are_those_of_the_columns(arena_evaluation):
     recorded = arena_evaluation.data.as_json()["episodes"][DRAWN][MARKET]
     worlds = arena_evaluation.data.as_json()["worlds"][MARKET]
-    mine, base = (np.array(recorded[p]["utility"]) for p in ("planner", "rule_based_expert"))
+    planner, base = (np.array(recorded[p]["utility"]) for p in ("planner", "rule_based_expert"))
     row = row_of(arena_evaluation, MARKET, "planner")
-    assert row["utility"]["mean"] == pytest.approx(mine.mean(), abs=1e-5)
-    assert row["utility"]["difference"] == pytest.approx((mine - base).mean(), abs=1e-5)
+    assert row["utility"]["mean"] == pytest.approx(planner.mean(), abs=1e-5)
+    assert row["utility"]["difference"] == pytest.approx((planner - base).mean(), abs=1e-5)
     assert row["utility"]["low"] <= row["utility"]["mean"] <= row["utility"]["high"]
-    expected = np.corrcoef(recorded["planner"]["reward"], mine / worlds["stake"])[0, 1]
+    expected = np.corrcoef(recorded["planner"]["reward"], planner / worlds["stake"])[0, 1]
     assert row["correlation"]["mean"] == pytest.approx(expected, abs=1e-5)
     baseline = row_of(arena_evaluation, MARKET, "rule_based_expert")["grade"]
     assert [baseline[f"difference{end}"] for end in ("", "_low", "_high")] == [0, 0, 0]
 
 
 def test_the_pooled_correlation_is_over_every_episode_of_every_policy(arena_evaluation):
-    (found,) = [
+    (pooled,) = [
         row
         for row in arena_evaluation.data.as_json()["correlations"]
         if (row["others"], row["task"]) == (DRAWN, MARKET)
@@ -142,8 +142,8 @@ def test_the_pooled_correlation_is_over_every_episode_of_every_policy(arena_eval
     stake = np.array(arena_evaluation.data.as_json()["worlds"][MARKET]["stake"])
     rewards = np.concatenate([columns["reward"] for columns in recorded])
     shares = np.concatenate([np.array(columns["utility"]) / stake for columns in recorded])
-    assert found["n"] == 24 == rewards.size
-    assert found["correlation"]["mean"] == pytest.approx(
+    assert pooled["n"] == 24 == rewards.size
+    assert pooled["correlation"]["mean"] == pytest.approx(
         np.corrcoef(rewards, shares)[0, 1], abs=1e-5
     )
 
@@ -188,15 +188,17 @@ def test_an_example_is_a_step_that_can_be_played_again(arena_evaluation):
 def test_events_tell_every_action_and_every_shock_and_their_rewards_add_up():
     task = ARENA_TASKS[MARKET]
     played = rollout(task, LABS["planner"], 5)
-    told = events(played, "lab_0")
+    recorded = events(played, "lab_0")
     shocks = played.final.market.shock_history
-    assert [event.words for event in told if not event.lab] == [s.message for s in shocks]
-    assert len(told) == len(played.turns) + len(shocks)
-    own = [event for event in told if event.reward is not None]
+    assert [event.words for event in recorded if not event.lab] == [s.message for s in shocks]
+    assert len(recorded) == len(played.turns) + len(shocks)
+    own = [event for event in recorded if event.reward is not None]
     steps = arena.episode_rewards(begin(task, 5).state, played.turns, "lab_0")
     assert tuple(event.reward for event in own) == steps
     assert own[-1].cumulative == pytest.approx(arena.total(steps).normalized_reward)
-    assert [event.round_index for event in told] == sorted(event.round_index for event in told)
+    assert [event.round_index for event in recorded] == sorted(
+        event.round_index for event in recorded
+    )
 
 
 # Other labs
@@ -245,8 +247,8 @@ def saved(arena_evaluation, tmp_path):
         "baseline": "wait",
         "others": (DRAWN,),
     }
-    asked = Config(**{name: field for name, field in config.items() if name != "others"})
-    save(arena_evaluation.file, config, evaluate(asked, config["others"], 1), tmp_path)
+    own_config = Config(**{name: field for name, field in config.items() if name != "others"})
+    save(arena_evaluation.file, config, evaluate(own_config, config["others"], 1), tmp_path)
     return tmp_path
 
 

@@ -44,7 +44,7 @@ class Canned:
         return Reply(json.dumps({"offer": self.first + bids * self.step}), "canned", 5, "object")
 
     def batch(self, chats, seeds, schemas):
-        return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
 
 
 HOSTILE = "I give <script>alert(1)</script> & more"
@@ -106,8 +106,8 @@ def test_best_median_and_worst_are_by_the_difference_and_then_the_lowest_seed(
     gains, best, median, worst
 ):
     seeds = range(10, 10 + len(gains))
-    found = chosen(seeds, [0.1] * len(gains), [0.1 + gain for gain in gains])
-    assert found == {"best": best, "median": median, "worst": worst}
+    picks = chosen(seeds, [0.1] * len(gains), [0.1 + gain for gain in gains])
+    assert picks == {"best": best, "median": median, "worst": worst}
 
 
 def test_differences_that_are_equal_but_for_rounding_tie():
@@ -173,7 +173,7 @@ def test_the_comparison_is_the_first_batch_of_the_ladder():
 # Verification
 
 
-def test_what_was_recorded_comes_out_again(root):
+def test_a_recorded_artifact_is_verified_without_faults(root):
     assert verify(FILE, root=root) == []
 
 
@@ -306,9 +306,11 @@ def test_the_picks_say_the_difference_and_the_sentence_the_rule(artifact):
     assert [why for _, why in labels] == list(before_after.CHOSEN)
     pair = panel.pick(artifact, TASK, "best")
     assert labels[0][0] == f"best: {pair.difference:+.3f}"
-    said = panel.rule(artifact, TASK)
-    assert "same 7 hold-out games of bazaar/open" in said
-    counts = re.search(r"more in (\d) of them, less in (\d) and the same in (\d)", said).groups()
+    sentence = panel.rule(artifact, TASK)
+    assert "same 7 hold-out games of bazaar/open" in sentence
+    counts = re.search(
+        r"more in (\d) of them, less in (\d) and the same in (\d)", sentence
+    ).groups()
     assert sum(map(int, counts)) == 7
 
 

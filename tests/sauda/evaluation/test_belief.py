@@ -8,6 +8,8 @@ from sauda.policies.belief.buyer import belief_buyer
 from sauda.records.splits import SPLITS
 from sauda.records.store import parsed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def data() -> dict:
@@ -15,7 +17,7 @@ def data() -> dict:
 
 
 def test_the_data_are_of_their_kind(data: dict):
-    parsed("belief/1", data)
+    parsed("belief/2", data)
     assert data["uninformed"]["brier"] == 0.75
     assert [row["n"] for row in data["outcomes"]] == [6]
 

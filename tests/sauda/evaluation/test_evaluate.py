@@ -37,8 +37,8 @@ def data() -> dict:
 
 
 def row_of(data: dict, task_name: str, policy: str) -> dict:
-    (found,) = [r for r in data["rows"] if (r["task"], r["policy"]) == (task_name, policy)]
-    return found
+    (match,) = [r for r in data["rows"] if (r["task"], r["policy"]) == (task_name, policy)]
+    return match
 
 
 def columns(end: str, share: list[float], grade: list[float]) -> dict:
@@ -88,24 +88,24 @@ def test_only_a_deal_of_ones_own_has_a_price_and_a_share(data):
 
 def test_a_share_is_the_part_of_the_zopa_from_30_to_100_that_the_price_leaves(data):
     c = data["episodes"][SINGLE]["rule_based"]
-    made = [(p, s) for p, s in zip(c["price"], c["share"], strict=True) if p is not None]
-    assert made
-    for price, share in made:
+    deals = [(p, s) for p, s in zip(c["price"], c["share"], strict=True) if p is not None]
+    assert deals
+    for price, share in deals:
         assert share == pytest.approx((100 - price) / 70, abs=1e-6)
 
 
 def test_a_mean_and_its_difference_are_those_of_the_columns(data):
-    mine, base = (per_episode(data["episodes"][CAREER][p], "share") for p in TINY.policies[::-1])
-    found = row_of(data, CAREER, "aggressive")["share"]
-    assert found["mean"] == pytest.approx(mine.mean(), abs=1e-6)
-    assert found["difference"] == pytest.approx((mine - base).mean(), abs=1e-6)
-    assert found["low"] <= found["mean"] <= found["high"]
+    own, base = (per_episode(data["episodes"][CAREER][p], "share") for p in TINY.policies[::-1])
+    share = row_of(data, CAREER, "aggressive")["share"]
+    assert share["mean"] == pytest.approx(own.mean(), abs=1e-6)
+    assert share["difference"] == pytest.approx((own - base).mean(), abs=1e-6)
+    assert share["low"] <= share["mean"] <= share["high"]
 
 
 def test_the_baseline_does_not_differ_from_itself(data):
-    found = row_of(data, SINGLE, "rule_based")["grade"]
+    grade = row_of(data, SINGLE, "rule_based")["grade"]
     names = ("difference", "difference_low", "difference_high")
-    assert [found[name] for name in names] == [0, 0, 0]
+    assert [grade[name] for name in names] == [0, 0, 0]
 
 
 def test_a_career_counts_as_the_mean_over_its_deals():
@@ -116,19 +116,19 @@ def test_a_career_counts_as_the_mean_over_its_deals():
 
 def test_forfeits_count_as_ends_of_their_own_and_as_nothing_won():
     recorded = columns("AFBF", [0.8, 0.0, 0.0, 0.0], [0.8, 0.0, 0.0, 0.0])
-    found = row(NAIVE, {NAIVE: recorded}, {}, "rule_based")
-    assert found["ends"]["forfeit"] == 2
-    assert (found["ends"]["agreement"], found["ends"]["buyer walked"]) == (1, 1)
-    assert found["share"]["mean"] == 0.2
-    assert found["deal_rate"] == 0.25
-    assert found["rounds"] == 1  # 2 + 0 + 2 + 0 over four deals
+    measured_row = row(NAIVE, {NAIVE: recorded}, {}, "rule_based")
+    assert measured_row["ends"]["forfeit"] == 2
+    assert (measured_row["ends"]["agreement"], measured_row["ends"]["buyer walked"]) == (1, 1)
+    assert measured_row["share"]["mean"] == 0.2
+    assert measured_row["deal_rate"] == 0.25
+    assert measured_row["rounds"] == 1  # 2 + 0 + 2 + 0 over four deals
 
 
 def test_a_success_is_an_episode_graded_at_the_tasks_threshold_or_above():
     recorded = columns("AAAA", [0.1, 0.2, 0.3, 0.4], [0.1, 0.29, 0.3, 0.4])
-    found = row(NAIVE, {NAIVE: recorded}, {}, "rule_based")
+    measured_row = row(NAIVE, {NAIVE: recorded}, {}, "rule_based")
     assert get_task(SINGLE).success == 0.3
-    assert found["success_rate"] == 0.5
+    assert measured_row["success_rate"] == 0.5
 
 
 def test_a_row_without_its_baseline_has_no_difference():
@@ -217,17 +217,17 @@ def record_of(data, task: str, policy: str) -> Row:
 
 def test_rows_of_one_game_may_be_compared(data):
     rows = [record_of(data, SINGLE, policy) for policy in TINY.policies]
-    mine, other = (row.share.mean for row in rows)
-    assert compare(*rows, "share") == mine - other
+    own, other = (row.share.mean for row in rows)
+    assert compare(*rows, "share") == own - other
 
 
 @pytest.mark.parametrize("part", ["task", "opponents"])
 def test_rows_of_different_games_are_refused_with_both_hashes(data, part: str):
-    mine = record_of(data, SINGLE, "rule_based")
-    hashes = mine.hashes.model_copy(update={part: "0123456789ab"})
-    other = mine.model_copy(update={"hashes": hashes})
-    with pytest.raises(ValueError, match=getattr(mine.hashes, part)) as refused:
-        compare(mine, other, "share")
+    own = record_of(data, SINGLE, "rule_based")
+    hashes = own.hashes.model_copy(update={part: "0123456789ab"})
+    other = own.model_copy(update={"hashes": hashes})
+    with pytest.raises(ValueError, match=getattr(own.hashes, part)) as refused:
+        compare(own, other, "share")
     assert "0123456789ab" in str(refused.value)
 
 
@@ -252,12 +252,12 @@ def test_a_task_with_rivals_is_no_comparison_for_one_without(data):
         (["--out", "published.json"], "published.json is of kind published/1, so it cannot hold"),
     ],
 )
-def test_what_cannot_be_evaluated_is_one_sentence_and_no_trace(capsys, arguments, sentence):
+def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(capsys, arguments, sentence):
     assert command_line.main(["evaluate", *arguments]) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(f"sauda: {sentence}")
-    assert said.err.count("\n") == 1
-    assert said.out == ""
+    output = capsys.readouterr()
+    assert output.err.startswith(f"sauda: {sentence}")
+    assert output.err.count("\n") == 1
+    assert output.out == ""
 
 
 @pytest.mark.parametrize(
@@ -270,9 +270,9 @@ def test_what_cannot_be_evaluated_is_one_sentence_and_no_trace(capsys, arguments
 )
 def test_other_commands_answer_a_mistake_in_one_sentence_too(capsys, arguments, sentence):
     assert command_line.main(arguments) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"sauda: {sentence}")
-    assert said.count("\n") == 1
+    errors = capsys.readouterr().err
+    assert errors.startswith(f"sauda: {sentence}")
+    assert errors.count("\n") == 1
 
 
 def test_numbers_in_an_evaluation_are_plain_numbers(data):

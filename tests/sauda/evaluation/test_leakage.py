@@ -22,6 +22,8 @@ from sauda.evaluation.market.leakage import SIGNALS, career, inference_attack, p
 from sauda.policies import BUYERS
 from sauda.policies.bazaar_scripted import boulware, linear
 
+pytestmark = pytest.mark.slow
+
 OPEN, CAREER, BLUFF = (get_task(f"bazaar/{name}") for name in ("open", "career", "bluff"))
 PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}
 
@@ -139,7 +141,6 @@ def test_the_purse_of_a_career_holds_what_earlier_deals_left():
             assert turn.observation.own["purse"] == first - spent >= 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(BUYERS) - PUBLISHED))
 def test_our_buyers_never_forfeit_or_lose_even_with_an_empty_purse(name: str):
     def bare(rng: np.random.Generator) -> tuple[Instance, ...]:
@@ -147,9 +148,9 @@ def test_our_buyers_never_forfeit_or_lose_even_with_an_empty_purse(name: str):
         return tuple(replace(i, buyer={**i.buyer, "purse": purse}) for i in draw("career", rng))
 
     poor = replace(CAREER, env=replace(CAREER.env, draw=bare))
-    for here in (CAREER, poor):
+    for task in (CAREER, poor):
         for seed in range(30):
-            game = rollout(here, BUYERS[name], seed)
+            game = rollout(task, BUYERS[name], seed)
             assert game.end is not EndReason.FORFEIT, game.turns[-1].error
             assert game.payoffs["buyer"] >= 0
 
@@ -157,43 +158,45 @@ def test_our_buyers_never_forfeit_or_lose_even_with_an_empty_purse(name: str):
 # Memory
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("then", ["linear", "conceder", "boulware"])
 def test_a_soft_history_costs_a_twentieth_of_the_zopa_later(then: str):
-    found = career(then, careers=200)
-    assert found["lost"]["low"] > 0.04
-    assert found["lost"]["mean"] > 0.05
+    result = career(then, careers=200)
+    assert result["lost"]["low"] > 0.04
+    assert result["lost"]["mean"] > 0.05
 
 
 def test_a_career_is_measured_deal_by_deal():
-    found = career("linear", careers=30)
-    assert len(found["firm"]) == len(found["soft"]) == 5
-    assert all(f["mean"] > s["mean"] for f, s in zip(found["firm"], found["soft"], strict=True))
+    result = career("linear", careers=30)
+    assert len(result["firm"]) == len(result["soft"]) == 5
+    assert all(f["mean"] > s["mean"] for f, s in zip(result["firm"], result["soft"], strict=True))
 
 
 # What words and manner give away
 
 
-@pytest.mark.slow
 def test_words_give_the_floor_away_no_more_than_prices_do():
-    found = inference_attack(1500)
-    assert found["gain"]["mean"] < 0.02
-    assert found["prices"]["mean"] < 0.9  # prices do not give it away either
+    result = inference_attack(1500)
+    assert result["gain"]["mean"] < 0.02
+    assert result["prices"]["mean"] < 0.9  # prices do not give it away either
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, dict[str, dict[str, float]]]:
+def signal_rows() -> dict[str, dict[str, dict[str, float]]]:
     """Of bazaar/bluff: each signal with its partial R2 and its interval."""
     return {row["signal"]: row for row in signals("bazaar/bluff", games=300)["signals"]}
 
 
 @pytest.mark.parametrize(("signal", "cause"), SIGNALS.items())
-def test_a_signal_tells_of_its_cause_what_prices_and_words_do_not(told, signal: str, cause: str):
+def test_a_signal_tells_of_its_cause_what_prices_and_words_do_not(
+    signal_rows, signal: str, cause: str
+):
     if cause is None:
-        assert max(told[signal]["high"].values()) < 0.02, "it only repeats what the asks show"
+        assert max(signal_rows[signal]["high"].values()) < 0.02, (
+            "it only repeats what the asks show"
+        )
     else:
-        assert told[signal]["low"][cause] > 0, told[signal]
-        assert told[signal]["r2"][cause] == max(told[signal]["r2"].values())
+        assert signal_rows[signal]["low"][cause] > 0, signal_rows[signal]
+        assert signal_rows[signal]["r2"][cause] == max(signal_rows[signal]["r2"].values())
 
 
 def test_partial_r2_is_the_share_of_what_is_left_open():
@@ -201,6 +204,6 @@ def test_partial_r2_is_the_share_of_what_is_left_open():
     rng = np.random.default_rng(0)
     public, hidden, noise = rng.standard_normal((3, 20_000, 1))
     known = np.c_[np.ones(len(public)), public]
-    found = partial_r2(np.c_[hidden + noise, public], known, public + hidden)
-    assert found[0, 0] == pytest.approx(0.5, abs=0.02)
-    assert found[1, 0] == 0  # what is public already tells nothing more
+    shares = partial_r2(np.c_[hidden + noise, public], known, public + hidden)
+    assert shares[0, 0] == pytest.approx(0.5, abs=0.02)
+    assert shares[1, 0] == 0  # what is public already tells nothing more

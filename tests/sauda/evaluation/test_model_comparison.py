@@ -1,4 +1,4 @@
-"""The ladder: batched play is play, stopped runs go on, and its counts are what happened."""
+"""The model comparison: batched play equals single games, stopped runs resume, counts are right."""
 
 import json
 
@@ -33,9 +33,10 @@ class Canned:
         return Reply(json.dumps({"offer": last + 2}), "canned", 5, "object")
 
     def batch(self, chats, seeds, schemas):
-        return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrapper", [None, *WRAPPERS])
 def test_games_in_step_are_the_games_played_alone(wrapper):
     player = PlayerSpec(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
@@ -55,16 +56,18 @@ def test_the_columns_are_those_of_an_evaluation():
     )
 
 
+@pytest.mark.slow
 def test_a_forfeit_is_counted_as_one_and_ends_its_game_alone():
     columns = model_comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
-    assert sum(columns["unparsed"]) == columns["end"].count("F") > 0
+    assert sum(columns["invalid_replies"]) == columns["end"].count("F") > 0
     assert set(columns["end"]) != {"F"}
     assert all(tokens > 0 for tokens in columns["tokens"])
 
 
+@pytest.mark.slow
 def test_what_the_wrapper_changed_is_counted():
     columns = model_comparison.play_model(OPEN, player_spec("null+steering"), SEEDS)
-    assert columns["changed"] == columns["unparsed"] == columns["moves"]
+    assert columns["changed"] == columns["invalid_replies"] == columns["moves"]
     assert "F" not in columns["end"]
 
 
@@ -82,7 +85,7 @@ CONFIG = Config(
 @pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
     data = json.loads(json.dumps(model_comparison.compare_models(CONFIG, tmp_path)))
-    parsed("ladder/1", data)
+    parsed("model_comparison/1", data)
     assert model_comparison.again(CONFIG, data) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
@@ -166,13 +169,14 @@ def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
 # The arena
 
 
+@pytest.mark.slow
 def test_the_comparison_of_labs_is_of_its_kind_and_comes_out_again(tmp_path, monkeypatch):
     config = ArenaConfig(stages=("null",), policies=("planner", "wait"), episodes=5, batch=3)
     data = json.loads(json.dumps(model_comparison.compare_models(config, tmp_path)))
-    parsed("arena_ladder/1", data)
+    parsed("arena_model_comparison/1", data)
     assert model_comparison.again(config, data) == data
     rows = {row["policy"]: row for row in data["rows"]}
-    assert rows["null"]["unparsed"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
+    assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
     assert rows["planner"]["grade"]["mean"] > rows["wait"]["grade"]["mean"]
     kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
     assert len(kept) == 2
@@ -180,10 +184,10 @@ def test_the_comparison_of_labs_is_of_its_kind_and_comes_out_again(tmp_path, mon
     assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
 
 
-def test_what_a_stage_adds_is_told_pair_by_pair(tmp_path):
+def test_a_stage_gain_is_the_mean_difference_on_the_same_seeds(tmp_path):
     config = ArenaConfig(stages=("wait", "planner"), policies=(), episodes=6)
     data = model_comparison.compare_models(config, tmp_path)
-    (gain,) = data["climbs"]
+    (gain,) = data["stage_gains"]
     grades = [np.array(data["episodes"][name]["grade"]) for name in ("planner", "wait")]
     assert gain["n"] == 6
     assert gain["difference"] == pytest.approx((grades[0] - grades[1]).mean(), abs=1e-6)

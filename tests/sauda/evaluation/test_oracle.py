@@ -27,6 +27,7 @@ def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str
     assert informed_grades(name, SEEDS).mean() == pytest.approx(values.mean(), abs=0.015)
 
 
+@pytest.mark.slow
 def test_in_a_career_play_stays_under_the_bound():
     bound = grades("bazaar/career", None, range(6))
     assert informed_grades("bazaar/career", range(6)).mean() < bound.mean()
@@ -71,6 +72,7 @@ def test_a_career_counts_its_deals_without_a_zopa():
     assert no_zopa("bazaar/career", range(3)) >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOUNDED)
 def test_the_search_wins_in_a_batch_what_its_schedules_win_in_play(name: str):
     task, seeds = get_task(name), range(3)

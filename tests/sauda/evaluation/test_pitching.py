@@ -114,8 +114,8 @@ def test_ucb1_tries_every_arm_once_and_then_the_best_of_two_more_often():
 def test_the_advocates_choice_depends_on_the_totals_it_was_given():
     tried = [(arm, 0.1) for arm in ARMS]
     for best in ARMS:
-        told = [(arm, 0.5 if arm == best else total) for arm, total in tried]
-        assert ucb1(told, np.random.default_rng(0)) == best
+        totals = [(arm, 0.5 if arm == best else total) for arm, total in tried]
+        assert ucb1(totals, np.random.default_rng(0)) == best
 
 
 def test_the_adapting_advocate_uses_no_strategy_that_the_judge_still_remembers():
@@ -134,7 +134,7 @@ def test_the_adapting_advocate_beats_the_control_and_by_more_in_late_rounds(data
 
 
 @pytest.mark.slow
-def test_what_earns_nothing_is_dropped(data):
+def test_pitches_that_earn_nothing_are_dropped(data):
     for arm in ("plain", "bluff"):
         assert np.mean(data["frequencies"]["adapting"][arm][10:]) < 0.05
         assert np.mean(data["frequencies"][CONTROL][arm]) == pytest.approx(1 / 7, abs=0.03)
@@ -192,12 +192,12 @@ def test_a_pitch_of_ones_own_can_be_judged_against_a_shown_state_and_played_on()
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
     small = replace(SMALL, episodes=3)
     again = judged(small)
-    parsed("judged/1", again)
-    save("judged.json", asdict(small), again, tmp_path)
-    assert verify("judged.json", root=tmp_path) == []
+    parsed("pitching/1", again)
+    save("pitching.json", asdict(small), again, tmp_path)
+    assert verify("pitching.json", root=tmp_path) == []
     again["shown"][0]["rounds"][4]["verdicts"][LEARNER]["total"] += 0.0001
-    save("judged.json", asdict(small), again, tmp_path)
-    (place,) = verify("judged.json", root=tmp_path)
+    save("pitching.json", asdict(small), again, tmp_path)
+    (place,) = verify("pitching.json", root=tmp_path)
     assert place.startswith("data.shown[0].rounds[4].verdicts.lab_0.total: recorded")
 
 

@@ -33,7 +33,7 @@ class Canned:
         return Reply(text, "canned", 1, "stop")
 
     def batch(self, chats, seeds, schemas):
-        return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -47,19 +47,19 @@ def rows(data):
 
 @pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(data):
-    parsed("seller_quality/1", data)
+    parsed("seller_quality/2", data)
     assert json.loads(json.dumps(sq.again(CONFIG, data))) == data
 
 
 @pytest.mark.slow
 def test_no_model_passes_five_of_the_published_six_but_not_the_better_ones(data):
-    found = rows(data)
+    criteria = rows(data)
     published = [
         row["sides"]["stub"]["meets"] for row in data["rows"] if row["test"] == "published"
     ]
     assert published.count(True) >= 5
     assert len(published) == 6
-    assert found["personas_told_apart"]["sides"]["stub"]["meets"] is False
+    assert criteria["personas_told_apart"]["sides"]["stub"]["meets"] is False
 
 
 @pytest.mark.slow
@@ -70,25 +70,27 @@ def test_hard_rules_hold_in_every_game_and_on_every_side(data):
 
 @pytest.mark.slow
 def test_garbage_is_said_by_the_script_and_counted_as_such(data):
-    found = rows(data)
-    assert found["own_words"]["sides"]["null"]["mean"] == 0
-    assert found["tries"]["sides"]["null"]["mean"] == TRIES
-    unchecked = found["says_the_decision"]["sides"]["null, first tries"]
+    criteria = rows(data)
+    assert criteria["own_words"]["sides"]["null"]["mean"] == 0
+    assert criteria["tries"]["sides"]["null"]["mean"] == TRIES
+    unchecked = criteria["says_the_decision"]["sides"]["null, first tries"]
     assert (unchecked["mean"], unchecked["meets"]) == (0, False)
-    assert found["says_the_decision"]["sides"]["null"]["mean"] == 1
+    assert criteria["says_the_decision"]["sides"]["null"]["mean"] == 1
 
 
+@pytest.mark.slow
 def test_a_model_is_judged_on_its_own_texts(tmp_path):
     played = sq.all_games(CONFIG)
     tries = {"canned": worded(Canned(), played, 7, tmp_path)}
-    found = rows(sq.summarised(played, tries, {}))
-    first = found["speaks_of_limit"]["sides"]["canned, first tries"]
+    criteria = rows(sq.summarised(played, tries, {}))
+    first = criteria["speaks_of_limit"]["sides"]["canned, first tries"]
     assert 0.2 < first["mean"] < 0.8
-    assert found["speaks_of_limit"]["sides"]["canned"]["mean"] == 0
-    assert 0 < found["own_words"]["sides"]["canned"]["mean"] < 1
-    assert 1 < found["tries"]["sides"]["canned"]["mean"] < TRIES
+    assert criteria["speaks_of_limit"]["sides"]["canned"]["mean"] == 0
+    assert 0 < criteria["own_words"]["sides"]["canned"]["mean"] < 1
+    assert 1 < criteria["tries"]["sides"]["canned"]["mean"] < TRIES
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_where_it_was_whatever_the_batch_was_doing(tmp_path):
     played = sq.all_games(CONFIG)[:12]
     calls = []
@@ -174,7 +176,7 @@ def test_the_attack_finds_a_floor_in_the_words_and_none_in_chatter():
     assert abs(explained(prices, chatter, floor)[0]) < 0.05
 
 
-def test_what_prices_tell_already_is_no_gain():
+def test_words_that_only_repeat_the_prices_gain_nothing():
     rng = np.random.default_rng(1)
     floor = rng.random(150)
     words = words_of([("low", "high")[int(2 * f)] for f in floor])

@@ -12,7 +12,7 @@ from sauda.llm.types import Reply
 from tests.support.bazaar_games import seen
 
 
-def made(*moves, limit=800.0, ask=900.0):
+def turns_of(*moves, limit=800.0, ask=900.0):
     """Turns in which a buyer with that limit made these moves; None is a forfeit."""
     obs = seen(asks=(1000.0, ask), reservation=limit)
     parsed = [ParsedReply(move or ValueError(), move) for move in moves]
@@ -33,7 +33,9 @@ def made(*moves, limit=800.0, ask=900.0):
     ],
 )
 def test_words_and_limits_are_kept_or_not(moves, counted):
-    assert behaviour_metrics(made(*moves), market=False) == dict.fromkeys(BEHAVIOUR, 0) | counted
+    assert (
+        behaviour_metrics(turns_of(*moves), market=False) == dict.fromkeys(BEHAVIOUR, 0) | counted
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,14 +49,14 @@ def test_words_and_limits_are_kept_or_not(moves, counted):
         (Offer(300), (Accept(),), {}),
     ],
 )
-def test_what_is_due_counts_once_a_game_and_by_one_rule_for_both(monkeypatch, due, moves, counted):
+def test_a_due_acceptance_or_walk_counts_once_a_game(monkeypatch, due, moves, counted):
     monkeypatch.setattr(module, "belief_buyer", lambda obs, rng: due)
-    found = behaviour_metrics(made(*moves, ask=700.0), market=True)
-    found |= dict.fromkeys(("retreats", "broken", "over_limit"), 0)
-    assert found == dict.fromkeys(BEHAVIOUR, 0) | counted
+    metrics = behaviour_metrics(turns_of(*moves, ask=700.0), market=True)
+    metrics |= dict.fromkeys(("retreats", "broken", "over_limit"), 0)
+    assert metrics == dict.fromkeys(BEHAVIOUR, 0) | counted
 
 
 def test_the_wrapper_s_move_counts_and_not_what_the_model_proposed():
-    (turn,) = made(Offer(801))
+    (turn,) = turns_of(Offer(801))
     kept = replace(turn, parsed=replace(turn.parsed, action=Offer(800), changes=("held",)))
     assert behaviour_metrics([kept], market=False)["over_limit"] == 0

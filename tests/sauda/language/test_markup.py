@@ -1,8 +1,10 @@
 """Words of visitors and of models are HTML nowhere: the chat gets them escaped, like all parts."""
 
+import asyncio
 from html import unescape
 
 import gradio as gr
+import pytest
 
 from app import build_app
 from env import Offer
@@ -11,8 +13,9 @@ from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.visitor_text import play_text
 from panels.ui import look
-from sauda.llm.backends.served import HERE
-from sauda.llm.backends.worker import Ready
+from sauda.llm.serving.events import Ready
+from sauda.llm.serving.line import PAGE
+from sauda.llm.serving.served import THIS_PAGE, threaded
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, start
 
@@ -45,19 +48,17 @@ def test_a_raw_reply_and_what_is_read_in_words_are_escaped():
     assert "<img" not in model_view.reading(game, SAY)
 
 
+@pytest.mark.slow
 def test_the_chat_draws_no_markdown_and_no_formula():
     (chat,) = (part for part in build_app().blocks.values() if part.elem_id == "haggle-chat")
     assert (chat.render_markdown, chat.sanitize_html, chat.latex_delimiters) == (False, True, [])
 
 
 class Scribe:
-    """A language model that is there at once and writes markup, a piece at a time."""
+    """A language model that writes markup, a piece at a time."""
 
-    name, stage = "scribe", Ready("scribe", "scribe", 0.0)
+    source = "scribe"
     pieces = ('<img src=x onerror="alert()">', '<img src=x onerror="alert()"> <h1>loud</h1>')
-
-    def wait(self, seconds: float) -> Ready:
-        return self.stage
 
     def stream(self, messages, seed, schema=None):
         for text in self.pieces:
@@ -66,12 +67,18 @@ class Scribe:
 
 
 def test_a_reply_that_still_grows_enters_the_chat_escaped():
-    scribes = {HERE: Scribe()}
+    scribes = {THIS_PAGE: threaded(THIS_PAGE, Scribe)}
+    assert isinstance(scribes[THIS_PAGE].wait(5), Ready)
     with gr.Blocks():
         page = lay_out(SAY, scribes)
     screen = Screen(page, {"buyer": scribes, "seller": scribes})
-    visit = Visit(start("bazaar/open", "mini:friendly", 3), None, "", HERE, words.ENGLISH)
-    updates = model_callbacks.stream_reply(screen, SessionGeneration(), ReplyRequest(), visit)
+    visit = Visit(start("bazaar/open", "mini:friendly", 3), None, "", THIS_PAGE, words.ENGLISH)
+    reply = model_callbacks.stream_reply(screen, PAGE, SessionGeneration(), ReplyRequest(), visit)
+
+    async def all_updates():
+        return [update async for update in reply]
+
+    updates = asyncio.run(all_updates())
     chats = [update[page.chat] for update in updates if isinstance(update.get(page.chat), list)]
     texts = [message["content"] for chat in chats for message in chat]
     assert "&lt;h1&gt;loud&lt;/h1&gt;" in " ".join(texts)

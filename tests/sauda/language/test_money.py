@@ -195,7 +195,7 @@ def test_every_price_of_a_text_is_read_in_order(text, amounts):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "span"),
     [
         ("Bhaiya, Rs. 450/- mein?", "Rs. 450/-"),
         ("nahi, do hazaar paanch sau.", "do hazaar paanch sau"),
@@ -204,9 +204,9 @@ def test_every_price_of_a_text_is_read_in_order(text, amounts):
         ("no: -₹50", "-₹50"),
     ],
 )
-def test_a_mention_says_where_its_price_stands(text, said):
+def test_a_mention_says_where_its_price_stands(text, span):
     (mention,) = prices(text)
-    assert text[mention.start : mention.end] == said
+    assert text[mention.start : mention.end] == span
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_any_text_is_a_whole_price_or_none(text):
 )
 def test_a_hostile_message_is_read_to_its_end(piece):
     text = (piece * LONGEST_MESSAGE)[:LONGEST_MESSAGE]
-    assert all(0 <= said.start < said.end <= len(text) for said in prices(text))
+    assert all(0 <= mention.start < mention.end <= len(text) for mention in prices(text))
 
 
 @given(st.text(st.characters() | st.sampled_from("0123456789₹-.,ek/% "), max_size=200))
@@ -455,12 +455,12 @@ ENGLISH_WORDS = ENGLISH_ONES + [
 @given(amount=WHOLE_PRICES)
 def test_a_price_in_words_reads_as_its_amount(below_hundred, multipliers, currency, amount):
     assume(not 0 < amount % 100_000 < 100 or amount < 100_000)  # "ek lakh bees" is refused
-    said, rest = [], amount
+    number_words, rest = [], amount
     for multiplier, worth in zip(multipliers, (10_000_000, 100_000, 1_000, 100), strict=True):
         times, rest = divmod(rest, worth)
-        said += [below_hundred[times], multiplier] if times else []
-    said += [below_hundred[rest]] if rest else []
-    assert price(" ".join([*said, currency])) == amount
+        number_words += [below_hundred[times], multiplier] if times else []
+    number_words += [below_hundred[rest]] if rest else []
+    assert price(" ".join([*number_words, currency])) == amount
 
 
 def test_every_number_below_a_hundred_has_its_words():

@@ -72,7 +72,7 @@ def test_a_change_of_what_it_does_anywhere_it_reaches_changes_it(written, before
     assert code_hash(written(PLAIN).bid) != code_hash(written(PLAIN.replace(before, after)).bid)
 
 
-def test_what_it_does_not_reach_does_not_change_it(written):
+def test_code_that_is_not_reached_does_not_change_the_hash(written):
     plain = code_hash(written(PLAIN).bid)
     assert code_hash(written(PLAIN + "\nOTHER = 1\n\ndef walk(): return OTHER\n").bid) == plain
 
@@ -85,8 +85,8 @@ def test_functions_that_call_each_other_have_a_hash(written):
 
 def test_a_value_that_a_function_took_along_counts(written):
     text = "def maker(share):\n    def bid(price):\n        return price * share\n    return bid\n"
-    made = written(text).maker
-    assert code_hash(made(0.4)) == code_hash(made(0.4)) != code_hash(made(0.5))
+    maker = written(text).maker
+    assert code_hash(maker(0.4)) == code_hash(maker(0.4)) != code_hash(maker(0.5))
 
 
 def test_a_function_behind_a_cache_counts(written):
@@ -110,12 +110,12 @@ def test_another_opponent_is_another_hash():
 def test_tasks_that_differ_in_one_number_have_hashes_of_their_own():
     rules = {code_hash(task.env, task.learner, task.grade) for task in TASKS.values()}
     assert len(rules) == len(TASKS)
-    assert all(len(found) == 12 for found in rules)
+    assert all(len(digest) == 12 for digest in rules)
 
 
 @pytest.mark.slow
 def test_it_is_the_same_in_every_run_of_the_interpreter():
-    said = {
+    hashes = {
         subprocess.run(
             [sys.executable, "-c", PROGRAM],
             env=os.environ | {"PYTHONHASHSEED": seed},
@@ -126,4 +126,4 @@ def test_it_is_the_same_in_every_run_of_the_interpreter():
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(said) == 1
+    assert len(hashes) == 1

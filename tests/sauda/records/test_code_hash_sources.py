@@ -26,6 +26,8 @@ from sauda.records.code_hash.source import definition_of, is_ours
 from sauda.records.code_hash.text import template
 from sauda.records.code_hash.values import parts
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 PACKAGES = ("env", "sauda")
 PROGRAM = """
@@ -201,9 +203,9 @@ def test_renamed_folders_and_modules_leave_every_hash(sources: Path, today: str)
 
 # What is done
 
-HERE, LABS_TASK = get_task("classic/marketplace_arena"), get_task("arena/coalition_market")
+BAZAAR_TASK, LABS_TASK = get_task("classic/marketplace_arena"), get_task("arena/coalition_market")
 ROOTS = {
-    "a bazaar task": (HERE.env, HERE.grade, HERE.opponents),
+    "a bazaar task": (BAZAAR_TASK.env, BAZAAR_TASK.grade, BAZAAR_TASK.opponents),
     "an arena task": (LABS_TASK.env, LABS_TASK.grade, LABS_TASK.opponents),
     "a buyer": (BUYERS["expert"],),
     "a lab": (LABS["planner"],),
@@ -223,7 +225,7 @@ OPERATORS = {
 
 def reached(roots: tuple[Any, ...]) -> list[FunctionType | type]:
     """Every function and class of ours that `roots` reach."""
-    found, seen, open_ = [], set(), list(roots)
+    values, seen, open_ = [], set(), list(roots)
     while open_:
         value = open_.pop()
         if id(value) in seen:
@@ -232,8 +234,8 @@ def reached(roots: tuple[Any, ...]) -> list[FunctionType | type]:
         open_ += parts(value).values
         value = unwrap(value) if callable(value) else value
         if isinstance(value, FunctionType | type) and is_ours(value):
-            found.append(value)
-    return found
+            values.append(value)
+    return values
 
 
 def source_of(value: FunctionType | type) -> ast.AST:

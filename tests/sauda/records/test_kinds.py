@@ -35,12 +35,14 @@ def parts(annotation: object) -> Iterator[type[BaseModel]]:
         yield from parts(argument)
 
 
+@pytest.mark.slow
 @every_file
 def test_a_file_is_written_byte_for_byte_as_it_was_read(known: Entry):
     text = (ROOT / known.file).read_text(encoding="utf-8")
     assert dumps(content_of(load(known.file))) + "\n" == text
 
 
+@pytest.mark.slow
 @every_file
 def test_a_new_seal_over_unchanged_content_is_the_old_one(known: Entry, tmp_path):
     artifact = load(known.file)

@@ -12,6 +12,8 @@ from sauda.records.migrate import STEPS, Step, migrate, renamed, undone
 from sauda.records.seal import broken, sealed
 from sauda.records.store import ROOT, dumps, load, write
 
+pytestmark = pytest.mark.slow
+
 SPEED = {"label": "reply", "unit": "s", "n": 1, "middle": 0.5, "samples": [0.5, 1]}
 OLD = {"machine": {"label": "kept"}, "speeds": [SPEED], "ratios": [], "left_out": []}
 CONFIG = {"at_once": 3}

@@ -29,8 +29,8 @@ def rows(figure_id: str) -> list[dict]:
 
 def row(figure_id: str, **where) -> dict:
     """The one row of a figure whose cells equal `where`."""
-    (found,) = [r for r in rows(figure_id) if where.items() <= r.items()]
-    return found
+    (match,) = [r for r in rows(figure_id) if where.items() <= r.items()]
+    return match
 
 
 def column(figure_id: str, name: str) -> list:

@@ -109,9 +109,9 @@ def test_a_changed_digit_of_a_training_log_is_named_by_its_step(tmp_path, file, 
 
 def test_a_long_part_has_a_digest_for_each_row_and_a_short_one_has_one():
     rows = [{"a": [i, 0.5], "b": "x" * 40} for i in range(FOLD)]
-    found = seal(content(rows=rows, few=[[1], [2]], n=3))["data"]
-    assert len(found["rows"]) == FOLD
-    assert all(re.fullmatch("[0-9a-f]{12}", one) for one in (*found["rows"], found["few"]))
+    digests = seal(content(rows=rows, few=[[1], [2]], n=3))["data"]
+    assert len(digests["rows"]) == FOLD
+    assert all(re.fullmatch("[0-9a-f]{12}", one) for one in (*digests["rows"], digests["few"]))
 
 
 def test_parts_that_are_gone_added_or_exchanged_are_named():
@@ -185,10 +185,10 @@ def git(root: Path, *arguments: str) -> str:
 
 def test_a_committed_file_is_sealed_with_the_commit_that_it_is_equal_to(repository):
     before = load(BENCH, repository)
-    found = seal_committed(BENCH, repository)
-    assert found.made["sealed"]["commit"] == git(repository, "rev-parse", "HEAD")
-    assert (found.data, found.config) == (before.data, before.config)
-    assert found.made.items() >= before.made.items()
+    sealed_artifact = seal_committed(BENCH, repository)
+    assert sealed_artifact.made["sealed"]["commit"] == git(repository, "rev-parse", "HEAD")
+    assert (sealed_artifact.data, sealed_artifact.config) == (before.data, before.config)
+    assert sealed_artifact.made.items() >= before.made.items()
     assert verify(BENCH, root=repository) == []
     assert seal_committed(BENCH, repository) is None  # a second seal would say less
 
@@ -222,7 +222,7 @@ def test_the_command_seals_files_by_name(capsys):
 
 
 def test_the_runs_of_training_are_sealed():
-    runs = [known for known in FILES if known.kind == "run/1"]
+    runs = [known for known in FILES if known.kind == "training_run/1"]
     assert len(runs) == 5
     for known in runs:
         whole = json.loads((ROOT / known.file).read_text(encoding="utf-8"))

@@ -60,11 +60,11 @@ def test_a_seed_in_json_survives_a_reader_whose_numbers_are_floats(seed: int):
 def test_an_episode_of_a_long_seed_is_written_and_played_again(name: str):
     task = get_task(name)
     policy = "autarky" if name == MARKET else "linear"
-    told = artifacts.play(name, policy, str(LARGE))
-    assert told["seed"] == str(LARGE)
-    again = from_json(json.loads(json.dumps(told)))
+    record = artifacts.play(name, policy, str(LARGE))
+    assert record["seed"] == str(LARGE)
+    again = from_json(json.loads(json.dumps(record)))
     assert again.seed == LARGE
-    assert to_json(again, policy) == told
+    assert to_json(again, policy) == record
     assert play_transcripts(name, str(LARGE), [policy])[policy].final == again.final
     other = rollout(task, get_policy(task, policy), LARGE - 1)
     assert other.final != again.final

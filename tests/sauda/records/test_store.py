@@ -112,13 +112,13 @@ def test_a_new_file_makes_its_folder_and_may_be_read_by_all(tmp_path):
 
 
 def test_provenance_says_what_is_needed_to_make_it_again():
-    made = provenance()
-    assert set(made) == {"command", "commit", "dirty", "created", "device", "packages"}
-    assert made["command"].startswith("python -m sauda")
-    assert made["commit"] is None or re.fullmatch(r"[0-9a-f]{40}", made["commit"])
-    assert made["dirty"] in (True, False, None)
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", made["created"])
-    assert set(made["packages"]) == {"python", "numpy", "scipy", "torch", "transformers"}
+    recorded = provenance()
+    assert set(recorded) == {"command", "commit", "dirty", "created", "device", "packages"}
+    assert recorded["command"].startswith("python -m sauda")
+    assert recorded["commit"] is None or re.fullmatch(r"[0-9a-f]{40}", recorded["commit"])
+    assert recorded["dirty"] in (True, False, None)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", recorded["created"])
+    assert set(recorded["packages"]) == {"python", "numpy", "scipy", "torch", "transformers"}
 
 
 def test_json_has_a_line_for_each_innermost_row():

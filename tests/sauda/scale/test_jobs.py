@@ -67,8 +67,10 @@ def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
         # SC2016 asks whether a $(...) in single quotes is meant not to run: it is
         assert shellcheck(text, "--exclude=SC2016") == (0, "")
         settings = text[: text.index("\nset -")]
-        told = 'printf "%s\\0" "$model" "$source" "$work" "$results"'
-        read = subprocess.run(["bash", "-c", f"{settings}\n{told}"], capture_output=True, text=True)
+        command_line = 'printf "%s\\0" "$model" "$source" "$work" "$results"'
+        read = subprocess.run(
+            ["bash", "-c", f"{settings}\n{command_line}"], capture_output=True, text=True
+        )
         assert read.stdout.split("\0")[:-1] == [name, f"/{name}", f"/{name}", f"file:/{name}"]
         last = text.rstrip("\n").rpartition("train sft ")[2]
         named = subprocess.run(["bash", "-c", f"printf %s {last}"], capture_output=True, text=True)
@@ -78,8 +80,9 @@ def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
 
 def test_a_stage_goes_on_from_the_one_before_it_in_the_same_job():
     text = script(replace(JOB, stages=STAGES, model="8b"))
-    assert text.splitlines()[-3:] == [
+    assert text.splitlines()[-4:] == [
         "train sft sft-8b",
+        'train distill distill-8b --init-adapter "$work/runs/sft/adapter"',
         'train grpo grpo-8b --init-adapter "$work/runs/sft/adapter"',
         'train dpo dpo-8b --init-adapter "$work/runs/grpo/adapter"',
     ]
@@ -153,36 +156,36 @@ class Hub:
     """What the Hub answers, a flavor: a code of refusal, or a job. It takes what `HfApi` takes."""
 
     def __init__(self, **codes: int) -> None:
-        self.codes, self.asked = codes, []
+        self.codes, self.requests = codes, []
 
-    def run_job(self, **asked):
-        inspect.signature(HfApi.run_job).bind(self, **asked)
-        self.asked.append(asked)
-        if code := self.codes.get(asked["flavor"].replace("-", "_")):
+    def run_job(self, **arguments):
+        inspect.signature(HfApi.run_job).bind(self, **arguments)
+        self.requests.append(arguments)
+        if code := self.codes.get(arguments["flavor"].replace("-", "_")):
             response = SimpleNamespace(headers={}, request=None, status_code=code)
             raise HfHubHTTPError("refused", response=response, server_message=f"told {code}")
         return SimpleNamespace(id="7", url="https://example.org/jobs/7")
 
 
 def test_a_job_is_handed_over_whole_and_its_token_as_a_secret_alone():
-    hub, said = Hub(), []
-    assert submit(JOB, hub, SECRET, said.append).id == "7"
-    (asked,) = hub.asked
-    assert asked["image"] == JOB.image
-    assert asked["command"] == ["bash", "-c", script(JOB)]
-    assert asked["flavor"] == "l4x1"
-    assert (asked["timeout"], asked["attempts"]) == ("6h", 2)
-    assert asked["secrets"] == {"HF_TOKEN": SECRET}
+    hub, lines = Hub(), []
+    assert submit(JOB, hub, SECRET, lines.append).id == "7"
+    (request,) = hub.requests
+    assert request["image"] == JOB.image
+    assert request["command"] == ["bash", "-c", script(JOB)]
+    assert request["flavor"] == "l4x1"
+    assert (request["timeout"], request["attempts"]) == ("6h", 2)
+    assert request["secrets"] == {"HF_TOKEN": SECRET}
     assert SECRET not in script(JOB)
-    assert said == ["job 7 on l4x1, $0.80/h: https://example.org/jobs/7"]
+    assert lines == ["job 7 on l4x1, $0.80/h: https://example.org/jobs/7"]
 
 
 def test_where_a_flavor_is_refused_the_next_is_asked_for():
-    hub, said = Hub(l4x1=503), []
-    submit(JOB, hub, SECRET, said.append)
-    assert [asked["flavor"] for asked in hub.asked] == ["l4x1", "a10g-small"]
-    assert said[0] == "refused l4x1: told 503"
-    assert "on a10g-small, $1.00/h" in said[1]
+    hub, lines = Hub(l4x1=503), []
+    submit(JOB, hub, SECRET, lines.append)
+    assert [request["flavor"] for request in hub.requests] == ["l4x1", "a10g-small"]
+    assert lines[0] == "refused l4x1: told 503"
+    assert "on a10g-small, $1.00/h" in lines[1]
 
 
 def test_where_every_flavor_is_refused_each_reason_is_told():
@@ -195,28 +198,28 @@ def test_no_other_flavor_is_asked_for_where_it_would_not_help_or_could_cost_twic
     hub = Hub(l4x1=code)
     with pytest.raises(HfHubHTTPError):
         submit(JOB, hub, SECRET, print)
-    assert len(hub.asked) == 1
+    assert len(hub.requests) == 1
 
 
 @pytest.mark.parametrize(
-    ("job", "token", "told"),
+    ("job", "token", "fault"),
     [
         (JOB, "", "needs a token that may write"),
         (replace(JOB, source="/a/tree"), SECRET, "cannot reach the folder /a/tree"),
         (replace(JOB, results="file:/kept"), SECRET, "cannot reach file:/kept"),
     ],
 )
-def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, token, told):
+def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, token, fault):
     hub = Hub()
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=fault):
         submit(job, hub, token, print)
-    assert not hub.asked
+    assert not hub.requests
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("arguments", "fault"),
     [
-        (["walk"], "no stage 'walk'; stages are sft, grpo, dpo, or all"),
+        (["walk"], "no stage 'walk'; stages are sft, distill, grpo, dpo, or all"),
         (["sft", "--flavor", "abacus"], "no flavor 'abacus'; flavors are cpu-basic"),
         (["sft", "--flavor", "cpu-basic", "l4x1"], "all with a GPU or all without"),
         (["sft", "--flavor", "l4x1", "--model", "8b"], "needs 32 GB and l4x1 has 24"),
@@ -229,11 +232,11 @@ def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, t
         (["sft", "--source", f"https://me:{SECRET}@example.org/x"], "give one without"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_sentence(asked, told, capsys):
+def test_a_mistake_in_the_arguments_is_reported_in_one_sentence(arguments, fault, capsys):
     usual = ["jobs", "train", "--dry-run", "--to", "me/results", "--source", ADDRESS]
-    assert command.main([*usual, *asked]) == 2
+    assert command.main([*usual, *arguments]) == 2
     out, error = capsys.readouterr()
-    assert told in error
+    assert fault in error
     assert error.count("\n") == 1
     assert out == ""
     assert SECRET not in error
@@ -241,8 +244,8 @@ def test_what_cannot_be_is_told_in_one_sentence(asked, told, capsys):
 
 def test_a_dry_run_shows_the_job_and_of_its_secrets_the_names(monkeypatch, capsys):
     monkeypatch.setenv("HF_TOKEN", SECRET)
-    asked = ["jobs", "train", "sft", "--dry-run", "--to", "me/results", "--source", ADDRESS]
-    assert command.main([*asked, "--revision", "0" * 40]) == 0
+    arguments = ["jobs", "train", "sft", "--dry-run", "--to", "me/results", "--source", ADDRESS]
+    assert command.main([*arguments, "--revision", "0" * 40]) == 0
     out = capsys.readouterr().out
     assert SECRET not in out
     assert "HF_TOKEN" in out
@@ -272,7 +275,7 @@ def run_in(folder: Path, steps: int, torn: int = 0) -> Path:
     return run
 
 
-def test_what_is_kept_is_the_run_as_one_can_go_on_with_it(tmp_path):
+def test_an_uploaded_run_can_be_resumed(tmp_path):
     kept = f"file:{tmp_path / 'kept'}"
     kept_runs.upload(run_in(tmp_path, 3, torn=4), kept)
     shutil.rmtree(tmp_path / "sft" / "checkpoint-1")
@@ -297,20 +300,20 @@ class Repository:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def create_repo(self, *asked, **named):
-        inspect.signature(HfApi.create_repo).bind(self, *asked, **named)
+    def create_repo(self, *arguments, **named):
+        inspect.signature(HfApi.create_repo).bind(self, *arguments, **named)
         assert named["private"]
         self.folder.mkdir(exist_ok=True)
 
-    def upload_folder(self, **asked):
-        inspect.signature(HfApi.upload_folder).bind(self, **asked)
-        assert asked["delete_patterns"] == ["*"]
-        shutil.rmtree(self.folder / asked["path_in_repo"], ignore_errors=True)
-        shutil.copytree(asked["folder_path"], self.folder / asked["path_in_repo"])
+    def upload_folder(self, **arguments):
+        inspect.signature(HfApi.upload_folder).bind(self, **arguments)
+        assert arguments["delete_patterns"] == ["*"]
+        shutil.rmtree(self.folder / arguments["path_in_repo"], ignore_errors=True)
+        shutil.copytree(arguments["folder_path"], self.folder / arguments["path_in_repo"])
 
-    def snapshot_download(self, *asked, local_dir, allow_patterns):
+    def snapshot_download(self, *arguments, local_dir, allow_patterns):
         named = {"local_dir": local_dir, "allow_patterns": allow_patterns}
-        inspect.signature(HfApi.snapshot_download).bind(self, *asked, **named)
+        inspect.signature(HfApi.snapshot_download).bind(self, *arguments, **named)
         shutil.copytree(self.folder, local_dir, dirs_exist_ok=True)
 
 
@@ -343,15 +346,15 @@ def started(job: Job) -> subprocess.Popen:
 
 def running(folder: Path) -> list[str]:
     """The command lines of live processes that name `folder`."""
-    found = []
+    lines = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:  # it has ended
             continue
         if str(folder) in line:
-            found.append(line)
-    return found
+            lines.append(line)
+    return lines
 
 
 @pytest.mark.model
@@ -399,9 +402,9 @@ def test_a_stage_that_fails_is_kept_and_its_code_is_the_jobs(tmp_path):
 @pytest.mark.model
 def test_the_command_runs_the_script_here_with_this_python(tmp_path):
     run_in(tmp_path / "runs", 0)
-    asked = ["--model", "toy", "--local", "--folder", str(tmp_path), "--to", "file:kept"]
+    arguments = ["--model", "toy", "--local", "--folder", str(tmp_path), "--to", "file:kept"]
     ended = subprocess.run(
-        [sys.executable, "-m", "sauda", "jobs", "train", "sft", *asked],
+        [sys.executable, "-m", "sauda", "jobs", "train", "sft", *arguments],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,

@@ -69,6 +69,7 @@ def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
     assert {row.name for row in standings(watched)} == set(LABS)
 
 
+@pytest.mark.slow
 def test_a_game_of_several_hands_says_so_and_names_no_command():
     game = step(step(start(COALITION, 7), "random"), "wait")
     mixed = played_out(game, "planner")
@@ -76,8 +77,8 @@ def test_a_game_of_several_hands_says_so_and_names_no_command():
     shown = str(view.settlement(mixed))
     assert "1 by random, 1 by wait" in shown
     assert "python -m sauda play" not in shown
-    mine = played_out(act(start(COALITION, 7), arena.Action("wait")), "planner")
-    assert "1 by you" in str(view.settlement(mine))
+    ended = played_out(act(start(COALITION, 7), arena.Action("wait")), "planner")
+    assert "1 by you" in str(view.settlement(ended))
 
 
 # Taking over
@@ -98,8 +99,8 @@ def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
 
 def test_the_terms_of_a_form_replace_those_of_the_choice():
     offer = json.dumps({"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 2.0})
-    made = form.composed(offer, 7.5, 3.0, 0.9, "fair?")
-    assert (made.payment, made.conditions, made.message) == (7.5, (("ask", 3.0),), "fair?")
+    action = form.composed(offer, 7.5, 3.0, 0.9, "fair?")
+    assert (action.payment, action.conditions, action.message) == (7.5, (("ask", 3.0),), "fair?")
     pool = json.dumps({"action_type": "form_coalition", "target_lab_id": "lab_1"})
     assert form.composed(pool, None, None, 0.25, "").conditions == (("share", 0.25),)
     wait = json.dumps({"action_type": "wait"})
@@ -138,6 +139,7 @@ def texts(game: ArenaGame) -> str:
     return str(view.papers(game.observation)) + "".join(str(part(game)) for part in parts)
 
 
+@pytest.mark.slow
 @every_task
 def test_nothing_that_another_lab_alone_knows_is_shown_while_the_game_runs(name: str):
     for seed in range(5):

@@ -170,8 +170,8 @@ def test_a_seller_meets_the_buyer_of_their_choice(opponent: str):
     game = start(SELLING, opponent, 3)
     assert game.task.opponents["buyer"] is BUYERS[opponent]
     assert game.task.learner == "seller"
-    asked = answer(game, Offer(game.observation.table.item.list_price))
-    assert asked.play.turns[1].agent == "buyer"
+    after = answer(game, Offer(game.observation.table.item.list_price))
+    assert after.play.turns[1].agent == "buyer"
 
 
 def test_another_opponent_answers_otherwise_on_the_same_seed():
@@ -188,15 +188,17 @@ def test_without_a_choice_the_task_keeps_its_own_opponents():
 
 
 @pytest.mark.parametrize(
-    ("task_name", "opponent", "said"),
+    ("task_name", "opponent", "fault"),
     [
         (SELLING, "nobody", "no buyer 'nobody' to sell to; buyers are expert,"),
         (SINGLE, "firm", "no seller type 'firm' in classic/single_deal; the tasks bazaar/open,"),
         ("bazaar/open", "linear", "no seller type 'linear' in bazaar/open; .* firm, fair, hasty"),
     ],
 )
-def test_an_opponent_that_cannot_sit_there_is_refused_with_those_who_can(task_name, opponent, said):
-    with pytest.raises(ValueError, match=said):
+def test_an_opponent_that_cannot_sit_there_is_refused_with_those_who_can(
+    task_name, opponent, fault
+):
+    with pytest.raises(ValueError, match=fault):
         start(task_name, opponent, 0)
 
 
@@ -273,7 +275,7 @@ def test_the_visitors_row_is_their_own_game():
     assert you.share == you.grade == shares(finished(game).final, "buyer")[0] == 46 / 70
 
 
-def test_who_plays_as_a_policy_does_stands_where_it_stands():
+def test_a_visitor_who_plays_a_policys_moves_gets_its_grade():
     game = ended(start(SINGLE, "", 0), Offer(48), Offer(51))  # the moves of naive
     rows = {row.name: row for row in standings(game)}
     assert (rows["you"].grade, rows["you"].price) == (rows["naive"].grade, rows["naive"].price)
@@ -350,7 +352,7 @@ def test_what_is_played_again_from_an_earlier_move_is_the_same_game(selling):
         back(after, 2)
 
 
-def test_what_the_words_changed_is_asked_with_the_same_seed_and_without_them(selling):
+def test_the_counterfactual_request_has_the_same_seed_and_no_last_words(selling):
     after = after_reply(selling, Reply('{"offer":50}', "mini"))
     silent, spoken = counterfactual_request(after), request(selling)
     assert silent.seed == spoken.seed
@@ -375,10 +377,10 @@ def test_a_model_that_sells_words_what_code_decided():
     opening = decided.observation.ask
     refused = after_reply(game, Reply("It is yours for ₹1!", "m"))
     assert (refused.play, refused.out_of_tries) == (game.play, False)
-    said = f"I ask {rupees(opening)} for this {game.observation.table.item.name}."
-    worded = after_reply(game, Reply(said, "m"))
+    text = f"I ask {rupees(opening)} for this {game.observation.table.item.name}."
+    worded = after_reply(game, Reply(text, "m"))
     assert worded.observation.ask == opening
-    assert worded.play.state.table.moves[-1].action.message == said
+    assert worded.play.state.table.moves[-1].action.message == text
     assert str(round(game.model_observation.reservation)) not in str(request(game).messages)
 
 

@@ -28,7 +28,7 @@ TASK = "classic/single_deal"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A root with small artifacts, each as its command would write it."""
     root = tmp_path_factory.mktemp("artifacts")
     config = Config((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
@@ -44,11 +44,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def changed(made: Path, tmp_path: Path) -> Callable[..., list[str]]:
+def changed(written_root: Path, tmp_path: Path) -> Callable[..., list[str]]:
     """Verifies a copy of one file that was sealed after `change` was made to its content."""
 
     def check(file: str, change: Callable[[Any], None]) -> list[str]:
-        content = json.loads((made / file).read_text(encoding="utf-8"))
+        content = json.loads((written_root / file).read_text(encoding="utf-8"))
         change(content)
         write(tmp_path / file, json.dumps(sealed(content)))
         return verify(file, workers=1, root=tmp_path)
@@ -57,8 +57,8 @@ def changed(made: Path, tmp_path: Path) -> Callable[..., list[str]]:
 
 
 @pytest.mark.parametrize("file", [EVALUATION, SHOWCASE, "bench.json", "published.json"])
-def test_what_was_made_comes_out_again(made: Path, file: str):
-    assert verify(file, workers=1, root=made) == []
+def test_a_new_artifact_is_verified_without_faults(written_root: Path, file: str):
+    assert verify(file, workers=1, root=written_root) == []
 
 
 # Evaluations
@@ -124,12 +124,12 @@ def test_a_config_that_does_not_say_what_was_played_is_refused(changed):
         changed(EVALUATION, lambda content: content["config"].pop("split"))
 
 
-def test_an_evaluation_is_verified_without_the_engine_that_recorded_it(made, monkeypatch):
+def test_an_evaluation_is_verified_without_the_engine_that_recorded_it(written_root, monkeypatch):
     def broken(games, buyers):
         raise AssertionError("the batch engine must not check itself")
 
     monkeypatch.setattr(sauda.games.bazaar.columns, "play_batch", broken)
-    assert verify(EVALUATION, workers=1, root=made) == []
+    assert verify(EVALUATION, workers=1, root=written_root) == []
 
 
 # Episodes
@@ -192,8 +192,8 @@ def test_a_median_that_its_samples_do_not_have_is_found(changed):
 
 def test_equal_values_have_no_difference_and_others_are_named_in_order():
     assert list(differences({"a": [1, {"b": 2}]}, {"a": (1, {"b": 2.0})}, "data")) == []
-    found = list(differences({"b": [1, 2], "a": 1}, {"b": [1], "c c": 3}, "data"))
-    assert found == [
+    lines = list(differences({"b": [1, 2], "a": 1}, {"b": [1], "c c": 3}, "data"))
+    assert lines == [
         "data.a: recorded 1, played again 'nothing'",
         "data.b: 2 recorded, 1 when played again",
         "data['c c']: recorded 'nothing', played again 3",
@@ -214,10 +214,11 @@ def test_every_kind_has_a_check_in_words_a_method_and_an_amount():
     assert all(callable(kind.check.recompute()) for kind in KINDS.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", FILES, ids=lambda known: known.file)
 def test_the_command_can_say_how_much_there_is_to_check(known):
-    made = load(known.file)
-    assert re.match(r"[1-9][\d,]* \w+", amount(made.kind, made.config, made.data))
+    artifact = load(known.file)
+    assert re.match(r"[1-9][\d,]* \w+", amount(artifact.kind, artifact.config, artifact.data))
 
 
 GRADES = [0.1, 0.4, 0.0, 0.3]
