@@ -1,4 +1,7 @@
-"""Ends the page on SIGTERM: replies in progress are finished, or their visitors told of the end."""
+"""Ends the page on SIGTERM.
+
+Replies in progress may finish; visitors who still wait are told that the page stopped.
+"""
 
 import signal
 import threading

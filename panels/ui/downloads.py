@@ -6,10 +6,8 @@ has no limit, and answer a full disk with the status 500.
 
 import atexit
 import hashlib
-import os
 import shutil
 import tempfile
-import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
@@ -22,6 +20,7 @@ from markupsafe import Markup
 from panels.site.internals import visitor_of_event
 from panels.ui.look import trouble
 from sauda.llm.serving.line import PAGE
+from sauda.records.store import replacing
 
 MIB = 2**20
 FILES = 400  # of visitors
@@ -63,7 +62,8 @@ class Downloads:
         self._use(path, 0)  # before the look at it, so that it is not dropped meanwhile
         try:
             if not path.exists():
-                _make(path, write)
+                with replacing(path) as part:
+                    write(part)
             size = path.stat().st_size
         except OSError as error:
             with self._lock:
@@ -86,18 +86,6 @@ class Downloads:
 
     def _is_full(self) -> bool:
         return len(self.sizes) > self.most_files or sum(self.sizes.values()) > self.most_bytes
-
-
-def _make(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` make the file, in a folder of its own, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{uuid.uuid4().hex}")
-    try:
-        write(part)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 @cache

@@ -6,7 +6,6 @@ A table stands between `<!-- NAME -->` and `<!-- /NAME -->`; everything else is 
 import argparse
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command
@@ -17,9 +16,9 @@ from sauda.commands.readme.load import load_sentence, load_tables
 from sauda.commands.readme.results import results
 from sauda.commands.readme.tables import markdown
 from sauda.records.kinds.fields import every_kind
+from sauda.records.provenance import REPOSITORY
 from sauda.records.store import ROOT, write
 
-REPOSITORY = Path(__file__).resolve().parents[3]
 DOCUMENTS = (REPOSITORY / "README.md", REPOSITORY / "docs" / "results.md", ROOT / "README.md")
 TABLES: Mapping[str, Callable[[], str]] = {
     "headline": headline,

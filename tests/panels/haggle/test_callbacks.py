@@ -1,6 +1,5 @@
 """What the Haggle tab does on each event, without a browser."""
 
-import asyncio
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +17,7 @@ from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import Reply, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import start
+from tests.support.coroutines import run
 
 VISITOR = Visitor("a session", "10.0.0.1")
 
@@ -147,7 +147,7 @@ def replies(screen: Screen, visit: Visit, request: ReplyRequest | None, generati
         stream = model_callbacks.stream_reply(screen, VISITOR, generation, request, visit)
         return [updates async for updates in stream]
 
-    return asyncio.run(collected())
+    return run(collected())
 
 
 def selling(model: Model) -> tuple[Screen, Visit]:
@@ -187,7 +187,7 @@ def test_a_stream_of_an_earlier_generation_is_dropped():
         updates = model_callbacks.stop(screen, generation, visit)
         return updates, [update async for update in stream]
 
-    updates, later = asyncio.run(stopped_after_two())
+    updates, later = run(stopped_after_two())
     assert updates[screen.page.ask_again]["visible"]
     assert updates[screen.page.reply_request] is None
     assert later == []

@@ -1,9 +1,9 @@
 """The page is made once for all visitors, and sent compressed."""
 
-import asyncio
 import gzip
 
 from panels.site.front import NAMES, Front
+from tests.support.coroutines import run
 
 PAGE = b"<html>" + b"a table " * 1000
 
@@ -34,7 +34,7 @@ def get(front, path="/", host="page.example", method="GET", query=b"", **headers
         "type": "http", "method": method, "path": path, "scheme": "http", "query_string": query,
         "headers": [(name.encode(), value.encode()) for name, value in pairs.items()],
     }  # fmt: skip
-    asyncio.run(front(scope, None, send))
+    run(front(scope, None, send))
     body = b"".join(message.get("body", b"") for message in sent[1:])
     return sent[0]["status"], dict(sent[0]["headers"]), body
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from panels.site.gate import FairGate, GateFull, Limits
+from tests.support.coroutines import run
 
 
 class Visit:
@@ -46,7 +47,7 @@ def test_addresses_take_turns():
             await visit.leave()
         assert (dict(gate.running), dict(gate.waiting)) == ({}, {})
 
-    asyncio.run(play())
+    run(play())
 
 
 def test_an_address_leaves_places_to_the_others():
@@ -58,7 +59,7 @@ def test_an_address_leaves_places_to_the_others():
         for visit in visits:
             await visit.leave()
 
-    asyncio.run(play())
+    run(play())
 
 
 def test_an_address_with_too_many_requests_is_refused():
@@ -76,7 +77,7 @@ def test_an_address_with_too_many_requests_is_refused():
                 await visit.leave()
             await other
 
-    asyncio.run(play())
+    run(play())
 
 
 def test_who_leaves_the_line_or_at_the_very_moment_of_entering_holds_no_place():
@@ -93,4 +94,4 @@ def test_who_leaves_the_line_or_at_the_very_moment_of_entering_holds_no_place():
         await settle()
         assert (dict(gate.running), dict(gate.waiting)) == ({}, {})
 
-    asyncio.run(play())
+    run(play())

@@ -1,7 +1,5 @@
 """Who a request comes from, with and without a proxy in between."""
 
-import asyncio
-
 import gradio as gr
 import pytest
 from starlette.requests import Request
@@ -9,6 +7,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from panels.site.visitor import INTERNAL, NO_ADDRESS, NO_SESSION, trusted_proxies, visitor_of
 from sauda.llm.serving.line import Visitor
+from tests.support.coroutines import run
 
 
 def visitor(peer: str | None, forwarded_for: str = "", trusted: str = "") -> Visitor:
@@ -20,7 +19,7 @@ def visitor(peer: str | None, forwarded_for: str = "", trusted: str = "") -> Vis
     async def app(scope, receive, send):
         seen.append(visitor_of(gr.Request(Request(scope), session_hash="abc")))
 
-    asyncio.run(ProxyHeadersMiddleware(app, trusted_hosts=trusted)(scope, None, None))
+    run(ProxyHeadersMiddleware(app, trusted_hosts=trusted)(scope, None, None))
     return seen[0]
 
 

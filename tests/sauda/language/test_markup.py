@@ -1,6 +1,5 @@
 """Words of visitors and of models are HTML nowhere: the chat gets them escaped, like all parts."""
 
-import asyncio
 from html import unescape
 
 import gradio as gr
@@ -18,6 +17,7 @@ from sauda.llm.serving.line import PAGE
 from sauda.llm.serving.served import THIS_PAGE, threaded
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, start
+from tests.support.coroutines import run
 
 IMAGE = '<img src=x onerror="alert()"> &lt;b&gt;'
 SAY = words.translator(words.ENGLISH)
@@ -78,7 +78,7 @@ def test_a_reply_that_still_grows_enters_the_chat_escaped():
     async def all_updates():
         return [update async for update in reply]
 
-    updates = asyncio.run(all_updates())
+    updates = run(all_updates())
     chats = [update[page.chat] for update in updates if isinstance(update.get(page.chat), list)]
     texts = [message["content"] for chat in chats for message in chat]
     assert "&lt;h1&gt;loud&lt;/h1&gt;" in " ".join(texts)

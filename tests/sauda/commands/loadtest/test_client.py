@@ -1,6 +1,5 @@
 """A browser tab over Gradio's protocol, against a canned page."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from sauda.commands.loadtest.client import Browser, network_address
 from sauda.commands.loadtest.haggle import Event, Script
 from sauda.commands.loadtest.tally import Failure, Refused
+from tests.support.coroutines import run
 
 QUIET, QUEUED = 3, 5
 PLAN = Script(
@@ -45,7 +45,7 @@ def fired(event: int, status: int = 200, stream: tuple[dict, ...] = ()) -> tuple
         ):
             return await browser.fire(event)
 
-    return asyncio.run(visit()), seen
+    return run(visit()), seen
 
 
 def test_an_event_outside_the_queue_is_one_request_from_the_visitors_own_address():

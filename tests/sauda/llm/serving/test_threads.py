@@ -13,6 +13,7 @@ from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.served import threaded
 from sauda.llm.serving.service import Waiting
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTimeout
+from tests.support.coroutines import run
 
 
 class Slow:
@@ -130,7 +131,6 @@ def test_waiting_for_many_replies_holds_no_thread():
     echo = Echo()
     worker = threaded("echo", lambda: echo)
     worker.wait(5)
-    before = threading.active_count()
 
     async def visit(number):
         own = worker.for_visitor(Visitor(f"s{number}", f"a{number}"))
@@ -141,9 +141,10 @@ def test_waiting_for_many_replies_holds_no_thread():
         return text, threads
 
     async def visits():
-        return await asyncio.gather(*map(visit, range(9)))
+        return threading.active_count(), await asyncio.gather(*map(visit, range(9)))
 
-    texts, threads = zip(*asyncio.run(visits()), strict=True)
+    before, visited = run(visits())
+    texts, threads = zip(*visited, strict=True)
     assert texts == ("xxx",) * 9
     assert max(threads) <= before + 3  # the one reply that runs, one that just ended, the watch
 
