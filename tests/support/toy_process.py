@@ -16,6 +16,7 @@ from sauda.llm.serving.process import main
 from tests.support.models import tiny_network
 
 CRASH, CRASH_ONCE, HANG = "please crash", "please crash once in ", "please hang"
+SLOW = "please take your time"
 
 
 class DisturbedDecoder(Decoder):
@@ -32,6 +33,8 @@ class DisturbedDecoder(Decoder):
             os.kill(os.getpid(), signal.SIGKILL)
         elif words == HANG:
             time.sleep(60)
+        elif words == SLOW:  # and so will be every reply of this process
+            self.network.register_forward_pre_hook(lambda *_: time.sleep(0.03))
         return super().prompt_ids(chat)
 
 

@@ -10,6 +10,7 @@ from sauda.llm.backends.model import CannotLoad
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply, ReplyTimeout
+from sauda.records.json_files import read_lines
 from sauda.train import dpo
 from sauda.train.data import preferences
 from sauda.train.data.preferences import (
@@ -23,7 +24,7 @@ from sauda.train.data.preferences import (
 )
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import find_base, trainable
-from sauda.train.run import Stopped, lines
+from sauda.train.run import Stopped
 
 pytestmark = pytest.mark.xdist_group("model")
 FEW = PairConfig(pairs=6, batch_size=3, branches=4)
@@ -74,20 +75,20 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
 
     class Dies(Bidder):
         def batch(self, chats, seeds, schemas):
-            if len(lines(file)) >= 6:
+            if len(read_lines(file)) >= 6:
                 raise KeyboardInterrupt
             return super().batch(chats, seeds, schemas)
 
     with pytest.raises(KeyboardInterrupt):
         collect(FEW, [PlayerSpec(Dies())], file)
-    before = lines(file)
+    before = read_lines(file)
     assert len(before) == 6
     with file.open("ab") as half:
         half.write(b'{"task": "bazaar/op')  # a kill in the middle of a line
     collected = collect(FEW, [PlayerSpec(Bidder())], file)
     assert len(collected) == 6
-    assert lines(file)[:6] == before
-    tried = [(row["task"], row["seed"]) for row in lines(file)]
+    assert read_lines(file)[:6] == before
+    tried = [(row["task"], row["seed"]) for row in read_lines(file)]
     assert len(tried) == len(set(tried))
     whole = collect(FEW, [PlayerSpec(Bidder())], tmp_path / "whole.jsonl")
     assert [row["chosen"] for row in collected] == [row["chosen"] for row in whole]
@@ -102,7 +103,7 @@ def test_players_side_by_side_find_what_one_finds_alone(tmp_path):
     def pairs_with(players):
         file = tmp_path / f"{players}.jsonl"
         collect(FEW, [PlayerSpec(Bidder()) for _ in range(players)], file)
-        return [{k: v for k, v in row.items() if k != "seconds"} for row in lines(file)]
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in read_lines(file)]
 
     assert pairs_with(3) == pairs_with(1)
 

@@ -20,7 +20,7 @@ from sauda.llm.serving.service import ReplyService
 from sauda.llm.serving.worker import ModelWorker
 from sauda.llm.types import Reply, ReplyError, ReplyTimeout
 from tests.support.models import tiny_network
-from tests.support.toy_process import CRASH, CRASH_ONCE, HANG
+from tests.support.toy_process import CRASH, CRASH_ONCE, HANG, SLOW
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 COMMAND = (sys.executable, "-m", "tests.support.toy_process")
@@ -102,12 +102,13 @@ def test_two_models_share_the_tensors_that_are_equal(worker):
 
 def test_a_killed_process_starts_again_and_the_reply_goes_on(worker):
     pid = worker.service.engine.pid
-    stream = worker.stream(chat("the end is near"), 7)
+    stream = worker.stream(chat(SLOW), 7)
     next(stream)
     psutil.Process(pid).kill()
     *_, reply = stream
-    assert reply.text == worker(chat("the end is near"), 7).text
     assert worker.service.engine.pid != pid
+    assert reply.text == worker(chat(SLOW), 7).text
+    worker.service.engine.restart()
 
 
 def test_a_prompt_that_crashes_the_process_again_is_given_up_and_the_next_one_works(tmp_path):
