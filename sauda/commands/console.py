@@ -11,7 +11,8 @@ def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], int], about: str
 ) -> argparse.ArgumentParser:
     """A new subcommand of `commands`; `run` takes the parsed options and returns the exit code."""
-    parser = commands.add_parser(name, help=about, description=about)
+    text = about.replace("%", "%%")  # argparse formats it
+    parser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(run=run)
     return parser
 

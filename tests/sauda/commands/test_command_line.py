@@ -1,0 +1,19 @@
+"""The command line as a whole: it explains itself."""
+
+import pytest
+
+from sauda.__main__ import main
+
+
+@pytest.mark.parametrize("command", [[], ["train"], ["train", "distill"], ["jobs"]])
+def test_a_command_prints_its_help(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([*command, "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: python -m sauda {' '.join(command)}".strip())
+
+
+def test_a_percent_sign_in_a_text_is_printed_as_it_is(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "0, 3 and 5 % of the limit" in " ".join(capsys.readouterr().out.split())
