@@ -24,8 +24,12 @@ def memory_table(load: Artifact) -> Markup:
 
 def mixes(load: Artifact) -> str:
     """Who visits in each mix, and for how many seconds, in a sentence."""
-    about = {f"{mix.name}: {mix.about}, {mix.seconds:.0f} s" for mix in load.data.mixes}
-    return "; ".join(sorted(about)) + "."
+    about = {mix.name: mix.about for mix in load.data.mixes}
+    seconds = {
+        name: ", ".join(f"{m.seconds:.0f} s {m.state}" for m in load.data.mixes if m.name == name)
+        for name in about
+    }
+    return "; ".join(f"{name}: {about[name]} ({seconds[name]})" for name in about) + "."
 
 
 def build() -> None:

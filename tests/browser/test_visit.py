@@ -13,10 +13,11 @@ from playwright.sync_api import expect
 
 from env import TASKS, rollout
 from panels.artifacts import tab as artifacts
-from sauda.commands.loadtest.page_process import REPOSITORY, running_app
+from sauda.commands.loadtest.page_process import running_app
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
+from sauda.records.provenance import REPOSITORY
 from sauda.records.store import ROOT
 from tests.support.page import bubbles, buy, buying, problem, say, selling, settle, show_tab
 

@@ -13,10 +13,11 @@ from typing import Any
 from tqdm import tqdm
 
 from sauda.commands.loadtest.mixes import SCRIPT_PLAYERS, Size
-from sauda.commands.loadtest.page_process import REPOSITORY, RunningPage
+from sauda.commands.loadtest.page_process import RunningPage
 from sauda.commands.loadtest.run import ALL, played
 from sauda.commands.loadtest.visits import SCRIPTED, THINKING
 from sauda.evaluation.speed import figure
+from sauda.records.provenance import REPOSITORY
 
 REPETITIONS = 5
 CHROMIUM_FLAGS = (

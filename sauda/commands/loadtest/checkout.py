@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sauda.commands.loadtest.page_process import REPOSITORY
+from sauda.records.provenance import REPOSITORY
 
 
 @contextmanager

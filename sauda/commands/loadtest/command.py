@@ -23,11 +23,17 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--mix", nargs="+", choices=tuple(ALL), default=tuple(ALL), help="default: all of them"
     )
-    parser.add_argument("--seconds", type=float, help="length of a mix that has one")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="length of the mix of 50 visitors; other timed ones take a fifth of it (default 600)",
+    )
     parser.add_argument("--short", action="store_true", help="seconds, not minutes")
     page = parser.add_mutually_exclusive_group()
     page.add_argument("--url", help="a page that runs already; it must trust this machine as proxy")
-    page.add_argument("--before", metavar="COMMIT", help="play an earlier commit in turn")
+    page.add_argument(
+        "--before", metavar="COMMIT", help="play a fifth of each polite mix on an earlier commit"
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--save", action="store_true", help=f"write artifacts/{FILE}")
 

@@ -15,7 +15,7 @@ from sauda.commands.loadtest.visits import Crowd
 READERS, PLAYERS, MODEL_PLAYERS = 30, 15, 5
 SCRIPT_PLAYERS = 20
 GREEDY_GAMES = 30
-SAMPLES = 20  # of memory, while games or sessions are counted
+SAMPLES = 20  # of memory
 SESSIONS_AT_ONCE = 4
 POLITE, GREEDY = "polite visitor's model reply", "greedy client's model reply"
 FIRST_VISITOR = 1  # number of the first visitor; 0 waits for the model
@@ -32,6 +32,15 @@ class Size:
     at_once: int = 45  # requests to each event
     api_callers: int = 70
 
+    def part(self, parts: int) -> "Size":
+        """One of so many equal parts in length; as many requests at once."""
+        return replace(
+            self,
+            seconds=self.seconds / parts,
+            games=max(self.games // parts, 1),
+            sessions=max(self.sessions // parts, 1),
+        )
+
 
 SHORT = Size(seconds=20.0, games=20, sessions=40, malformed=300)
 
@@ -40,19 +49,31 @@ Play = Callable[[Crowd, Size, int | None], Awaitable[list[MemoryTrack]]]
 
 @dataclass(frozen=True)
 class Mix:
-    """One mix of visitors; `play` takes what they share, its size and the page's process id."""
+    """One mix of visitors; `play` takes what they share, its size and the page's process id.
+
+    `part` is its share of the seconds. A mix is `compared` where the earlier commit plays it too.
+    """
 
     name: str
     about: str
     play: Play
     model: bool = False  # whether somebody plays the language model
+    part: float = 1.0
+    compared: bool = True
 
 
 async def timed(crowd: Crowd, size: Size, pid: int | None, *jobs: Awaitable) -> list[MemoryTrack]:
-    """Play `jobs` until the deadline; memory before and after."""
+    """Play `jobs` until the deadline; memory before, after and in between."""
     track, began = MemoryTrack(pid, "second"), time.monotonic()
-    track.note(0)
+
+    async def watch() -> None:
+        while True:
+            track.note(round(time.monotonic() - began))
+            await asyncio.sleep(size.seconds / SAMPLES)
+
+    watching = asyncio.create_task(watch())
     await asyncio.gather(*jobs)
+    watching.cancel()
     track.note(round(time.monotonic() - began))
     return [track]
 
@@ -129,12 +150,13 @@ MIXES = (
         crowd_of_50,
         model=True,
     ),
-    Mix("20 players", f"{SCRIPT_PLAYERS} visitors play scripts", scripted_20),
+    Mix("20 players", f"{SCRIPT_PLAYERS} visitors play scripts", scripted_20, part=0.2),
     Mix(
         "greedy client",
         f"one client opens {GREEDY_GAMES} games with the model, one polite visitor plays beside it",
         greedy_client,
         model=True,
+        part=0.2,
     ),
     Mix("games in a row", "scripted games without a pause, in one session", games_in_a_row),
     Mix("sessions", "visitors open the page, start a game and leave", sessions),

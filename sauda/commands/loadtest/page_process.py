@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sauda.records.store import ROOT
+from sauda.records.provenance import REPOSITORY
 
-REPOSITORY = ROOT.parent
 STARTS_WITHIN = 90  # seconds until the page must answer
 
 

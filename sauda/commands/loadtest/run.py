@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +15,29 @@ from sauda.commands.loadtest.client import connected
 from sauda.commands.loadtest.haggle import script
 from sauda.commands.loadtest.hostile import HOSTILE
 from sauda.commands.loadtest.mixes import MIXES, Mix, Size
-from sauda.commands.loadtest.page_process import REPOSITORY, RunningPage, running_app
+from sauda.commands.loadtest.page_process import RunningPage, running_app
 from sauda.commands.loadtest.tally import MemoryTrack, Tally
 from sauda.commands.loadtest.visits import Crowd, model_trouble
+from sauda.records.provenance import REPOSITORY
 
 ALL: dict[str, Mix] = {mix.name: mix for mix in (*MIXES, HOSTILE)}
 TRUSTED = {"FORWARDED_ALLOW_IPS": "127.0.0.1"}  # the load test names its visitors' addresses
+
+BEFORE = 5  # the earlier commit plays a fifth of each mix
 
 Played = dict[str, Any]  # one entry of `mixes` in the artifact
 
 
 def played_here(names: Sequence[str], size: Size, before: str | None = None) -> Iterator[Played]:
     """Each mix on a fresh page of its own; the commit `before` and this one take turns."""
+    now = full_name("HEAD")
     with ExitStack() as stack:
-        states = [("now", full_name("HEAD"), REPOSITORY)]
-        if before is not None:
-            states.insert(0, ("before", full_name(before), stack.enter_context(checkout(before))))
-        for name in names:
-            for state, commit, folder in states:
-                yield {"state": state, "commit": commit, **_on_fresh_page(ALL[name], size, folder)}
+        earlier = None if before is None else stack.enter_context(checkout(before))
+        for mix in (ALL[name] for name in names):
+            if earlier is not None and mix.compared:
+                figures = _on_fresh_page(mix, size.part(BEFORE), earlier)
+                yield {"state": "before", "commit": full_name(before), **figures}
+            yield {"state": "now", "commit": now, **_on_fresh_page(mix, size, REPOSITORY)}
 
 
 def _on_fresh_page(mix: Mix, size: Size, folder: Path) -> Played:
@@ -51,7 +56,11 @@ def played_at(address: str, names: Sequence[str], size: Size) -> Iterator[Played
 
 
 def played(mix: Mix, size: Size, page: RunningPage) -> Played:
-    """One mix on one page; raises ValueError where the page has no Haggle tab or no model."""
+    """One mix, for its part of the seconds, on one page.
+
+    Raises ValueError where the page has no Haggle tab or no model.
+    """
+    size = replace(size, seconds=size.seconds * mix.part)
     try:
         tally, tracks, seconds = asyncio.run(_play(mix, size, page))
     except httpx.HTTPError as error:
