@@ -36,12 +36,14 @@ class Answer:
         await send({"type": "http.response.body", "body": body})
 
 
-class Front:
-    """ASGI app that answers for `app` where the answer is the same for all."""
+Kept = OrderedDict[tuple[str | None, ...], Answer]  # by path and by the page's name
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
-        self.kept: OrderedDict[tuple[str | None, ...], Answer] = OrderedDict()
+
+class Front:
+    """ASGI app that answers for `app` where the answer is the same for all, out of `kept`."""
+
+    def __init__(self, app: Any, kept: Kept) -> None:
+        self.app, self.kept = app, kept
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
         """Send a kept answer; one that is not kept is asked of the app, and kept if it is good."""

@@ -28,7 +28,7 @@ from panels.site.calls import (
     checked,
     read,
 )
-from panels.site.front import Front
+from panels.site.front import Front, Kept
 from panels.site.gate import FairGate, GateFull
 from panels.site.headers import with_headers
 from panels.site.internals import own_components, queued_events
@@ -62,10 +62,16 @@ class Guard:
     """ASGI middleware for Gradio's app."""
 
     def __init__(
-        self, app: App, gate: FairGate, streams: Streams, doors: Doors, behind_proxy: bool
+        self,
+        app: App,
+        gate: FairGate,
+        streams: Streams,
+        doors: Doors,
+        pages: Kept,
+        behind_proxy: bool,
     ) -> None:
         self.app, self.gate, self.streams, self.doors = app, gate, streams, doors
-        self.front = Front(app)
+        self.front = Front(app, pages)
         self.behind_proxy = behind_proxy  # that may say under which name the page is reached
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from panels.site.front import NAMES, Kept
 from panels.site.gate import FairGate
 from panels.site.internals import queued_events, waiting
 from panels.site.sessions import Sessions
@@ -24,7 +25,7 @@ MIB = 2**20
 OURS = ("env", "panels", "sauda")  # packages
 
 
-def health_route(gate: FairGate, streams: Streams) -> Route:
+def health_route(gate: FairGate, streams: Streams, pages: Kept) -> Route:
     """The route of `/health`."""
     began = time.monotonic()
 
@@ -45,6 +46,7 @@ def health_route(gate: FairGate, streams: Streams) -> Route:
                     "in_queue": len(queued_events(blocks)),
                     "waiting_in_queue": waiting(blocks),
                 },
+                "pages": {"kept": len(pages), "most": NAMES},
                 "caches": caches(),
                 "language_models": served.own_service().health(),
                 "memory_mib": memory(),

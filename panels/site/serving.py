@@ -12,6 +12,7 @@ import gradio as gr
 from gradio.routes import App
 from starlette.middleware import Middleware
 
+from panels.site.front import Kept
 from panels.site.gate import FairGate
 from panels.site.guard import Doors, Guard
 from panels.site.health import health_route
@@ -43,8 +44,8 @@ def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
     remember_constants()
-    gate, streams, doors = FairGate(), Streams(), Doors()
-    parts = {"gate": gate, "streams": streams, "doors": doors}
+    gate, streams, doors, pages = FairGate(), Streams(), Doors(), Kept()
+    parts = {"gate": gate, "streams": streams, "doors": doors, "pages": pages}
     guard = Middleware(Guard, **parts, behind_proxy=trust_proxies())
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
@@ -62,7 +63,7 @@ def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
         max_file_size=0,
         app_kwargs={
             "middleware": [guard],
-            "routes": [health_route(gate, streams)],
+            "routes": [health_route(gate, streams, pages)],
             "lifespan": lifespan(streams),
         },
     )

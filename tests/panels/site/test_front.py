@@ -2,7 +2,7 @@
 
 import gzip
 
-from panels.site.front import NAMES, Front
+from panels.site.front import NAMES, Front, Kept
 from tests.support.coroutines import run
 
 PAGE = b"<html>" + b"a table " * 1000
@@ -41,7 +41,7 @@ def get(front, path="/", host="page.example", method="GET", query=b"", **headers
 
 def test_the_page_is_made_once_whatever_its_query():
     app = Rendered()
-    front = Front(app)
+    front = Front(app, Kept())
     for query in (b"", b"tab=haggle", b"__theme=dark"):
         status, headers, body = get(front, query=query)
         assert (status, body) == (200, PAGE)
@@ -51,7 +51,7 @@ def test_the_page_is_made_once_whatever_its_query():
 
 
 def test_who_accepts_it_gets_the_page_compressed():
-    front = Front(Rendered())
+    front = Front(Rendered(), Kept())
     _, headers, body = get(front, accept_encoding="br, gzip")
     assert headers[b"content-encoding"] == b"gzip"
     assert headers[b"content-length"] == b"%d" % len(body)
@@ -62,7 +62,7 @@ def test_who_accepts_it_gets_the_page_compressed():
 
 def test_each_name_of_the_page_has_an_answer_of_its_own_and_they_are_bounded():
     app = Rendered()
-    front = Front(app)
+    front = Front(app, Kept())
     get(front, host="a.example")
     get(front, host="b.example")
     get(front, host="a.example", x_forwarded_proto="https")
@@ -74,11 +74,11 @@ def test_each_name_of_the_page_has_an_answer_of_its_own_and_they_are_bounded():
 
 def test_an_error_and_any_other_path_are_not_kept():
     app = Rendered(500)
-    front = Front(app)
+    front = Front(app, Kept())
     assert get(front)[0] == get(front)[0] == 500
     assert app.times == 2
     other = Rendered()
-    front = Front(other)
+    front = Front(other, Kept())
     for _ in range(2):
         get(front, path="/health")
         get(front, method="HEAD")
