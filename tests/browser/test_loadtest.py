@@ -1,6 +1,7 @@
 """The load test's visitors on the real page: they find its events, and none of them fails."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +13,11 @@ SIZE = Size(seconds=4.0, games=2, sessions=3)
 
 
 def mix_played(name, size, server):
-    """A mix, in a thread without the event loop that Playwright runs in that of the tests."""
+    """A mix of that length, in a thread without the loop that Playwright leaves in the tests'."""
+    mix = ALL[name]
+    whole = replace(size, seconds=size.seconds / mix.part)
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(played, ALL[name], size, RunningPage(server, None)).result()
+        return pool.submit(played, mix, whole, RunningPage(server, None)).result()
 
 
 @pytest.mark.parametrize(
