@@ -44,6 +44,8 @@ class BatchEngine:
     def __init__(self, load: Callable[[str], Model], report: Report) -> None:
         self.orders: queue.SimpleQueue[Order | Loaded | None] = queue.SimpleQueue()
         self._load, self._report = load, report
+        # One at a time: transformers imports its modules at first use, which threads disturb.
+        self._loading = threading.Lock()
         self._models: dict[str, Model] = {}
         self._batches: dict[str, DecodingBatch] = {}
         self._waiting: dict[int, Begin] = {}  # to join at the next token, or once their model loads
@@ -85,7 +87,8 @@ class BatchEngine:
     def _load_model(self, name: str) -> None:
         began = time.monotonic()
         try:
-            model = self._load(name)
+            with self._loading:
+                model = self._load(name)
         except Exception as error:  # the page shows every kind
             self._report(Failed(name, f"{type(error).__name__}: {error}"))
         else:

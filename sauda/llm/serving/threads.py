@@ -28,6 +28,7 @@ class ThreadEngine:
         self._report, self._load_model = report, load
         self._models: dict[str, Streaming] = {}
         self._running: set[int] = set()
+        self._loading = threading.Lock()  # one at a time: see `BatchEngine`
         self._generate = on_gpu(self._from_model)  # ZeroGPU wants it before the page is launched
 
     def send(self, order: Order) -> None:
@@ -45,7 +46,8 @@ class ThreadEngine:
     def _load(self, name: str) -> None:
         began = time.monotonic()
         try:
-            model = self._models[name] = self._load_model(name)
+            with self._loading:
+                model = self._models[name] = self._load_model(name)
         except Exception as error:  # the page shows every kind
             self._report(Failed(name, f"{type(error).__name__}: {error}"))
             return

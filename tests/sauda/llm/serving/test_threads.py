@@ -1,6 +1,7 @@
 """A service over models in threads: loading, time limits, cancellation, the line."""
 
 import asyncio
+import queue
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,10 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sauda.llm.backends.model import CannotLoad
-from sauda.llm.serving.events import Failed, Loading, Ready
+from sauda.llm.serving.engine import BatchEngine
+from sauda.llm.serving.events import Failed, Load, Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.served import threaded
 from sauda.llm.serving.service import Waiting
+from sauda.llm.serving.threads import ThreadEngine
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTimeout
 from tests.support.coroutines import run
 
@@ -42,6 +45,24 @@ def test_loading_is_seen_and_a_model_that_is_not_there_yet_says_so():
     gate.set()
     assert isinstance(worker.wait(5), Ready)
     assert worker([], 0).text == "xxxxx"
+
+
+@pytest.mark.parametrize("engine", [BatchEngine, lambda load, report: ThreadEngine(report, load)])
+def test_models_are_loaded_one_after_the_other(engine):
+    loading, most, reports = [], [], queue.SimpleQueue()
+
+    def load(name):
+        loading.append(name)
+        most.append(len(loading))
+        time.sleep(0.05)
+        loading.remove(name)
+        raise CannotLoad("tried")
+
+    loads = engine(load, reports.put)
+    for name in ("one", "two", "three"):
+        (loads.take if isinstance(loads, BatchEngine) else loads.send)(Load(name))
+    assert {reports.get(timeout=5).name for _ in range(3)} == {"one", "two", "three"}
+    assert max(most) == 1
 
 
 def test_a_failure_to_load_says_why_and_may_be_tried_again():
