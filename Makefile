@@ -5,8 +5,9 @@ PYTHON ?= $(firstword $(shell command -v python3.11 python3.12 python3))
 BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 7860
+RUNS ?= runs
 
-.PHONY: run test quick train-toy lint format lock chromium
+.PHONY: run test quick train-mini train-toy lint format lock chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -19,6 +20,14 @@ test: .venv/ready chromium
 # Under 90 seconds on two cores, while the code is being changed.
 quick: .venv/ready
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (browser or model or slow)" --hypothesis-profile quick
+
+# The recipe of the adapter that Sauda plays with, from the base; stopped, it goes on where it was.
+train-mini: .venv/ready
+	$(BIN)/python -m sauda weights
+	for stage in pilot sft distill; do \
+	  resume=$$([ ! -e "$(RUNS)/$$stage/run.json" ] || echo --resume); \
+	  $(BIN)/python -m sauda train $$stage --out "$(RUNS)/$$stage" $$resume || exit; \
+	done
 
 # Every stage on a random network of two layers, each from the adapter of the one before.
 train-toy: .venv/ready

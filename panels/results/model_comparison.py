@@ -184,6 +184,29 @@ def stage_gains(artifact: Artifact, task: str) -> Markup:
     )
 
 
+def rivalries(artifact: Artifact, task: str) -> Markup:
+    """What each trained stage wins more than other policies: a row a stage, a column a rival."""
+    rows = [row for row in artifact.data.rivalries if row.task == task]
+    rivals = list(dict.fromkeys(row.rival for row in rows))
+    differences = {(row.policy, row.rival): row for row in rows}
+    stages = dict.fromkeys(row.policy for row in rows)
+    return table(
+        ("stage", *(f"less {policy_label(rival)} [95 %] (n)" for rival in rivals)),
+        [
+            (
+                policy_label(stage),
+                *(
+                    f"{with_interval(row.interval, '+.3f')} ({row.n})"
+                    for row in (differences[stage, rival] for rival in rivals)
+                ),
+            )
+            for stage in stages
+        ],
+        align="l" + "r" * len(rivals),
+        caption=f"{task}: grade of each stage of training, bare, less others’, paired by seed",
+    )
+
+
 def behaviour_table(artifact: Artifact, task: str) -> Markup:
     """How often each model breaks its own offers and limit, and takes or leaves deals when due."""
     return table(
@@ -273,6 +296,7 @@ def show(game: Game, artifact: Artifact, task: str) -> dict[str, Any]:
         "summary": Markup("<p>{}</p>").format(game.summary(artifact, task)),
         "stages": stage_figure(game, artifact, task),
         "gains": stage_gains(artifact, task),
+        "rivalries": rivalries(artifact, task),
         "bars": bars(artifact, task),
         "details": gr.update(value=details(game, artifact, task), label=label),
     }
@@ -311,6 +335,7 @@ def _outputs(game: Game, parts: Mapping[str, Any]) -> dict[str, Any]:
         "summary": gr.HTML(parts["summary"]),
         "stages": gr.Plot(parts["stages"], show_label=False, elem_id=f"{prefix}-stages"),
         "gains": gr.HTML(parts["gains"]),
+        "rivalries": gr.HTML(parts["rivalries"]),
         "bars": gr.Plot(parts["bars"], show_label=False, elem_id=f"{prefix}-bars"),
         "details": sortable_table(
             parts["details"]["value"], parts["details"]["label"], f"{prefix}-table"

@@ -101,11 +101,9 @@ def _trained(comparison: Artifact, task: str) -> str:
 
 
 def _later_stages(comparison: Artifact, task: str) -> Iterator[str]:
-    """The gain of each stage after the one that Sauda plays with."""
-    order = list(STAGES)
+    """The gain of each stage that trains the one that Sauda plays with further."""
     for gain in comparison.data.stage_gains:
-        later = order.index(gain.after) > order.index(OURS)
-        if later and (gain.task, gain.on) == (task, "all"):
+        if (gain.before, gain.task, gain.on) == (OURS, task, "all"):
             yield (
                 f"Training on to {policy_label(gain.after)} changed that by"
                 f" {with_interval(gain.interval, '+.3f')}."

@@ -14,7 +14,7 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.before_after import SIDES, gain
+from sauda.evaluation.before_after import BEST, PERCENTILES, SIDES, gain
 from sauda.games.bazaar.prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
 from sauda.records.schemas.comparison import BeforeAfterTask, ChosenPair
@@ -22,11 +22,12 @@ from sauda.records.schemas.evaluation import ModelEpisode
 from sauda.records.store import Artifact
 
 FILE = "episodes/before_after.json"
-FIRST = "median"  # shown first: the typical game
+FIRST = "50th"  # shown first: the typical game
+RANKS = {BEST: "largest gain with a deal"} | {why: f"{why} percentile" for why in PERCENTILES}
 
 
 def pick(artifact: Artifact, task_name: str, why: str) -> ChosenPair:
-    """The pair of games of a task that was chosen as best, median or worst."""
+    """The pair of games of a task that was chosen for the reason `why`."""
     return next(pair for pair in _of(artifact, task_name).chosen if pair.why == why)
 
 
@@ -37,21 +38,30 @@ def _of(artifact: Artifact, task_name: str) -> BeforeAfterTask:
 def choices(artifact: Artifact, task_name: str) -> list[tuple[str, str]]:
     """The choices as (label, value): how the pair was chosen, and the difference of its grades."""
     return [
-        (f"{pair.why}: {pair.difference:+.3f}", pair.why)
+        (f"{RANKS[pair.why]}: {pair.difference:+.3f}", pair.why)
         for pair in _of(artifact, task_name).chosen
     ]
 
 
-def rule(artifact: Artifact, task_name: str) -> str:
-    """How the games of a task were chosen, and on how many seeds training won or lost."""
+def verdict(artifact: Artifact, task_name: str) -> str:
+    """In how many games training won more, less and the same, in a sentence."""
     row = _of(artifact, task_name)
     gains = [gain(b, a) for b, a in zip(row.before, row.after, strict=True)]
     won, lost = (sum(sign * g > 0 for g in gains) for sign in (1, -1))
     return (
-        f"Both models played the same {len(gains)} hold-out games of {task_name}; shown are those "
-        "with the largest, the median and the smallest difference of grades, after less before (of "
-        "equal ones the lowest seed), and the median is the typical one. Once trained, the model "
-        f"won more in {won} of them, less in {lost} and the same in {len(gains) - won - lost}."
+        f"Better in {won} of {len(gains)} games, worse in {lost}, the same in "
+        f"{len(gains) - won - lost}."
+    )
+
+
+def rule(artifact: Artifact, task_name: str) -> str:
+    """How the games of a task were chosen."""
+    row = _of(artifact, task_name)
+    return (
+        f"Both models played the same {len(row.seeds)} hold-out games of {task_name}. Shown are "
+        "the largest gain in the grade among games that end in a deal after training, and the "
+        f"10th, 50th and 90th percentile of the gain among the {sum(row.zopa)} games with a ZOPA. "
+        "Of equal gains the lowest seed is shown."
     )
 
 
@@ -169,6 +179,11 @@ def raw(reply: str) -> Markup:
     return Markup("<pre><code>{}</code></pre>").format(reply or "(empty)")
 
 
+def _explained(artifact: Artifact, task_name: str) -> Markup:
+    verdict_and_rule = (verdict(artifact, task_name), rule(artifact, task_name))
+    return Markup("<p><strong>{}</strong> {}</p>").format(*verdict_and_rule)
+
+
 def part(artifact: Artifact) -> None:
     """Lay out the recorded games and their pickers."""
     tasks = [row.task for row in artifact.data.tasks]
@@ -181,13 +196,13 @@ def part(artifact: Artifact) -> None:
             label="Game, by what training changed in the grade",
             min_width=300,
         )
-    chosen_by = gr.HTML(Markup("<p>{}</p>").format(rule(artifact, tasks[0])))
+    chosen_by = gr.HTML(_explained(artifact, tasks[0]))
     shown = gr.HTML(pair_of_games(pick(artifact, tasks[0], FIRST)))
 
     def show(task_name: str, why: str):
         return (
             gr.Radio(choices(artifact, task_name), value=why),
-            Markup("<p>{}</p>").format(rule(artifact, task_name)),
+            _explained(artifact, task_name),
             pair_of_games(pick(artifact, task_name, why)),
         )
 

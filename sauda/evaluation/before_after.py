@@ -9,7 +9,19 @@ from typing import Any
 
 from tqdm import tqdm
 
-from env import Accept, Observation, Offer, Task, WalkAway, episode, get_task, rollout
+from env import (
+    Accept,
+    EndReason,
+    Observation,
+    Offer,
+    Task,
+    WalkAway,
+    begin,
+    episode,
+    get_task,
+    rollout,
+    zopa_width,
+)
 from sauda.evaluation.comparison_config import BAZAAR, CLASSIC
 from sauda.evaluation.comparison_config import Config as Comparison
 from sauda.evaluation.model_comparison import models_behind
@@ -23,17 +35,20 @@ from sauda.records.splits import SPLITS
 
 TRAINED = f"{Comparison.baseline}+{SAUDA}"
 SIDES = ("before", "after")
-CHOSEN = ("best", "median", "worst")
+BEST = "best"  # the largest gain of a game that ends in a deal
+PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where there is a ZOPA
+CHOSEN = (BEST, *PERCENTILES)
 
 
 @dataclass(frozen=True)
 class Config:
-    """Which policies and games are compared: those of the model comparison's first batch."""
+    """Which policies and games are compared: those of the model comparison's first batches."""
 
     before: str = Comparison.baseline
     after: str = TRAINED
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
-    episodes: int = Comparison.batch  # a task and model, in one batch, from the first hold-out seed
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    episodes: int = 100  # a task and model, from the first hold-out seed
+    batch: int = Comparison.batch  # games played together
 
     @property
     def seeds(self) -> range:
@@ -60,32 +75,48 @@ def compare(config: Config, seat: Callable[[str], PlayerSpec] = player_spec) -> 
         task = get_task(name)
         games = {side: {seed: new_game(task, seed) for seed in config.seeds} for side in SIDES}
         for side, player in players.items():
-            play_games(list(games[side].values()), player)
+            for start in range(0, config.episodes, config.batch):
+                play_games(list(games[side].values())[start : start + config.batch], player)
         rows = {
             (side, seed): recorded(game, getattr(config, side))
             for side in SIDES
             for seed, game in games[side].items()
         }
         grades = {side: [rows[side, seed]["grade"] for seed in config.seeds] for side in SIDES}
-        tasks.append(_summarised(config, name, grades, rows))
+        deals = [rows["after", seed]["end"] == EndReason.AGREEMENT for seed in config.seeds]
+        tasks.append(_summarised(config, name, grades, deals, rows))
     return {"tasks": tasks, "models": models_behind({config.before, config.after}, BAZAAR_GAME)}
 
 
-def chosen(seeds: Sequence[int], before: Sequence[float], after: Sequence[float]) -> dict[str, int]:
-    """The seeds of the largest, the lower median and the smallest difference, by CHOSEN.
+def chosen(
+    seeds: Sequence[int],
+    before: Sequence[float],
+    after: Sequence[float],
+    zopa: Sequence[bool],
+    deals: Sequence[bool],
+) -> dict[str, int]:
+    """The seeds of the games to show, by CHOSEN: one entry a seed in each argument.
 
-    Of equal differences the lowest seed; the median is taken of all, by difference and then seed.
-    Raises ValueError unless there is one grade of each side a seed.
+    The largest gain among games that end in a deal after training, and percentiles of the gain
+    among games with a ZOPA, the lower of two neighbours. Of equal gains the lowest seed counts as
+    the smallest, and as the largest. A rank without any game is left out. Raises ValueError where
+    the lengths differ or there is no seed.
     """
-    if not len(seeds) == len(before) == len(after) > 0:
+    columns = (before, after, zopa, deals)
+    if not seeds or any(len(column) != len(seeds) for column in columns):
         raise ValueError(
-            f"each seed needs both grades; there are {len(seeds)} seeds, {len(before)} grades "
-            f"before and {len(after)} after"
+            f"each of {len(seeds)} seeds needs both grades, a ZOPA and a deal; there are "
+            + ", ".join(str(len(column)) for column in columns)
         )
-    gains = {s: gain(b, a) for s, b, a in zip(seeds, before, after, strict=True)}
-    order = sorted(gains, key=lambda seed: (gains[seed], seed))
-    best = min(order, key=lambda seed: (-gains[seed], seed))
-    return dict(zip(CHOSEN, (best, order[(len(order) - 1) // 2], order[0]), strict=True))
+    gains = {seed: gain(b, a) for seed, b, a in zip(seeds, before, after, strict=True)}
+    picks = {}
+    if ended := [seed for seed, deal in zip(seeds, deals, strict=True) if deal]:
+        picks[BEST] = min(ended, key=lambda seed: (-gains[seed], seed))
+    shared = [seed for seed, there in zip(seeds, zopa, strict=True) if there]
+    order = sorted(shared, key=lambda seed: (gains[seed], seed))
+    if order:
+        picks |= {why: order[int(share * (len(order) - 1))] for why, share in PERCENTILES.items()}
+    return picks
 
 
 def gain(before: float, after: float) -> float:
@@ -104,14 +135,17 @@ def _summarised(
     config: Config,
     name: str,
     grades: Mapping[str, Sequence[float]],
+    deals: Sequence[bool],
     rows: Mapping[tuple[str, int], Any],
 ) -> dict[str, Any]:
     """A task's grades, one a seed, and its chosen games; `rows` go by side and seed."""
     at = {seed: place for place, seed in enumerate(config.seeds)}
+    task = get_task(name)
+    columns = {**grades, "zopa": [_has_zopa(task, s) for s in config.seeds], "deals": list(deals)}
     return {
         "task": name,
         "seeds": list(config.seeds),
-        **grades,
+        **columns,
         "chosen": [
             {
                 "why": why,
@@ -119,9 +153,15 @@ def _summarised(
                 "difference": gain(*(grades[side][at[seed]] for side in SIDES)),
                 **{side: rows.get((side, seed), "no game recorded") for side in SIDES},
             }
-            for why, seed in chosen(config.seeds, **grades).items()
+            for why, seed in chosen(config.seeds, **columns).items()
         ],
     }
+
+
+def _has_zopa(task: Task, seed: int) -> bool:
+    """Whether buyer and seller of a game of one deal can agree."""
+    (instance,) = begin(task, seed).state.private["nature"]
+    return zopa_width(instance.buyer["reservation"], instance.seller["reservation"]) > 0
 
 
 def again(config: Config, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,6 +182,7 @@ def again(config: Config, data: Mapping[str, Any]) -> dict[str, Any]:
 def _task_again(config: Config, task_row: Mapping[str, Any]) -> dict[str, Any]:
     task, at = get_task(task_row["task"]), {seed: place for place, seed in enumerate(config.seeds)}
     grades = {side: list(task_row[side]) for side in SIDES}
+    deals = list(task_row["deals"])
     rows = {}
     for side in SIDES:
         for game in (entry[side] for entry in task_row["chosen"]):
@@ -149,7 +190,9 @@ def _task_again(config: Config, task_row: Mapping[str, Any]) -> dict[str, Any]:
             rows[side, seed] = replayed(task, getattr(config, side), seed, game["replies"])
             if at.get(seed, len(grades[side])) < len(grades[side]):
                 grades[side][at[seed]] = rows[side, seed]["grade"]
-    return _summarised(config, task_row["task"], grades, rows)
+                if side == "after":
+                    deals[at[seed]] = rows[side, seed]["end"] == EndReason.AGREEMENT
+    return _summarised(config, task_row["task"], grades, deals, rows)
 
 
 def replayed(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:

@@ -15,11 +15,14 @@ from sauda.records.splits import SPLITS
 
 Cells = Mapping[tuple[str, str], Columns]  # by task and policy
 
+PILOT = "pilot"  # the small network that sees only the numbers of the prompt
 BELIEF = "belief"  # whose moves SFT learns: what a buyer can win that does not know its seller
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
 BAZAAR = OPEN_MARKET
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
-STAGES = ("mini", "mini+sft", "mini+grpo", "mini+dpo")  # one base, untrained and after each stage
+# Each stage of training, with the one whose adapter it trains further.
+PARENTS = {"mini+sft": "mini", "mini+grpo": "mini+sft", "mini+dpo": "mini+grpo"}
+STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
 WRAPPED = ("constrained", "steering", "honest")
 
@@ -36,6 +39,14 @@ class Comparison(Protocol):
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages of training in order, the untrained base first."""
+
+    @property
+    def parents(self) -> Mapping[str, str]:
+        """Each trained stage, with the one that it trains further."""
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The policies with which each trained stage is compared by seed."""
 
     @property
     def baseline(self) -> str:
@@ -74,13 +85,19 @@ class Config:
         Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
         Part(BAZAAR, (f"mini+{SAUDA}+honest",), 200),
         Part(BAZAAR, (f"mini+{SAUDA}+steering",), 100),
-        Part(BAZAAR, ("null", "null+steering", "null+honest", *SCRIPTS, BELIEF, ORACLE), 200),
+        Part(
+            BAZAAR,
+            ("null", "null+steering", "null+honest", *SCRIPTS, PILOT, BELIEF, ORACLE),
+            200,
+        ),
         Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
     batch: int = 50  # games played together; also the most that a stopped run loses
     baseline: str = "mini"  # of the paired differences: the bare base
     game = BAZAAR_GAME
     stages = STAGES
+    parents = PARENTS
+    rivals = ("linear", "conceder", "null+steering", PILOT, BELIEF)
     goal = BELIEF
 
     def cells(self) -> dict[tuple[str, str], range]:
@@ -132,7 +149,13 @@ class ArenaConfig:
     episodes: int = 100  # from the first hold-out seed
     batch: int = 50  # games played together; also the most that a stopped run loses
     game = ARENA
+    rivals = ("planner", "autarky", "rule_based_expert")
     goal = ""
+
+    @property
+    def parents(self) -> Mapping[str, str]:
+        """Each stage trains the one before."""
+        return dict(zip(self.stages[1:], self.stages, strict=False))
 
     @property
     def baseline(self) -> str:

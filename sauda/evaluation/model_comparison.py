@@ -6,7 +6,7 @@ is kept on disk: a stopped run resumes where it was.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,12 @@ def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
         pair = {cell._replace(policy=config.baseline): base, cell: columns}
         figures = row(cell, pair, worlds[task_name], config.baseline, model_hash(name, game))
         rows.append(figures | {count: sum(columns[count]) for count in table.model_counts})
-    data = {"ends": dict(table.ends), "rows": rows, "stage_gains": stage_gains(config, episodes)}
+    data = {
+        "ends": dict(table.ends),
+        "rows": rows,
+        "stage_gains": stage_gains(config, episodes),
+        "rivalries": rivalries(config, episodes),
+    }
     if config.goal:
         data["gap_closed"] = gap_closed(config, episodes)
     if table.bound_row:
@@ -107,14 +112,15 @@ def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
 
 
 def stage_gains(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
-    """What each stage of training adds to the one before, bare, paired by seed.
+    """What each stage of training adds to the one that it trains further, bare, paired by seed.
 
     Once on all seeds, once on those whose opponent is of a type that no training game had.
     """
     gains = []
     for task_name in dict.fromkeys(name for name, _ in episodes):
-        played = [name for name in config.stages if (task_name, name) in episodes]
-        for before, after in pairwise(played):
+        for after, before in config.parents.items():
+            if any((task_name, name) not in episodes for name in (before, after)):
+                continue
             then, now = (np.array(episodes[task_name, x]["grade"]) for x in (before, after))
             n = min(len(then), len(now))
             seeds = config.cells()[task_name, before][:n]
@@ -130,6 +136,24 @@ def stage_gains(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
                     | {name: round(float(figure), 6) for name, figure in named}
                 )
     return gains
+
+
+def rivalries(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
+    """What each trained stage wins more than each rival, bare, paired by seed."""
+    rows = []
+    for task_name in dict.fromkeys(name for name, _ in episodes):
+        for policy, rival in product(config.stages[1:], config.rivals):
+            if any((task_name, name) not in episodes for name in (policy, rival)):
+                continue
+            ours, theirs = (np.array(episodes[task_name, x]["grade"]) for x in (policy, rival))
+            n = min(len(ours), len(theirs))
+            figures = paired_difference(ours[:n], theirs[:n])
+            named = zip(("difference", "low", "high"), figures, strict=True)
+            rows.append(
+                {"task": task_name, "policy": policy, "rival": rival, "n": n}
+                | {name: round(float(figure), 6) for name, figure in named}
+            )
+    return rows
 
 
 def _unseen(game: Game, task_name: str, seeds: Sequence[int]) -> np.ndarray:

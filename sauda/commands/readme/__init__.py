@@ -10,7 +10,14 @@ from typing import Any
 
 from sauda.commands.console import add_command
 from sauda.commands.readme.artifacts import checks, differences, listing, published
-from sauda.commands.readme.evaluations import arena, lab_models, market, models, stage_gains
+from sauda.commands.readme.evaluations import (
+    arena,
+    lab_models,
+    market,
+    models,
+    rivalries,
+    stage_gains,
+)
 from sauda.commands.readme.headline import headline
 from sauda.commands.readme.load import load_sentence, load_tables
 from sauda.commands.readme.results import results
@@ -26,6 +33,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "market": market,
     "models": models,
     "stage_gains": stage_gains,
+    "rivalries": rivalries,
     "arena": arena,
     "lab_models": lab_models,
     "checks": checks,

@@ -4,7 +4,7 @@ from sauda.commands.readme.tables import markdown, part, spanned
 from sauda.evaluation.comparison_config import BAZAAR
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.arena import ArenaBound, ArenaRow
-from sauda.records.schemas.comparison import StageGain
+from sauda.records.schemas.comparison import Rivalry, StageGain
 from sauda.records.store import load
 
 COMPARISON = "evaluation/model-comparison.json"
@@ -87,7 +87,20 @@ def stage_gains() -> str:
     return markdown(("task", "n", *heads), table)
 
 
-def difference(gain: StageGain) -> str:
+def rivalries() -> str:
+    """What each trained stage wins more than other policies: a row a task and stage."""
+    rows = load(COMPARISON).data.rivalries
+    rivals = list(dict.fromkeys(row.rival for row in rows))
+    differences = {(row.task, row.policy, row.rival): row for row in rows}
+    table = []
+    for task, policy in dict.fromkeys((row.task, row.policy) for row in rows):
+        own = [differences.get((task, policy, rival)) for rival in rivals]
+        cells = ("–" if row is None else f"{difference(row)}, n {row.n}" for row in own)
+        table.append((f"`{task}`", f"`{policy}`", *cells))
+    return markdown(("task", "stage", *(f"less `{rival}`" for rival in rivals)), table)
+
+
+def difference(gain: StageGain | Rivalry) -> str:
     """`+0.168 [+0.132, +0.212]`: a paired difference with its interval."""
     return f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
 

@@ -187,7 +187,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "model_comparison/1",
+            "model_comparison/2",
             ModelComparison,
             (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
             Check(
@@ -214,7 +214,7 @@ KINDS: Mapping[str, Kind] = {
             WORD_HASHES,
         ),
         Kind(
-            "arena_model_comparison/1",
+            "arena_model_comparison/2",
             ArenaModelComparison,
             (
                 File(
@@ -279,7 +279,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "before_after/2",
+            "before_after/3",
             BeforeAfter,
             (File("episodes/before_after.json", "before-after", "Transcripts"),),
             Check(

@@ -61,6 +61,23 @@ class StageGain(Record):
         return Interval(mean=self.difference, low=self.low, high=self.high)
 
 
+class Rivalry(Record):
+    """What a training stage wins more than another policy, unwrapped, on the same seeds."""
+
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="the trained stage")
+    rival: str = Field(description="the policy beside it")
+    n: int = Field(description="seeds")
+    difference: FiniteFloat = Field(description="mean grade less the rival's, paired by seed")
+    low: FiniteFloat = Field(description="lower end of its 95 % interval")
+    high: FiniteFloat = Field(description="upper end of its 95 % interval")
+
+    @property
+    def interval(self) -> Interval:
+        """The difference with its interval."""
+        return Interval(mean=self.difference, low=self.low, high=self.high)
+
+
 class GapClosed(Record):
     """Share of the gap between the base model and the belief buyer that a stage closed."""
 
@@ -80,6 +97,7 @@ class ModelComparison(Record):
     stage_gains: list[StageGain] = Field(
         description="gain of each training stage, on all and on unseen sellers"
     )
+    rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
     gap_closed: list[GapClosed] = Field(
         description="share of the gap to the belief buyer, a task and stage"
     )
@@ -107,6 +125,7 @@ class ArenaModelComparison(Record):
     ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
     rows: list[ArenaModelRow] = Field(description="one row a policy")
     stage_gains: list[StageGain] = Field(description="gain of each training stage")
+    rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
     bounds: list[ArenaBound] = Field(description="mean upper bounds of the task")
     worlds: ArenaWorlds = Field(description="what each seed deals the learner")
     episodes: dict[str, ArenaModelColumns] = Field(description="columns by policy")
@@ -116,7 +135,10 @@ class ArenaModelComparison(Record):
 class ChosenPair(Record):
     """One seed played before and after training, chosen by the difference of its grades."""
 
-    why: Literal["best", "median", "worst"] = Field(description="its rank among all seeds")
+    why: Literal["best", "10th", "50th", "90th"] = Field(
+        description="the largest difference of a game with a deal after training, or the "
+        "percentile of the difference among games with a ZOPA"
+    )
     seed: int = Field(description="seed of both games")
     difference: FiniteFloat = Field(description="grade after less before")
     before: ModelEpisode = Field(description="the game before training")
@@ -130,11 +152,13 @@ class BeforeAfterTask(Record):
     seeds: list[int] = Field(description="seeds played on both sides")
     before: list[FiniteFloat] = Field(description="grade before training, one a seed")
     after: list[FiniteFloat] = Field(description="grade after training, one a seed")
-    chosen: list[ChosenPair] = Field(description="best, median and worst by difference")
+    zopa: list[bool] = Field(description="whether buyer and seller can agree, one a seed")
+    deals: list[bool] = Field(description="whether the game after training ends in a deal")
+    chosen: list[ChosenPair] = Field(description="the games shown, by their difference")
 
 
 class BeforeAfter(Record):
-    """Games of a model before and after training on the same seeds: best, median and worst."""
+    """Games of a model before and after training on the same seeds, and some of them to show."""
 
     tasks: list[BeforeAfterTask] = Field(description="one entry a task")
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")

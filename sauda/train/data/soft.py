@@ -15,6 +15,7 @@ from typing import Any
 
 from env import Accept, Observation, Offer, WalkAway
 from sauda.games.bazaar.prompt import completion, schema, shown
+from sauda.train.data.teacher import replies
 
 Action = Offer | Accept | WalkAway
 LEAST = 1e-4  # probability of a completion, below which it is left out
@@ -62,13 +63,9 @@ def soft_tokens(row: SoftRow, tokenizer: Any, late: int, late_weight: float) -> 
     """
     ids: list[int] = []
     labels: list[tuple[int, list[int], list[float], float]] = []
-    for number, chances in enumerate(row.labels):
-        chat, upto = row.messages[: 2 + 2 * number], row.messages[: 3 + 2 * number]
-        prompt = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-        whole = tokenizer.apply_chat_template(upto, tokenize=False)
-        read = tokenizer(prompt, add_special_tokens=False)["input_ids"]
-        reply = tokenizer(whole[len(prompt) :], add_special_tokens=False)["input_ids"]
-        ids += read[len(ids) :]
+    turns = zip(row.labels, replies(row.messages, tokenizer), strict=True)
+    for number, (chances, (read, reply)) in enumerate(turns):
+        ids += read
         weight = late_weight if number >= late else 1.0
         paths = {(*_ids(text, tokenizer), tokenizer.eos_token_id): p for text, p in chances.items()}
         for depth, (tokens, shares) in enumerate(along(reply, paths)):

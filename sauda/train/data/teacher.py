@@ -9,7 +9,7 @@ would meet unknown prompts. A deal is one sequence, so that its common prefix is
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
@@ -243,18 +243,30 @@ def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
     """
     ids: list[int] = []
     labels: list[int] = []
-    for number, kind in enumerate(row.kinds):
-        chat, upto = row.messages[: 2 + 2 * number], row.messages[: 3 + 2 * number]
+    for kind, (read, reply) in zip(row.kinds, replies(row.messages, tokenizer), strict=True):
+        end = max(i for i, token in enumerate(reply) if token == tokenizer.eos_token_id) + 1
+        ids += read + reply
+        labels += [-100] * len(read)
+        labels += [token if kind and i < end else -100 for i, token in enumerate(reply)]
+    return {"input_ids": ids, "labels": labels}
+
+
+def replies(
+    messages: Sequence[Mapping[str, str]], tokenizer: Any
+) -> Iterator[tuple[list[int], list[int]]]:
+    """For each reply in a conversation, the tokens read since the last one, and its own.
+
+    A reply's tokens include what the chat template writes after it.
+    """
+    length = 0
+    for end in range(3, len(messages) + 1, 2):
+        chat, upto = messages[: end - 1], messages[:end]
         prompt = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
         whole = tokenizer.apply_chat_template(upto, tokenize=False)
         read = tokenizer(prompt, add_special_tokens=False)["input_ids"]
         reply = tokenizer(whole[len(prompt) :], add_special_tokens=False)["input_ids"]
-        end = max(i for i, token in enumerate(reply) if token == tokenizer.eos_token_id) + 1
-        fresh = read[len(ids) :]
-        ids += fresh + reply
-        labels += [-100] * len(fresh)
-        labels += [token if kind and i < end else -100 for i, token in enumerate(reply)]
-    return {"input_ids": ids, "labels": labels}
+        yield read[length:], reply
+        length = len(read) + len(reply)
 
 
 def grouped(lengths: Sequence[int], batch: int, rng: np.random.Generator) -> list[int]:

@@ -64,7 +64,7 @@ def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, v
     grades = {"mini": alone, "null+steering": alone, "mini+steering": wrapped}
     columns = {name: ModelColumns.model_construct(grade=own) for name, own in grades.items()}
     data = ModelComparison.model_construct(episodes={"bazaar/open": columns})
-    made_up = Artifact("", "model_comparison/1", "measured", {}, {}, data)
+    made_up = Artifact("", "model_comparison/2", "measured", {}, {}, data)
     (sentence,) = model_summary.wrapper_sentences(made_up, "bazaar/open")
     means = f"{np.mean(wrapped):.3f} around the untrained base and 0.200 around no model"
     assert means in sentence
@@ -142,6 +142,14 @@ def test_gains_are_listed_with_their_intervals_and_on_the_unseen_seller_type(rec
     interval = f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
     assert interval in text
     assert "the unseen seller type" in text
+
+
+def test_each_stage_stands_beside_its_rivals(recorded):
+    text = str(model_comparison.rivalries(recorded, "bazaar/open"))
+    row = next(row for row in recorded.data.rivalries if row.task == "bazaar/open")
+    assert f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}] ({row.n})" in text
+    assert "less belief buyer" in text
+    assert text.count("<tr>") == 1 + len(BAZAAR.stages) - 1
 
 
 def test_behaviour_is_shown_of_models_and_only_where_it_was_counted(recorded, lab):

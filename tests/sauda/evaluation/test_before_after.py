@@ -92,33 +92,47 @@ def changed(root, tmp_path):
 # The rule
 
 
+def picked(gains, zopa=None, deals=None):
+    n = len(gains)
+    everywhere = [True] * n
+    after = [0.1 + gain for gain in gains]
+    return chosen(range(10, 10 + n), [0.1] * n, after, zopa or everywhere, deals or everywhere)
+
+
 @pytest.mark.parametrize(
-    ("gains", "best", "median", "worst"),
+    ("gains", "best", "low", "middle", "high"),
     [
-        ([0.1, 0.5, -0.2, 0.3, 0.0], 11, 10, 12),
-        ([0.4, 0.1, 0.3, 0.2], 10, 13, 11),  # of two in the middle the lower
-        ([0.2, 0.2, 0.2, 0.2], 10, 11, 10),  # all equal: by seed
-        ([0.0, 0.7, 0.0, 0.7, 0.0], 11, 14, 10),
-        ([0.5], 10, 10, 10),
+        ([0.1, 0.5, -0.2, 0.3, 0.0], 11, 12, 10, 13),
+        ([0.4, 0.1, 0.3, 0.2], 10, 11, 13, 12),  # the lower of two neighbours
+        ([0.2, 0.2, 0.2, 0.2], 10, 10, 11, 12),  # all equal: by seed
+        ([0.5], 10, 10, 10, 10),
+        ([n / 20 for n in range(21)], 30, 12, 20, 28),
     ],
 )
-def test_best_median_and_worst_are_by_the_difference_and_then_the_lowest_seed(
-    gains, best, median, worst
-):
-    seeds = range(10, 10 + len(gains))
-    picks = chosen(seeds, [0.1] * len(gains), [0.1 + gain for gain in gains])
-    assert picks == {"best": best, "median": median, "worst": worst}
+def test_games_are_chosen_by_the_gain_and_then_the_lowest_seed(gains, best, low, middle, high):
+    assert picked(gains) == {"best": best, "10th": low, "50th": middle, "90th": high}
+
+
+def test_the_best_game_ends_in_a_deal_and_the_percentiles_are_of_games_with_a_zopa():
+    picks = picked([0.9, 0.3, 0.2, 0.1], [False, True, True, True], [False, False, True, True])
+    assert picks == {"best": 12, "10th": 13, "50th": 12, "90th": 12}
+
+
+def test_a_rank_without_any_game_is_left_out():
+    assert picked([0.3, 0.1], [False, False], [True, True]) == {"best": 10}
+    assert list(picked([0.3, 0.1], [True, True], [False, False])) == ["10th", "50th", "90th"]
 
 
 def test_differences_that_are_equal_but_for_rounding_tie():
     assert 0.3 - 0.2 != 0.4 - 0.3
-    assert chosen((5, 6), (0.2, 0.3), (0.3, 0.4)) == {"best": 5, "median": 5, "worst": 5}
+    picks = chosen((5, 6), (0.2, 0.3), (0.3, 0.4), (True, True), (True, True))
+    assert set(picks.values()) == {5}
 
 
 @pytest.mark.parametrize("grades", [([], []), ([0.1], [0.1, 0.2])])
 def test_a_seed_without_both_grades_is_refused(grades):
-    with pytest.raises(ValueError, match="each seed needs both grades"):
-        chosen(range(len(grades[0])), *grades)
+    with pytest.raises(ValueError, match="needs both grades"):
+        chosen(range(len(grades[0])), *grades, [True], [True])
 
 
 # The data
@@ -126,7 +140,8 @@ def test_a_seed_without_both_grades_is_refused(grades):
 
 def test_the_data_is_of_its_kind_and_shows_the_games_of_the_rule(artifact):
     for row in artifact.data.as_json()["tasks"]:
-        picks = chosen(row["seeds"], row["before"], row["after"])
+        columns = (row[name] for name in ("before", "after", "zopa", "deals"))
+        picks = chosen(row["seeds"], *columns)
         assert {pair["why"]: pair["seed"] for pair in row["chosen"]} == picks
         for pair in row["chosen"]:
             at = row["seeds"].index(pair["seed"])
@@ -163,9 +178,10 @@ def test_the_command_of_the_artifact_is_known_and_a_missing_file_names_it(tmp_pa
         load(FILE, tmp_path)
 
 
-def test_the_comparison_is_the_first_batch_of_the_ladder():
+def test_the_games_are_the_first_batches_of_the_model_comparison():
     config, stages = Config(), Comparison().parts[0]
-    assert config.seeds == SPLITS["holdout"][: Comparison.batch]
+    assert config.batch == Comparison.batch
+    assert config.seeds == SPLITS["holdout"][: len(config.seeds)]
     assert set(config.tasks) <= set(stages.tasks)
     assert {config.before, config.after} <= set(stages.policies)
 
@@ -194,11 +210,24 @@ def test_a_changed_grade_of_a_seed_is_found_where_its_game_is_shown(changed):
     assert re.match(r"data\.tasks\[1\]\.after\[\d\]: recorded", place)
 
 
+def test_a_wrong_zopa_and_a_wrong_deal_of_a_game_that_is_shown_are_found(changed):
+    def change(data):
+        row = data["tasks"][0]
+        shown = row["seeds"].index(row["chosen"][0]["seed"])
+        row["zopa"][0] = not row["zopa"][0]
+        row["deals"][shown] = not row["deals"][shown]
+
+    places = " ".join(changed(change))
+    assert "data.tasks[0].zopa[0]: recorded" in places
+    assert "data.tasks[0].deals[" in places
+
+
 def test_a_grade_that_makes_another_game_the_best_is_found(changed):
     def change(data):
         row = data["tasks"][0]
         shown = {pair["seed"] for pair in row["chosen"]}
-        row["after"][next(i for i, seed in enumerate(row["seeds"]) if seed not in shown)] = 9.0
+        other = next(i for i, seed in enumerate(row["seeds"]) if seed not in shown)
+        row["after"][other], row["deals"][other] = 9.0, True
 
     assert any("chosen[0].seed: recorded" in place for place in changed(change))
 
@@ -280,7 +309,7 @@ def test_two_forfeits_at_move_one_do_not_part():
 
 
 def test_the_limits_the_grades_and_the_rounds_are_those_of_the_games():
-    pair = pair_of("low", "high", "median")
+    pair = pair_of("low", "high", "50th")
     shown = str(panel.pair_of_games(ChosenPair.model_validate(pair)))
     for side in SIDES:
         assert f"grade {pair[side]['grade']:.3f}" in shown
@@ -305,13 +334,11 @@ def test_the_picks_say_the_difference_and_the_sentence_the_rule(artifact):
     labels = panel.choices(artifact, TASK)
     assert [why for _, why in labels] == list(before_after.CHOSEN)
     pair = panel.pick(artifact, TASK, "best")
-    assert labels[0][0] == f"best: {pair.difference:+.3f}"
-    sentence = panel.rule(artifact, TASK)
-    assert "same 7 hold-out games of bazaar/open" in sentence
-    counts = re.search(
-        r"more in (\d) of them, less in (\d) and the same in (\d)", sentence
-    ).groups()
-    assert sum(map(int, counts)) == 7
+    assert labels[0][0] == f"largest gain with a deal: {pair.difference:+.3f}"
+    assert "same 7 hold-out games of bazaar/open" in panel.rule(artifact, TASK)
+    numbers = re.findall(r"\d+", panel.verdict(artifact, TASK))
+    won, games, lost, same = map(int, numbers)
+    assert won + lost + same == games == 7
 
 
 def test_the_part_is_laid_out_from_an_artifact_and_without_one(artifact, monkeypatch):

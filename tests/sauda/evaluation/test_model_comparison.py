@@ -85,7 +85,7 @@ CONFIG = Config(
 @pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
     data = json.loads(json.dumps(model_comparison.compare_models(CONFIG, tmp_path)))
-    parsed("model_comparison/1", data)
+    parsed("model_comparison/2", data)
     assert model_comparison.again(CONFIG, data) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
@@ -173,7 +173,7 @@ def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
 def test_the_comparison_of_labs_is_of_its_kind_and_comes_out_again(tmp_path, monkeypatch):
     config = ArenaConfig(stages=("null",), policies=("planner", "wait"), episodes=5, batch=3)
     data = json.loads(json.dumps(model_comparison.compare_models(config, tmp_path)))
-    parsed("arena_model_comparison/1", data)
+    parsed("arena_model_comparison/2", data)
     assert model_comparison.again(config, data) == data
     rows = {row["policy"]: row for row in data["rows"]}
     assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
@@ -191,6 +191,16 @@ def test_a_stage_gain_is_the_mean_difference_on_the_same_seeds(tmp_path):
     grades = [np.array(data["episodes"][name]["grade"]) for name in ("planner", "wait")]
     assert gain["n"] == 6
     assert gain["difference"] == pytest.approx((grades[0] - grades[1]).mean(), abs=1e-6)
+
+
+def test_a_stage_is_compared_with_its_rivals_on_the_seeds_that_both_played(tmp_path):
+    config = ArenaConfig(stages=("wait", "planner"), policies=("autarky", "random"), episodes=6)
+    data = model_comparison.compare_models(config, tmp_path)
+    (row,) = [row for row in data["rivalries"] if row["rival"] == "autarky"]
+    ours, theirs = (np.array(data["episodes"][name]["grade"]) for name in ("planner", "autarky"))
+    assert (row["policy"], row["n"]) == ("planner", 6)
+    assert row["difference"] == pytest.approx((ours - theirs).mean(), abs=1e-6)
+    assert {row["rival"] for row in data["rivalries"]} == {"planner", "autarky"}
 
 
 def test_a_strange_name_is_refused_before_anything_is_played(tmp_path):
