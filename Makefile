@@ -21,10 +21,10 @@ test: .venv/ready chromium
 quick: .venv/ready
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (browser or model or slow)" --hypothesis-profile quick
 
-# The recipe of the adapter that Sauda plays with, from the base; stopped, it goes on where it was.
+# Every stage with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for stage in pilot sft distill; do \
+	for stage in pilot sft grpo dpo; do \
 	  resume=$$([ ! -e "$(RUNS)/$$stage/run.json" ] || echo --resume); \
 	  $(BIN)/python -m sauda train $$stage --out "$(RUNS)/$$stage" $$resume || exit; \
 	done
