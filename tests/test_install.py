@@ -39,9 +39,9 @@ def test_every_listed_version_is_exact_and_the_one_that_is_locked():
 
 def test_each_python_has_one_torch_and_that_of_a_space_is_one_zerogpu_takes():
     def version(python: str) -> list[str]:
-        found = [r for r in listed() if r.name == "torch"]
+        requirements = [r for r in listed() if r.name == "torch"]
         environment = {"python_version": python}
-        return [str(r.specifier) for r in found if r.marker.evaluate(environment)]
+        return [str(r.specifier) for r in requirements if r.marker.evaluate(environment)]
 
     assert version("3.11") == ["==2.13.0"]
     assert version("3.12") == ["==2.11.0"]

@@ -170,10 +170,10 @@ def seed_in(text: object) -> int:
 def zip_file(root: Path = ROOT) -> str:
     """The path of a zip with every artifact as it is now; raises NotWritten."""
     try:
-        found = [(path, path.stat()) for path in sorted(root.rglob("*"))]
+        files = [(path, path.stat()) for path in sorted(root.rglob("*"))]
     except OSError as error:  # a file was deleted just now
         raise NotWritten(error) from None
-    state = str([(path, stat.st_mtime_ns, stat.st_size) for path, stat in found])
+    state = str([(path, stat.st_mtime_ns, stat.st_size) for path, stat in files])
     return str(downloads().write("sauda-artifacts.zip", state, lambda path: bundle(path, root)))
 
 

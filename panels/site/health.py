@@ -75,7 +75,7 @@ def caches() -> dict[str, dict[str, int]]:
 
     Those of `functools.cache` are left out: their arguments come from fixed lists.
     """
-    found = {}
+    sizes = {}
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] not in OURS:
             continue
@@ -83,8 +83,8 @@ def caches() -> dict[str, dict[str, int]]:
             size = function.cache_info() if isinstance(function, _lru_cache_wrapper) else None
             if size and size.currsize and size.maxsize is not None:
                 label = f"{function.__module__}.{function.__name__}"
-                found[label] = {"kept": size.currsize, "most": size.maxsize}
-    return dict(sorted(found.items()))
+                sizes[label] = {"kept": size.currsize, "most": size.maxsize}
+    return dict(sorted(sizes.items()))
 
 
 def download_files() -> dict[str, float] | None:

@@ -51,9 +51,9 @@ ROUTES["HEAD"] = ROUTES["GET"][:1]
 def route_of(method: str, path: str, query: bytes = b"") -> Route | None:
     """The route of a request; None where the page has none."""
     for pattern, kind in ROUTES.get(method, ()):
-        found = pattern.fullmatch(path)
-        if found:
-            name = found.groupdict().get("name") or ""
+        match = pattern.fullmatch(path)
+        if match:
+            name = match.groupdict().get("name") or ""
             if kind is Kind.MESSAGES and not name:
                 name = parse_qs(query.decode("latin-1")).get("session_hash", [""])[0]
             return Route(kind, name)

@@ -22,7 +22,7 @@ class Booker:
         return Reply(completion(action), "booker", 9, "stop")
 
     def batch(self, chats, seeds, schemas):
-        return [self(*asked) for asked in zip(chats, seeds, schemas, strict=True)]
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
 
 
 def tiny_network(weights: Weights) -> tuple[Any, Any]:

@@ -59,18 +59,18 @@ class State:
 
 def states(config: Config = Config()) -> list[State]:
     """The positions of `config`: one of each game, its turn drawn from the game's seed."""
-    found: list[State] = []
+    positions: list[State] = []
     seed = config.first_seed
-    while len(found) < config.states:
+    while len(positions) < config.states:
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds from {config.first_seed:,}")
-        task = get_task(config.tasks[len(found) % len(config.tasks)])
+        task = get_task(config.tasks[len(positions) % len(config.tasks)])
         if not is_unseen_game(task, seed, UNSEEN_SELLER):
             turns = _played(task, seed, config.error).trajectory(task.learner)
             turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
-            found.append(State(task.name, seed, turn, turns[turn].observation))
+            positions.append(State(task.name, seed, turn, turns[turn].observation))
         seed += 1
-    return found
+    return positions
 
 
 def _played(task: Task, seed: int, error: float) -> Episode:
@@ -98,8 +98,8 @@ class Judged:
     @classmethod
     def of(cls, config: Config, judge: Callable[[Observation], MoveValues]) -> "Judged":
         """The positions of `config` with the values of a `judge`."""
-        found = states(config)
-        return cls(found, [judge(state.obs) for state in found], config.late)
+        positions = states(config)
+        return cls(positions, [judge(state.obs) for state in positions], config.late)
 
     def figures(self, policy: Policy | str) -> dict[str, Any]:
         """The regret of a policy, or of the one of that name, over all positions.

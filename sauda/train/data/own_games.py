@@ -104,5 +104,5 @@ def _labelled(each: SharedGame, teacher: Teacher) -> Iterator[SoftRow]:
         if last.action is not None:
             reply = completion(last.action, last.obs)
         chat: list[dict[str, Any]] = [*render(last.obs), {"role": "assistant", "content": reply}]
-        own = [mine for _, (_, mine) in played]
+        own = [own_turn for _, (_, own_turn) in played]
         yield SoftRow(teacher.task.name, seed, deal, chat, labels, own)

@@ -113,11 +113,11 @@ def _joined(games: Games, turns: list[Turns], results: Results) -> Trajectories:
     start = count
     for turn in reversed(turns):
         start -= len(turn.games)
-        here = np.arange(start, start + len(turn.games))
-        after[here] = following[turn.games]
+        rows = np.arange(start, start + len(turn.games))
+        after[rows] = following[turn.games]
         ends = deal_of_following[turn.games] != turn.deal
-        reward[here] = np.where(ends, results.parts[turn.deal, turn.games], 0.0)
-        following[turn.games], deal_of_following[turn.games] = here, turn.deal
+        reward[rows] = np.where(ends, results.parts[turn.deal, turn.games], 0.0)
+        following[turn.games], deal_of_following[turn.games] = rows, turn.deal
     columns = (
         np.concatenate([turn.inputs for turn in turns]),
         np.concatenate([secrets[turn.deal][turn.games] for turn in turns]),

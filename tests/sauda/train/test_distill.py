@@ -85,7 +85,7 @@ def test_the_teacher_moves_in_its_share_of_the_turns_and_labels_all_of_them():
     seeds = range(10_000, 10_012)
     for share in (0.0, 0.5, 1.0):
         rows = list(play_shared(teacher, seeds, PlayerSpec(Bidder()), share, (0, 0)))
-        own = [mine for row in rows for mine in row.own]
+        own = [turn for row in rows for turn in row.own]
         assert {0.0: all(own), 0.5: 0.2 < sum(own) / len(own) < 0.8, 1.0: not any(own)}[share]
         for row in rows:
             replies = [m["content"] for m in row.messages if m["role"] == "assistant"]
