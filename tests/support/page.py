@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page, expect
 
 LOADED = 120_000  # milliseconds: a busy machine takes a minute to import torch
-DRAWN = 20_000  # milliseconds: Results has a dozen plots, and tests share the cores
+DRAWN = 60_000  # milliseconds: Results has a dozen plots, and tests share the cores
 SETTLED = """([quiet, limit]) => new Promise(done => {
     let timer = setTimeout(still, quiet);
     const last = setTimeout(finish, limit);
@@ -98,7 +98,7 @@ def show_tab(page: Page, title: str) -> None:
     """Go to the tab titled `title`."""
     page.locator(".sauda-tabs").first.get_by_role("tab", name=title, exact=True).click()
     panel = page.locator(".sauda-tabs > [role=tabpanel]:visible")
-    panel.locator(":scope .block:visible, :scope button:visible").first.wait_for()
+    panel.locator(":scope .block:visible, :scope button:visible").first.wait_for(timeout=DRAWN)
     plots = panel.locator(":scope .empty.large:visible")
     expect(plots).to_have_count(0, timeout=DRAWN)  # every plot is drawn
     settle(page)
