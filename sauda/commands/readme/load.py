@@ -29,7 +29,7 @@ def load_sentence() -> str:
 def _replies(mix: LoadMix) -> list[str]:
     rows = {row.what: row for row in mix.rows if row.n}
     return [
-        f"{what} {rows[what].p50_ms / 1000:.1f} s in the median, {rows[what].p95_ms / 1000:.1f} s "
+        f"{what} {rows[what].p50_ms / 1000:.2f} s in the median, {rows[what].p95_ms / 1000:.2f} s "
         f"at the 95th percentile (n = {rows[what].n:,})"
         for what in SHOWN
         if what in rows
