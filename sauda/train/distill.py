@@ -58,8 +58,9 @@ class Config:
         Share("classic/asymmetric_pressure", 0.04, "expert"),
         Share("classic/amazon_realistic", 0.04, "expert"),
     )
-    teacher_turns: tuple[float, ...] = (0.5, 0.25, 0.0)  # share of the teacher's, by round
-    deals_per_round: int = option(400, "deals that each round plays and learns from")
+    teacher_turns: tuple[float, ...] = (1.0, 0.5, 0.25, 0.0)  # share of the teacher's, by round
+    tremble: float = 3.0  # errors of the pilot's prices in its turns, in percent of the limit
+    deals_per_round: int = option(500, "deals that each round plays and learns from")
     games_at_once: int = 48  # played in one batch
     label_sd: float = 1.5  # of a label's prices, in percent of the limit
     near: int = 1  # percent of the limit: a bid so near to the ask takes it
@@ -68,14 +69,14 @@ class Config:
     temperature: float = 0.7  # of the replies in play
     max_new_tokens: int = 40  # of a reply
     constrained: bool = option(False, "replies under a grammar, for a base that writes no moves")
-    per_device_train_batch_size: int = option(8, "deals a pass; lower where memory is short")
+    per_device_train_batch_size: int = option(4, "deals a pass; lower where memory is short")
     gradient_accumulation_steps: int = option(1, "passes a step of the optimizer")
     learning_rate: float = option(5e-4, "peak, after the warmup")
     warmup_steps: float = 0.05  # below 1 a share of the steps; then a cosine to 0
     max_grad_norm: float = 1.0
     first_seed: int = option(20_000, "of the training split; a task's seeds run up from it")
     unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
-    save_steps: int = 15  # between two checkpoints
+    save_steps: int = 50  # between two checkpoints
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
     eval_games: int = 24  # training games that every checkpoint's adapter plays
     threads: int = option(1, "of torch on a CPU")
@@ -190,7 +191,9 @@ class Rounds:
         for share, wanted in zip(config.shares, config.deals, strict=True):
             self.heartbeat.status = f"round {number + 1}, playing {share.task}"
             task = get_task(share.task)
-            teacher = Teacher.named(task, share.teacher, config.label_sd, config.near)
+            teacher = Teacher.named(
+                task, share.teacher, config.label_sd, config.near, config.tremble
+            )
             seeds = _seeds(task, config, number)
             per_game = begin(task, config.first_seed).state.table.deals
             dealt: list[SoftRow] = []

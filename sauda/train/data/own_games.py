@@ -23,17 +23,22 @@ TURNS = 5  # the stream that draws whose turn it is
 
 @dataclass(frozen=True)
 class Teacher:
-    """A policy of `task` that labels states; `sd` and `near` are those of `soft.label`."""
+    """A policy of `task` that labels states; `sd` and `near` are those of `soft.label`.
+
+    The pilot plays with errors of `tremble` percent of the limit, so that its games also come to
+    states off its path.
+    """
 
     task: Task
     policy: Policy
     sd: float
     near: int
+    tremble: float
 
     @classmethod
-    def named(cls, task: Task, name: str, sd: float, near: int) -> "Teacher":
+    def named(cls, task: Task, name: str, sd: float, near: int, tremble: float = 0.0) -> "Teacher":
         """The policy called `name`; ValueError where the task has none of that name."""
-        return cls(task, get_policy(task, name), sd, near)
+        return cls(task, get_policy(task, name), sd, near, tremble)
 
     def move(self, obs: Observation, seed: int, turn: int) -> Action:
         """The teacher's move, before it is rounded."""
@@ -42,18 +47,28 @@ class Teacher:
     def label(self, obs: Observation, seed: int, turn: int) -> dict[str, float]:
         """The probability of each completion at `obs`: the policy's own, or around its move."""
         if isinstance(self.policy, Pilot):
-            chances = self.policy.distribution(obs, self.sd)
-            total = sum(chances.values())
-            return {COMPLETIONS.get(m) or f'{{"offer":{m}}}': p / total for m, p in chances.items()}
+            return _completions(self.policy, obs, self.sd)
         return label(obs, self.move(obs, seed, turn), self.sd, self.near)
 
-    def turn(self, game: ModelGame) -> ModelTurn:
-        """The teacher's move in a game, as a turn of the learner."""
+    def turn(self, game: ModelGame, rng: np.random.Generator) -> ModelTurn:
+        """The teacher's move in a game, as a turn of the learner; `rng` draws its errors."""
         obs = game.observation
-        move = rounded(obs, self.move(obs, game.play.seed, len(game.turns)), self.near)
-        text = completion(move, obs)
+        if isinstance(self.policy, Pilot) and self.tremble:
+            chances = _completions(self.policy, obs, self.tremble)
+            text = str(rng.choice(list(chances), p=list(chances.values())))
+            move = parse(text, obs)
+        else:
+            move = rounded(obs, self.move(obs, game.play.seed, len(game.turns)), self.near)
+            text = completion(move, obs)
         request = Request(render(obs), 0)
         return ModelTurn(obs, request, Reply(text, "teacher"), ParsedReply(parse(text, obs), move))
+
+
+def _completions(pilot: Pilot, obs: Observation, hand: float) -> dict[str, float]:
+    """The probability of each completion at `obs` under a hand with errors of `hand` percent."""
+    chances = pilot.distribution(obs, hand)
+    total = sum(chances.values())
+    return {COMPLETIONS.get(m) or f'{{"offer":{m}}}': p / total for m, p in chances.items()}
 
 
 @dataclass
@@ -61,7 +76,7 @@ class SharedGame:
     """A game whose turns are the learner's or the teacher's."""
 
     game: ModelGame
-    rng: np.random.Generator  # draws whose turn it is
+    rng: np.random.Generator  # draws whose turn it is, and the teacher's errors
     own: list[bool] = field(default_factory=list)  # which turns were the learner's
 
 
@@ -82,7 +97,7 @@ def play_shared(
         for each in running:
             each.own.append(each.rng.random() >= share)
             if not each.own[-1]:
-                each.game.apply(teacher.turn(each.game))
+                each.game.apply(teacher.turn(each.game, each.rng))
         learners = [each.game for each in running if each.own[-1]]
         if learners:
             play_turn(learners, player)
