@@ -128,12 +128,9 @@ def stage_gains(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
             for on, mask in (("all", np.ones(n, bool)), ("unseen", unseen)):
                 if mask.sum() < 2:
                     continue
-                figures = paired_difference(now[:n][mask], then[:n][mask])
-                named = zip(("difference", "low", "high"), figures, strict=True)
                 gains.append(
                     {"task": task_name, "before": before, "after": after, "on": on}
-                    | {"n": int(mask.sum())}
-                    | {name: round(float(figure), 6) for name, figure in named}
+                    | _difference(now[:n][mask], then[:n][mask])
                 )
     return gains
 
@@ -147,13 +144,17 @@ def rivalries(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
                 continue
             ours, theirs = (np.array(episodes[task_name, x]["grade"]) for x in (policy, rival))
             n = min(len(ours), len(theirs))
-            figures = paired_difference(ours[:n], theirs[:n])
-            named = zip(("difference", "low", "high"), figures, strict=True)
             rows.append(
-                {"task": task_name, "policy": policy, "rival": rival, "n": n}
-                | {name: round(float(figure), 6) for name, figure in named}
+                {"task": task_name, "policy": policy, "rival": rival}
+                | _difference(ours[:n], theirs[:n])
             )
     return rows
+
+
+def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
+    """The mean difference of paired grades, both of shape (n,), with its interval."""
+    figures = zip(("difference", "low", "high"), paired_difference(ours, theirs), strict=True)
+    return {"n": len(ours), **{name: round(float(figure), 6) for name, figure in figures}}
 
 
 def _unseen(game: Game, task_name: str, seeds: Sequence[int]) -> np.ndarray:

@@ -4,7 +4,7 @@ from sauda.commands.readme.tables import markdown, part, spanned
 from sauda.evaluation.comparison_config import BAZAAR
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.arena import ArenaBound, ArenaRow
-from sauda.records.schemas.comparison import Rivalry, StageGain
+from sauda.records.schemas.comparison import PairedDifference
 from sauda.records.store import load
 
 COMPARISON = "evaluation/model-comparison.json"
@@ -100,7 +100,7 @@ def rivalries() -> str:
     return markdown(("task", "stage", *(f"less `{rival}`" for rival in rivals)), table)
 
 
-def difference(gain: StageGain | Rivalry) -> str:
+def difference(gain: PairedDifference) -> str:
     """`+0.168 [+0.132, +0.212]`: a paired difference with its interval."""
     return f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
 

@@ -41,41 +41,36 @@ class ModelColumns(Columns):
     walked: list[int] = Field(description="1 where this policy walks in the first of them")
 
 
-class StageGain(Record):
-    """What a training stage adds to the grade of the stage before, unwrapped, on the same seeds."""
+class PairedDifference(Record):
+    """A difference of mean grades on the same seeds."""
 
     task: str = Field(description="name of the task")
+    n: int = Field(description="seeds")
+    difference: FiniteFloat = Field(description="mean grade less the other's, paired by seed")
+    low: FiniteFloat = Field(description="lower end of its 95 % interval")
+    high: FiniteFloat = Field(description="upper end of its 95 % interval")
+
+    @property
+    def interval(self) -> Interval:
+        """The difference with its interval."""
+        return Interval(mean=self.difference, low=self.low, high=self.high)
+
+
+class StageGain(PairedDifference):
+    """What a training stage adds to the grade of the stage before, unwrapped, on the same seeds."""
+
     before: str = Field(description="the earlier stage")
     after: str = Field(description="the later stage")
     on: Literal["all", "unseen"] = Field(
         description="all seeds, or those whose seller type was kept out of training"
     )
-    n: int = Field(description="seeds")
-    difference: FiniteFloat = Field(description="mean grade after less before, paired by seed")
-    low: FiniteFloat = Field(description="lower end of its 95 % interval")
-    high: FiniteFloat = Field(description="upper end of its 95 % interval")
-
-    @property
-    def interval(self) -> Interval:
-        """The difference with its interval."""
-        return Interval(mean=self.difference, low=self.low, high=self.high)
 
 
-class Rivalry(Record):
+class Rivalry(PairedDifference):
     """What a training stage wins more than another policy, unwrapped, on the same seeds."""
 
-    task: str = Field(description="name of the task")
     policy: str = Field(description="the trained stage")
     rival: str = Field(description="the policy beside it")
-    n: int = Field(description="seeds")
-    difference: FiniteFloat = Field(description="mean grade less the rival's, paired by seed")
-    low: FiniteFloat = Field(description="lower end of its 95 % interval")
-    high: FiniteFloat = Field(description="upper end of its 95 % interval")
-
-    @property
-    def interval(self) -> Interval:
-        """The difference with its interval."""
-        return Interval(mean=self.difference, low=self.low, high=self.high)
 
 
 class GapClosed(Record):
