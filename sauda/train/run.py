@@ -99,7 +99,8 @@ def locked(folder: Path) -> Iterator[None]:
 def open_run(folder: Path, settings: Mapping[str, Any], resume: bool) -> Run:
     """A new run with `settings` in `folder`, or the one that is there, to resume.
 
-    A resumed run may use another number of threads, which belongs to the machine. Raises Stopped
+    A resumed run may use another number of threads, and may publish what began as a trial. Raises
+    Stopped
     where a new run would overwrite one, or where the run to resume is missing or has other
     settings, and DamagedFile where its settings cannot be read.
     """
@@ -113,7 +114,7 @@ def open_run(folder: Path, settings: Mapping[str, Any], resume: bool) -> Run:
         raise Stopped(f"there is no run in {folder} to resume")
     before = read_object(run.settings)
     now = json.loads(json.dumps(settings))
-    keys = sorted({*before, *now} - {"threads"})
+    keys = sorted({*before, *now} - {"threads", "trial"})
     if changed := [key for key in keys if before.get(key) != now.get(key)]:
         raise Stopped(f"the run in {folder} was started with another {', '.join(changed)}")
     return run

@@ -69,7 +69,7 @@ def train(
     Raises Stopped, CannotLoad or NoWeights with the reason, before training where possible. One
     process at a time trains in a folder.
     """
-    folder = folder or RUNS / run_name(stage, config.model, config.game)
+    folder = folder or RUNS / run_name(stage, config.model, config.game, config.seed)
     with locked(folder):
         return _train_in(folder, stage, config, resume, prepare)
 
@@ -134,16 +134,18 @@ def _train(prepared: Prepared, config: Any, run: Run, heartbeat: Heartbeat, resu
         )
 
 
-def run_name(stage: str, model: str, game: str = "bazaar") -> str:
-    """The name of a run's adapter and files: sft, sft-arena, sft-MODEL, sft-arena-MODEL.
+def run_name(stage: str, model: str, game: str = "bazaar", seed: int = 0) -> str:
+    """The name of a run's adapter and files: sft, sft-arena, sft-MODEL, sft-arena-MODEL, sft-seed1.
 
-    The small model and the bazaar are left out of the name.
+    The small model, the bazaar and the seed 0 are left out of the name.
     """
     parts = [stage]
     if game != "bazaar":
         parts.append(game)
     if model != "mini":
         parts.append(Path(model).name)
+    if seed:
+        parts.append(f"seed{seed}")
     return "-".join(parts)
 
 
@@ -275,7 +277,7 @@ def _finish(stage: str, config: Any, run: Run, data: dict[str, Any]) -> dict[str
             f"the acceptance check refused the adapter: valid {check['valid']:.3f}, faults "
             f"{check['faults'][:3]}; see {run.folder / 'refused.json'}"
         )
-    name = run_name(stage, config.model, config.game)
+    name = run_name(stage, config.model, config.game, config.seed)
     data["adapter"] = publish(
         run.folder / "adapter", name, run.folder / "adapters" if trial else ADAPTERS
     )

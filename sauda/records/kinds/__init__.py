@@ -35,9 +35,10 @@ def entry(file: str) -> Entry:
     if re.fullmatch(r"training/(sft|distill|grpo|dpo)(-[\w.-]+)?\.json", file):
         stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
         game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
-        return Entry(
-            file, "training_run/1", f"python -m sauda train {stage}{game}", "A training run", ""
-        )
+        seed = re.search(r"-seed(\d+)\.json$", file)
+        again = f" --seed {seed[1]}" if seed else ""
+        command = f"python -m sauda train {stage}{game}{again}"
+        return Entry(file, "training_run/1", command, "A training run", "")
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
         of_arena = file.startswith("evaluation/arena-")
         kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")

@@ -158,9 +158,10 @@ def test_the_command_has_the_options_of_the_stage_and_the_defaults_of_the_game(c
     assert "invalid choice: 'arena'" in capsys.readouterr().err
 
 
-def test_a_run_has_the_name_of_its_stage_game_and_model():
+def test_a_run_has_the_name_of_its_stage_game_model_and_seed():
     names = [stage.run_name("sft", model, "arena") for model in ("mini", "8b")]
     assert names == ["sft-arena", "sft-arena-8b"]
+    assert stage.run_name("distill", "mini", seed=1) == "distill-seed1"
 
 
 def test_a_step_must_be_learnt_in_equal_passes(tmp_path):
