@@ -56,7 +56,7 @@ def add(commands: Any) -> None:
 
 def _add_stage(stages: Any, stage: str) -> None:
     """The command of a stage, with an option for each field of its Config that is one."""
-    module = import_module(f"sauda.train.{stage}")
+    module = import_module(f"sauda.train.stages.{stage}")
     configs = {game: config() for game, config in module.CONFIGS.items()}
     parser = add_command(stages, stage, train, module.__doc__.splitlines()[0])
     parser.add_argument("--game", choices=configs, default="bazaar")
@@ -88,7 +88,7 @@ def _setting(config: Any, name: str) -> Any:
 
 def train(options: argparse.Namespace) -> int:
     """Run one stage and print its figures; exit status 1, with the reason, where it cannot run."""
-    module = import_module(f"sauda.train.{options.stage}")
+    module = import_module(f"sauda.train.stages.{options.stage}")
     try:
         data = module.train(configured(options), options.out, options.resume)
     except (CannotLoad, NoWeights, OSError, MemoryError) as error:
@@ -107,7 +107,7 @@ def train(options: argparse.Namespace) -> int:
 
 def configured(options: argparse.Namespace) -> Any:
     """The Config of a stage and game with the given options; a toy is small by default."""
-    module = import_module(f"sauda.train.{options.stage}")
+    module = import_module(f"sauda.train.stages.{options.stage}")
     config = module.CONFIGS[options.game]()
     names = [field.name for field in options_of(module.Config)]
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}

@@ -1,9 +1,8 @@
 """Training of the language models with LoRA: SFT, distillation, GRPO, and DPO.
 
-`sft.py`, `distill.py`, `grpo.py` and `dpo.py` are a stage each, with their settings; `stage.py`
-runs one from its settings to a published adapter, `run.py` keeps it on disk, `checks.py` accepts
-it. `model.py` reads bases and adapters, `self_play.py` lets the learner play, `data/` makes what is
-learnt.
+`stages/` has a module a stage, with its settings; `stage.py` runs one from its settings to a
+published adapter, `run.py` keeps it on disk, `checks.py` accepts it. `model.py` reads bases and
+adapters, `self_play.py` lets the learner play, `data/` makes what is learnt.
 """
 
 STAGES = ("sft", "distill", "grpo", "dpo")  # each trains the adapter of the one before

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sauda.train import grpo
+from sauda.train.stages import grpo
 
 
 def resumed(config, folder, step, monkeypatch):

@@ -15,12 +15,13 @@ from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.records.store import load
-from sauda.train import grpo, sft, stage
+from sauda.train import stage
 from sauda.train.checks import acceptance, arena_holdout_states
 from sauda.train.data.arena import ArenaData
 from sauda.train.model import find_base, tokenizer_of
 from sauda.train.run import Heartbeat, Run
 from sauda.train.self_play import Sampled, prompt_ids
+from sauda.train.stages import grpo, sft
 from tests.support.models import Booker
 from tests.support.training import games_of, resumed
 

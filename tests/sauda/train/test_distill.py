@@ -8,11 +8,11 @@ from env import Accept, Offer, WalkAway, advance, begin, get_task, rollout
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.types import Reply
 from sauda.records.splits import UNSEEN_SELLER, is_unseen_listing, seller_type
-from sauda.train import distill
 from sauda.train.data.own_games import Teacher, play_shared
 from sauda.train.data.soft import along, label, soft_tokens
 from sauda.train.losses import scored, soft_cross_entropy
 from sauda.train.model import find_base, tokenizer_of, trainable
+from sauda.train.stages import distill
 
 pytestmark = pytest.mark.xdist_group("model")
 OPEN = get_task("bazaar/open")

@@ -11,7 +11,6 @@ from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply, ReplyTimeout
 from sauda.records.json_files import read_lines
-from sauda.train import dpo
 from sauda.train.data import preferences
 from sauda.train.data.preferences import (
     PairConfig,
@@ -25,6 +24,7 @@ from sauda.train.data.preferences import (
 from sauda.train.losses import scores_on_cpu
 from sauda.train.model import find_base, trainable
 from sauda.train.run import Stopped
+from sauda.train.stages import dpo
 
 pytestmark = pytest.mark.xdist_group("model")
 FEW = PairConfig(pairs=6, batch_size=3, branches=4)

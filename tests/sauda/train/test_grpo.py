@@ -12,10 +12,11 @@ from sauda.llm.backends.model import CannotLoad
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.records.splits import is_unseen_game
-from sauda.train import grpo, stage
+from sauda.train import stage
 from sauda.train.model import find_base, tokenizer_of, trainable
 from sauda.train.run import Heartbeat, Run, Stopped
 from sauda.train.self_play import Learner, Sampled, as_sequence, prompt_ids
+from sauda.train.stages import grpo
 from tests.support.training import games_of, resumed
 
 pytestmark = pytest.mark.xdist_group("model")

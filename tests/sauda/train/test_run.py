@@ -8,9 +8,9 @@ import pytest
 
 from sauda.records.json_files import DamagedFile, read_lines, read_object
 from sauda.train import run as runs
-from sauda.train import sft
 from sauda.train.pilot import run as pilot
 from sauda.train.run import LOCK, Stopped, locked
+from sauda.train.stages import sft
 
 HOLD = """
 import sys, time

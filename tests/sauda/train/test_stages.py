@@ -30,7 +30,7 @@ from sauda.records import store
 from sauda.records.kinds import FILES
 from sauda.records.splits import SPLITS
 from sauda.train import run as runs
-from sauda.train import sft, stage
+from sauda.train import stage
 from sauda.train.checks import fault_in
 from sauda.train.data.lines import LINES, situation
 from sauda.train.data.teacher import (
@@ -56,6 +56,7 @@ from sauda.train.model import (
     trainable,
 )
 from sauda.train.run import Stopped
+from sauda.train.stages import sft
 
 ROOT = Path(__file__).parents[3]
 SMALL = DataConfig(rows=30)
@@ -259,7 +260,7 @@ def test_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
     whole = sft.train(config, tmp_path / "whole")
     folder = tmp_path / "killed"
     code = (
-        "import sys; from pathlib import Path; from sauda.train import sft;"
+        "import sys; from pathlib import Path; from sauda.train.stages import sft;"
         "from dataclasses import replace; from sauda.train.data.teacher import DataConfig;"
         "sft.train(replace(sft.Config('toy'), data=DataConfig(rows=24), "
         "per_device_train_batch_size=4,"
@@ -386,7 +387,7 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
 def test_a_committed_run_is_the_one_that_the_defaults_describe(known):
     """But for the threads: they belong to the machine."""
     name, _, game = Path(known.file).stem.partition("-")
-    module = import_module(f"sauda.train.{name}")
+    module = import_module(f"sauda.train.stages.{name}")
     recorded = store.load(known.file).config
     defaults = json.loads(json.dumps(asdict(module.CONFIGS[game or "bazaar"]())))
     assert recorded | {"threads": defaults["threads"]} == defaults
