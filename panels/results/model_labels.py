@@ -44,4 +44,6 @@ def series_role(name: str) -> str:
     if not is_model(name) or name.startswith("null"):
         return "scripted"
     stages = {part.partition("-")[0] for part in name.split("+")}
-    return next((stage for stage in ("dpo", "grpo", "distill", "sft") if stage in stages), "base")
+    return next(
+        (stage for stage in ("dpo", "grpo", "moves", "distill", "sft") if stage in stages), "base"
+    )

@@ -51,6 +51,8 @@ SFT_LOSS = Metric("loss", "loss", "nats a trained token", log=True)
 DISTILL_LOSS = Metric("loss", "cross-entropy with soft labels", "nats a labelled token", log=True)
 REWARD = Metric("reward", "reward", "mean grade of the step’s games", share=True, weight=1.5)
 REWARD_STD = Metric("reward_group_std", "reward std within groups", "standard deviation of grades")
+REGRET = Metric("reward", "reward", "mean regret of the replies, negative", weight=1.5)
+PRICE_ERROR = Metric("price_error", "price error", "% of the limit, from the third turn on")
 VALID_RATE = Metric(
     "valid_rate", "valid replies", "share of replies with a legal action", share=True
 )
@@ -65,6 +67,10 @@ LENGTH = Metric(
 METRICS: Mapping[str, tuple[Metric, ...]] = {
     "sft": (SFT_LOSS, TOKEN_ACCURACY, EVALUATION, LEARNING_RATE, GRAD_NORM, ENTROPY),
     "distill": (DISTILL_LOSS, TOKEN_ACCURACY, EVALUATION, LEARNING_RATE, GRAD_NORM, ENTROPY),
+    "moves": (
+        EVALUATION, REGRET, PRICE_ERROR, REWARD_STD, VALID_RATE, LEARNING_RATE, LOSS, GRAD_NORM,
+        ENTROPY,
+    ),
     "grpo": (
         REWARD, REWARD_STD, ZERO_STD, VALID_RATE, AGREEMENT_RATE, LEARNING_RATE, LOSS, GRAD_NORM,
         ENTROPY, KL, LENGTH,

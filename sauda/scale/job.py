@@ -18,7 +18,7 @@ from sauda.train import STAGES
 from sauda.train.stage import run_name
 
 # The stage whose adapter a stage trains further.
-ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "grpo"}
+ADAPTER_OF = {"distill": "sft", "moves": "distill", "grpo": "sft", "dpo": "grpo"}
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 SECRET = "HF_TOKEN"  # what the Hub's client reads
 SOURCE = Path(__file__).resolve().parents[2]

@@ -1,9 +1,9 @@
-"""Training of the language models with LoRA: SFT, distillation, GRPO, and DPO.
+"""Training of the language models with LoRA: SFT, distillation, GRPO on moves and on games, DPO.
 
 `stages/` has a module a stage, with its settings; `stage.py` runs one from its settings to a
 published adapter, `run.py` keeps it on disk, `checks.py` accepts it. `model.py` reads bases and
 adapters, `self_play.py` lets the learner play, `data/` makes what is learnt.
 """
 
-STAGES = ("sft", "distill", "grpo", "dpo")  # each trains the adapter of the one before
+STAGES = ("sft", "distill", "moves", "grpo", "dpo")  # each trains the adapter of the one before
 ARENA = ("sft-arena", "grpo-arena")  # runs of a lab of the GPU arena, in the same order

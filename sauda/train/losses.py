@@ -116,6 +116,75 @@ def scores_on_cpu(network: Any) -> None:
     network.forward = forward
 
 
+def grpo_on_cpu(labels_of: Callable[[tuple[int, ...]], list[int]]) -> Any:
+    """A GRPOTrainer of TRL whose log-probabilities are those of `scored`.
+
+    `labels_of` gives the labels of a sequence of token ids, -100 where nothing is learnt.
+    """
+    import torch
+    from trl import GRPOTrainer
+    from trl.trainer.utils import split_tensor_dict
+
+    class OnCPU(GRPOTrainer):
+        def _prepare_inputs(self, generation_batch: Any) -> Any:
+            """As TRL in training, but unshuffled: the rows of a group share their prompt."""
+            passes = self.args.steps_per_generation
+            if self._step % passes == 0 or self._buffered_inputs is None:
+                whole = self._generate_and_score_completions(generation_batch)
+                self._buffered_inputs = split_tensor_dict(whole, passes)
+            return self._buffered_inputs[self._step % passes]
+
+        def _get_per_token_logps_and_entropies(
+            self,
+            model: Any,
+            input_ids: Any,
+            attention_mask: Any,
+            logits_to_keep: int,
+            batch_size: int | None = None,
+            compute_entropy: bool = False,
+            **_: Any,
+        ) -> tuple[Any, Any, None]:
+            """Zero wherever nothing is learnt, which the loss leaves out anyway."""
+            size = batch_size or len(input_ids)
+            parts = [
+                _per_token(model, ids, mask.bool(), labels_of, self.temperature)
+                for ids, mask in zip(input_ids.split(size), attention_mask.split(size), strict=True)
+            ]
+            log_probs, entropies = map(torch.cat, zip(*parts, strict=True))
+            kept = slice(-logits_to_keep, None)
+            return log_probs[:, kept], entropies[:, kept] if compute_entropy else None, None
+
+    return OnCPU
+
+
+def _per_token(
+    model: Any,
+    input_ids: Any,
+    real: Any,
+    labels_of: Callable[[tuple[int, ...]], list[int]],
+    temperature: float,
+) -> tuple[Any, Any]:
+    """Log-probability and entropy of every learnt token in its place, 0 elsewhere.
+
+    `input_ids` and `real` have shape (rows, tokens), padded on both sides; so have the results.
+    """
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    rows = [ids[mask] for ids, mask in zip(input_ids, real, strict=True)]
+    targets = [torch.tensor(labels_of(tuple(row.tolist()))) for row in rows]
+    log_probs, entropy, *_ = scored(
+        model,
+        pad_sequence(rows, batch_first=True),
+        pad_sequence(targets, batch_first=True, padding_value=-100),
+        temperature,
+    )
+    places = torch.zeros_like(real)
+    places[real] = torch.cat(targets) != -100
+    empty = log_probs.new_zeros(input_ids.shape)
+    return empty.masked_scatter(places, log_probs), empty.masked_scatter(places, entropy)
+
+
 def shared_prefix(input_ids: Any, labels: Any) -> int:
     """The length of the rows' common prefix, short of the first token that predicts a label."""
     same = ((input_ids == input_ids[:1]) & (labels == -100)).all(0)

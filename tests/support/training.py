@@ -1,8 +1,24 @@
-"""Runs of GRPO that are cut off and resumed, and what of their logs must come out the same."""
+"""A player with canned replies for GRPO, and its runs that are cut off and resumed."""
 
 import pytest
 
+from sauda.train.self_play import Sampled
 from sauda.train.stages import grpo
+
+
+class Bidder:
+    """Replies in its own way, the move the same: as canonical text, or with spaces."""
+
+    def __init__(self, tokenizer, *texts):
+        self.tokenizer, self.texts = tokenizer, texts
+
+    def batch(self, chats, seeds, schemas):
+        turns = [sum(m["role"] == "assistant" for m in chat) for chat in chats]
+        return [self.sampled(self.texts[n % len(self.texts)]) for n in turns]
+
+    def sampled(self, text):
+        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return Sampled(text, "canned", len(ids), "object", ids=tuple(ids))
 
 
 def resumed(config, folder, step, monkeypatch):

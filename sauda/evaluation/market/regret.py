@@ -120,8 +120,9 @@ class Judged:
         for state, values, move, cost in zip(self.states, self.values, moves, regret, strict=True):
             best = values.best(state.obs)
             parts[_fault(best, move)] += float(cost) / len(regret)
-            if isinstance(best, Offer) and isinstance(move, Offer) and state.turn + 1 >= self.late:
-                errors.append(100 * abs(move.price - best.price) / state.obs.reservation)
+            error = values.price_error(move, state.obs)
+            if error is not None and state.turn + 1 >= self.late:
+                errors.append(error)
         mean, low, high = mean_interval(regret)
         return {
             "n": len(regret),

@@ -32,7 +32,7 @@ def entry(file: str) -> Entry:
     for known in FILES:
         if known.file == file:
             return known
-    if re.fullmatch(r"training/(sft|distill|grpo|dpo)(-[\w.-]+)?\.json", file):
+    if re.fullmatch(r"training/(sft|distill|moves|grpo|dpo)(-[\w.-]+)?\.json", file):
         stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
         game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
         seed = re.search(r"-seed(\d+)\.json$", file)

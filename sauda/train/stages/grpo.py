@@ -12,7 +12,7 @@ among all.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import write
 from sauda.train import stage
-from sauda.train.losses import scored
+from sauda.train.losses import grpo_on_cpu
 from sauda.train.model import Base, tokenizer_of, trainable
 from sauda.train.run import LOGGED, Heartbeat, Run, Stopped, option
 from sauda.train.self_play import Learner, as_sequence, prompt_ids
@@ -36,8 +36,7 @@ STAGE = "grpo"
 # reward_std is the sample's.
 GAME_FIGURES = ("reward_min", "reward_max", "reward_group_std", "valid_rate", "agreement_rate")
 GRPO_LOGGED = (
-    *LOGGED, "reward", *GAME_FIGURES, "frac_reward_zero_std", "kl", "completions/mean_length",
-    "step_time",
+    *LOGGED, "reward", "frac_reward_zero_std", "kl", "completions/mean_length", "step_time",
 )  # fmt: skip
 
 
@@ -71,6 +70,8 @@ class Config:
     copies = 1  # of the weights beside those that learn: the player's
     game = "bazaar"
     turns_per_game = 0  # that are learnt, each a sequence of its own; 0 learns a game as one
+    groups_per_game = 1  # whose prompts name the same game
+    scale_rewards = "group"  # whose standard deviation divides an advantage
 
     @property
     def sequences_per_prompt(self) -> int:
@@ -109,13 +110,23 @@ TURNS = 4  # the stream that draws which turns are learnt
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
     """Run the stage to its end; see `stage.train`. Raises ValueError where groups do not fit."""
+    check(config)
+    return stage.train(STAGE, config, folder, resume, prepare)
+
+
+def check(config: Config) -> None:
+    """Raise ValueError where a step's groups do not fit in passes of the same size."""
     sequences = config.prompts_per_step * config.sequences_per_prompt
-    if config.num_generations < 2 or sequences % config.per_device_train_batch_size:
+    if (
+        config.num_generations < 2
+        or sequences % config.per_device_train_batch_size
+        or config.prompts_per_step % config.groups_per_game
+    ):
         raise ValueError(
-            f"a group has at least 2 games, and a step's {sequences} sequences are learnt in "
+            f"a group has at least 2 members, a game {config.groups_per_game} of the step's "
+            f"{config.prompts_per_step} groups, and a step's {sequences} sequences are learnt in "
             f"passes of the same size, not of {config.per_device_train_batch_size}"
         )
-    return stage.train(STAGE, config, folder, resume, prepare)
 
 
 def instances(config: Config) -> list[tuple[str, int]]:
@@ -126,19 +137,25 @@ def instances(config: Config) -> list[tuple[str, int]]:
     chosen: list[tuple[str, int]] = []
     seed = config.first_seed
     while len(chosen) < config.max_steps * config.prompts_per_step:
-        name = config.tasks[len(chosen) % len(config.tasks)]
+        name = config.tasks[len(chosen) // config.groups_per_game % len(config.tasks)]
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds for {config.max_steps} steps")
         if config.game == "arena" or not is_unseen_game(get_task(name), seed, config.unseen_seller):
-            chosen.append((name, seed))
+            chosen += [(name, seed)] * config.groups_per_game
         seed += 1
     return chosen
 
 
-def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage.Prepared:
+def prepare(
+    config: Config,
+    run: Run,
+    base: Base,
+    heartbeat: Heartbeat,
+    rollout: "type[Games] | None" = None,
+) -> stage.Prepared:
     """TRL's trainer, whose rollout plays games; see `stage.train`."""
     from datasets import Dataset
-    from trl import GRPOConfig
+    from trl import GRPOConfig, GRPOTrainer
 
     chosen = instances(config)
     adapter = stage.init_adapter(config)
@@ -152,15 +169,20 @@ def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage
         max_completion_length=None,
         temperature=config.temperature,
         beta=config.beta,
+        scale_rewards=config.scale_rewards,
         shuffle_dataset=False,
     )
     sampling = Sampling(config.temperature, top_p=1.0, max_new_tokens=config.max_new_tokens)
-    games = Games(config, run, Learner(network, tokenizer, base, sampling), heartbeat)
+    learner = Learner(network, tokenizer, base, sampling)
+    games = (rollout or Games)(config, run, learner, heartbeat)
     names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in chosen]
-    trainer = _trainer(base.device == "cpu", games)(
+    trainer_class = grpo_on_cpu(lambda ids: games.labels[ids])
+    if base.device != "cpu":
+        trainer_class = GRPOTrainer
+    trainer = trainer_class(
         model=network,
         args=arguments,
-        reward_funcs=[grade],
+        reward_funcs=[games.reward],
         train_dataset=Dataset.from_dict({"prompt": names}),
         processing_class=tokenizer,
         rollout_func=games,
@@ -175,15 +197,8 @@ def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage
         stage.without_printer(trainer),
         config.max_steps,
         lambda: {"games": about, "sample": json.loads(games.first.read_text("utf-8"))},
-        GRPO_LOGGED,
+        (*GRPO_LOGGED, *games.FIGURES),
     )
-
-
-def grade(grade: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any):
-    """TRL's reward function: the grade of each game; logs the figures of the step's games."""
-    for name in GAME_FIGURES:
-        log_metric(name, float(columns[name][0]))
-    return list(grade)
 
 
 def agreed(game: ModelGame) -> bool:
@@ -198,12 +213,28 @@ def agreed(game: ModelGame) -> bool:
     return bool(past) and past[-1].price is not None
 
 
+def holds_move(turn: ModelTurn) -> bool:
+    """Whether the reply of a turn holds a move."""
+    return not isinstance(turn.parsed.proposal, IllegalAction | arena.Malformed)
+
+
+def reward_figures(rewards: np.ndarray) -> dict[str, float]:
+    """The lowest and highest reward and the spread; `rewards` has shape (groups, members)."""
+    return {
+        "reward_min": float(rewards.min()),
+        "reward_max": float(rewards.max()),
+        "reward_group_std": float(rewards.std(axis=1).mean()),
+    }
+
+
 class Games:
     """TRL's rollout function: a prompt names an instance, which the learner plays to its end.
 
     Raises Stopped where for `patience` steps the games of each group all earned the same, so that
     there is nothing to learn from.
     """
+
+    FIGURES = GAME_FIGURES  # of a step, in the log beside TRL's
 
     def __init__(self, config: Config, run: Run, learner: Learner, heartbeat: Heartbeat) -> None:
         self.config, self.learner, self.heartbeat = config, learner, heartbeat
@@ -215,45 +246,63 @@ class Games:
         step = trainer.state.global_step
         self.heartbeat.status = f"step {step + 1} of {self.config.max_steps}, playing"
         self.learner.refresh()
-        games = []
-        for prompt in prompts[:: self.config.sequences_per_prompt]:
-            name, seed = prompt[-1]["content"].split()
-            salts = ((step + 1, number) for number in range(self.config.num_generations))
-            games += [new_game(get_task(name), int(seed), salt) for salt in salts]
-        play_games(games, self.learner.player_spec(self.config.constrained))
-        figures = self.figures(games)
+        named = [
+            prompt[-1]["content"].split() for prompt in prompts[:: self.config.sequences_per_prompt]
+        ]
+        games = self.play([(name, int(seed)) for name, seed in named], step)
+        rewards = self.rewards(games)
+        figures = self.figures(games, np.array(rewards).reshape(-1, self.config.num_generations))
         self.heartbeat.status = (
-            f"step {step + 1} of {self.config.max_steps}, mean grade "
-            f"{np.mean([game.grade for game in games]):.3f}, learning"
+            f"step {step + 1} of {self.config.max_steps}, mean reward {np.mean(rewards):.3f}, "
+            "learning"
         )
         columns = {name: [x] * len(prompts) for name, x in figures.items()}
+        each = len(prompts) // len(games)
+        columns["earned"] = [reward for reward in rewards for _ in range(each)]
         return self.sequences(games, step) | columns
 
-    def figures(self, games: Sequence[ModelGame]) -> dict[str, float]:
-        """The GAME_FIGURES of a step, which stand in the log beside the mean grade."""
-        grades = np.array([game.grade for game in games]).reshape(-1, self.config.num_generations)
-        spread = grades.std(axis=1)
-        self.equal_steps = 0 if np.ptp(grades, axis=1).any() else self.equal_steps + 1
-        if self.equal_steps >= self.config.patience:
-            raise Stopped(
-                f"for {self.equal_steps} steps the games of every group earned the same, "
-                f"{grades.mean():.3f} on average: nothing tells a good game from a bad one. "
-                "Train SFT first, or play under a grammar with --constrained"
-            )
+    def play(self, instances: Sequence[tuple[str, int]], step: int) -> list[ModelGame]:
+        """Play the games of all groups to their ends, a group after the other."""
+        salts = [(step + 1, number) for number in range(self.config.num_generations)]
+        games = [new_game(get_task(name), seed, salt) for name, seed in instances for salt in salts]
+        play_games(games, self.learner.player_spec(self.config.constrained))
+        return games
+
+    def rewards(self, games: Sequence[ModelGame]) -> list[float]:
+        """What each game earned: its grade."""
+        return [game.grade for game in games]
+
+    def reward(
+        self, earned: Sequence[float], log_metric: Callable[[str, float], None], **columns: Any
+    ) -> list[float]:
+        """TRL's reward function: what was earned; logs the step's figures."""
+        for name in self.FIGURES:
+            if columns[name][0] is not None:
+                log_metric(name, float(columns[name][0]))
+        return list(earned)
+
+    def figures(self, games: Sequence[ModelGame], rewards: np.ndarray) -> dict[str, float | None]:
+        """The FIGURES of a step, None for one that it has not; `rewards`: (groups, members)."""
+        self.check_spread(rewards)
         replies = [turn for game in games for turn in game.turns]
-        broken = (IllegalAction, arena.Malformed)
-        moves = [not isinstance(turn.parsed.proposal, broken) for turn in replies]
-        return {
-            "reward_min": float(grades.min()),
-            "reward_max": float(grades.max()),
-            "reward_group_std": float(spread.mean()),
-            "valid_rate": sum(moves) / len(moves),
+        return reward_figures(rewards) | {
+            "valid_rate": sum(map(holds_move, replies)) / len(replies),
             "agreement_rate": sum(map(agreed, games)) / len(games),
         }
 
+    def check_spread(self, rewards: np.ndarray) -> None:
+        """Raise Stopped where for `patience` steps each group earned the same."""
+        self.equal_steps = 0 if np.ptp(rewards, axis=1).any() else self.equal_steps + 1
+        if self.equal_steps >= self.config.patience:
+            raise Stopped(
+                f"for {self.equal_steps} steps the games of every group earned the same, "
+                f"{rewards.mean():.3f} on average: nothing tells a good game from a bad one. "
+                "Train SFT first, or play under a grammar with --constrained"
+            )
+
     def sequences(self, games: Sequence[ModelGame], step: int) -> dict[str, list[Any]]:
         """The games as TRL's rollout returns them: prompts, completions, masks of the learnt."""
-        tokenizer, each = self.learner.tokenizer, max(1, self.config.turns_per_game)
+        tokenizer = self.learner.tokenizer
         parts = [part for i, game in enumerate(games) for part in self.parts(game, (step, i))]
         rows = [as_sequence(part, tokenizer) for part in parts]
         self.labels = {tuple(row["input_ids"]): row["labels"] for row in rows}
@@ -267,7 +316,6 @@ class Games:
             "completion_ids": [row["input_ids"][start:] for row, start in pairs],
             "env_mask": [[int(x != -100) for x in row["labels"][start:]] for row, start in pairs],
             "logprobs": None,
-            "grade": [game.grade for game in games for _ in range(each)],
         }
 
     def parts(self, game: ModelGame, salt: tuple[int, int]) -> list[Sequence[ModelTurn]]:
@@ -277,63 +325,3 @@ class Games:
             return [game.turns]
         rng = np.random.default_rng([self.config.seed, TURNS, *salt])
         return [[game.turns[i]] for i in rng.choice(had, turns, replace=had < turns)]
-
-
-def _trainer(on_cpu: bool, games: Games) -> Any:
-    """TRL's GRPOTrainer, on a CPU with log-probabilities by `scored`."""
-    import torch
-    from trl import GRPOTrainer
-
-    if not on_cpu:
-        return GRPOTrainer
-
-    class OnCPU(GRPOTrainer):
-        def _get_per_token_logps_and_entropies(
-            self,
-            model: Any,
-            input_ids: Any,
-            attention_mask: Any,
-            logits_to_keep: int,
-            batch_size: int | None = None,
-            compute_entropy: bool = False,
-            **_: Any,
-        ) -> tuple[Any, Any, None]:
-            """Zero wherever nothing is learnt, which the loss leaves out anyway."""
-            size = batch_size or len(input_ids)
-            parts = [
-                _per_token(model, ids, mask.bool(), games.labels, self.temperature)
-                for ids, mask in zip(input_ids.split(size), attention_mask.split(size), strict=True)
-            ]
-            log_probs, entropies = map(torch.cat, zip(*parts, strict=True))
-            kept = slice(-logits_to_keep, None)
-            return log_probs[:, kept], entropies[:, kept] if compute_entropy else None, None
-
-    return OnCPU
-
-
-def _per_token(
-    model: Any,
-    input_ids: Any,
-    real: Any,
-    labels: Mapping[tuple[int, ...], list[int]],
-    temperature: float,
-) -> tuple[Any, Any]:
-    """Log-probability and entropy of every learnt token in its place, 0 elsewhere.
-
-    `input_ids` and `real` have shape (rows, tokens), padded on both sides; so have the results.
-    """
-    import torch
-    from torch.nn.utils.rnn import pad_sequence
-
-    rows = [ids[mask] for ids, mask in zip(input_ids, real, strict=True)]
-    targets = [torch.tensor(labels[tuple(row.tolist())]) for row in rows]
-    log_probs, entropy, *_ = scored(
-        model,
-        pad_sequence(rows, batch_first=True),
-        pad_sequence(targets, batch_first=True, padding_value=-100),
-        temperature,
-    )
-    places = torch.zeros_like(real)
-    places[real] = torch.cat(targets) != -100
-    empty = log_probs.new_zeros(input_ids.shape)
-    return empty.masked_scatter(places, log_probs), empty.masked_scatter(places, entropy)

@@ -15,9 +15,9 @@ from sauda.records.splits import is_unseen_game
 from sauda.train import stage
 from sauda.train.model import find_base, tokenizer_of, trainable
 from sauda.train.run import Heartbeat, Run, Stopped
-from sauda.train.self_play import Learner, Sampled, as_sequence, prompt_ids
+from sauda.train.self_play import Learner, as_sequence, prompt_ids
 from sauda.train.stages import grpo
-from tests.support.training import games_of, resumed
+from tests.support.training import Bidder, games_of, resumed
 
 pytestmark = pytest.mark.xdist_group("model")
 TOY = grpo.Config(
@@ -32,21 +32,6 @@ TOY = grpo.Config(
     acceptance_prompts=3,
     threads=1,
 )
-
-
-class Bidder:
-    """Replies in its own way, the move the same: as canonical text, or with spaces."""
-
-    def __init__(self, tokenizer, *texts):
-        self.tokenizer, self.texts = tokenizer, texts
-
-    def batch(self, chats, seeds, schemas):
-        turns = [sum(m["role"] == "assistant" for m in chat) for chat in chats]
-        return [self.sampled(self.texts[n % len(self.texts)]) for n in turns]
-
-    def sampled(self, text):
-        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return Sampled(text, "canned", len(ids), "object", ids=tuple(ids))
 
 
 @pytest.fixture(scope="module")
