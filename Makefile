@@ -24,7 +24,7 @@ quick: .venv/ready
 # Every stage with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for stage in pilot sft grpo dpo; do \
+	for stage in pilot sft distill grpo dpo; do \
 	  resume=$$([ ! -e "$(RUNS)/$$stage/run.json" ] || echo --resume); \
 	  $(BIN)/python -m sauda train $$stage --out "$(RUNS)/$$stage" $$resume || exit; \
 	done

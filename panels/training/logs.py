@@ -118,6 +118,9 @@ class Log:
         return any(row.get(metric.name) is not None for row in self.rows_of(metric))
 
 
+TITLES = {"distill": "Distillation", "moves": "GRPO on moves"}
+
+
 def recorded(run: Artifact) -> Log:
     """The log of one of our runs."""
     data = run.data
@@ -126,7 +129,8 @@ def recorded(run: Artifact) -> Log:
     game = "arena" if any(task in ARENA_TASKS for task in tasks) else "bazaar"
     place = " in the arena" if game == "arena" else ""
     log = [row.as_json() for row in data.log]
-    name = f"{data.stage.upper()}{place}, {data.base.name}"
+    title = TITLES.get(data.stage, data.stage.upper())
+    name = f"{title}{place}, {data.base.name}"
     return Log(name, data.stage, log, _evaluations(data), data.resumed, game=game)
 
 

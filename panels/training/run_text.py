@@ -68,6 +68,11 @@ def _training_data(run: Artifact) -> Markup:
         seeds = f"seeds {games.first_seed:,} to {games.last_seed:,}"
         note = f"{groups:,} groups of {games.num_generations}; {seeds}"
         return stat(f"{groups * games.num_generations:,}", "games played", note=note)
+    if rounds := data.rounds:
+        deals, own = sum(r.rows for r in rounds), sum(r.own for r in rounds)
+        states = sum(r.completions for r in rounds)
+        note = f"of {deals:,} deals in {len(rounds)} rounds; in {own / states:.0%} it moved itself"
+        return stat(f"{states:,}", "labelled states", note=note)
     if pairs := data.pairs:
         source = f"searched for {pairs.seconds / 60:.0f} min; grades {pairs.gap:.3f} apart"
         return stat(f"{pairs.n:,}", "pairs of replies", note=source)
@@ -81,6 +86,11 @@ def mix(run: Artifact) -> Markup:
         parts = {"task": rows.task, "move": rows.moves, "register": rows.speech_register}
     elif games := run.data.games:
         parts = {"task, groups": games.task}
+    elif rounds := run.data.rounds:
+        parts = {
+            f"round {number}, {each.teacher_turns:.0%} of the turns the teacher's": each.task
+            for number, each in enumerate(rounds, 1)
+        }
     elif pairs := run.data.pairs:
         parts = {"task": pairs.task, "move of the better reply": pairs.moves}
         parts |= {"judge": pairs.judge}

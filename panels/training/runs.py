@@ -24,8 +24,8 @@ from panels.ui.downloads import offered, text_file
 from panels.ui.look import QUIET, heading, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import to_csv
+from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact
-from sauda.train import ARENA, STAGES
 
 NOTHING = Markup("")
 STACKS = ("training-left", "training-right")  # ids of the two stacks of panels
@@ -110,10 +110,11 @@ def build() -> None:
     gr.HTML(
         heading(
             "Language models",
-            "SFT copies a teacher, GRPO plays for the grade, DPO learns from pairs of replies.",
+            "SFT copies a teacher, distillation learns a better one's moves in its own games, GRPO "
+            "plays for the grade, DPO learns from pairs of replies.",
         )
     )
-    loaded = {name: load_or_say(f"training/{name}.json") for name in (*STAGES, *ARENA)}
+    loaded = {name: load_or_say(f"training/{name}.json") for name in training_runs()}
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     published, no_published = load_or_say("published.json")
     if runs:

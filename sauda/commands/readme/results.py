@@ -2,10 +2,11 @@
 
 from sauda.commands.readme.speeds import speeds
 from sauda.commands.readme.tables import markdown, spanned
+from sauda.records.kinds import training_runs
 from sauda.records.schemas.evaluation import Row
 from sauda.records.schemas.training import TrainingRun
 from sauda.records.store import ROOT, load
-from sauda.train import ARENA, STAGES
+from sauda.train import ARENA
 
 
 def results() -> str:
@@ -71,7 +72,7 @@ def _training() -> list[tuple[str, str, str, str]]:
 
 def recorded() -> list[str]:
     """The runs of training that are recorded, in their order."""
-    return [name for name in (*STAGES, *ARENA) if (ROOT / f"training/{name}.json").exists()]
+    return [name for name in training_runs() if (ROOT / f"training/{name}.json").exists()]
 
 
 def _learnt(run: TrainingRun) -> str:
@@ -80,4 +81,6 @@ def _learnt(run: TrainingRun) -> str:
         return f"{run.rows.completions:,} moves"
     if run.pairs is not None:
         return f"{run.pairs.n:,} pairs"
+    if run.rounds is not None:
+        return f"{sum(r.completions for r in run.rounds):,} labelled states"
     return f"{sum(run.games.task.values()) * run.games.num_generations:,} games"

@@ -151,8 +151,9 @@ def base_weights(base: str) -> Weights:
     folder = Path(base)
     if not folder.is_dir():
         return from_hub(base)
-    files = sorted(folder.glob("*.safetensors"))
-    return Weights(folder, "+".join(sha256(file)[:16] for file in files), str(folder))
+    hashes = [sha256(file) for file in sorted(folder.glob("*.safetensors"))]
+    digest = hashes[0] if len(hashes) == 1 else "+".join(part[:16] for part in hashes)
+    return Weights(folder, digest, str(folder))
 
 
 def adapter_folder(name: str) -> Path | None:

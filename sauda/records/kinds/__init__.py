@@ -23,6 +23,12 @@ def amount(kind: str, config: Mapping[str, Any], data: Record) -> str:
     return f"{check.amount(config, data):,} {check.unit}"
 
 
+def training_runs() -> list[str]:
+    """The names of the registered runs of training, in the order of their stages."""
+    files = (known.file for known in FILES if known.kind == "training_run/1")
+    return [file.removeprefix("training/").removesuffix(".json") for file in files]
+
+
 def entry(file: str) -> Entry:
     """The registered line on `file`; raises ArtifactError for a file it does not know.
 

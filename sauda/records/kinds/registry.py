@@ -244,6 +244,13 @@ KINDS: Mapping[str, Kind] = {
                     "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
                 ),
                 File(
+                    "training/distill.json",
+                    "train distill",
+                    "Training",
+                    "The log of Sauda's learning from the pilot's labels of its own games, what "
+                    "each round played, its gate",
+                ),
+                File(
                     "training/grpo.json",
                     "train grpo",
                     "Training",

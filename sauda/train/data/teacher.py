@@ -256,17 +256,23 @@ def replies(
 ) -> Iterator[tuple[list[int], list[int]]]:
     """For each reply in a conversation, the tokens read since the last one, and its own.
 
-    A reply's tokens include what the chat template writes after it.
+    A reply's tokens include what the chat template writes after it. Raises ValueError where a
+    prompt does not begin with all that was written before it.
     """
-    length = 0
+    before: list[int] = []
     for end in range(3, len(messages) + 1, 2):
         chat, upto = messages[: end - 1], messages[:end]
         prompt = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
         whole = tokenizer.apply_chat_template(upto, tokenize=False)
         read = tokenizer(prompt, add_special_tokens=False)["input_ids"]
         reply = tokenizer(whole[len(prompt) :], add_special_tokens=False)["input_ids"]
-        yield read[length:], reply
-        length = len(read) + len(reply)
+        if read[: len(before)] != before:
+            raise ValueError(
+                "a conversation is to grow by whole turns, and under this chat template a later "
+                "prompt changes an earlier turn"
+            )
+        yield read[len(before) :], reply
+        before = [*read, *reply]
 
 
 def grouped(lengths: Sequence[int], batch: int, rng: np.random.Generator) -> list[int]:
