@@ -57,6 +57,10 @@ VALID_RATE = Metric(
     "valid_rate", "valid replies", "share of replies with a legal action", share=True
 )
 GRADES = (EVALUATION, REWARD)
+REGRET_THERE = Metric(
+    "regret", "regret of its moves", "grade given away, fixed positions", noisy=False
+)
+OF_CHECKPOINTS = (EVALUATION, REGRET_THERE)
 ZERO_STD = Metric("frac_reward_zero_std", "zero reward std", "share of groups", share=True)
 AGREEMENT_RATE = Metric("agreement_rate", "agreement rate", "share of games", share=True)
 KL = Metric("kl", "KL to the initial model", "nats a token")
@@ -66,10 +70,12 @@ LENGTH = Metric(
 
 METRICS: Mapping[str, tuple[Metric, ...]] = {
     "sft": (SFT_LOSS, TOKEN_ACCURACY, EVALUATION, LEARNING_RATE, GRAD_NORM, ENTROPY),
-    "distill": (DISTILL_LOSS, TOKEN_ACCURACY, EVALUATION, LEARNING_RATE, GRAD_NORM, ENTROPY),
+    "distill": (
+        DISTILL_LOSS, EVALUATION, REGRET_THERE, TOKEN_ACCURACY, LEARNING_RATE, GRAD_NORM, ENTROPY,
+    ),
     "moves": (
-        EVALUATION, REGRET, PRICE_ERROR, REWARD_STD, VALID_RATE, LEARNING_RATE, LOSS, GRAD_NORM,
-        ENTROPY,
+        EVALUATION, REGRET_THERE, REGRET, PRICE_ERROR, REWARD_STD, VALID_RATE, LEARNING_RATE, LOSS,
+        GRAD_NORM, ENTROPY,
     ),
     "grpo": (
         REWARD, REWARD_STD, ZERO_STD, VALID_RATE, AGREEMENT_RATE, LEARNING_RATE, LOSS, GRAD_NORM,
@@ -111,7 +117,7 @@ class Log:
 
     def rows_of(self, metric: Metric) -> Sequence[Row]:
         """The rows that may hold `metric`."""
-        return self.evaluations if metric is EVALUATION else self.rows
+        return self.evaluations if metric in OF_CHECKPOINTS else self.rows
 
     def holds(self, metric: Metric) -> bool:
         """Whether any row holds `metric`."""
@@ -142,6 +148,7 @@ def _evaluations(data: TrainingRun) -> list[Row]:
         tokens, seconds = at.get(evaluation.step, (None, None))
         row = {"step": evaluation.step, "num_tokens": tokens, "seconds": seconds}
         row |= {"grade": evaluation.reward, "grade_low": evaluation.low}
+        row |= {"regret": evaluation.regret and evaluation.regret.mean}
         rows.append(row | {"grade_high": evaluation.high, "grade_n": evaluation.n})
     return rows
 

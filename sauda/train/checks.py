@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, Offer, arena, get_task
+from sauda.evaluation.market.regret import Config as Positions
+from sauda.evaluation.market.regret import Judged, by_pilot
 from sauda.games import GAMES
 from sauda.games.bazaar.prompt import shown
 from sauda.llm.backends.model import Model
@@ -31,6 +33,7 @@ from sauda.train.run import Run, append
 
 TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # of the acceptance check
 EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
+POSITIONS_A_GAME = 5  # of a checkpoint, in which its moves are judged
 FIRST_EVAL_SEED = 48_000  # of the training split; no stage trains on seeds from here on
 LONGEST_RUN = 3  # of the same word
 LEAST_VALID = 0.95  # share of replies that must hold a move
@@ -143,8 +146,10 @@ def evaluate_checkpoints(
 ) -> list[dict[str, Any]]:
     """The mean grade of every checkpoint's adapter over `games` games, with its 95 % interval.
 
-    `load_adapter` gives the model with the adapter of a folder. Each result is on disk before the
-    next adapter plays, and is not measured again.
+    A buyer's moves are also judged by the pilot's values in POSITIONS_A_GAME times as many fixed
+    positions: their regret, and the error of prices. `load_adapter` gives the model with the
+    adapter of a folder. Each result is on disk before the next adapter plays, and is not measured
+    again.
     """
     if not games:
         return []
@@ -152,11 +157,17 @@ def evaluate_checkpoints(
     results = {row["step"]: row for row in read_lines(file)}
     seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_EVAL_SEED][:games]
     steps = [int(kept.name) for kept in run.snapshots.glob("*") if kept.name.isdigit()]
+    judged = None
     for step in sorted(set(steps) - results.keys()):
         say(f"playing {games} games with the adapter of step {step}")
+        player = PlayerSpec(load_adapter(run.snapshots / str(step)))
         played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in seeds]
-        play_games(played, PlayerSpec(load_adapter(run.snapshots / str(step))))
+        play_games(played, player)
         mean, low, high = mean_interval(np.array([each.grade for each in played]))
         results[step] = {"step": step, "n": games, "reward": mean, "low": low, "high": high}
+        if game == "bazaar":
+            judged = judged or Judged.of(Positions(states=POSITIONS_A_GAME * games), by_pilot)
+            figures = judged.of_model(player)
+            results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         append(file, results[step])
     return [results[step] for step in sorted(results)]

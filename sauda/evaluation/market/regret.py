@@ -24,7 +24,9 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.llm.registry import get_policy
+from sauda.games.bazaar import BAZAAR
+from sauda.llm.registry import PlayerSpec, get_policy
+from sauda.llm.turn import in_batches, take_turns
 from sauda.policies.belief.buyer import belief_buyer, values_against
 from sauda.policies.move_values import MoveValues
 from sauda.policies.pilot.buyer import trained
@@ -33,6 +35,8 @@ from sauda.policies.unsteady import Unsteady
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.statistics import mean_interval
 
+Action = Offer | Accept | WalkAway
+BATCH = 40  # positions to which a model replies together
 BIG = 0.02  # regret from which a move counts as a mistake
 
 
@@ -102,13 +106,16 @@ class Judged:
         return cls(positions, [judge(state.obs) for state in positions], config.late)
 
     def figures(self, policy: Policy | str) -> dict[str, Any]:
-        """The regret of a policy, or of the one of that name, over all positions.
+        """`figures_of` the moves of a policy, or of the one of that name."""
+        return self.figures_of([self._move(policy, state) for state in self.states])
+
+    def figures_of(self, moves: Sequence[Action | None]) -> dict[str, Any]:
+        """The regret of moves, one in each position, None for a reply without a move.
 
         A mean regret with its interval; the part of it in offers above and below the best price, in
         missed walks and in other moves; the error of prices from turn `late` on, percent of the
         limit, None without any; how many moves were none.
         """
-        moves = [self._move(policy, state) for state in self.states]
         regret = np.array(
             [
                 values.regret(WalkAway() if move is None else move)
@@ -134,7 +141,21 @@ class Judged:
             "no_move": sum(move is None for move in moves),
         }
 
-    def _move(self, policy: Policy | str, state: State) -> Offer | Accept | WalkAway | None:
+    def of_model(self, player: PlayerSpec) -> dict[str, Any]:
+        """`figures_of` the moves of a language model, its replies in batches of BATCH."""
+        seat, moves = player.seat(BAZAAR), []
+        for start in range(0, len(self.states), BATCH):
+            batch = self.states[start : start + BATCH]
+            turns = take_turns(
+                [seat] * len(batch),
+                [state.obs for state in batch],
+                [lambda attempt, state=state: state.seed for state in batch],
+                in_batches(player.generate),
+            )
+            moves += [turn.action for turn in turns]
+        return self.figures_of(moves)
+
+    def _move(self, policy: Policy | str, state: State) -> Action | None:
         task = get_task(state.task)
         player = get_policy(task, policy) if isinstance(policy, str) else policy
         try:
@@ -143,7 +164,7 @@ class Judged:
             return None
 
 
-def _fault(best: Offer | Accept | WalkAway, move: Offer | Accept | WalkAway | None) -> str:
+def _fault(best: Action, move: Action | None) -> str:
     """The part of the regret that a move belongs to."""
     if isinstance(best, WalkAway):
         return "missed_walk"

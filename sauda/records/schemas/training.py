@@ -96,6 +96,16 @@ class CheckpointEvaluation(Record):
     reward: FiniteFloat = Field(description="mean grade")
     low: FiniteFloat = Field(description="lower end of its 95 % interval")
     high: FiniteFloat = Field(description="upper end of its 95 % interval")
+    regret: Interval | None = Field(
+        None,
+        description="bazaar: mean regret of its moves in five fixed positions a game, by the "
+        "pilot's values",
+    )
+    price_error: StepMetric = Field(
+        None,
+        description="mean distance of its offers there from the best price from the third turn "
+        "on, % of the limit",
+    )
 
 
 class RunBase(Record):
