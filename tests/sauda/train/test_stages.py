@@ -24,6 +24,7 @@ from sauda.evaluation.verification.verify import verify
 from sauda.games.bazaar.prompt import LETTERS, parse, render, shown, unit
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.model import TRAINED, CannotLoad, load
+from sauda.llm.buyer.lines import LINES, situation
 from sauda.llm.registry import player_spec
 from sauda.llm.types import Reply
 from sauda.records import store
@@ -32,7 +33,6 @@ from sauda.records.splits import SPLITS
 from sauda.train import run as runs
 from sauda.train import stage
 from sauda.train.checks import fault_in
-from sauda.train.data.lines import LINES, situation
 from sauda.train.data.teacher import (
     DataConfig,
     Mix,

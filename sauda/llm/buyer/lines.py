@@ -1,7 +1,7 @@
-"""The teacher's lines by register and situation; # stands for the price.
+"""A buyer's lines by register and situation; # stands for the price.
 
-They are short, because every token of them is learnt beside the price. They hold no digit and no
-other price, because the parser refuses a move whose words contradict it.
+SFT learns them beside the price, so they are short. They hold no digit and no other price, because
+the parser refuses a move whose words contradict it.
 """
 
 from collections.abc import Mapping

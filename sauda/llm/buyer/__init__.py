@@ -1,0 +1,1 @@
+"""A buyer's words: its lines, and the step that puts a decided move into words."""
