@@ -248,7 +248,7 @@ def _trainer() -> Any:
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch=None
         ) -> Any:
-            batch = _batch(inputs["rows"])
+            batch = collated(inputs["rows"])
             losses, entropy, hits = soft_cross_entropy(model, *batch[:4])
             weights = batch[4]
             self.num_tokens += sum(len(row["input_ids"]) for row in inputs["rows"])
@@ -265,7 +265,7 @@ def _trainer() -> Any:
     return DistillTrainer
 
 
-def _batch(rows: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
+def collated(rows: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
     """Token ids, places of labels, choices, their probabilities, and the labels' weights."""
     import torch
     from torch.nn.utils.rnn import pad_sequence
