@@ -35,10 +35,3 @@ class MoveValues:
     def regret(self, move: Action) -> float:
         """How much less `move` is worth than the best move, at least 0."""
         return max(self.walk, self.accept, float(self.offers.max()), self.of(move)) - self.of(move)
-
-    def price_error(self, move: Action | None, obs: Observation) -> float | None:
-        """How far an offer is from the best one, % of the limit; None where either is no offer."""
-        best = self.best(obs)
-        if isinstance(best, Offer) and isinstance(move, Offer):
-            return 100 * abs(move.price - best.price) / obs.reservation
-        return None

@@ -127,7 +127,7 @@ class Judged:
         for state, values, move, cost in zip(self.states, self.values, moves, regret, strict=True):
             best = values.best(state.obs)
             parts[_fault(best, move)] += float(cost) / len(regret)
-            error = values.price_error(move, state.obs)
+            error = price_error(values, move, state.obs)
             if error is not None and state.turn + 1 >= self.late:
                 errors.append(error)
         mean, low, high = mean_interval(regret)
@@ -162,6 +162,14 @@ class Judged:
             return player(state.obs, agent_stream(task, state.seed, task.learner, state.turn))
         except IllegalAction:
             return None
+
+
+def price_error(values: MoveValues, move: Action | None, obs: Observation) -> float | None:
+    """How far an offer is from the best one, % of the limit; None where either is no offer."""
+    best = values.best(obs)
+    if isinstance(best, Offer) and isinstance(move, Offer):
+        return 100 * abs(move.price - best.price) / obs.reservation
+    return None
 
 
 def _fault(best: Action, move: Action | None) -> str:

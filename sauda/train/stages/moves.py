@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from env import WalkAway, get_task
+from sauda.evaluation.market.regret import price_error
 from sauda.games.messages import ModelTurn
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games, play_turn
 from sauda.policies.pilot.buyer import trained
@@ -107,7 +108,7 @@ class Moves(grpo.Games):
         self.check_spread(rewards)
         replies = [game.turns[-1] for game in games]
         errors = [
-            self.values[number // self.config.num_generations].price_error(turn.action, turn.obs)
+            price_error(self.values[number // self.config.num_generations], turn.action, turn.obs)
             for number, turn in enumerate(replies)
             if turn.obs.round + 1 >= LATE
         ]

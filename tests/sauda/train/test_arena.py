@@ -65,8 +65,8 @@ def test_some_turns_of_each_game_are_learnt_with_the_grade_of_the_game(toy, tmp_
     begun = [new_game(TASK, seed, (1, n)) for seed in (7, 8) for n in range(4)]
     play_games(begun, PlayerSpec(Told(tokenizer)))
     rows = games.sequences(begun, 0)
-    assert len(rows["grade"]) == 2 * len(begun)
-    assert rows["grade"] == [game.grade for game in begun for _ in range(2)]
+    assert len(rows["prompt_ids"]) == 2 * len(begun)
+    assert games.rewards(begun) == [game.grade for game in begun]
     for i, game in enumerate(begun):
         prompts = [prompt_ids(model_turn.request.messages, tokenizer) for model_turn in game.turns]
         for k in (2 * i, 2 * i + 1):

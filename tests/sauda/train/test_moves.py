@@ -7,6 +7,7 @@ import pytest
 
 from env import Offer, get_task
 from sauda.commands.train import TOYS
+from sauda.evaluation.market.regret import price_error
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.policies.pilot.buyer import trained
@@ -75,10 +76,10 @@ def test_a_reply_earns_its_regret_by_the_pilots_values(rollout):
     assert earned == pytest.approx([-values.regret(games[0].turns[0].action)] * len(games))
     best = values.best(obs)
     assert isinstance(best, Offer)
-    assert values.price_error(best, obs) == 0
-    assert values.price_error(None, obs) is None
+    assert price_error(values, best, obs) == 0
+    assert price_error(values, None, obs) is None
     nearer = replace(best, price=best.price - round(obs.reservation / 10))
-    assert values.price_error(nearer, obs) == pytest.approx(10, abs=0.5)
+    assert price_error(values, nearer, obs) == pytest.approx(10, abs=0.5)
 
 
 def test_a_toy_learns_from_values(tmp_path):
