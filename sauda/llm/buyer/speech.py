@@ -56,9 +56,8 @@ class Line:
     refused: tuple[Refused, ...] = ()
 
 
-Speaker = Callable[
-    [Decided, int], str
-]  # the decision and a seed to a line; # may stand for the price
+# Gives a line for a decision by a seed; "#" in it stands for the move's price.
+Speaker = Callable[[Decided, int], str]
 
 
 def spoken(decided: Decided, speakers: Mapping[str, Speaker], seed: int) -> Line:
