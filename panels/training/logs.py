@@ -57,9 +57,7 @@ VALID_RATE = Metric(
     "valid_rate", "valid replies", "share of replies with a legal action", share=True
 )
 GRADES = (EVALUATION, REWARD)
-REGRET_THERE = Metric(
-    "regret", "regret of its moves", "grade given away, fixed positions", noisy=False
-)
+REGRET_THERE = Metric("regret", "regret of its moves", "mean grade given away", noisy=False)
 OF_CHECKPOINTS = (EVALUATION, REGRET_THERE)
 ZERO_STD = Metric("frac_reward_zero_std", "zero reward std", "share of groups", share=True)
 AGREEMENT_RATE = Metric("agreement_rate", "agreement rate", "share of games", share=True)

@@ -5,5 +5,5 @@ published adapter, `run.py` keeps it on disk, `checks.py` accepts it. `model.py`
 adapters, `self_play.py` lets the learner play, `data/` makes what is learnt.
 """
 
-STAGES = ("sft", "distill", "moves", "grpo", "dpo")  # in order; a Config names the adapter it trains
+STAGES = ("sft", "distill", "moves", "grpo", "dpo")  # in the order in which they are trained
 ARENA = ("sft-arena", "grpo-arena")  # runs of a lab of the GPU arena, in the same order
