@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 
 from sauda.evaluation.comparison_config import ORACLE, Config
-from sauda.llm.backends.model import SAUDA
 from sauda.llm.registry import is_model
 
 BASE = Config.baseline
-OURS = f"{BASE}+{SAUDA}"  # the stage that Sauda plays with
 STAGES: Mapping[str, str] = {
     BASE: "untrained base",
     "mini+sft": "SFT",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from panels.results.model_labels import BASE, OURS, STAGES, policy_label
+from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
-from sauda.evaluation.comparison_config import SCRIPTS
+from sauda.evaluation.comparison_config import OURS, SCRIPTS
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval
@@ -111,11 +111,10 @@ def _later_stages(comparison: Artifact, task: str) -> Iterator[str]:
 
 
 def wrapper_sentences(comparison: Artifact, task: str) -> Iterator[str]:
-    """The grade of the published steering around the first and last stage, and around no model."""
+    """The grade of the published steering around the base and around Sauda, and around no model."""
     grades = {name: columns.grade for name, columns in comparison.data.episodes[task].items()}
     alone = grades.get("null+steering")
-    stages = [name for name in STAGES if name in grades]
-    for stage in dict.fromkeys((stages[0], stages[-1]) if stages else ()):
+    for stage in (BASE, OURS):
         wrapped = grades.get(f"{stage}+steering")
         if wrapped is None or alone is None:
             continue

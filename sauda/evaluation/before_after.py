@@ -22,18 +22,16 @@ from env import (
     rollout,
     zopa_width,
 )
-from sauda.evaluation.comparison_config import BAZAAR, CLASSIC
+from sauda.evaluation.comparison_config import BAZAAR, CLASSIC, OURS
 from sauda.evaluation.comparison_config import Config as Comparison
 from sauda.evaluation.model_comparison import models_behind
 from sauda.games.bazaar import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar.prompt import parse
 from sauda.games.transcript import to_json
-from sauda.llm.backends.model import SAUDA
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.records.splits import SPLITS
 
-TRAINED = f"{Comparison.baseline}+{SAUDA}"
 SIDES = ("before", "after")
 BEST = "best"  # the largest gain of a game that ends in a deal
 PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where there is a ZOPA
@@ -45,7 +43,7 @@ class Config:
     """Which policies and games are compared: those of the model comparison's first batches."""
 
     before: str = Comparison.baseline
-    after: str = TRAINED
+    after: str = OURS
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
     episodes: int = 100  # a task and model, from the first hold-out seed
     batch: int = Comparison.batch  # games played together

@@ -23,6 +23,7 @@ CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon
 # Each stage of training, with the one whose adapter it trains further.
 PARENTS = {"mini+sft": "mini", "mini+grpo": "mini+sft", "mini+dpo": "mini+grpo"}
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
+OURS = f"mini+{SAUDA}"  # the stage that is served
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
 WRAPPED = ("constrained", "steering", "honest")
 
@@ -83,8 +84,8 @@ class Config:
         Part(BAZAAR, STAGES, 200),
         Part(BAZAAR, tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 200),
         Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
-        Part(BAZAAR, (f"mini+{SAUDA}+honest",), 200),
-        Part(BAZAAR, (f"mini+{SAUDA}+steering",), 100),
+        Part(BAZAAR, (f"{OURS}+honest",), 200),
+        Part(BAZAAR, (f"{OURS}+steering",), 100),
         Part(
             BAZAAR,
             ("null", "null+steering", "null+honest", *SCRIPTS, PILOT, BELIEF, ORACLE),

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sauda.commands.readme.tables import markdown, spanned
+from sauda.evaluation.comparison_config import OURS, Config
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 
 COMPARISON, ORACLE = "evaluation/model-comparison.json", "oracle.json"
 ARENA = "evaluation/arena-holdout.json"
 OPEN, MARKET = "bazaar/open", "arena/coalition_market"
-SAUDA, BASE = "mini+grpo", "mini"
 AS_DRAWN = "as drawn"  # the other labs as each world draws them
 
 
@@ -28,12 +28,12 @@ def headline() -> str:
 def trained_model() -> Sequence[str]:
     """The trained language model on the open market, beside its base, a script and the oracle."""
     rows = {row.policy: row for row in load(COMPARISON).data.rows if row.task == OPEN}
-    beside = (
-        f"untrained {mean(rows[BASE].grade)}, script `linear` {mean(rows['linear'].grade)}, "
-        f"informed oracle {mean(rows['oracle'].grade)}"
+    base, linear, oracle = (
+        mean(rows[name].grade) for name in (Config.baseline, "linear", "oracle")
     )
+    beside = f"untrained {base}, script `linear` {linear}, informed oracle {oracle}"
     claim = f"Sauda, the trained 135M model, buys in the open market (`{OPEN}`)"
-    return (claim, *figure(rows[SAUDA]), beside, f"`{COMPARISON}`")
+    return (claim, *figure(rows[OURS]), beside, f"`{COMPARISON}`")
 
 
 def belief_buyer() -> Sequence[str]:

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from panels.results.model_labels import OURS
 from panels.results.model_summary import rows_by_policy
 from panels.tour import tab as tour
+from sauda.evaluation.comparison_config import OURS
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 
