@@ -18,15 +18,17 @@ class DecodingBatch:
     def join(self, requests: Mapping[Hashable, ReplyRequest]) -> None:
         """Read the prompts of `requests` and add a row for each, by the key that it has there.
 
-        Raises ValueError, and adds none, where a schema makes no grammar.
+        Requests with one prompt share its reading, as the replies of a GRPO group do. Raises
+        ValueError, and adds none, where a schema makes no grammar.
         """
         rows = {key: self.decoder.row(request) for key, request in requests.items()}
-        states = [
-            self.decoder.prefill(rows[key].prompt, request.messages)
-            for key, request in requests.items()
-        ]
+        states: dict[tuple[int, ...], BatchState] = {}
+        for key, request in requests.items():
+            prompt = tuple(rows[key].prompt)
+            if prompt not in states:
+                states[prompt] = self.decoder.prefill(prompt, request.messages)
         before = [] if self._state is None else [self._state]
-        self._state = side_by_side([*before, *states])
+        self._state = side_by_side([*before, *(states[tuple(row.prompt)] for row in rows.values())])
         self.rows |= rows
 
     def sample(self) -> list[tuple[Hashable, Row]]:

@@ -116,6 +116,18 @@ def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
         assert [r.text for r in tiny_model.batch(chats, range(len(chats)))] == alone
 
 
+def test_a_prompt_that_many_rows_share_is_read_once(tiny, chats):
+    tiny_model = model(tiny, Sampling(temperature=1.0, top_p=1.0, max_new_tokens=12))
+    alone = [tiny_model(chats[0], seed).text for seed in range(4)]
+    read = []
+    prefill = tiny_model.decoder.prefill
+    tiny_model.decoder.prefill = lambda prompt, chat: read.append(chat) or prefill(prompt, chat)
+    together = tiny_model.batch([chats[0]] * 4 + [chats[1]], range(5))
+    assert [reply.text for reply in together[:4]] == alone
+    assert len(set(alone)) > 1
+    assert read == [chats[0], chats[1]]
+
+
 def test_the_seed_decides_a_reply(tiny, chats):
     tiny_model = model(tiny, Sampling(temperature=1.0, top_p=1.0, max_new_tokens=12))
     assert tiny_model(chats[0], 1) == tiny_model(chats[0], 1)
