@@ -17,7 +17,7 @@ from sauda.commands.bench import page
 from sauda.commands.bench.games import arena_speeds, full_table, game_speeds
 from sauda.commands.console import add_command
 from sauda.commands.loadtest.page_process import running_app
-from sauda.evaluation.speed import published_speeds
+from sauda.evaluation.speed import Compared, published_speeds
 from sauda.records.store import load, save
 
 NO_MODEL = "The language model's speed is left out: the run was asked for without it."
@@ -50,9 +50,9 @@ def bench(options: argparse.Namespace) -> int:
 
 def measured(only_model: bool = False, without_model: bool = False) -> dict[str, Any]:
     """The data of the bench artifact: the machine, figures, their ratios, what was left out."""
-    model_figures, left_out = ([], [NO_MODEL]) if without_model else language_model()
+    model, left_out = (Compared([], []), [NO_MODEL]) if without_model else language_model()
     if only_model:
-        return {"machine": machine(), "figures": model_figures, "ratios": [], "left_out": left_out}
+        return {"machine": machine(), **model._asdict(), "left_out": left_out}
     figures, ratios = game_speeds()
     figures += [full_table(), *arena_speeds(), page.import_of_app()]
     with running_app() as app:
@@ -61,8 +61,8 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
         else:
             figures.append(page.first_figure(app.address))
         figures.append(page.scripted_reply(app.address))
-    figures += model_figures
-    return {"machine": machine(), "figures": figures, "ratios": ratios, "left_out": left_out}
+    both = {"figures": figures + model.figures, "ratios": ratios + model.ratios}
+    return {"machine": machine(), **both, "left_out": left_out}
 
 
 def report(data: Mapping[str, Any]) -> Iterator[str]:
@@ -79,15 +79,17 @@ def report(data: Mapping[str, Any]) -> Iterator[str]:
         yield f"{row['title']}, {row['name']}: {row['median']:,} ({row['source']})"
 
 
-def language_model() -> tuple[list[dict[str, Any]], list[str]]:
-    """The language model's figures; none, with the reason, where its weights are not available."""
+def language_model() -> tuple[Compared, list[str]]:
+    """The language model's speeds, and what was left out: all of it where no weights are there."""
     from sauda.commands.bench.model import model_figures
+    from sauda.commands.bench.throughput import throughput
     from sauda.llm.backends.weights import NoWeights
 
     try:
-        return model_figures(), []
+        beside, left_out = throughput()
+        return Compared(model_figures() + beside.figures, beside.ratios), left_out
     except NoWeights as error:
-        return [], [f"The language model's speed is left out: {error}."]
+        return Compared([], []), [f"The language model's speed is left out: {error}."]
 
 
 def machine() -> dict[str, Any]:

@@ -51,53 +51,54 @@ def ways_to_play(
     """
     learner, form = get_policy(get_task(task_name), name), BATCH[name]
 
-    def alone(repetition: int) -> None:
+    def alone(repetition: int) -> int:
         for seed in seeds(repetition):
             rollout(get_task(task_name), learner, seed)
+        return episodes
 
-    def from_seeds(repetition: int) -> None:
+    def from_seeds(repetition: int) -> int:
         play_batch(games_of(task_name, seeds(repetition)), form)
+        return episodes
 
-    def drawn_at_once(repetition: int) -> None:
+    def drawn_at_once(repetition: int) -> int:
         play_batch(draw_games(task_name, drawn, np.random.default_rng(repetition)), form)
+        return drawn
 
     def seeds(repetition: int) -> range:
         return range(repetition * episodes, (repetition + 1) * episodes)
 
-    ways: dict[str, tuple[int, Callable[[int], None]]] = {
-        ALONE: (episodes, alone),
-        SEEDED: (episodes, from_seeds),
-        DRAWN: (drawn, drawn_at_once),
-    }
-    samples = interleaved(ways)
+    samples = interleaved({ALONE: alone, SEEDED: from_seeds, DRAWN: drawn_at_once})
     figures = {
         way: figure(
             f"episodes a second, {name} on {task_name}, {way}",
             "episodes/s",
             samples[way],
             task=task_name,
-            episodes=count,
+            episodes=drawn if way == DRAWN else episodes,
             cores=1,
         )
-        for way, (count, _) in ways.items()
+        for way in samples
     }
     return list(figures.values()), [ratio(figures[way], figures[ALONE]) for way in (SEEDED, DRAWN)]
 
 
 def interleaved(
-    ways: Mapping[str, tuple[int, Callable[[int], None]]], repetitions: int = REPETITIONS
+    ways: Mapping[str, Callable[[int], int]],
+    repetitions: int = REPETITIONS,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Episodes a second of each way, one sample a repetition, the ways in turn in each.
+    """Work a second of `clock` of each way, one sample a repetition, the ways in turn in each.
 
-    `ways` holds how many episodes a call plays and what plays them. A first repetition warms up.
+    A way does the work of the repetition whose number it is given, from 0, and returns how much
+    that was. A first repetition, with the last one's work, warms up.
     """
     samples: dict[str, list[float]] = {way: [] for way in ways}
     for repetition in range(-1, repetitions):
-        for way, (count, play) in ways.items():
-            start = time.perf_counter()
-            play(repetition % repetitions)
+        for way, work in ways.items():
+            start = clock()
+            done = work(repetition % repetitions)
             if repetition >= 0:
-                samples[way].append(count / (time.perf_counter() - start))
+                samples[way].append(done / (clock() - start))
     return samples
 
 

@@ -1,6 +1,7 @@
 """Speeds: a figure is its samples; published speeds stand apart."""
 
 import shutil
+import sys
 
 import pytest
 
@@ -16,6 +17,15 @@ from sauda.commands.bench.games import (
     ways_to_play,
 )
 from sauda.commands.bench.page import no_browser
+from sauda.commands.bench.throughput import (
+    NO_OPENVINO,
+    ROUNDS,
+    ROWS,
+    TOKENS,
+    compared,
+    ways_to_train,
+    ways_to_write,
+)
 from sauda.evaluation.speed import figure, published_speeds, ratio, recomputed
 from sauda.policies import BUYERS
 from sauda.records.schemas.bench import Bench
@@ -62,11 +72,43 @@ def test_a_measured_speed_can_be_saved_and_read(tmp_path):
 
 def test_ways_that_are_compared_are_timed_in_turn_after_a_first_round_that_warms_up():
     calls = []
-    ways = {way: (10, lambda number, way=way: calls.append((way, number))) for way in "ab"}
-    samples = interleaved(ways, repetitions=2)
+
+    def way(name: str, number: int) -> int:
+        calls.append((name, number))
+        return 10
+
+    ways = {name: lambda number, name=name: way(name, number) for name in "ab"}
+    ticks = iter(range(0, 100, 5))
+    samples = interleaved(ways, repetitions=2, clock=lambda: next(ticks))
     assert [way for way, _ in calls] == ["a", "b"] * 3
     assert [number for _, number in calls[2:]] == [0, 0, 1, 1]
-    assert {way: len(rates) for way, rates in samples.items()} == {"a": 2, "b": 2}
+    assert samples == {"a": [2.0, 2.0], "b": [2.0, 2.0]}
+
+
+def test_ways_are_compared_by_the_cpu_time_they_take_and_the_first_one_with_each_other():
+    def work(amount: int) -> int:
+        sum(range(100_000 * amount))
+        return 1
+
+    ways = {"light": lambda number: work(1), "heavy": lambda number: work(8)}
+    speeds = compared("sums", "sums/CPU min", ways, per=60.0, model="none")
+    assert [f["name"] for f in speeds.figures] == ["sums, light", "sums, heavy"]
+    assert [f["n"] for f in speeds.figures] == [ROUNDS, ROUNDS]
+    (quotient,) = speeds.ratios
+    assert (quotient["of"], quotient["to"]) == ("sums, light", "sums, heavy")
+    assert quotient["median"] > 1
+
+
+@pytest.mark.model
+def test_the_model_is_timed_at_training_and_at_writing_and_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "openvino_genai", None)
+    ways, left_out = ways_to_write()
+    assert left_out == [NO_OPENVINO]
+    (ours,) = ways.values()
+    assert ROWS < ours(0) <= ROWS * TOKENS.max_new_tokens
+    counts = {way: work(0) for way, work in ways_to_train().items()}
+    assert len(counts) == 2
+    assert len(set(counts.values())) == 1  # the same deals
 
 
 def test_a_batch_is_timed_from_seeds_and_drawn_at_once_beside_one_by_one():
