@@ -72,9 +72,9 @@ def test_prices_at_or_above_an_affordable_ask_are_labelled_as_an_acceptance():
 def test_the_labels_along_a_reply_are_conditional_on_what_it_says_so_far():
     paths = {(1, 4, 0): 0.5, (1, 4, 9): 0.25, (1, 5, 0): 0.25}
     assert list(along((1, 4, 9), paths)) == [
-        ([1], [1.0]),
-        ([4, 5], [0.75, 0.25]),
-        ([0, 9], [pytest.approx(2 / 3), pytest.approx(1 / 3)]),
+        ([1], [1.0], 1.0),
+        ([4, 5], [0.75, 0.25], 1.0),
+        ([0, 9], [pytest.approx(2 / 3), pytest.approx(1 / 3)], 0.75),
     ]
     assert len(list(along((1, 7, 9), paths))) == 2  # nothing is known after a 7
     assert len(list(along((1, 5, 0, 3), paths))) == 3  # nor past the end
@@ -96,7 +96,7 @@ def test_the_teacher_moves_in_its_share_of_the_turns_and_labels_all_of_them():
     assert not any(is_unseen_listing(begin(OPEN, row.seed).state.table.item) for row in rows)
 
 
-def test_a_label_stands_where_its_reply_does_and_late_replies_weigh_more(toy):
+def test_a_label_stands_where_its_reply_does_and_weighs_what_the_reply_so_far_is_worth(toy):
     tokenizer = tokenizer_of(toy)
     teacher = Teacher.named(OPEN, "linear", 1.5, 1)
     row = max(
@@ -112,9 +112,11 @@ def test_a_label_stands_where_its_reply_does_and_late_replies_weigh_more(toy):
     assert len(starts) >= len(row.labels)
     for _, choices, chances, weight in labels:
         assert sum(chances) == pytest.approx(1)
-        assert weight in (1.0, 3.0)
+        assert 0 < weight < 3.001
         assert len(choices) > 1 or choices[0] in ids
-    assert [weight for *_, weight in labels] == sorted(weight for *_, weight in labels)
+    first = [labels[i][3] for i in starts]  # of the first token of each reply
+    assert first == pytest.approx([1.0, 1.0, *[3.0] * (len(first) - 2)])
+    assert min(weight for *_, weight in labels) < 0.5  # of a digit after one the label excludes
 
 
 @pytest.mark.model
