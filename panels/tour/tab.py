@@ -1,68 +1,50 @@
-"""Tour: what Sauda is, in one screen, and a walk of ninety seconds through the other tabs."""
+"""Tour: the promise, what was trained, and ninety seconds in four steps, one screen each."""
 
 import gradio as gr
 from markupsafe import Markup
 
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_summary import in_percent, standing
-from panels.transcripts.view import column
-from panels.ui.look import empty, heading, stat, strip
+from panels.tour import race
+from panels.tour.facts import chain, facts
+from panels.ui.look import QUIET, empty, heading, stat, strip
 from panels.ui.provenance import load_or_say, provenance
-from sauda.games.transcript import from_json
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.schemas.evaluation import Row
 from sauda.records.store import Artifact
 
 TITLE = "Tour"
 
-WHAT = (
-    "Sauda (सौदा, a bargain) is a game of haggling and a small language model that was trained here"
-    " to play it, in this page’s own process. Every measured figure comes from a file you can"
-    " download and play again to the last digit."
-)
+PROMISE = "Can a tiny language model learn to haggle?"
+WHAT = "Play it, watch it, check every number: each comes from a file that one command plays again."
 MARKET = "bazaar/open"  # the task of the figures
-SHOWN = "classic/deceptive_seller"  # the pair of episodes below
-BEFORE, AFTER = "naive", "expert"
-
-# Title, what to look at, the tab to open and the button's words: about fifteen seconds each.
-STEPS = (
+GAMES = (  # a game, what it is about, the tab to open and the button's words
     (
-        "Haggle",
-        "Sell something to Sauda, or buy from a seller, in English, Hinglish or Hindi. The page"
-        " shows what it reads in your words, and at the end both limits and how others played the"
-        " same game.",
+        "The bazaar",
+        "One item, a buyer and a seller, each with a limit the other does not know. A deal splits"
+        " what lies between the limits; no deal is worth nothing. Sauda learnt to buy. You can buy"
+        " or sell, in English, Hinglish or Hindi.",
         "haggle",
-        "Try a bargain",
+        "Haggle with Sauda",
     ),
     (
-        "Compare",
-        "The model after each stage of training, bare and wrapped, beside scripts and an oracle, on"
-        " hold-out seeds with 95 % intervals.",
-        "results",
-        "See the bars",
-    ),
-    (
-        "Train",
-        "The logged curves of every run beside the published ones, and one training conversation"
-        " with the learned tokens marked.",
-        "training",
-        "See the curves",
-    ),
-    (
-        "Read",
-        "One seed, up to four players, side by side, move by move; and the same bargain before and"
-        " after training.",
-        "transcripts",
-        "Read a game",
-    ),
-    (
-        "Check",
-        "Download any file, or all in one zip. One command plays a file’s episodes again and names"
-        " the first digit that moved.",
-        "artifacts",
-        "Check a number",
+        "The GPU arena",
+        "Labs own hours on GPUs and have jobs with deadlines. Who trades hours well gets more jobs"
+        " done. The model learnt to be a lab too; Results shows it beside a scripted planner.",
+        "gpu_arena",
+        "Run a lab",
     ),
 )
+NEXT = (  # what to look at, the tab to open and the button's words
+    ("Sell something to Sauda, or buy from a seller.", "haggle", "Haggle"),
+    ("Every stage of training beside scripts and an oracle, on games never trained on.",
+     "results", "See who wins"),
+    ("The curves of every run, read from its log.", "training", "See the curves"),
+    ("One seed, up to four players, side by side.", "transcripts", "Read a game"),
+    ("Download any file; one command plays it again and names the first digit that differs.",
+     "artifacts", "Check a number"),
+)  # fmt: skip
+STEPS = ("Watch", "Did it learn?", "Two games", "Your turn")
 
 
 def glance(comparison: Artifact, holdout: Artifact, reproduction: Artifact) -> Markup:
@@ -129,48 +111,54 @@ def share(row: Row, label: str) -> tuple[str, str, str, str]:
     return f"{figures.mean:.1%}", label, interval, where
 
 
-def before_after(showcase: Artifact) -> Markup:
-    """Two policies of the showcase on the same seed, whole."""
-    rows = {row.policy: row for row in showcase.data.episodes if row.task == SHOWN}
-    if not {BEFORE, AFTER} <= rows.keys():
-        return empty(f"The showcase lacks {BEFORE} or {AFTER}.", "python -m sauda record-episodes")
-    cards = []
-    for name in (BEFORE, AFTER):
-        played = from_json(rows[name].as_json())
-        cards.append(column(name, played, len(played.turns), words=False))
-    return Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
-
-
 def build() -> list[tuple[gr.Button, str]]:
     """Lay out the tab. Returns the buttons that open another tab, each with that tab's id."""
-    gr.HTML(heading("Bargaining, to see, to play and to check", WHAT))
-    _glance()
-    with gr.Row():
-        with gr.Column(min_width=320):
-            links = _walkthrough()
-        with gr.Column(min_width=320):
-            _before_after()
+    gr.HTML(heading(PROMISE, WHAT))
+    _facts()
+    links: list[tuple[gr.Button, str]] = []
+    with gr.Walkthrough(selected=0) as walk:
+        with gr.Step(STEPS[0], id=0):
+            race.build()
+            _next(walk, 0)
+        with gr.Step(STEPS[1], id=1):
+            _glance()
+            _next(walk, 1)
+        with gr.Step(STEPS[2], id=2):
+            links += _games()
+            _next(walk, 2)
+        with gr.Step(STEPS[3], id=3):
+            links += _choices()
     return links
 
 
-def _walkthrough() -> list[tuple[gr.Button, str]]:
+def _facts() -> None:
+    try:
+        gr.HTML(facts(chain()))
+    except ArtifactError as error:
+        gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
+
+
+def _next(walk: gr.Walkthrough, number: int) -> None:
+    after = gr.Button(f"Next: {STEPS[number + 1]}", variant="primary", scale=0, min_width=180)
+    after.click(lambda: gr.Walkthrough(selected=number + 1), None, walk, **QUIET)
+
+
+def _games() -> list[tuple[gr.Button, str]]:
     links = []
-    with gr.Walkthrough(selected=0) as walk:
-        for number, (title, words, tab, label) in enumerate(STEPS):
-            with gr.Step(title, id=number):
-                gr.HTML(Markup("<p>{}</p>").format(words))
-                with gr.Row():
-                    links.append((gr.Button(label, variant="primary", scale=0, min_width=160), tab))
-                    if number + 1 < len(STEPS):
-                        after = gr.Button("Next", scale=0, min_width=120)
-                        after.click(
-                            lambda n=number + 1: gr.Walkthrough(selected=n),
-                            None,
-                            walk,
-                            queue=False,
-                            show_progress="hidden",
-                            api_visibility="private",
-                        )
+    with gr.Row():
+        for title, words, tab, label in GAMES:
+            with gr.Column(min_width=280):
+                gr.HTML(Markup("<h3>{}</h3><p>{}</p>").format(title, words))
+                links.append((gr.Button(label, scale=0, min_width=180), tab))
+    return links
+
+
+def _choices() -> list[tuple[gr.Button, str]]:
+    links = []
+    for words, tab, label in NEXT:
+        with gr.Row(elem_classes="sauda-choice"):
+            links.append((gr.Button(label, variant="primary", scale=0, min_width=180), tab))
+            gr.HTML(Markup("<p>{}</p>").format(words))
     return links
 
 
@@ -188,18 +176,3 @@ def _glance() -> None:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
         return
     gr.HTML(provenance(artifacts[0], "with classic-holdout.json and reproduction.json"))
-
-
-def _before_after() -> None:
-    gr.HTML(
-        heading(
-            "The same seller, the same seed",
-            f"The scripts classic/{BEFORE} and classic/{AFTER} on {SHOWN}.",
-        )
-    )
-    showcase, missing = load_or_say("episodes/showcase.json")
-    if showcase is None:
-        gr.HTML(missing)
-        return
-    gr.HTML(before_after(showcase))
-    gr.HTML(provenance(showcase, f"n = {len(showcase.data.episodes)} episodes"))

@@ -1,13 +1,19 @@
 """The Tour's figures are those of the artifacts."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
+from env import EndReason, Offer, rupees
 from panels.results.model_summary import rows_by_policy
+from panels.tour import race
 from panels.tour import tab as tour
+from panels.tour.facts import chain, facts
 from sauda.evaluation.comparison_config import OURS
+from sauda.llm.backends.model import SAUDA
 from sauda.records.kinds import ArtifactError
+from sauda.records.schemas.comparison import ChosenPair
 from sauda.records.store import load
 
 
@@ -38,3 +44,71 @@ def test_a_ladder_without_a_trained_model_is_said_to_lack_it():
     rows = [row for row in comparison.data.rows if row.policy in ("mini", "linear", "belief")]
     with pytest.raises(ArtifactError, match="lacks a trained model on bazaar/open"):
         tour.trained(replace(comparison, data=comparison.data.model_copy(update={"rows": rows})))
+
+
+def test_the_facts_are_those_of_the_runs_from_the_base_to_the_served_stage():
+    runs = chain()
+    assert runs[0].data.stage == "sft"
+    assert runs[-1].data.stage == SAUDA
+    for earlier, later in pairwise(runs):
+        assert later.data.init_adapter.name == earlier.data.stage
+    shown = str(facts(runs))
+    hours = sum(run.data.seconds for run in runs) / 3600
+    assert f"{hours:.1f} hours" in shown
+    assert f"{sum(run.data.num_tokens for run in runs):,} tokens" in shown
+    assert "135 million" in shown
+
+
+def test_the_race_shows_a_typical_game_that_ends_in_a_deal_whole():
+    artifact = load(race.FILE)
+    pair = race.typical(artifact)
+    before, after = games = race.recorded_games(pair)
+    assert after.end == EndReason.AGREEMENT
+    shown = str(race.race(games, pair))
+    for turn in after.trajectory("buyer"):
+        if isinstance(turn.action, Offer):
+            assert f"bids {rupees(turn.action.price)}" in shown
+    assert shown.count("<tr") == 2 + max(len(race.rounds(game)) for game in games)
+    assert f"({pair.seed})" in race.about(pair, games)
+    assert before.seed == after.seed == pair.seed
+
+
+@pytest.mark.parametrize(
+    ("deals", "shown"), [(["90th", "best"], "90th"), (["best"], "best"), ([], "50th")]
+)
+def test_where_the_typical_game_has_no_deal_the_next_in_the_rule_is_shown(deals, shown):
+    artifact = load(race.FILE)
+    tasks = [
+        row.model_copy(update={"chosen": [ending(pair, pair.why in deals) for pair in row.chosen]})
+        for row in artifact.data.tasks
+    ]
+    data = artifact.data.model_copy(update={"tasks": tasks})
+    assert race.typical(replace(artifact, data=data)).why == shown
+
+
+def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
+    """The pair as if its game after training had ended with a deal, or with a walk-away."""
+    end = str(EndReason.AGREEMENT if deal else EndReason.WALKAWAY)
+    return pair.model_copy(update={"after": pair.after.model_copy(update={"end": end})})
+
+
+def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
+    pair = race.typical(load(race.FILE))
+    games = race.recorded_games(pair)
+    assert games[0].end == EndReason.FORFEIT
+    reply = "<img src=x onerror=alert(1)>" + "z" * 200
+    written = pair.model_copy(
+        update={"before": pair.before.model_copy(update={"replies": [reply]})}
+    )
+    shown = str(race.race(games, written))
+    assert "<img" not in shown
+    assert "&lt;img" in shown
+    assert "z" * 100 not in shown
+
+
+def test_games_played_again_are_compared_move_by_move():
+    pair = race.typical(load(race.FILE))
+    games = race.recorded_games(pair)
+    assert "move by move as recorded" in race.compared(games, games)
+    other = [games[1], games[1]]
+    assert "before training took other moves" in race.compared(games, other)

@@ -1,0 +1,44 @@
+"""What was trained, on what and for how long: read from the logs of the runs behind Sauda."""
+
+from markupsafe import Markup
+
+from panels.ui.look import stat, strip
+from sauda.llm.backends.model import SAUDA
+from sauda.records.store import Artifact, load
+from sauda.scale.hardware import flavor
+from sauda.train.model import PARAMETERS
+
+RENTED = "cpu-basic"  # the Hub's machine with as many cores as ours
+
+
+def chain(stage: str = SAUDA) -> list[Artifact]:
+    """The training runs from the base to `stage`, in the order in which they were trained.
+
+    Raises ArtifactError where a log is missing.
+    """
+    runs = [load(f"training/{stage}.json")]
+    while before := runs[0].data.init_adapter:
+        runs.insert(0, load(f"training/{before.name}.json"))
+    return runs
+
+
+def facts(runs: list[Artifact]) -> Markup:
+    """Model, training time, hardware and cost of the chain of `runs`."""
+    base, hardware = runs[0].data.base, runs[0].data.hardware
+    hours = sum(run.data.seconds for run in runs) / 3600
+    tokens = sum(run.data.num_tokens for run in runs)
+    stages = ", then ".join(f"{run.data.stage} {run.data.seconds / 60:.0f} min" for run in runs)
+    price = flavor(RENTED).price
+    return strip(
+        stat(
+            f"{PARAMETERS[base.name] / 1e6:.0f} million",
+            "parameters",
+            note="SmolLM2-135M-Instruct with a LoRA adapter",
+        ),
+        stat(f"{hours:.1f} hours", "of training", note=f"{stages}; {tokens:,} tokens"),
+        stat(
+            f"{hardware.cores} CPU cores",
+            "and no GPU",
+            note=f"about ${hours * price:.2f} at the Hub’s ${price:.2f} an hour for {RENTED}",
+        ),
+    )

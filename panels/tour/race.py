@@ -1,0 +1,172 @@
+"""The race: one bargain by the model before and after training, move by move and side by side.
+
+The recorded game plays at once, by the stylesheet's animation alone; the same game can be played
+again live, and is compared with what was recorded.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import EndReason, Episode, Turn, get_task, rupees, shares, zopa_width
+from panels.results.model_labels import policy_label
+from panels.transcripts.episodes import by_model
+from panels.ui.look import QUEUED, QUIET, note, trouble
+from panels.ui.offers import ending
+from panels.ui.provenance import load_or_say, provenance
+from sauda.evaluation.before_after import BEST, PERCENTILES, SIDES
+from sauda.games.transcript import from_json, in_words
+from sauda.llm.types import ReplyError
+from sauda.records.schemas.comparison import ChosenPair
+from sauda.records.store import Artifact
+
+FILE, TASK = "episodes/before_after.json", "bazaar/open"
+TYPICAL = ("50th", "90th", BEST)  # the first of these whose game ends in a deal is shown
+WRITTEN = 80  # characters shown of a reply that is no move
+PLAYERS = {"before": "mini", "after": "sauda-mini"}  # of this page
+
+
+def typical(artifact: Artifact) -> ChosenPair:
+    """The pair of games to show: the median gain, if that game ends in a deal after training.
+
+    Else the 90th percentile on the same condition, else the largest gain that ends in a deal, else
+    the median as it is.
+    """
+    row = next(row for row in artifact.data.tasks if row.task == TASK)
+    pairs = {pair.why: pair for pair in row.chosen}
+    ended = [why for why in TYPICAL if why in pairs and pairs[why].after.end == EndReason.AGREEMENT]
+    return pairs[next(iter(ended), TYPICAL[0])]
+
+
+def race(games: Sequence[Episode], pair: ChosenPair) -> Markup:
+    """Two games of one seed as rows of a table, a round each, which appear one after another."""
+    records = [getattr(pair, side) for side in SIDES]
+    columns = [
+        [_cell(turns, record.replies) for turns in rounds(game)]
+        for game, record in zip(games, records, strict=True)
+    ]
+    rows = [
+        _row(number, f"{number + 1}", cells)
+        for number, cells in enumerate(zip_longest(*columns, fillvalue=Markup("")))
+    ]
+    last = _row(len(rows), "end", [outcome(game) for game in games], "sauda-race-end")
+    head = Markup("").join(
+        Markup('<th scope="col">{}</th>').format(policy_label(record.policy)) for record in records
+    )
+    return Markup(
+        '<table class="sauda-race"><thead><tr><th scope="col">round</th>{}</tr></thead>'
+        "<tbody>{}{}</tbody></table>"
+    ).format(head, Markup("").join(rows), last)
+
+
+def _row(number: int, label: str, cells: Sequence[Markup], kind: str = "") -> Markup:
+    return Markup('<tr class="{}" style="--row: {}"><th scope="row">{}</th>{}</tr>').format(
+        kind, number, label, Markup("").join(Markup("<td>{}</td>").format(cell) for cell in cells)
+    )
+
+
+def rounds(game: Episode) -> list[list[Turn]]:
+    """The turns of a game by round: the seller's ask, then the buyer's answer to it."""
+    grouped: list[list[Turn]] = []
+    for turn in game.turns:
+        if turn.agent == "seller" or not grouped:
+            grouped.append([])
+        grouped[-1].append(turn)
+    return grouped
+
+
+def _cell(turns: Sequence[Turn], replies: Sequence[str]) -> Markup:
+    return Markup(" ").join(
+        Markup('<span class="sauda-{}">{}</span>').format(
+            "seller" if turn.agent == "seller" else "buyer",
+            f"writes “{replies[-1][:WRITTEN]}”, which is no move"
+            if turn.action is None
+            else in_words(TASK, replace(turn, action=replace(turn.action, message=""))),
+        )
+        for turn in turns
+    )
+
+
+def outcome(game: Episode) -> Markup:
+    """How a game ended, and the learner's share of what could be won."""
+    task, (instance,) = get_task(game.task), game.final.private["nature"]
+    how = "Forfeited" if game.end == EndReason.FORFEIT else ending(game.final.table.past[-1])
+    (share,) = shares(game.final, task.learner)
+    width = zopa_width(instance.buyer["reservation"], instance.seller["reservation"])
+    won = f"{share:.0%} of the {rupees(width)} that could be won" if width else "nothing to win"
+    return Markup("<b>{}</b><br>{}").format(f"{how[0].upper()}{how[1:]}", won)
+
+
+def recorded_games(pair: ChosenPair) -> list[Episode]:
+    """Both recorded games, played again from their moves."""
+    return [from_json(getattr(pair, side).as_json()) for side in SIDES]
+
+
+def compared(games: Sequence[Episode], again: Sequence[Episode]) -> str:
+    """Whether the games that were played again made the recorded moves, in a sentence."""
+    same = [
+        [turn.action for turn in then.turns] == [turn.action for turn in now.turns]
+        for then, now in zip(games, again, strict=True)
+    ]
+    if all(same):
+        return "Played now, in this page: both games came out move by move as recorded."
+    apart = [side for side, equal in zip(SIDES, same, strict=True) if not equal]
+    return (
+        f"Played now, in this page: the game {' and the game '.join(apart)} training took other"
+        " moves than the recorded one. Recorded games were played in batches, and a CPU of another"
+        " kind may round otherwise."
+    )
+
+
+def about(pair: ChosenPair, games: Sequence[Episode]) -> str:
+    """Which game is shown, and how it was chosen."""
+    item = games[0].final.private["nature"][0].item
+    rank = (
+        "the largest gain that ends in a deal"
+        if pair.why not in PERCENTILES
+        else (f"the {pair.why} percentile of the gain among games that can be won")
+    )
+    return (
+        f"{item.name[0].upper()}{item.name[1:]}, list price {rupees(item.list_price)}: one seller,"
+        f" one seed ({pair.seed}), two buyers. The game is {rank}."
+    )
+
+
+def build() -> None:
+    """Lay out the race. Called inside the Tour."""
+    artifact, missing = load_or_say(FILE)
+    if artifact is None:
+        gr.HTML(missing)
+        return
+    pair = typical(artifact)
+    games = recorded_games(pair)
+    gr.HTML(Markup("<p>{}</p>").format(about(pair, games)))
+    shown = gr.HTML(race(games, pair), elem_id="tour-race")
+    said = gr.HTML("", elem_id="tour-race-said")
+    with gr.Row():
+        again = gr.Button("Watch again", scale=0, min_width=140)
+        live = gr.Button("Let both play it now", scale=0, min_width=180)
+    gr.HTML(
+        provenance(artifact, f"seed {pair.seed}, n = 1 pair of {len(artifact.data.tasks[0].seeds)}")
+    )
+
+    def play_live() -> Iterator[tuple[Markup, Markup]]:
+        yield race(games, pair), note("Both models play; that takes up to a minute.")
+        try:
+            played = [by_model(TASK, pair.seed, name) for name in PLAYERS.values()]
+        except ReplyError as error:
+            yield race(games, pair), trouble(error)
+            return
+        yield race(played, pair), note(compared(games, played))
+
+    # an empty place first, so that the animation starts anew
+    again.click(lambda: ("", ""), None, [shown, said], **QUIET).then(
+        lambda: race(games, pair), None, shown, **QUIET
+    )
+    live.click(
+        play_live, None, [shown, said],
+        **QUEUED, concurrency_id="tour-race", concurrency_limit=2,
+    )  # fmt: skip
