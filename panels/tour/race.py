@@ -13,32 +13,19 @@ from markupsafe import Markup
 
 from env import EndReason, Episode, Turn, get_task, rupees, shares, zopa_width
 from panels.results.model_labels import policy_label
+from panels.transcripts.before_after import FILE, typical
 from panels.transcripts.episodes import by_model
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.offers import ending
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.before_after import BEST, PERCENTILES, SIDES
+from sauda.evaluation.before_after import PERCENTILES, SIDES
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.types import ReplyError
 from sauda.records.schemas.comparison import ChosenPair
-from sauda.records.store import Artifact
 
-FILE, TASK = "episodes/before_after.json", "bazaar/open"
-TYPICAL = ("50th", "90th", BEST)  # the first of these whose game ends in a deal is shown
+TASK = "bazaar/open"
 WRITTEN = 80  # characters shown of a reply that is no move
 PLAYERS = {"before": "mini", "after": "sauda-mini"}  # of this page
-
-
-def typical(artifact: Artifact) -> ChosenPair:
-    """The pair of games to show: the median gain, if that game ends in a deal after training.
-
-    Else the 90th percentile on the same condition, else the largest gain that ends in a deal, else
-    the median as it is.
-    """
-    row = next(row for row in artifact.data.tasks if row.task == TASK)
-    pairs = {pair.why: pair for pair in row.chosen}
-    ended = [why for why in TYPICAL if why in pairs and pairs[why].after.end == EndReason.AGREEMENT]
-    return pairs[next(iter(ended), TYPICAL[0])]
 
 
 def race(games: Sequence[Episode], pair: ChosenPair) -> Markup:
@@ -141,7 +128,7 @@ def build() -> None:
     if artifact is None:
         gr.HTML(missing)
         return
-    pair = typical(artifact)
+    pair = typical(artifact, TASK)
     games = recorded_games(pair)
     gr.HTML(Markup("<p>{}</p>").format(about(pair, games)))
     shown = gr.HTML(race(games, pair), elem_id="tour-race")

@@ -22,8 +22,19 @@ from sauda.records.schemas.evaluation import ModelEpisode
 from sauda.records.store import Artifact
 
 FILE = "episodes/before_after.json"
-FIRST = "50th"  # shown first: the typical game
+TYPICAL = ("50th", "90th", BEST)  # the first of these whose game ends in a deal is shown first
 RANKS = {BEST: "largest gain with a deal"} | {why: f"{why} percentile" for why in PERCENTILES}
+
+
+def typical(artifact: Artifact, task_name: str) -> ChosenPair:
+    """The pair of games to show first: the median gain, if that game ends in a deal after training.
+
+    Else the 90th percentile on the same condition, else the largest gain that ends in a deal, else
+    the median as it is.
+    """
+    pairs = {pair.why: pair for pair in _of(artifact, task_name).chosen}
+    ended = [why for why in TYPICAL if why in pairs and pairs[why].after.end == EndReason.AGREEMENT]
+    return pairs[next(iter(ended), TYPICAL[0])]
 
 
 def pick(artifact: Artifact, task_name: str, why: str) -> ChosenPair:
@@ -61,7 +72,7 @@ def rule(artifact: Artifact, task_name: str) -> str:
         f"Both models played the same {len(row.seeds)} hold-out games of {task_name}. Shown are "
         "the largest gain in the grade among games that end in a deal after training, and the "
         f"10th, 50th and 90th percentile of the gain among the {sum(row.zopa)} games with a ZOPA. "
-        "Of equal gains the lowest seed is shown."
+        "Of equal gains the lowest seed is shown. Shown first is the median if it ends in a deal."
     )
 
 
@@ -180,33 +191,38 @@ def raw(reply: str) -> Markup:
 
 
 def _explained(artifact: Artifact, task_name: str) -> Markup:
-    verdict_and_rule = (verdict(artifact, task_name), rule(artifact, task_name))
-    return Markup("<p><strong>{}</strong> {}</p>").format(*verdict_and_rule)
+    return heading(verdict(artifact, task_name)) + note(rule(artifact, task_name))
 
 
 def part(artifact: Artifact) -> None:
     """Lay out the recorded games and their pickers."""
     tasks = [row.task for row in artifact.data.tasks]
+    first = typical(artifact, tasks[0])
+    chosen_by = gr.HTML(_explained(artifact, tasks[0]))
     # Not "Task" and no seed in a label: the tab has inputs of those names.
     with gr.Row():
         where = gr.Radio(tasks, value=tasks[0], label="Market", min_width=300)
         which = gr.Radio(
             choices(artifact, tasks[0]),
-            value=FIRST,
+            value=first.why,
             label="Game, by what training changed in the grade",
             min_width=300,
         )
-    chosen_by = gr.HTML(_explained(artifact, tasks[0]))
-    shown = gr.HTML(pair_of_games(pick(artifact, tasks[0], FIRST)))
+    shown = gr.HTML(pair_of_games(first))
 
-    def show(task_name: str, why: str):
+    def change_task(task_name: str):
+        pair = typical(artifact, task_name)
         return (
-            gr.Radio(choices(artifact, task_name), value=why),
+            gr.Radio(choices(artifact, task_name), value=pair.why),
             _explained(artifact, task_name),
-            pair_of_games(pick(artifact, task_name, why)),
+            pair_of_games(pair),
         )
 
-    gr.on([where.input, which.input], show, [where, which], [which, chosen_by, shown], **QUIET)
+    def show(task_name: str, why: str) -> Markup:
+        return pair_of_games(pick(artifact, task_name, why))
+
+    where.input(change_task, where, [which, chosen_by, shown], **QUIET)
+    which.input(show, [where, which], shown, **QUIET)
     gr.HTML(
         note(
             "≠ marks an own move that is not the other game’s of that round, by price or by words;"
@@ -219,12 +235,6 @@ def part(artifact: Artifact) -> None:
 
 def build() -> None:
     """Lay out the part. Called inside the Transcripts tab."""
-    gr.HTML(
-        heading(
-            "Before and after training",
-            "The same bargain by one small model, bare, before and after it was trained.",
-        )
-    )
     artifact, missing = load_or_say(FILE)
     if artifact is None:
         gr.HTML(missing)

@@ -12,6 +12,7 @@ import gradio as gr
 from env import ARENA_TASKS, Episode
 from panels.site.sessions import no_longer_here
 from panels.transcripts import arena as arena_transcripts
+from panels.transcripts.before_after import typical
 from panels.transcripts.episodes import (
     MODELS,
     able,
@@ -19,6 +20,7 @@ from panels.transcripts.episodes import (
     median_pair,
     of_arena,
     play,
+    recorded_at,
     usual,
 )
 from panels.transcripts.layout import Layout
@@ -26,6 +28,7 @@ from panels.transcripts.view import again, columns, longest
 from panels.ui.look import trouble
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import ArtifactError
+from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
 
 SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("aggressive", "expert", *MODELS)
@@ -47,7 +50,7 @@ def replay(page: Layout, task_name: str, seed: str, policies: Sequence[str]) -> 
         page.transcripts: columns(episodes, moves),
         page.json: json_path,
         page.markdown: markdown_path,
-        page.command: again(episodes),
+        page.command: again(episodes, recorded_at(task_name, whole_seed(seed))),
         page.episodes: episodes,
     }
 
@@ -90,12 +93,39 @@ def show_demo(page: Layout) -> Updates:
     return choose(page, list(ARENA_TASKS)[-1], arena_transcripts.DEMO, seed)
 
 
-def shoot_out(page: Layout, seed: str) -> Updates:
-    """Two scripts, the untrained base and Sauda at the typed seed."""
+def shoot_out(page: Layout, record: Artifact | None, seed: str) -> Updates:
+    """Two scripts, the untrained base and Sauda: at once on a recorded game's seed.
+
+    Without the record of before and after, at the typed seed.
+    """
+    if record is not None:
+        seed = str(typical(record, SHOOT_OUT_TASK).seed)
     try:
         return choose(page, SHOOT_OUT_TASK, SHOOT_OUT, seed)
     except ArtifactError as error:
         return {page.problem: trouble(error)}
+
+
+def play_or_pause(
+    page: Layout, playing: bool, step: int, episodes: Mapping[str, Episode] | None
+) -> Updates:
+    """Start to show a move after another, from the first one at the end; or stop."""
+    starts = bool(episodes) and not playing
+    again = {page.step: 1} if starts and step >= longest(episodes) else {}
+    return {
+        page.play: gr.Button("⏸ Pause" if starts else "▶ Play"),
+        page.clock: gr.Timer(active=starts),
+        page.playing: starts,
+        **again,
+    }
+
+
+def show_next(page: Layout, episodes: Mapping[str, Episode] | None, step: int) -> Updates:
+    """One move more; the last one stops the clock."""
+    if not episodes or step >= longest(episodes):
+        return play_or_pause(page, True, step, episodes)
+    shown = show_step(page, episodes, step + 1)
+    return shown | {page.step: step + 1}
 
 
 def show_step(page: Layout, episodes: Mapping[str, Episode] | None, step: int) -> Updates:

@@ -1,7 +1,7 @@
 """The episodes that the Transcripts tab plays: who can play a task, one seed for all, downloads."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,12 +11,14 @@ from markupsafe import Markup
 from env import ARENA_TASKS, Episode, Policy, get_task, rollout
 from panels.site.internals import is_awaited, visitor_of_event
 from panels.transcripts import arena as arena_transcripts
+from panels.transcripts import before_after
 from panels.transcripts.arena import is_arena
 from panels.ui.downloads import offered, text_file
+from panels.ui.provenance import load_or_say
 from sauda.evaluation.episodes import POLICIES, SEED
 from sauda.games import game_of, policies_of
-from sauda.games.transcript import to_json, to_markdown
-from sauda.llm.registry import PlayerSpec, get_policy
+from sauda.games.transcript import from_json, to_json, to_markdown
+from sauda.llm.registry import PlayerSpec, get_policy, row_name
 from sauda.llm.serving.events import Loading
 from sauda.llm.serving.served import in_page
 from sauda.llm.types import ReplyError
@@ -38,7 +40,8 @@ def able(task_name: str) -> list[str]:
 def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:
     """One episode a policy, all at one seed; raises ValueError on a bad choice.
 
-    Raises ReplyError where a language model is picked and cannot reply. May take a minute.
+    A game of a language model is the recorded one where there is one, else it is played now, which
+    may take a minute. Raises ReplyError where a language model is to play and cannot reply.
     """
     task = get_task(task_name)
     if not 1 <= len(names or ()) <= MOST:
@@ -46,11 +49,27 @@ def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Epi
     if set(names) - set(able(task_name)):
         raise ValueError(f"the policies of {task_name} are {', '.join(able(task_name))}")
     number = whole_seed(seed)
+    known = recorded_at(task_name, number)
+
+    def episode(name: str) -> Episode:
+        if name in MODELS:
+            return known.get(name) or by_model(task_name, number, name)
+        return rollout(task, get_policy(task, name), number)
+
+    return {name: episode(name) for name in names}
+
+
+@lru_cache(maxsize=64)
+def recorded_at(task_name: str, seed: int) -> Mapping[str, Episode]:
+    """The games in the record of before and after at one seed, by the name in MODELS."""
+    artifact, _ = load_or_say(before_after.FILE)
+    names = {row_name(name): name for name in MODELS}
     return {
-        name: by_model(task_name, number, name)
-        if name in MODELS
-        else rollout(task, get_policy(task, name), number)
-        for name in names
+        names[record.policy]: from_json(record.as_json())
+        for task in (artifact.data.tasks if artifact else ())
+        for pair in (task.chosen if task.task == task_name else ())
+        for record in (pair.before, pair.after)
+        if pair.seed == seed and record.policy in names
     }
 
 

@@ -14,6 +14,8 @@ from panels.transcripts.view import again, columns, longest
 from panels.ui.look import note
 from sauda.evaluation.episodes import SEED
 
+PACE = 0.8  # seconds between two moves while they are played
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -27,6 +29,9 @@ class Layout:
     shoot_out: gr.Button
     problem: gr.HTML
     episodes: gr.State  # the episodes on show, by policy
+    play: gr.Button
+    clock: gr.Timer
+    playing: gr.State  # whether the moves are being shown one after another
     step: gr.Slider
     transcripts: gr.HTML
     json: gr.DownloadButton
@@ -62,9 +67,12 @@ def lay_out(task_name: str, policies: Sequence[str], episodes: Mapping[str, Epis
     parts["problem"] = gr.HTML(problem)
     parts["episodes"] = gr.State(None, time_to_live=HOUR)
     moves = longest(episodes)
-    parts["step"] = gr.Slider(
-        1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps"
-    )
+    parts["clock"], parts["playing"] = gr.Timer(PACE, active=False), gr.State(False)
+    with gr.Row():
+        parts["play"] = gr.Button("▶ Play", scale=0, min_width=120)
+        parts["step"] = gr.Slider(
+            1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps"
+        )
     parts["transcripts"] = gr.HTML(columns(episodes, moves))
     with gr.Row(elem_classes="sauda-actions"):
         parts["json"] = gr.DownloadButton("JSON", value=json_path, size="sm", scale=0)

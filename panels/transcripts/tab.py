@@ -24,14 +24,22 @@ PATIENT = {
 
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
-    gr.HTML(heading(TITLE, "One seed, several policies: the same partners, the same luck."))
+    with gr.Tabs():
+        with gr.Tab("Before and after training", id="before-after"):
+            before_after.build()
+        with gr.Tab("Any game, side by side", id="any-game"):
+            _any_game()
+
+
+def _any_game() -> None:
+    """Any task at any seed, up to four policies, move by move."""
+    gr.HTML(heading("One seed, several policies", "The same partners, the same luck."))
     evaluation, _ = load_or_say(MEDIANS)
     task_name = next(iter(BAZAAR_TASKS))
     episodes = play(task_name, SEED, POLICIES)
     page = lay_out(task_name, POLICIES, episodes)
     gr.on(None, lambda: episodes, None, page.episodes, **QUIET)
     _wire(page, evaluation)
-    before_after.build()
 
 
 def _wire(page: Layout, evaluation: Artifact | None) -> None:
@@ -39,7 +47,10 @@ def _wire(page: Layout, evaluation: Artifact | None) -> None:
     change_task = bound(callbacks.change_task, page)
     show_median = bound(callbacks.show_median, page, evaluation)
     show_demo = bound(callbacks.show_demo, page)
-    shoot_out = bound(callbacks.shoot_out, page)
+    record, _ = load_or_say(before_after.FILE)
+    shoot_out = bound(callbacks.shoot_out, page, record)
+    play_or_pause = bound(callbacks.play_or_pause, page)
+    show_next = bound(callbacks.show_next, page)
     replay = bound(callbacks.replay, page)
     show_step = bound(callbacks.show_step, page)
 
@@ -59,5 +70,17 @@ def _wire(page: Layout, evaluation: Artifact | None) -> None:
         [page.episodes, page.step],
         [page.problem, page.transcripts],
         trigger_mode="always_last",
+        **QUIET,
+    )
+    page.play.click(
+        play_or_pause,
+        [page.playing, page.step, page.episodes],
+        [page.play, page.clock, page.playing, page.step],
+        **QUIET,
+    )
+    page.clock.tick(
+        show_next,
+        [page.episodes, page.step],
+        [page.problem, page.transcripts, page.step, page.play, page.clock, page.playing],
         **QUIET,
     )

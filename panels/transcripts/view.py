@@ -1,9 +1,12 @@
 """What the Transcripts tab draws of episodes: strips, offers, talk, outcome, side by side."""
 
+from collections.abc import Collection
+
 from markupsafe import Markup
 
 from env import Deal, EndReason, Episode, get_task, rupees
 from panels.transcripts import arena as arena_transcripts
+from panels.transcripts.before_after import FILE
 from panels.transcripts.episodes import of_arena
 from panels.ui.look import note
 from panels.ui.offers import SMALL, deal_turns, ending, offer_chart, offers_of
@@ -107,12 +110,17 @@ def outcome(episode: Episode, learner: str, grade: float) -> Markup:
     )
 
 
-def again(episodes: dict[str, Episode]) -> Markup:
-    """The command that plays the first of these episodes again."""
+def again(episodes: dict[str, Episode], recorded: Collection[str] = ()) -> Markup:
+    """How the episodes came about, and the command that plays the first of them again.
+
+    `recorded` names those that were read from the record of before and after.
+    """
     first = next(iter(episodes.values()))
-    names = ", ".join(episodes)
+    now = [name for name in episodes if name not in recorded]
+    told = [f"Played now, in this page: {', '.join(now)}."] if now else []
+    if there := [name for name in episodes if name in recorded]:
+        told.append(f"Recorded in {FILE}: {', '.join(there)}.")
     return note(
-        f"Played now, in this page, at one seed for all ({names}). Play it again: "
-        f"python -m sauda play --task {first.task} --policy {next(iter(episodes))} "
-        f"--seed {first.seed}"
+        f"{' '.join(told)} One seed for all. Play it again: python -m sauda play --task "
+        f"{first.task} --policy {next(iter(episodes))} --seed {first.seed}"
     )

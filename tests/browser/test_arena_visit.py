@@ -39,6 +39,7 @@ def test_each_action_has_a_card_whose_ways_to_fail_unfold(open_page):
 
 def test_the_arena_opens_with_both_experts_at_its_demo_seed_and_steps(open_page):
     page = open_page(tab="Transcripts")
+    page.get_by_role("tab", name="Any game").click()
     page.get_by_role("button", name="GPU arena, seed 5").click()
     cards = page.locator(".sauda-arena .sauda-card")
     expect(cards).to_have_count(2)
@@ -58,6 +59,7 @@ def test_the_arena_opens_with_both_experts_at_its_demo_seed_and_steps(open_page)
 
 def test_before_and_after_plays_the_median_seed_of_the_chosen_task(open_page):
     page = open_page(tab="Transcripts")
+    page.get_by_role("tab", name="Any game").click()
     page.get_by_label("Task").last.click()
     page.get_by_role("option", name="arena/market_round").click()
     settle(page)

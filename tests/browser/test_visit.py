@@ -209,8 +209,44 @@ def test_the_csv_is_the_table_of_the_chosen_task(open_page):
     assert "classic/single_deal,train,expert,1000" in text
 
 
-def test_the_step_slider_shows_so_many_moves(open_page):
+def any_game(open_page):
+    """A fresh page on the games of the visitor's choice."""
     page = open_page(tab="Transcripts")
+    page.get_by_role("tab", name="Any game").click()
+    return page
+
+
+def test_before_and_after_opens_on_a_game_that_ends_in_a_deal(open_page):
+    page = open_page(tab="Transcripts")
+    expect(
+        page.get_by_role("heading", name=re.compile(r"^Better in \d+ of \d+ games"))
+    ).to_be_visible()
+    expect(page.locator(".sauda-pair .sauda-card").last).to_contain_text("losed at ₹")
+
+
+def test_the_moves_are_played_one_after_another_and_pause(open_page):
+    page = any_game(open_page)
+    box = page.locator(".sauda-talk").first
+    whole = box.locator("li").count()
+    page.get_by_role("button", name="Play", exact=False).first.click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(box.locator("li")).not_to_have_count(whole)
+    page.get_by_role("button", name="Pause").click()
+    settle(page)
+    expect(page.get_by_role("button", name="▶ Play")).to_be_visible()
+
+
+def test_the_shoot_out_starts_from_a_recorded_game(open_page):
+    page = any_game(open_page)
+    page.get_by_role("button", name="Shoot-out").click()
+    expect(
+        page.get_by_text("Recorded in episodes/before_after.json: mini, sauda-mini")
+    ).to_be_visible()
+    expect(page.locator(".sauda-talk")).to_have_count(4)
+
+
+def test_the_step_slider_shows_so_many_moves(open_page):
+    page = any_game(open_page)
     box = page.locator(".sauda-talk").first
     assert box.locator("li").count() > 2
     slider = page.locator(".sauda-steps input[type=range]")
@@ -222,7 +258,7 @@ def test_the_step_slider_shows_so_many_moves(open_page):
 
 
 def test_a_seed_out_of_range_is_refused_in_words(open_page):
-    page = open_page(tab="Transcripts")
+    page = any_game(open_page)
     page.get_by_label("Seed").fill("-4")
     page.get_by_label("Seed").press("Enter")
     page.get_by_text("A seed is a whole number from 0").first.wait_for()

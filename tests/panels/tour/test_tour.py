@@ -10,10 +10,10 @@ from panels.results.model_summary import rows_by_policy
 from panels.tour import race
 from panels.tour import tab as tour
 from panels.tour.facts import chain, facts
+from panels.transcripts.before_after import FILE, typical
 from sauda.evaluation.comparison_config import OURS
 from sauda.llm.backends.model import SAUDA
 from sauda.records.kinds import ArtifactError
-from sauda.records.schemas.comparison import ChosenPair
 from sauda.records.store import load
 
 
@@ -60,8 +60,7 @@ def test_the_facts_are_those_of_the_runs_from_the_base_to_the_served_stage():
 
 
 def test_the_race_shows_a_typical_game_that_ends_in_a_deal_whole():
-    artifact = load(race.FILE)
-    pair = race.typical(artifact)
+    pair = typical(load(FILE), race.TASK)
     before, after = games = race.recorded_games(pair)
     assert after.end == EndReason.AGREEMENT
     shown = str(race.race(games, pair))
@@ -73,27 +72,8 @@ def test_the_race_shows_a_typical_game_that_ends_in_a_deal_whole():
     assert before.seed == after.seed == pair.seed
 
 
-@pytest.mark.parametrize(
-    ("deals", "shown"), [(["90th", "best"], "90th"), (["best"], "best"), ([], "50th")]
-)
-def test_where_the_typical_game_has_no_deal_the_next_in_the_rule_is_shown(deals, shown):
-    artifact = load(race.FILE)
-    tasks = [
-        row.model_copy(update={"chosen": [ending(pair, pair.why in deals) for pair in row.chosen]})
-        for row in artifact.data.tasks
-    ]
-    data = artifact.data.model_copy(update={"tasks": tasks})
-    assert race.typical(replace(artifact, data=data)).why == shown
-
-
-def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
-    """The pair as if its game after training had ended with a deal, or with a walk-away."""
-    end = str(EndReason.AGREEMENT if deal else EndReason.WALKAWAY)
-    return pair.model_copy(update={"after": pair.after.model_copy(update={"end": end})})
-
-
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
-    pair = race.typical(load(race.FILE))
+    pair = typical(load(FILE), race.TASK)
     games = race.recorded_games(pair)
     assert games[0].end == EndReason.FORFEIT
     reply = "<img src=x onerror=alert(1)>" + "z" * 200
@@ -107,7 +87,7 @@ def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
 
 
 def test_games_played_again_are_compared_move_by_move():
-    pair = race.typical(load(race.FILE))
+    pair = typical(load(FILE), race.TASK)
     games = race.recorded_games(pair)
     assert "move by move as recorded" in race.compared(games, games)
     other = [games[1], games[1]]
