@@ -9,14 +9,14 @@ from sauda.records.schemas.market import OracleRow
 from sauda.records.store import Artifact
 
 FILES = (
-    "evaluation/classic-train.json",
+    "evaluation/market-holdout.json",
     "evaluation/classic-holdout.json",
     "evaluation/market-train.json",
-    "evaluation/market-holdout.json",
+    "evaluation/classic-train.json",
 )
 METRICS = (
-    Metric("share", "Share of the ZOPA", "Share of the ZOPA", 3, (0.0, 1.0)),
     Metric("grade", "Grade of the task", "Grade of the task", 3, (0.0, 1.0)),
+    Metric("share", "Share of the ZOPA", "Share of the ZOPA", 3, (0.0, 1.0)),
 )
 COLUMNS = (
     Column("success", lambda row: number(row.success_rate)),
@@ -26,16 +26,16 @@ COLUMNS = (
 
 
 def game(oracle: Artifact | None = None) -> Game:
-    """The bazaar, with the oracle's grades as lines where its artifact is there."""
+    """The bazaar, the open market first, with the oracle's grades as lines where it is there."""
     return Game(
         name="bazaar",
         title="",
         csv_label="CSV",
         files=FILES,
-        tasks=TASKS,
+        tasks=dict(sorted(TASKS.items(), key=lambda item: item[0].startswith("classic/"))),
         metrics=METRICS,
         columns=COLUMNS,
-        first_task="classic/single_deal",
+        first_task="bazaar/open",
         bound=partial(oracle_bound, oracle),
         about=about,
         remarks=lambda evaluation, view: "",

@@ -12,8 +12,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from env import Task
-from panels.ui.look import SERIES, bar_style, styled, whiskers
+from panels.ui.look import SERIES, bar_style, whiskers
 from panels.ui.tables import Column, comparison, estimate, frame, number, with_interval
+from panels.ui.whisker_rows import labels_above
 from sauda.evaluation.evaluate import compare
 from sauda.records.schemas.arena import ArenaRow
 from sauda.records.schemas.base import Interval
@@ -125,9 +126,11 @@ def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
         hovertemplate=f"%{{y}}: %{{x:.{metric.digits}f}}<extra></extra>",
         **bar_style("scripted"),
     )
-    figure = styled(go.Figure(bar), height=80 + 30 * len(rows))
+    bound = game.bound(evaluation, view)
+    names = [row.policy for row in rows]
+    figure = labels_above(go.Figure(bar), names, top=20 if bound else 0)
     reach = [*metric.axis_includes, *(end for cell in spans for end in (cell.low, cell.high))]
-    if bound := game.bound(evaluation, view):
+    if bound:
         reach.append(bound.value)
         ink = SERIES["oracle"]
         figure.add_vline(
@@ -135,11 +138,10 @@ def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
             line={"color": ink.light, "width": ink.width, "dash": ink.dash},
             annotation_text=bound.label,
             annotation_position="top left",
-        ).update_layout(margin_t=32, height=96 + 30 * len(rows))
+        )
     room = 0.03 * (max(reach) - min(reach))
     ends = [min(reach) - room * (min(reach) < 0), max(reach) + room]
-    figure.update_xaxes(title=metric.axis, range=ends, showgrid=True, zeroline=True)
-    return figure.update_yaxes(showgrid=False)
+    return figure.update_xaxes(title=metric.axis, range=ends, showgrid=True, zeroline=True)
 
 
 def span(figures: SampleMetric, whisker: str) -> Interval:

@@ -31,6 +31,7 @@ from panels.ui.tables import (
     sortable_table,
     with_interval,
 )
+from panels.ui.whisker_rows import labels_above
 from sauda.evaluation.comparison_config import ORACLE
 from sauda.llm.registry import is_model
 from sauda.records.schemas.comparison import ArenaModelRow, ModelComparison, ModelRow
@@ -79,13 +80,10 @@ def bars(artifact: Artifact, task: str) -> go.Figure:
             **bar_style(role),
         )
     labels = [policy_label(row.policy) for row in rows]
-    figure.update_layout(
-        showlegend=False,
-        bargap=0.35,
-        yaxis={"categoryorder": "array", "categoryarray": labels},
-        xaxis={"title": "grade, 1 at best", "zeroline": True},
-    )
-    return styled(figure, 34 * len(rows) + 70)
+    figure = labels_above(figure, labels)
+    figure.update_yaxes(categoryorder="array", categoryarray=labels)
+    figure.update_xaxes(title="grade, 1 at best", showgrid=True, zeroline=True)
+    return figure.update_layout(showlegend=False)
 
 
 def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
@@ -113,7 +111,10 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
     room = 0.1 * (max([highest, *ends]) - lowest)  # a line's label stands above it
     span = [lowest - room / 2, max([highest + room, *ends])]
     figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
-    return styled(figure, 320)
+    labels = [policy_label(name) for name in grades]
+    broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
+    figure.update_xaxes(tickvals=labels, ticktext=broken, tickangle=0)
+    return styled(figure, 340)
 
 
 def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:

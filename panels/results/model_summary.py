@@ -12,6 +12,7 @@ import numpy as np
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
 from sauda.evaluation.comparison_config import OURS, SCRIPTS
+from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval
@@ -110,29 +111,46 @@ def _later_stages(comparison: Artifact, task: str) -> Iterator[str]:
             )
 
 
+@dataclass(frozen=True)
+class WrapperGain:
+    """A wrapper's mean grade around a model and around no model, on the same seeds."""
+
+    n: int
+    wrapped: float
+    alone: float
+    interval: Interval  # of the difference
+
+
+def wrapper_gain(comparison: Artifact, task: str, stage: str, wrapper: str) -> WrapperGain | None:
+    """What a wrapper wins more around `stage` than around no model; None where one is missing."""
+    grades = {name: columns.grade for name, columns in comparison.data.episodes[task].items()}
+    wrapped, alone = grades.get(f"{stage}+{wrapper}"), grades.get(f"{NULL}+{wrapper}")
+    if wrapped is None or alone is None:
+        return None
+    n = min(len(wrapped), len(alone))
+    first, second = np.array(wrapped[:n]), np.array(alone[:n])
+    mean, low, high = paired_difference(first, second)
+    gain = Interval(mean=mean, low=low, high=high)
+    return WrapperGain(n, float(first.mean()), float(second.mean()), gain)
+
+
 def wrapper_sentences(comparison: Artifact, task: str) -> Iterator[str]:
     """The grade of the published steering around the base and around Sauda, and around no model."""
-    grades = {name: columns.grade for name, columns in comparison.data.episodes[task].items()}
-    alone = grades.get("null+steering")
     for stage in (BASE, OURS):
-        wrapped = grades.get(f"{stage}+steering")
-        if wrapped is None or alone is None:
-            continue
-        n = min(len(wrapped), len(alone))
-        first, second = np.array(wrapped[:n]), np.array(alone[:n])
-        mean, low, high = paired_difference(first, second)
-        gain = with_interval(Interval(mean=mean, low=low, high=high), "+.3f")
-        yield (
-            f"The published steering wins {first.mean():{FORM}} around"
-            f" {'the ' * (stage == BASE)}{policy_label(stage)} and {second.mean():{FORM}} around no"
-            f" model: {gain} on n = {n}, {_verdict(low, high)}."
-        )
+        gain = wrapper_gain(comparison, task, stage, "steering")
+        if gain is not None:
+            yield (
+                f"The published steering wins {gain.wrapped:{FORM}} around"
+                f" {'the ' * (stage == BASE)}{policy_label(stage)} and {gain.alone:{FORM}} around"
+                f" no model: {with_interval(gain.interval, '+.3f')} on n = {gain.n},"
+                f" {_verdict(gain.interval)}."
+            )
 
 
-def _verdict(low: float, high: float) -> str:
-    if low > 0:
+def _verdict(gain: Interval) -> str:
+    if gain.low > 0:
         return "so the model adds to it"
-    if high < 0:
+    if gain.high < 0:
         return "so the model takes away from what the wrapper wins alone"
     return "so there is no evidence that the model adds anything"
 

@@ -119,13 +119,8 @@ def _side(cells: Sequence[object]) -> str:
 # Layout ------------------------------------------------------------------------------------------
 
 
-def build() -> None:
-    """Lay out both sections. Called inside the Results tab."""
-    _reproduction()
-    _published()
-
-
-def _reproduction() -> None:
+def reproduced() -> None:
+    """Lay out how our classic game compares with its source. Called inside the Results tab."""
     gr.HTML(heading("Does our classic game play like the published one?"))
     reproduction, message = load_or_say("evaluation/reproduction.json")
     if reproduction is None:
@@ -146,7 +141,8 @@ def _reproduction() -> None:
     gr.HTML(provenance(reproduction, f"n = {len(reproduction.data.rows)} figures"))
 
 
-def _published() -> None:
+def reported() -> None:
+    """Lay out the published figures, each with its caveat. Called inside the Results tab."""
     gr.HTML(heading("Published figures", "What the source documents report, each with its caveat."))
     published, message = load_or_say("published.json")
     if published is None:

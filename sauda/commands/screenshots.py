@@ -82,6 +82,7 @@ def _arena(page: Any) -> Any:
 def _stage_grades(page: Any) -> Any:
     """The bare model's grade after each stage of training, on the first task of the comparison."""
     page.get_by_role("tab", name="Results").click()
+    page.get_by_role("button", name="Every stage and policy, task by task").click()
     plot = page.locator("#results-model-stages")
     plot.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=120_000)
     return plot

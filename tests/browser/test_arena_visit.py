@@ -4,11 +4,13 @@ from playwright.sync_api import expect
 
 from env import arena
 from sauda.policies import LABS
-from tests.support.page import settle
+from tests.support.page import settle, show_question, unfold
 
 
 def test_the_arenas_bars_follow_task_seeds_and_metric_and_the_rows_download(open_page):
     page = open_page(tab="Results")
+    show_question(page, "Who wins the arena?")
+    unfold(page, "One task at a time")
     points = page.locator("#results-arena-bars .barlayer .point")
     expect(points).to_have_count(len(LABS))
     table = page.locator("#results-arena-table")
@@ -29,6 +31,8 @@ def test_the_arenas_bars_follow_task_seeds_and_metric_and_the_rows_download(open
 
 def test_each_action_has_a_card_whose_ways_to_fail_unfold(open_page):
     page = open_page(tab="Results")
+    show_question(page, "Who wins the arena?")
+    unfold(page, "The actions of a lab")
     cards = page.locator(".sauda-actions-list .sauda-card")
     expect(cards).to_have_count(len(arena.KINDS))
     first = cards.first

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from panels import PANELS
-from tests.support.page import show_tab
+from tests.support.page import questions, show_question, show_tab
 
 WCAG = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
@@ -34,6 +34,21 @@ def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width,
         beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert beyond <= 0, f"{title} is {beyond} px wider than the window"
     assert faults == {title: [] for title in TITLES}
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_question_of_results_keeps_wcag_and_fits_its_width(open_page, width, dark):
+    page = open_page(width=width, dark=dark, tab="Results")
+    faults = {}
+    for title in questions(page):
+        show_question(page, title)
+        faults[title] = violations(page)
+        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert beyond <= 0, f"{title} is {beyond} px wider than the window"
+    assert len(faults) == 6
+    assert not any(faults.values()), faults
     open_page.assert_no_trouble()
 
 

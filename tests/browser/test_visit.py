@@ -19,7 +19,18 @@ from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
 from sauda.records.provenance import REPOSITORY
 from sauda.records.store import ROOT
-from tests.support.page import bubbles, buy, buying, problem, say, selling, settle, show_tab
+from tests.support.page import (
+    bubbles,
+    buy,
+    buying,
+    problem,
+    say,
+    selling,
+    settle,
+    show_question,
+    show_tab,
+    unfold,
+)
 
 # Haggle
 
@@ -163,8 +174,19 @@ def test_nothing_hidden_crosses_the_network_while_the_game_runs(open_page):
 # Results, Transcripts
 
 
+TASK_BY_TASK = "One task at a time, classic tasks too"
+
+
+def task_by_task(open_page, dark: bool = False):
+    """Results with the open market's bars, table and CSV unfolded."""
+    page = open_page(tab="Results", dark=dark)
+    show_question(page, "Who wins the open market?")
+    unfold(page, TASK_BY_TASK)
+    return page
+
+
 def test_another_task_draws_other_bars_and_another_table(open_page):
-    page = open_page(tab="Results")
+    page = task_by_task(open_page)
     table = page.locator("#results-bazaar-table")
     before = table.inner_text()
     page.get_by_label("Task").first.click()
@@ -176,22 +198,22 @@ def test_another_task_draws_other_bars_and_another_table(open_page):
 
 
 def test_the_table_of_policies_is_sorted_by_number_and_searched(open_page):
-    page = open_page(tab="Results")
+    page = task_by_task(open_page)
     table = page.locator("#results-bazaar-table")
     names = table.locator("[role=gridcell].first-column")
-    expect(names.first).to_have_text("expert")
+    expect(names.first).to_have_text("pilot")
     header = table.get_by_role("columnheader", name="mean [95 % interval]").last
     header.hover()
     header.get_by_label("Open cell menu").click()
     page.get_by_text("Sort ascending").click()
-    expect(names.first).to_have_text("random")
+    expect(names.first).to_have_text("aggressive")
     table.locator(".search-input").fill("tit_for")
     expect(names).to_have_text(["tit_for_tat"])
     open_page.assert_no_trouble()
 
 
 def test_a_figure_is_never_white_on_a_dark_page(open_page):
-    page = open_page(tab="Results", dark=True)
+    page = task_by_task(open_page, dark=True)
     colours = page.evaluate(
         """() => [...document.querySelectorAll('#results-bazaar-bars .main-svg')]
             .map(svg => getComputedStyle(svg).backgroundColor)"""
@@ -201,12 +223,12 @@ def test_a_figure_is_never_white_on_a_dark_page(open_page):
 
 
 def test_the_csv_is_the_table_of_the_chosen_task(open_page):
-    page = open_page(tab="Results")
+    page = task_by_task(open_page)
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").click()
+        page.get_by_role("button", name="CSV", exact=True).click()
     text = download.value.path().read_text(encoding="utf-8-sig")
     assert text.startswith("task,split,policy,n,")
-    assert "classic/single_deal,train,expert,1000" in text
+    assert "bazaar/open,holdout,expert,500" in text
 
 
 def any_game(open_page):
@@ -337,11 +359,12 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
     broken.write_text(json.dumps(content))
     with running_app(tmp_path) as app:
         open_page.address = app.address
-        page = open_page(tab="Results")
-        messages = page.locator(".sauda-empty").all_inner_texts()
-        assert any("--split holdout" in text for text in messages)
-        assert any("sauda reproduce" in text for text in messages)
-        assert page.locator("#results-bazaar-bars .barlayer .point").count() == 11
+        page = task_by_task(open_page)
+        assert page.locator("#results-bazaar-bars .barlayer .point").count() == 12
+        expect(page.locator(".sauda-empty:visible")).to_contain_text("--split holdout")
+        show_question(page, "Everything else")
+        unfold(page, "Does the classic game play like the published one?")
+        expect(page.locator(".sauda-empty:visible")).to_contain_text("sauda reproduce")
         show_tab(page, "Tour")
         assert any("sauda record" in t for t in page.locator(".sauda-empty").all_inner_texts())
         show_tab(page, "Haggle")

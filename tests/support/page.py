@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 LOADED = 120_000  # milliseconds: a busy machine takes a minute to import torch
 DRAWN = 60_000  # milliseconds: Results has a dozen plots, and tests share the cores
@@ -101,6 +101,34 @@ def show_tab(page: Page, title: str) -> None:
     panel.locator(":scope .block:visible, :scope button:visible").first.wait_for(timeout=DRAWN)
     plots = panel.locator(":scope .empty.large:visible")
     expect(plots).to_have_count(0, timeout=DRAWN)  # every plot is drawn
+    settle(page)
+
+
+def questions(page: Page) -> list[str]:
+    """The titles of the sub-tabs of Results, which is open."""
+    return _question_tabs(page).all_inner_texts()
+
+
+def show_question(page: Page, title: str) -> None:
+    """Go to the sub-tab of Results titled `title`, and to Results first."""
+    if not page.locator("#results-questions").is_visible():
+        show_tab(page, "Results")
+    _question_tabs(page).filter(has_text=title).click()
+    panel = page.locator("#results-questions > [role=tabpanel]:visible")
+    panel.locator(":scope .block:visible").first.wait_for(timeout=DRAWN)
+    expect(panel.locator(":scope .empty.large:visible")).to_have_count(0, timeout=DRAWN)
+    settle(page)
+
+
+def _question_tabs(page: Page) -> Locator:
+    return page.locator("#results-questions > .tab-wrapper [role=tab]:visible")
+
+
+def unfold(page: Page, title: str) -> None:
+    """Open the folded part titled `title` of the sub-tab of Results that is shown."""
+    page.locator(".sauda-fold > button:visible").filter(has_text=title).click()
+    plots = page.locator(".sauda-fold .empty.large:visible")
+    expect(plots).to_have_count(0, timeout=DRAWN)
     settle(page)
 
 

@@ -9,6 +9,7 @@ from env import MARKETS
 from panels.ui.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.whisker_rows import labels_above
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market import Career, Manner, SignalRow
 from sauda.records.store import Artifact
@@ -28,8 +29,9 @@ def manner_figure(market: Artifact, task: str) -> go.Figure:
     """Partial R² of each signal for the hidden cause that drives it, with 95 % intervals."""
     rows = [row for row in _manner(market, task).signals if row.cause][::-1]
     cells = [explained(row, row.cause) for row in rows]
+    signals = [row.signal.replace("_", " ") for row in rows]
     bar = go.Bar(
-        y=[row.signal.replace("_", " ") for row in rows],
+        y=signals,
         x=[cell.mean for cell in cells],
         error_x=whiskers(cells),
         orientation="h",
@@ -37,9 +39,10 @@ def manner_figure(market: Artifact, task: str) -> go.Figure:
         hovertemplate="%{y} shows %{customdata}: %{x:.3f}<extra></extra>",
         **bar_style("seller"),
     )
-    figure = styled(go.Figure(bar), height=360)
-    figure.update_xaxes(title="partial R² given public history", showgrid=True, rangemode="tozero")
-    return figure.update_yaxes(showgrid=False)
+    figure = labels_above(go.Figure(bar), signals)
+    return figure.update_xaxes(
+        title="partial R² given public history", showgrid=True, rangemode="tozero"
+    )
 
 
 def manner_table(market: Artifact, task: str) -> Markup:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from env import ARENA_TASKS, arena
-from panels.results import arena as arena_results
 from panels.results import bazaar
+from panels.results.arena import evaluations as arena_results
 from panels.results.evaluation import (
     Game,
     View,

@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
-from panels.ui.look import QUIET, bar_style, heading, styled, table, whiskers
+from panels.ui.look import QUIET, bar_style, heading, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
+from panels.ui.whisker_rows import labels_above
 from sauda.policies import LAB_LABELS
 from sauda.records.schemas.arena import ArenaExample, ArenaRow
 from sauda.records.store import Artifact
@@ -27,17 +28,17 @@ def component_bars(evaluation: Artifact, task: str, policy: str) -> go.Figure:
     """The mean of each reward component over a policy's episodes, with its interval."""
     components = _drawn_row(evaluation, task, policy).components
     cells = [components[component.name] for component in arena.COMPONENTS][::-1]
+    names = [short_name(component.name) for component in arena.COMPONENTS][::-1]
     bar = go.Bar(
-        y=[short_name(component.name) for component in arena.COMPONENTS][::-1],
+        y=names,
         x=[cell.mean for cell in cells],
         orientation="h",
         error_x=whiskers(cells),
         hovertemplate="%{y}: %{x:+.4f}<extra></extra>",
         **bar_style("scripted"),
     )
-    figure = styled(go.Figure(bar), height=80 + 28 * len(cells))
-    figure.update_xaxes(title="mean, share of the stake", showgrid=True, zeroline=True)
-    return figure.update_yaxes(showgrid=False)
+    figure = labels_above(go.Figure(bar), names)
+    return figure.update_xaxes(title="mean, share of the stake", showgrid=True, zeroline=True)
 
 
 def short_name(name: str) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from env import arena
-from panels.results import arena_design
+from panels.results.arena import design as arena_design
 
 pytestmark = pytest.mark.slow
 

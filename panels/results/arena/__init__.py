@@ -1,0 +1,1 @@
+"""The GPU arena in Results: its evaluations, its reward and its actions."""

@@ -1,0 +1,138 @@
+"""Who wins the GPU arena? Scripted labs on every task, and the model as a lab."""
+
+from collections.abc import Iterator, Sequence
+
+import gradio as gr
+
+from panels.results import model_comparison
+from panels.results.arena import design, evaluations
+from panels.results.evaluation import DRAWN
+from panels.results.evaluation_section import load_evaluations, section
+from panels.results.model_comparison import LAB_FILE
+from panels.results.model_labels import policy_label
+from panels.results.questions.layout import fold, numbers, show_caption, show_verdict
+from panels.results.questions.verdict import Verdict, no_row, short
+from panels.results.questions.winners import (
+    FORM,
+    Entry,
+    Field,
+    entry_of,
+    heat_map,
+    leads,
+    measured,
+    ranked,
+    winners_sentence,
+)
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
+from sauda.policies import ZERO_GRADE
+from sauda.records.schemas.base import Interval
+from sauda.records.store import Artifact
+
+NAME, TITLE = "arena", "Who wins the arena?"
+HOLDOUT = "evaluation/arena-holdout.json"
+
+
+def name(policy: str) -> str:
+    """A lab in words."""
+    return f"the {policy}" if policy == "planner" else policy_label(policy)
+
+
+def contest(holdout: Artifact | None, comparison: Artifact | None) -> Field:
+    """All that played the arena's tasks among the labs that each world draws, best first."""
+    return ranked(
+        [
+            *(_scripted(holdout) if holdout is not None else ()),
+            *(_models(comparison) if comparison is not None else ()),
+        ]
+    )
+
+
+def _scripted(holdout: Artifact) -> Iterator[tuple[str, Entry]]:
+    for row in holdout.data.rows:
+        if row.others == DRAWN:
+            grades = holdout.data.episodes[DRAWN][row.task][row.policy].grade
+            yield row.task, entry_of(row, grades)
+
+
+def _models(comparison: Artifact) -> Iterator[tuple[str, Entry]]:
+    for row in comparison.data.rows:
+        yield row.task, entry_of(row, comparison.data.episodes[row.policy].grade)
+
+
+def verdict(field: Field, comparison: Artifact | None) -> Verdict:
+    """Who wins each task, and whether the trained lab does better than one that trades nothing."""
+    sentence, lines = winners_sentence(field, name), [*leads(field, name)]
+    if comparison is not None:
+        clause, line = _trained(comparison)
+        sentence, lines = f"{sentence}; {clause}", [*lines, line]
+    return Verdict(f"{sentence}.", (*lines, ZERO_GRADE))
+
+
+def _trained(comparison: Artifact) -> tuple[str, str]:
+    """Whether the last stage as a lab wins more than it would alone: a clause, and its grade."""
+    last = comparison.config["stages"][-1]
+    row = next((row for row in comparison.data.rows if row.policy == last), None)
+    if row is None:
+        return "the trained lab has not been played", no_row(comparison, last)
+    if row.grade.low > 0:
+        clause = "the trained model wins more than it would alone"
+    elif row.grade.high < 0:
+        clause = "the trained model wins less than it would alone"
+    else:
+        clause = "the trained model cannot be told from a lab alone (the interval holds 0)"
+    return clause, (
+        f"{policy_label(last)} on {short(row.task)}: {with_interval(row.grade, FORM)},"
+        f" n = {row.n:,}."
+    )
+
+
+def bounds(holdout: Artifact) -> dict[str, Interval]:
+    """What the best joint plan leaves a lab, by task."""
+    return {row.task: row.grade for row in holdout.data.bounds}
+
+
+def build() -> None:
+    """Lay out the question. Called inside the Results tab."""
+    holdout, no_holdout = load_or_say(HOLDOUT)
+    comparison, no_comparison = load_or_say(LAB_FILE)
+    for missing in filter(None, (no_holdout, no_comparison)):
+        gr.HTML(missing)
+    if field := contest(holdout, comparison):
+        show_verdict(NAME, verdict(field, comparison))
+        ceiling = ("upper bound", {} if holdout is None else bounds(holdout))
+        _show_map(field, ceiling, "" if comparison is None else comparison.config["stages"][-1])
+        for artifact in filter(None, (holdout, comparison)):
+            gr.HTML(provenance(artifact))
+        numbers(NAME, measured(field, name), FORM, "policy")
+    _details()
+
+
+def _show_map(field: Field, ceiling: tuple[str, dict[str, Interval]], ours: str) -> None:
+    caption = "Mean grade on hold-out seeds; below 0 a lab would have done better alone"
+    gr.HTML(heat_map(field, name, caption, ours, ceiling), elem_id=f"results-{NAME}-figure")
+    counts = [entry.n for entries in field.values() for entry in entries]
+    show_caption(
+        "The darker a cell, the farther from 0; a loss has a minus sign and another colour. The"
+        " best of each task has a frame. A dash: not played."
+        f" n = {min(counts):,} to {max(counts):,} worlds."
+    )
+
+
+def _details() -> None:
+    game = evaluations.game()
+    played: Sequence[Artifact]
+    played, missing = load_evaluations(game)
+    with fold("One task at a time: other labs, utility, reward, CSV"):
+        gr.HTML(evaluations.glance(played))
+        for message in missing:
+            gr.HTML(message)
+        if played:
+            section(game, list(played))
+    with fold("The language model as a lab, stage by stage"):
+        model_comparison.build(model_comparison.ARENA)
+    with fold("How the reward is made up"):
+        if played:
+            design.reward_design(played[0])
+    with fold("The actions of a lab"):
+        design.action_space()

@@ -1,0 +1,167 @@
+"""Does training help? The gain of every stage of training on the open market, by hold-out seed."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import gradio as gr
+import plotly.graph_objects as go
+
+from panels.results import model_comparison
+from panels.results.model_labels import BASE, policy_label, series_role
+from panels.results.model_summary import rows_by_policy
+from panels.results.questions.layout import (
+    Measured,
+    fold,
+    numbers,
+    show_caption,
+    show_verdict,
+)
+from panels.results.questions.verdict import Verdict, by_sign, in_words, no_row, short
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from sauda.evaluation.comparison_config import OURS
+from sauda.records.schemas.base import Interval
+from sauda.records.store import Artifact
+
+NAME, TITLE = "training", "Does training help?"
+FORM = "+.3f"  # of differences of grades
+MARKET = "bazaar/"  # how the open market's tasks begin
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What the stage `after` wins more than `before` on one task, unwrapped, by seed."""
+
+    task: str
+    before: str
+    after: str
+    n: int
+    interval: Interval
+
+    @property
+    def step(self) -> str:
+        """Both stages in words."""
+        return f"{policy_label(self.before)} → {policy_label(self.after)}"
+
+
+def market_tasks(comparison: Artifact) -> list[str]:
+    """The open market's tasks of a comparison, in its order."""
+    tasks = dict.fromkeys(row.task for row in comparison.data.rows)
+    return [task for task in tasks if task.startswith(MARKET)]
+
+
+def whole_gains(comparison: Artifact, stage: str = OURS) -> dict[str, Gain]:
+    """What all training up to `stage` gained over the untrained base, by task it was played on."""
+    gains = {}
+    for task in market_tasks(comparison):
+        row = rows_by_policy(comparison, task).get(stage)
+        paired = None if row is None else row.grade.paired()
+        if paired is not None:
+            gains[task] = Gain(task, BASE, stage, row.n, paired)
+    return gains
+
+
+def verdict(comparison: Artifact) -> Verdict:
+    """Whether the served stage wins more than the untrained base on the open market."""
+    gains = whole_gains(comparison)
+    if not gains:
+        return Verdict(
+            f"Not measured yet for {policy_label(OURS)}, the stage that this page serves.",
+            (*_best_other_stage(comparison), no_row(comparison)),
+        )
+    signs = by_sign({task: gain.interval for task, gain in gains.items()})
+    if signs.above:
+        opening = "Partly" if signs.unclear or signs.below else "Yes"
+    else:
+        opening = "No" if signs.below else "Not shown"
+    told = in_words(
+        signs,
+        "wins more than the untrained base",
+        "shows no difference from the untrained base (the interval holds 0)",
+        "wins less than the untrained base",
+    )
+    return Verdict(
+        f"{opening}: {policy_label(OURS)}, the stage that this page serves, {told}.",
+        (
+            *_grades(comparison, gains),
+            "Mean grade, 1 at best; hold-out seeds, bare, paired by seed.",
+        ),
+    )
+
+
+def _grades(comparison: Artifact, gains: Mapping[str, Gain]) -> Iterator[str]:
+    """The grades before and after training on each task, with the gain's interval and n."""
+    for task, gain in gains.items():
+        rows = rows_by_policy(comparison, task)
+        yield (
+            f"{short(task)}: {rows[BASE].grade.mean:z.3f} to {rows[gain.after].grade.mean:z.3f},"
+            f" gain {with_interval(gain.interval, FORM)}, n = {gain.n:,}"
+        )
+
+
+def _best_other_stage(comparison: Artifact) -> Iterator[str]:
+    """The stage that gains most over the base on the first task, where one was played."""
+    stages = dict.fromkeys(gain.after for gain in comparison.data.stage_gains)
+    played = [gains for stage in stages if (gains := whole_gains(comparison, stage))]
+    first = [next(iter(gains.values())) for gains in played]
+    if first:
+        gain = max(first, key=lambda gain: gain.interval.mean)
+        yield (
+            f"Of the stages that were played, {policy_label(gain.after)} stands furthest from the"
+            f" untrained base on {short(gain.task)}: {with_interval(gain.interval, FORM)},"
+            f" n = {gain.n:,}."
+        )
+
+
+def steps(comparison: Artifact) -> list[Gain]:
+    """The gain of all training, then that of each stage over the one it trains further."""
+    tasks = market_tasks(comparison)
+    single = [
+        Gain(gain.task, gain.before, gain.after, gain.n, gain.interval)
+        for gain in comparison.data.stage_gains
+        if gain.on == "all" and gain.task in tasks
+    ]
+    known = {(gain.before, gain.after) for gain in single}
+    whole = list(whole_gains(comparison).values()) if (BASE, OURS) not in known else []
+    return [*whole, *single]
+
+
+def gain_figure(comparison: Artifact) -> go.Figure:
+    """The gain of every step of training on each of the open market's tasks, with its interval."""
+    groups: dict[str, list[WhiskerRow]] = {}
+    for gain in steps(comparison):
+        row = WhiskerRow(short(gain.task), gain.interval, series_role(gain.after))
+        groups.setdefault(gain.step, []).append(row)
+    return whisker_rows(groups, "gain in mean grade", FORM)
+
+
+def caption(comparison: Artifact) -> str:
+    """What the figure shows, and which steps do not lie above 0."""
+    signs = by_sign({f"{g.step} on {short(g.task)}": g.interval for g in steps(comparison)})
+    text = (
+        "Each stage less the stage that it trains further; right of 0 is a gain. Whiskers are 95 %"
+        " bootstrap intervals over hold-out seeds."
+    )
+    if signs.below:
+        text += f" A loss: {'; '.join(signs.below)}."
+    if signs.unclear:
+        text += f" The interval holds 0: {'; '.join(signs.unclear)}."
+    return text
+
+
+def build() -> None:
+    """Lay out the question. Called inside the Results tab."""
+    comparison, missing = load_or_say(model_comparison.FILE)
+    if comparison is None:
+        gr.HTML(missing)
+        return
+    show_verdict(NAME, verdict(comparison))
+    figure = gain_figure(comparison)
+    gr.Plot(figure, show_label=False, elem_id=f"results-{NAME}-figure")
+    show_caption(caption(comparison))
+    gr.HTML(provenance(comparison, "paired hold-out seeds"))
+    rows = [Measured(gain.task, gain.step, gain.n, gain.interval) for gain in steps(comparison)]
+    numbers(NAME, rows, FORM, "step")
+    with fold("Every stage and policy, task by task"):
+        model_comparison.build(model_comparison.BAZAAR)

@@ -1,0 +1,135 @@
+"""Does the wrapper do the work? The same wrappers around the model and around no model."""
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from panels.results import model_comparison
+from panels.results.model_labels import BASE, policy_label, series_role
+from panels.results.model_summary import rows_by_policy, wrapper_gain, wrapper_sentences
+from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
+from panels.results.questions.training import market_tasks
+from panels.results.questions.verdict import Verdict, by_sign, in_words, no_row, short
+from panels.ui.look import note, table
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from sauda.evaluation.comparison_config import OURS
+from sauda.llm.models import NULL
+from sauda.records.store import Artifact
+
+NAME, TITLE = "wrapper", "Does the wrapper do the work?"
+FORM = "z.3f"  # of grades
+STEERING, HONEST = "steering", "honest"
+AROUND = {NULL: "no model", BASE: policy_label(BASE), OURS: "Sauda"}  # short, for a phone
+
+
+def verdict(comparison: Artifact) -> Verdict:
+    """Whether the published steering wins more around the served model than around no model."""
+    gains = {
+        task: gain
+        for task in market_tasks(comparison)
+        if (gain := wrapper_gain(comparison, task, OURS, STEERING)) is not None
+    }
+    others = tuple(
+        f"{short(task)}: {sentence}"
+        for task in market_tasks(comparison)
+        for sentence in wrapper_sentences(comparison, task)
+    )
+    if not gains:
+        wrapped = f"{OURS}+{STEERING}"
+        return Verdict(
+            f"Not measured yet around {policy_label(OURS)}, the stage that this page serves.",
+            (*others, no_row(comparison, wrapped)),
+        )
+    signs = by_sign({task: gain.interval for task, gain in gains.items()})
+    opening = "Partly" if signs.above else "Yes"
+    if not (signs.unclear or signs.below):
+        opening = "Not alone"
+    told = in_words(
+        signs,
+        f"wins more around {policy_label(OURS)} than around no model",
+        f"shows no difference between {policy_label(OURS)} and no model inside it (the interval"
+        " holds 0)",
+        f"wins less around {policy_label(OURS)} than around no model",
+    )
+    return Verdict(f"{opening}: the published steering {told}.", (*others, *_bare(comparison)))
+
+
+def _bare(comparison: Artifact) -> list[str]:
+    """The served stage without a wrapper beside the wrapper without a model, by task."""
+    rival = f"{NULL}+{STEERING}"
+    told = [
+        f"{short(row.task)} {with_interval(row.interval, '+.3f')}, n = {row.n:,}"
+        for row in comparison.data.rivalries
+        if (row.policy, row.rival) == (OURS, rival) and row.task in market_tasks(comparison)
+    ]
+    if not told:
+        return []
+    return [f"{policy_label(OURS)}, bare, less the wrapper around no model: {' · '.join(told)}."]
+
+
+def wrapped_rows(comparison: Artifact, task: str) -> list[tuple[str, str]]:
+    """(label, policy) of the base and the served stage bare, then of each wrapper around each."""
+    rows = rows_by_policy(comparison, task)
+    shown = [(f"{AROUND[model]}, bare", model) for model in (BASE, OURS)]
+    shown += [
+        (f"{wrapper}, {AROUND[model]}", f"{model}+{wrapper}")
+        for wrapper in (STEERING, HONEST)
+        for model in AROUND
+    ]
+    return [(label, policy) for label, policy in shown if policy in rows]
+
+
+def wrapper_figure(comparison: Artifact) -> go.Figure:
+    """Mean grades of the model bare and of the wrappers around it and around no model, by task."""
+    groups = {}
+    for task in market_tasks(comparison):
+        rows = rows_by_policy(comparison, task)
+        groups[short(task)] = [
+            WhiskerRow(label, rows[policy].grade, series_role(policy))
+            for label, policy in wrapped_rows(comparison, task)
+        ]
+    return whisker_rows(groups, "mean grade, 1 at best", FORM)
+
+
+def changed_table(comparison: Artifact) -> Markup:
+    """How many moves each wrapper changed, and how many replies inside it held no legal move."""
+    return table(
+        ("task", "wrapper and model", "moves", "changed", "invalid replies"),
+        [
+            (task, label, f"{row.moves:,}", f"{row.changed:,}", f"{row.invalid_replies:,}")
+            for task in market_tasks(comparison)
+            for label, policy in wrapped_rows(comparison, task)
+            for row in (rows_by_policy(comparison, task)[policy],)
+        ],
+        align="llrrr",
+        caption="Moves on hold-out seeds that a wrapper changed",
+    )
+
+
+def build() -> None:
+    """Lay out the question. Called inside the Results tab."""
+    comparison, missing = load_or_say(model_comparison.FILE)
+    if comparison is None:
+        gr.HTML(missing)
+        return
+    show_verdict(NAME, verdict(comparison))
+    figure = wrapper_figure(comparison)
+    gr.Plot(figure, show_label=False, elem_id=f"results-{NAME}-figure")
+    show_caption(
+        "A wrapper checks or changes the moves of the model inside it; around no model it plays"
+        " alone, and what it wins there is its own work. Steering is the published wrapper, honest"
+        f" is ours, and Sauda is {policy_label(OURS)}. Whiskers are 95 % bootstrap intervals."
+    )
+    gr.HTML(provenance(comparison, "hold-out seeds"))
+    rows = [
+        Measured(task, label, row.n, row.grade)
+        for task in market_tasks(comparison)
+        for label, policy in wrapped_rows(comparison, task)
+        for row in (rows_by_policy(comparison, task)[policy],)
+    ]
+    numbers(NAME, rows, FORM, "wrapper and model")
+    with fold("Moves that the wrapper changed, and invalid replies"):
+        gr.HTML(changed_table(comparison))
+        gr.HTML(note("All rows of the comparison are under “Does training help?”."))

@@ -1,0 +1,89 @@
+"""Rows with a label above each bar or point, so that a phone has its whole width for the figure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from panels.ui.look import SERIES, styled, whiskers
+from panels.ui.tables import with_interval
+from sauda.records.schemas.base import Interval
+
+PITCH = 36  # px from one row to the next: a line of text, then its bar or point
+HEAD = 0.85  # of a pitch, for the title of a group
+FOOT = 64  # px below the rows: ticks and the title of the axis
+
+
+@dataclass(frozen=True)
+class WhiskerRow:
+    """One row of a figure: a mean with its interval."""
+
+    label: str
+    interval: Interval
+    role: str  # key of SERIES
+
+
+def labels_above(figure: go.Figure, labels: Sequence[str], top: int = 0) -> go.Figure:
+    """`figure` of horizontal bars with each label above its bar, `top` px left free over them.
+
+    The labels are the values of the y-axis, one a row.
+    """
+    for label in labels:
+        figure.add_annotation(
+            **{"x": 0, "xref": "paper", "xanchor": "left", "y": label, "yanchor": "bottom"},
+            yshift=5,
+            text=label,
+            showarrow=False,
+        )
+    figure = styled(figure, height=PITCH * len(labels) + FOOT + top)
+    figure.update_layout(bargap=0.72, margin={"l": 16, "t": 12 + top, "b": FOOT - 16})
+    return figure.update_yaxes(showticklabels=False, showgrid=False, title=None)
+
+
+def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: str) -> go.Figure:
+    """Points with whiskers under titles, the first group on top; every row shows its numbers."""
+    figure, place = go.Figure(), 0.0  # pitches below the top edge
+    for title, rows in groups.items():
+        place += HEAD
+        _add_text(figure, -place, f"<b>{title}</b>", shift=-4)
+        for row in rows:
+            place += 1
+            _add_text(figure, -place, f"{row.label}: {with_interval(row.interval, form)}", shift=5)
+            _add_point(figure, -place, row)
+        place += 0.2
+    cells = [row.interval for rows in groups.values() for row in rows]
+    ends = [0.0, *(end for cell in cells for end in (cell.low, cell.high))]
+    room = 0.03 * (max(ends) - min(ends) or 1)
+    figure = styled(figure, height=round(PITCH * (place + 0.4)) + FOOT)
+    figure.update_layout(showlegend=False, margin={"l": 16, "t": 4, "b": FOOT - 16})
+    figure.update_xaxes(
+        title=axis, range=[min(ends) - room, max(ends) + room], showgrid=True, zeroline=True
+    )
+    return figure.update_yaxes(
+        range=[-place - 0.4, 0], showticklabels=False, showgrid=False, zeroline=False
+    )
+
+
+def _add_point(figure: go.Figure, y: float, row: WhiskerRow) -> None:
+    series = SERIES[row.role]
+    marker = {"color": series.light, "symbol": series.marker or "line-ns-open", "size": 9}
+    if not series.marker:
+        marker |= {"size": 14, "line": {"color": series.light, "width": 2}}
+    figure.add_scatter(
+        x=[row.interval.mean],
+        y=[y],
+        error_x=whiskers([row.interval]) | {"color": series.light, "thickness": 2, "width": 5},
+        mode="markers",
+        marker=marker,
+        name=row.label,
+        hoverinfo="skip",  # the label holds the numbers
+    )
+
+
+def _add_text(figure: go.Figure, y: float, text: str, shift: int) -> None:
+    figure.add_annotation(
+        **{"x": 0, "xref": "paper", "xanchor": "left", "y": y, "yanchor": "bottom"},
+        yshift=shift,
+        text=text,
+        showarrow=False,
+    )

@@ -1,0 +1,73 @@
+"""Results as five questions: a verdict, one figure, and the details that unfold below."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from panels.results.tab import QUESTIONS
+from tests.support.page import questions, show_question, unfold
+
+TALLEST = 2500  # px of a view at 1280, its details folded
+ANSWERED = QUESTIONS[:-1]  # the last sub-tab holds what answers no question
+
+
+@pytest.mark.parametrize("question", ANSWERED, ids=lambda question: question.NAME)
+def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_page, question):
+    page = open_page(tab="Results")
+    show_question(page, question.TITLE)
+    part = f"#results-{question.NAME}"
+    expect(page.locator(f"{part}-verdict .sauda-answer")).to_have_text(re.compile(r"^\w.+\.$"))
+    expect(page.locator(f"{part}-figure")).to_be_visible()
+    table = page.locator(f"{part}-numbers")
+    expect(table).not_to_be_visible()
+    unfold(page, "The numbers of this figure")
+    expect(table).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download these numbers as CSV").click()
+    assert download.value.suggested_filename == f"results-{question.NAME}.csv"
+    assert download.value.path().read_text(encoding="utf-8-sig").startswith("task,")
+    open_page.assert_no_trouble()
+
+
+def test_no_view_of_results_is_taller_than_its_limit(open_page):
+    page = open_page(tab="Results")
+    titles = questions(page)
+    assert titles == [question.TITLE for question in QUESTIONS]
+    for title in titles:
+        show_question(page, title)
+        height = page.evaluate("document.documentElement.scrollHeight")
+        assert height <= TALLEST, f"{title} is {height} px tall"
+
+
+def test_every_label_of_a_figure_ends_within_it_on_a_phone(open_page):
+    page = open_page(width=390, tab="Results")
+    seen = 0
+    for question in ANSWERED:
+        show_question(page, question.TITLE)
+        ends = page.locator(".js-plotly-plot:visible .annotation-text").evaluate_all(
+            """texts => texts.map(text => text.getBoundingClientRect().right
+                - text.closest('.js-plotly-plot').getBoundingClientRect().right)"""
+        )
+        assert max(ends, default=0) <= 0, (question.TITLE, max(ends))
+        seen += len(ends)
+    assert seen > 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_page, width):
+    page = open_page(width=width, tab="Results")
+    parts = 0
+    for title in questions(page):
+        show_question(page, title)
+        for fold in page.locator(".sauda-fold:visible > button").all_inner_texts():
+            unfold(page, fold.split("\n")[0])
+            parts += 1
+        widths = page.locator(".js-plotly-plot:visible .main-svg:first-child").evaluate_all(
+            "plots => plots.map(plot => plot.getBoundingClientRect().width)"
+        )
+        assert min(widths, default=width) > 0.8 * width, (title, widths)
+        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert beyond <= 0, f"{title} is {beyond} px wider than the window"
+    assert parts > 15
+    open_page.assert_no_trouble()
