@@ -7,10 +7,9 @@ import gradio as gr
 from panels.results import bazaar
 from panels.results.evaluation_section import load_evaluations, section
 from panels.results.model_comparison import FILE as COMPARISON
-from panels.results.model_labels import policy_label
 from panels.results.questions.layout import fold, numbers, show_caption, show_verdict
 from panels.results.questions.training import MARKET
-from panels.results.questions.verdict import Verdict, no_row
+from panels.results.questions.verdict import Verdict, buyer_name, no_row
 from panels.results.questions.winners import (
     FORM,
     Entry,
@@ -24,20 +23,14 @@ from panels.results.questions.winners import (
     winners_sentence,
 )
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.comparison_config import BELIEF, ORACLE, OURS, PILOT
+from sauda.evaluation.comparison_config import ORACLE, OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 NAME, TITLE = "market", "Who wins the open market?"
 HOLDOUT = "evaluation/market-holdout.json"
+ORACLE_FILE = "oracle.json"
 KNOWING = {ORACLE}  # these know the seller's limit, so they are no contestants
-
-
-def name(policy: str) -> str:
-    """A contestant in words, the model that the page serves with its name."""
-    if policy == OURS:
-        return f"Sauda ({policy_label(policy)})"
-    return f"the {policy_label(policy)}" if policy in (PILOT, BELIEF) else policy_label(policy)
 
 
 def contest(evaluations: Sequence[Artifact]) -> Field:
@@ -57,58 +50,52 @@ def _entries(evaluation: Artifact) -> Iterator[tuple[str, Entry]]:
             yield row.task, entry_of(row, grades)
 
 
-def known_seller(evaluations: Sequence[Artifact]) -> dict[str, Interval]:
-    """What a buyer that knows its seller wins, by task, where it played."""
-    return {
-        row.task: row.grade
-        for evaluation in evaluations
-        for row in evaluation.data.rows
-        if row.policy in KNOWING and row.task.startswith(MARKET)
-    }
+def known_seller(oracle: Artifact | None) -> dict[str, Interval]:
+    """What a buyer that knows its seller would win, by task."""
+    return {} if oracle is None else {row.task: row.informed for row in oracle.data.rows}
 
 
 def verdict(field: Field, comparison: Artifact | None) -> Verdict:
     """Who wins each task, by how much, and which place Sauda takes."""
-    place = place_of(field, OURS, name)
+    place = place_of(field, OURS, buyer_name)
     if not place and comparison is not None:
         place = no_row(comparison)
-    lines = [*leads(field, name), *filter(None, [place])]
-    return Verdict(f"{winners_sentence(field, name)}.", tuple(lines))
+    lines = [*leads(field, buyer_name), *filter(None, [place])]
+    return Verdict(f"{winners_sentence(field, buyer_name)}.", tuple(lines))
 
 
 def build() -> None:
     """Lay out the question. Called inside the Results tab."""
-    loaded = {file: load_or_say(file) for file in (HOLDOUT, COMPARISON)}
-    evaluations = [artifact for artifact, _ in loaded.values() if artifact is not None]
+    loaded = {file: load_or_say(file) for file in (HOLDOUT, COMPARISON, ORACLE_FILE)}
+    artifacts = {file: artifact for file, (artifact, _) in loaded.items() if artifact is not None}
     for _, missing in loaded.values():
         if missing:
             gr.HTML(missing)
+    evaluations = [artifacts[file] for file in (HOLDOUT, COMPARISON) if file in artifacts]
     if evaluations:
         field = contest(evaluations)
-        show_verdict(NAME, verdict(field, loaded[COMPARISON][0]))
-        _show_map(field, evaluations)
-        for evaluation in evaluations:
-            gr.HTML(provenance(evaluation))
-        numbers(NAME, measured(field, name), FORM, "policy")
+        show_verdict(NAME, verdict(field, artifacts.get(COMPARISON)))
+        _show_map(field, known_seller(artifacts.get(ORACLE_FILE)))
+        for artifact in artifacts.values():
+            gr.HTML(provenance(artifact))
+        numbers(NAME, measured(field, buyer_name), FORM, "policy")
     with fold("One task at a time, classic tasks too: bars, table, CSV"):
-        _task_by_task()
+        _task_by_task(artifacts.get(ORACLE_FILE))
 
 
-def _show_map(field: Field, evaluations: Sequence[Artifact]) -> None:
-    ceiling = ("bound: knows its seller", known_seller(evaluations))
+def _show_map(field: Field, bounds: dict[str, Interval]) -> None:
     caption = "Mean grade on hold-out seeds, 1 at best"
-    shown = heat_map(field, name, caption, OURS, ceiling)
+    shown = heat_map(field, buyer_name, caption, OURS, ("bound: knows its seller", bounds))
     gr.HTML(shown, elem_id=f"results-{NAME}-figure")
     counts = [entry.n for entries in field.values() for entry in entries]
     show_caption(
-        "The darker a cell, the nearer the best of its task, which has a frame. A dash: not"
-        f" played. n = {min(counts):,} to {max(counts):,} hold-out seeds; intervals are in the"
-        " table below. The bound knows the seller’s limit and is no contestant."
+        "The stronger a cell’s colour, the nearer the best of its task, which has a frame. A dash:"
+        f" not played. n = {min(counts):,} to {max(counts):,} hold-out seeds; intervals are in the"
+        " table below. The bound knows its seller and is no contestant."
     )
 
 
-def _task_by_task() -> None:
-    oracle, _ = load_or_say("oracle.json")
+def _task_by_task(oracle: Artifact | None) -> None:
     game = bazaar.game(oracle)
     evaluations, missing = load_evaluations(game)
     for message in missing:

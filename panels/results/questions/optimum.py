@@ -11,8 +11,7 @@ from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_labels import series_role
 from panels.results.model_summary import rows_by_policy
 from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
-from panels.results.questions.open_market import name
-from panels.results.questions.verdict import Verdict, short, tasks_listed
+from panels.results.questions.verdict import Verdict, buyer_name, short, tasks_listed
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
@@ -97,7 +96,9 @@ def _evidence(bounds: Sequence[OracleRow], best: dict[str, Buyer]) -> tuple[str,
         text = f"{short(row.task)}: {with_interval(row.informed, FORM)}, n = {row.n:,}"
         if row.task in best:
             buyer = best[row.task]
-            text += f"; {name(buyer.policy)} {with_interval(buyer.grade, FORM)}, n = {buyer.n:,}"
+            text += (
+                f"; {buyer_name(buyer.policy)} {with_interval(buyer.grade, FORM)}, n = {buyer.n:,}"
+            )
         lines.append(text)
     upper = [row.task for row in bounds if row.bound == "upper"]
     if upper:
@@ -119,7 +120,7 @@ def bound_figure(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) -> 
 
 def _label(buyer: Buyer) -> str:
     known = buyer.policy in (BELIEF, PILOT, OURS)
-    return name(buyer.policy) if known else f"best script, {name(buyer.policy)}"
+    return buyer_name(buyer.policy) if known else f"best script, {buyer_name(buyer.policy)}"
 
 
 def _role(buyer: Buyer) -> str:

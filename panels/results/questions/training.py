@@ -1,7 +1,7 @@
 """Does training help? The gain of every stage of training on the open market, by hold-out seed."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -16,7 +16,14 @@ from panels.results.questions.layout import (
     show_caption,
     show_verdict,
 )
-from panels.results.questions.verdict import Verdict, by_sign, in_words, no_row, short
+from panels.results.questions.verdict import (
+    Verdict,
+    buyer_name,
+    by_sign,
+    in_words,
+    no_row,
+    short,
+)
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
@@ -38,11 +45,13 @@ class Gain:
     after: str
     n: int
     interval: Interval
+    over_steps: bool = False  # whether other stages lie between the two
 
     @property
     def step(self) -> str:
         """Both stages in words."""
-        return f"{policy_label(self.before)} → {policy_label(self.after)}"
+        step = f"{policy_label(self.before)} → {policy_label(self.after)}"
+        return f"All: {step}" if self.over_steps else step
 
 
 def market_tasks(comparison: Artifact) -> list[str]:
@@ -67,7 +76,7 @@ def verdict(comparison: Artifact) -> Verdict:
     gains = whole_gains(comparison)
     if not gains:
         return Verdict(
-            f"Not measured yet for {policy_label(OURS)}, the stage that this page serves.",
+            f"Not measured yet for {buyer_name(OURS)}, the stage that this page serves.",
             (*_best_other_stage(comparison), no_row(comparison)),
         )
     signs = by_sign({task: gain.interval for task, gain in gains.items()})
@@ -77,12 +86,12 @@ def verdict(comparison: Artifact) -> Verdict:
         opening = "No" if signs.below else "Not shown"
     told = in_words(
         signs,
-        "wins more than the untrained base",
-        "shows no difference from the untrained base (the interval holds 0)",
-        "wins less than the untrained base",
+        "wins more than the untrained base on {}",
+        "shows no difference from the untrained base on {} (the interval holds 0)",
+        "wins less than the untrained base on {}",
     )
     return Verdict(
-        f"{opening}: {policy_label(OURS)}, the stage that this page serves, {told}.",
+        f"{opening}: {buyer_name(OURS)} {told}.",
         (
             *_grades(comparison, gains),
             "Mean grade, 1 at best; hold-out seeds, bare, paired by seed.",
@@ -123,7 +132,9 @@ def steps(comparison: Artifact) -> list[Gain]:
         if gain.on == "all" and gain.task in tasks
     ]
     known = {(gain.before, gain.after) for gain in single}
-    whole = list(whole_gains(comparison).values()) if (BASE, OURS) not in known else []
+    if (BASE, OURS) in known:
+        return single
+    whole = [replace(gain, over_steps=True) for gain in whole_gains(comparison).values()]
     return [*whole, *single]
 
 
@@ -138,9 +149,11 @@ def gain_figure(comparison: Artifact) -> go.Figure:
 
 def caption(comparison: Artifact) -> str:
     """What the figure shows, and which steps do not lie above 0."""
-    signs = by_sign({f"{g.step} on {short(g.task)}": g.interval for g in steps(comparison)})
-    text = (
-        "Each stage less the stage that it trains further; right of 0 is a gain. Whiskers are 95 %"
+    shown = steps(comparison)
+    signs = by_sign({f"{gain.step} on {short(gain.task)}": gain.interval for gain in shown})
+    text = "First all of Sauda’s training, then each" if shown and shown[0].over_steps else "Each"
+    text += (
+        " stage less the stage that it trains further; right of 0 is a gain. Whiskers are 95 %"
         " bootstrap intervals over hold-out seeds."
     )
     if signs.below:

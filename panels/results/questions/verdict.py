@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.comparison_config import BELIEF, OURS, PILOT
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
@@ -42,9 +42,19 @@ def by_sign(differences: Mapping[str, Interval]) -> Signs:
 
 
 def in_words(signs: Signs, above: str, unclear: str, below: str) -> str:
-    """What holds on which tasks: "wins more on open and bluff, wins less on rushed"."""
-    told = ((above, signs.above), (unclear, signs.unclear), (below, signs.below))
-    return "; ".join(f"{words} on {tasks_listed(names)}" for words, names in told if names)
+    """What holds on which tasks: "wins more on open and bluff, and wins less on rushed".
+
+    The tasks stand in the place of "{}" in each phrase.
+    """
+    told = ((above, signs.above), (below, signs.below), (unclear, signs.unclear))
+    return ", and ".join(words.format(tasks_listed(names)) for words, names in told if names)
+
+
+def buyer_name(policy: str) -> str:
+    """A buyer in words: the model that the page serves with its name, the others by their labels."""
+    if policy == OURS:
+        return f"Sauda ({policy_label(policy)})"
+    return f"the {policy_label(policy)}" if policy in (PILOT, BELIEF) else policy_label(policy)
 
 
 def tasks_listed(tasks: Sequence[str]) -> str:

@@ -1,15 +1,25 @@
 """Does the wrapper do the work? The same wrappers around the model and around no model."""
 
+from collections.abc import Iterator
+
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results import model_comparison
 from panels.results.model_labels import BASE, policy_label, series_role
-from panels.results.model_summary import rows_by_policy, wrapper_gain, wrapper_sentences
+from panels.results.model_summary import WrapperGain, rows_by_policy, wrapper_gain
 from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
 from panels.results.questions.training import market_tasks
-from panels.results.questions.verdict import Verdict, by_sign, in_words, no_row, short
+from panels.results.questions.verdict import (
+    Verdict,
+    buyer_name,
+    by_sign,
+    capital,
+    in_words,
+    no_row,
+    short,
+)
 from panels.ui.look import note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -26,37 +36,48 @@ AROUND = {NULL: "no model", BASE: policy_label(BASE), OURS: "Sauda"}  # short, f
 
 def verdict(comparison: Artifact) -> Verdict:
     """Whether the published steering wins more around the served model than around no model."""
-    gains = {
-        task: gain
-        for task in market_tasks(comparison)
-        if (gain := wrapper_gain(comparison, task, OURS, STEERING)) is not None
-    }
-    others = tuple(
-        f"{short(task)}: {sentence}"
-        for task in market_tasks(comparison)
-        for sentence in wrapper_sentences(comparison, task)
-    )
+    gains = gains_by_task(comparison, OURS, STEERING)
+    evidence = (*_evidence(comparison), *_bare(comparison))
     if not gains:
-        wrapped = f"{OURS}+{STEERING}"
-        return Verdict(
-            f"Not measured yet around {policy_label(OURS)}, the stage that this page serves.",
-            (*others, no_row(comparison, wrapped)),
-        )
+        missing = no_row(comparison, f"{OURS}+{STEERING}")
+        return Verdict(f"Not measured yet around {buyer_name(OURS)}.", (*evidence, missing))
     signs = by_sign({task: gain.interval for task, gain in gains.items()})
     opening = "Partly" if signs.above else "Yes"
     if not (signs.unclear or signs.below):
         opening = "Not alone"
     told = in_words(
         signs,
-        f"wins more around {policy_label(OURS)} than around no model",
-        f"shows no difference between {policy_label(OURS)} and no model inside it (the interval"
-        " holds 0)",
-        f"wins less around {policy_label(OURS)} than around no model",
+        "wins more than around no model on {}",
+        "shows no difference from no model on {} (the interval holds 0)",
+        "wins less than around no model on {}",
     )
-    return Verdict(f"{opening}: the published steering {told}.", (*others, *_bare(comparison)))
+    sentence = f"{opening}: around {buyer_name(OURS)} the published steering {told}."
+    return Verdict(sentence, evidence)
 
 
-def _bare(comparison: Artifact) -> list[str]:
+def gains_by_task(comparison: Artifact, stage: str, wrapper: str) -> dict[str, WrapperGain]:
+    """What a wrapper wins more around `stage` than around no model, on each task it played."""
+    gains = {
+        task: wrapper_gain(comparison, task, stage, wrapper) for task in market_tasks(comparison)
+    }
+    return {task: gain for task, gain in gains.items() if gain is not None}
+
+
+def _evidence(comparison: Artifact) -> Iterator[str]:
+    """Each wrapper around the served stage and around the base, less around no model, by task."""
+    for stage in (OURS, BASE):
+        for wrapper in (STEERING, HONEST):
+            told = [
+                f"{short(task)} {gain.wrapped:{FORM}} less {gain.alone:{FORM}} ="
+                f" {with_interval(gain.interval, '+.3f')}, n = {gain.n:,}"
+                for task, gain in gains_by_task(comparison, stage, wrapper).items()
+            ]
+            if told:
+                around = f"{capital(wrapper)} around {AROUND[stage]} less around no model"
+                yield f"{around}: {'; '.join(told)}."
+
+
+def _bare(comparison: Artifact) -> Iterator[str]:
     """The served stage without a wrapper beside the wrapper without a model, by task."""
     rival = f"{NULL}+{STEERING}"
     told = [
@@ -64,9 +85,8 @@ def _bare(comparison: Artifact) -> list[str]:
         for row in comparison.data.rivalries
         if (row.policy, row.rival) == (OURS, rival) and row.task in market_tasks(comparison)
     ]
-    if not told:
-        return []
-    return [f"{policy_label(OURS)}, bare, less the wrapper around no model: {' · '.join(told)}."]
+    if told:
+        yield f"Sauda, bare, less steering around no model: {'; '.join(told)}."
 
 
 def wrapped_rows(comparison: Artifact, task: str) -> list[tuple[str, str]]:
