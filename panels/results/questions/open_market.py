@@ -30,7 +30,6 @@ from sauda.records.store import Artifact
 NAME, TITLE = "market", "Who wins the open market?"
 HOLDOUT = "evaluation/market-holdout.json"
 ORACLE_FILE = "oracle.json"
-KNOWING = {ORACLE}  # these know the seller's limit, so they are no contestants
 
 
 def contest(evaluations: Sequence[Artifact]) -> Field:
@@ -39,7 +38,7 @@ def contest(evaluations: Sequence[Artifact]) -> Field:
         (task, entry)
         for evaluation in evaluations
         for task, entry in _entries(evaluation)
-        if entry.policy not in KNOWING
+        if entry.policy != ORACLE
     )
 
 

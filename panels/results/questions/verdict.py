@@ -51,7 +51,7 @@ def in_words(signs: Signs, above: str, unclear: str, below: str) -> str:
 
 
 def buyer_name(policy: str) -> str:
-    """A buyer in words: the model that the page serves with its name, the others by their labels."""
+    """A buyer in words; the model that the page serves is called Sauda."""
     if policy == OURS:
         return f"Sauda ({policy_label(policy)})"
     return f"the {policy_label(policy)}" if policy in (PILOT, BELIEF) else policy_label(policy)

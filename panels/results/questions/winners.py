@@ -116,7 +116,7 @@ def heat_map(
     ours: str,
     ceiling: tuple[str, Mapping[str, Interval]],
 ) -> Markup:
-    """Mean grades as a table, tasks across and policies down, a cell’s colour the stronger the nearer the best.
+    """Mean grades as a table, tasks across and policies down, coloured by their distance from 0.
 
     Each task's best is framed; `ours` is marked; `ceiling` is a label with bounds by task, no
     contestant. Policies stand in the order of the first task, then of the next that they played.

@@ -64,17 +64,15 @@ def gains_by_task(comparison: Artifact, stage: str, wrapper: str) -> dict[str, W
 
 
 def _evidence(comparison: Artifact) -> Iterator[str]:
-    """Each wrapper around the served stage and around the base, less around no model, by task."""
-    for stage in (OURS, BASE):
-        for wrapper in (STEERING, HONEST):
-            told = [
-                f"{short(task)} {gain.wrapped:{FORM}} less {gain.alone:{FORM}} ="
-                f" {with_interval(gain.interval, '+.3f')}, n = {gain.n:,}"
-                for task, gain in gains_by_task(comparison, stage, wrapper).items()
-            ]
-            if told:
-                around = f"{capital(wrapper)} around {AROUND[stage]} less around no model"
-                yield f"{around}: {'; '.join(told)}."
+    """Wrappers around the served stage and around the base, less around no model, by task."""
+    for stage, wrapper in ((OURS, STEERING), (BASE, STEERING), (OURS, HONEST)):
+        told = [
+            f"{short(task)} {with_interval(gain.interval, '+.3f')}, n = {gain.n:,}"
+            for task, gain in gains_by_task(comparison, stage, wrapper).items()
+        ]
+        if told:
+            around = f"{capital(wrapper)} around {AROUND[stage]} less around no model"
+            yield f"{around}: {'; '.join(told)}."
 
 
 def _bare(comparison: Artifact) -> Iterator[str]:

@@ -311,7 +311,7 @@ def test_the_wrapper_does_the_work_unless_it_wins_more_around_the_model(adds, op
     assert verdict.sentence.startswith(opening + around)
     assert verdict.sentence.endswith(told)
     assert verdict.evidence[0].startswith("Steering around Sauda less around no model: open ")
-    assert f"less 0.250 = {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4" in verdict.evidence[0]
+    assert f"open {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4" in verdict.evidence[0]
     assert verdict.evidence[-1] == (
         "Sauda, bare, less steering around no model: open +0.050 [+0.010, +0.090], n = 4."
     )
