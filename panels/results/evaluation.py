@@ -138,6 +138,7 @@ def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
             line={"color": ink.light, "width": ink.width, "dash": ink.dash},
             annotation_text=bound.label,
             annotation_position="top left",
+            annotation_yshift=18,  # above the label of the first row
         )
     room = 0.03 * (max(reach) - min(reach))
     ends = [min(reach) - room * (min(reach) < 0), max(reach) + room]
