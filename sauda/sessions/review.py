@@ -1,0 +1,219 @@
+"""What each of a visitor's moves cost, found by playing the finished game again from before it.
+
+The worth of a position is what the best line known from there earns. A move costs the worth of the
+position before it less that of the position after it, so the costs of a deal add up to what the
+visitor missed in it. Each deal of a career is reviewed by itself, after the earlier deals as they
+were played: what a deal teaches the seller for the next one is left out.
+
+`findings` searches where code decides the other side's moves (`search.py` says how exactly). A
+language model that buys is asked for its reply to a few other prices (`asked_findings`); beyond
+that reply nothing is known but that the visitor could take it or leave.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from env import Accept, Deal, IllegalAction, Offer, Play, Turn, WalkAway
+from sauda.sessions.bazaar import Action, Game, answer, back, moves_of
+from sauda.sessions.search import Line, Search, Worth, worth
+
+FINE, COARSE = (16, 16), (8, 5)  # prices and width of a search
+FINE_MOVES = 12  # a game with more own moves than these is searched coarsely
+ASKED_MOVES = 4  # offers, the last ones, for which a language model is asked another price
+LEAST_GAP = 0.01  # of the buyer's limit: for less than that no reply is asked for
+NOTHING = Worth(0, 0)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A line from before the visitor's move `number`, counted from 0."""
+
+    number: int
+    line: Line
+
+
+@dataclass(frozen=True)
+class OwnMove:
+    """One of the visitor's moves, with what could be earned before it and after it."""
+
+    number: int  # among the visitor's moves, from 0
+    deal: int  # from 0
+    action: Action
+    before: Worth
+    after: Worth
+    line: Line | None  # the line that earns more than the game after this move did, if one is known
+    most: Worth  # what the deal could earn at its start
+
+    @property
+    def cost(self) -> Worth:
+        """What the move gave away, at least 0."""
+        return self.before - self.after
+
+    @property
+    def left(self) -> float | None:
+        """The share of the deal's best grade that is still to win; None where that is 0."""
+        if self.most.grade <= 0:
+            return None
+        return min(1.0, max(0.0, self.after.grade / self.most.grade))
+
+
+@dataclass(frozen=True)
+class Review:
+    """The visitor's moves in a finished game, each with its cost as far as the findings show it."""
+
+    game: Game
+    findings: tuple[Finding, ...]
+
+    @cached_property
+    def moves(self) -> tuple[OwnMove, ...]:
+        """Every move of the visitor, in order."""
+        known: dict[int, Line] = {}
+        for found in self.findings:
+            best = known.get(found.number, found.line)
+            known[found.number] = max(best, found.line, key=lambda line: line.worth)
+        reviewed: list[OwnMove] = []
+        for first, last in deals_of(self.game):
+            reviewed += self._deal(first, last, known)
+        return tuple(reviewed)
+
+    def _deal(self, first: int, last: int, known: dict[int, Line]) -> list[OwnMove]:
+        """The moves `first` to `last`, which made one deal."""
+        after, rows = earned(self.game, first, last), []
+        for number in range(last, first - 1, -1):
+            line = known.get(number)
+            line = line if line is not None and line.worth > after else None
+            before = line.worth if line else after
+            rows.append((number, before, after, line))
+            after = before
+        turns = [self.game.play.turns[i] for i in moves_of(self.game)]
+        return [
+            OwnMove(number, deal_of(turns[number]), turns[number].action, *found, most=after)
+            for number, *found in reversed(rows)
+        ]
+
+    @cached_property
+    def missed(self) -> Worth:
+        """What all moves cost together."""
+        costs = [move.cost for move in self.moves]
+        total = Worth(sum(c.grade for c in costs), sum(c.rupees for c in costs))
+        return total - NOTHING
+
+    @cached_property
+    def costliest(self) -> OwnMove | None:
+        """The move that cost most; None where none cost anything."""
+        costly = [move for move in self.moves if move.cost > NOTHING]
+        return max(costly, key=lambda move: move.cost, default=None)
+
+    @cached_property
+    def best(self) -> Line | None:
+        """The best line of the deal with the costliest move, from the first move it changes.
+
+        None where no better line is known.
+        """
+        if self.costliest is None:
+            return None
+        deal = [move for move in self.moves if move.deal == self.costliest.deal]
+        return next(move.line for move in deal if move.line)
+
+
+def deal_of(turn: Turn) -> int:
+    """The number of the deal, from 0, that a turn belongs to."""
+    return len(turn.observation.table.past)
+
+
+def deals_of(game: Game) -> list[tuple[int, int]]:
+    """The numbers of the visitor's first and last move in each deal."""
+    deals: dict[int, list[int]] = {}
+    for number, turn in enumerate(moves_of(game)):
+        deals.setdefault(deal_of(game.play.turns[turn]), []).append(number)
+    return [(numbers[0], numbers[-1]) for numbers in deals.values()]
+
+
+def earned(game: Game, first: int, last: int) -> Worth:
+    """What the deal earned that the visitor's moves `first` to `last` made."""
+    ended = game if last + 1 == len(moves_of(game)) else back(game, last + 1)
+    return worth(game.task, ended.play) - worth(game.task, back(game, first).play)
+
+
+def outcome_of(line: Line) -> Deal | None:
+    """How the deal of a line ended; None where the other side forfeited."""
+    deals = line.play.state.table.past
+    number = deal_of(line.play.turns[line.first])
+    return deals[number] if number < len(deals) else None
+
+
+def is_asked(game: Game) -> bool:
+    """Whether the other moves can only be learnt from a language model, which buys."""
+    return game.model_seat is not None and game.model_seat.agent == "buyer"
+
+
+def findings(game: Game) -> Iterator[Finding]:
+    """The best line from before each move of the visitor, the last move first.
+
+    For a finished game in which code decides the other side's moves. Raises ValueError otherwise.
+    """
+    if not game.over or is_asked(game):
+        raise ValueError("only a finished game against moves that code decides can be searched")
+    numbers = range(len(moves_of(game)))
+    search = Search(game.task, *(FINE if len(numbers) <= FINE_MOVES else COARSE))
+    for number in reversed(numbers):
+        yield Finding(number, search.best(back(game, number).play))
+
+
+def closing_findings(game: Game) -> Iterator[Finding]:
+    """The better of taking the other side's price and leaving, at each move of the visitor."""
+    for number in range(len(moves_of(game))):
+        position = back(game, number)
+        yield Finding(number, _closed(position, len(position.play.turns)))
+
+
+async def asked_findings(
+    game: Game, known: Sequence[Finding], reply: Callable[[Game], Awaitable[Game]]
+) -> AsyncIterator[Finding]:
+    """What a language model that buys replies to another price at the last offers of the visitor.
+
+    The price is halfway between the buyer's limit and what the game after that offer earned, by
+    the `known` findings. `reply` returns the game after the model's move, or the same game where
+    the model made none.
+    """
+    found = list(known)
+    for number in offers_to_ask(game):
+        position = back(game, number)
+        price = _another_price(position, Review(game, tuple(found)).moves[number])
+        if price is None:
+            continue
+        after = await reply(answer(position, Offer(price)))
+        if not after.waiting:
+            found.append(Finding(number, _closed(after, len(position.play.turns))))
+            yield found[-1]
+
+
+def offers_to_ask(game: Game) -> list[int]:
+    """The numbers of the visitor's last offers, the last one first."""
+    turns = [game.play.turns[i] for i in moves_of(game)]
+    offers = [i for i, turn in enumerate(turns) if isinstance(turn.action, Offer)]
+    return offers[: -ASKED_MOVES - 1 : -1]
+
+
+def _another_price(position: Game, made: OwnMove) -> int | None:
+    """A price to ask of a buyer instead of the one that was asked; None where none is better."""
+    obs, limit = position.observation, position.play.state.private["buyer"]["reservation"]
+    least = max(obs.reservation + made.after.rupees, obs.bid or 0)
+    price = round((least + limit) / 2)
+    if price - least < LEAST_GAP * limit or price == made.action.price:
+        return None
+    return price
+
+
+def _closed(game: Game, first: int) -> Line:
+    """The better of taking the other side's price in `game` and leaving; `game` itself if over."""
+    ends: list[Play] = [game.play] if game.over else []
+    if not game.over:
+        for action in (Accept(), WalkAway()):
+            try:
+                ends.append(answer(game, action).play)
+            except IllegalAction:  # no price is named yet
+                continue
+    lines = [Line(play, first, worth(game.task, play)) for play in ends]
+    return max(lines, key=lambda line: line.worth)

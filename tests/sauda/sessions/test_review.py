@@ -1,0 +1,202 @@
+"""What every own move cost: mistakes, deadlines, careers, and a language model that is asked."""
+
+import pytest
+
+from env import Accept, EndReason, Offer, WalkAway, advance, begin, move
+from sauda.llm.types import Reply
+from sauda.sessions.bazaar import Game, after_reply, answer, quick_moves, start
+from sauda.sessions.review import (
+    Review,
+    asked_findings,
+    closing_findings,
+    earned,
+    findings,
+    is_asked,
+    offers_to_ask,
+    outcome_of,
+)
+from sauda.sessions.search import Worth
+from tests.support.coroutines import run
+
+SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
+
+
+def played(game: Game, *actions) -> Game:
+    for action in actions:
+        game = answer(game, action)
+    return game
+
+
+def reviewed(game: Game) -> Review:
+    return Review(game, tuple(findings(game)))
+
+
+def by_button(game: Game, pick: int) -> Game:
+    """The game played out by quick button `pick`, by walking away where it is off."""
+    while not game.over:
+        game = answer(game, quick_moves(game.observation)[pick].action or WalkAway())
+    return game
+
+
+def test_a_plain_mistake_costs_what_it_gave_away():
+    """The plain seller takes no less than ₹31.50; whole rupees come to ₹32."""
+    review = reviewed(played(start(SINGLE, "", 5), Offer(20), Offer(52)))
+    (deal,) = review.game.play.state.table.past
+    first, second = review.moves
+    assert deal.price == 52
+    assert first.cost == Worth(0, 0)
+    assert second.cost == review.missed
+    assert review.costliest is second
+    best = outcome_of(review.best)
+    assert 31.5 <= best.price <= 32
+    assert second.cost.rupees == 52 - best.price
+
+
+def test_a_sale_below_what_the_buyer_would_pay_is_the_sellers_mistake():
+    game = start(SELLING, "naive", 3)
+    limit = game.play.state.private["buyer"]["reservation"]
+    reservation = game.observation.reservation
+    game = played(game, *[Offer(reservation)] * 3)  # this buyer takes its third ask
+    review = reviewed(game)
+    move = review.moves[-1]
+    assert game.play.state.table.past[0].price == reservation
+    assert outcome_of(move.line).price == limit
+    assert (move.cost.rupees, move.before.grade, move.left) == (limit - reservation, 1, 0)
+
+
+def test_walking_away_costs_all_that_could_still_be_won():
+    review = reviewed(played(start(SINGLE, "", 5), Offer(20), WalkAway()))
+    last = review.moves[-1]
+    assert last.after == Worth(0, 0)
+    assert last.cost == last.before == review.missed
+    assert last.left == 0
+
+
+def test_rounds_that_run_out_are_paid_for_by_the_last_moves():
+    game = start(SELLING, "boulware", 3)
+    highest = 5 * game.observation.table.item.list_price
+    while not game.over:
+        game = answer(game, Offer(highest))
+    assert game.play.state.table.past[0].end == EndReason.WALKAWAY  # the buyer's, in its last round
+    review = reviewed(game)
+    assert review.missed.grade == pytest.approx(1, abs=0.02)
+    assert review.moves[0].cost == Worth(0, 0)
+    assert review.costliest.number >= len(review.moves) - 2
+
+
+def test_what_was_played_without_a_better_line_costs_nothing():
+    game = start(SELLING, "naive", 3)
+    limit = game.play.state.private["buyer"]["reservation"]
+    review = reviewed(played(game, *[Offer(limit)] * 3))
+    assert (review.missed, review.costliest, review.best) == (Worth(0, 0), None, None)
+    assert [move.left for move in review.moves] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("task_name", "opponent", "pick"),
+    [
+        (SELLING, "tit_for_tat", 2),
+        (SELLING, "rule_based", 1),
+        (SINGLE, "", 1),
+        ("classic/marketplace_arena", "", 1),
+        ("bazaar/crowd", "", 2),
+        ("bazaar/rushed", "", 2),
+        ("classic/read_the_tells", "", 2),
+        ("bazaar/career", "", 1),
+    ],
+)
+def test_costs_are_never_negative_and_add_up_to_what_was_missed(task_name, opponent, pick):
+    review = reviewed(by_button(start(task_name, opponent, 6), pick))
+    assert all(own.cost >= Worth(0, 0) for own in review.moves)
+    for deal in {own.deal for own in review.moves}:
+        own = [one for one in review.moves if one.deal == deal]
+        total = sum(one.cost.grade for one in own)
+        made = earned(review.game, own[0].number, own[-1].number)
+        assert total == pytest.approx(own[0].most.grade - made.grade)
+        assert own[-1].after == made
+
+
+def test_each_deal_of_a_career_is_reviewed_by_itself():
+    game = start("classic/read_the_tells", "", 3)
+    game = played(game, Accept(), WalkAway(), Accept(), Accept(), Accept())
+    review = reviewed(game)
+    assert [move.deal for move in review.moves] == [0, 1, 2, 3, 4]
+    assert all(len(move.line.play.state.table.past) == move.deal + 1 for move in review.moves)
+    assert review.costliest.deal == 1
+
+
+def test_a_running_game_is_not_reviewed():
+    with pytest.raises(ValueError, match="finished game"):
+        next(findings(start(SINGLE, "", 5)))
+
+
+# Language models
+
+
+def test_a_model_that_words_moves_is_replayed_as_the_code_that_decides_them():
+    game = start("bazaar/open", "mini:firm", 6)
+    for action in (Offer(100), Offer(130), WalkAway()):
+        while game.waiting:
+            game = after_reply(game, Reply("x", "canned"))
+        game = answer(game, action)
+    assert not is_asked(game)
+    assert reviewed(game).missed.grade > 0
+    replayed = begin(game.task, 6)
+    for turn in game.play.turns:
+        replayed = advance(game.task, game.task.opponents, replayed)
+        if turn.agent == game.you:
+            replayed = move(game.task, replayed, turn.action)
+    assert replayed.state.table.asks == game.play.state.table.asks
+
+
+@pytest.fixture
+def sold_to_a_model() -> Game:
+    """A sale to a model with a limit above ₹900, who bid half of its limit and was taken up."""
+    game = answer(start(SELLING, "mini", 3), Offer(900))
+    return answer(after_reply(game, Reply('{"offer":50}', "canned")), Accept())
+
+
+def asked(game: Game, text: str) -> tuple[Review, list[float]]:
+    """The review with a model that replies `text` to every other price, and those prices."""
+    prices = []
+
+    async def reply(other: Game) -> Game:
+        prices.append(other.observation.ask)
+        return after_reply(other, Reply(text, "canned"))
+
+    async def collected():
+        known = tuple(closing_findings(game))
+        return [*known, *[found async for found in asked_findings(game, known, reply)]]
+
+    return Review(game, tuple(run(collected()))), prices
+
+
+def test_without_a_reply_only_taking_the_price_and_leaving_are_known(sold_to_a_model):
+    review = Review(sold_to_a_model, tuple(closing_findings(sold_to_a_model)))
+    price = sold_to_a_model.play.state.table.past[0].price
+    reservation = sold_to_a_model.observation.reservation
+    assert price < reservation
+    assert review.moves[1].cost.rupees == reservation - price
+    assert isinstance(review.moves[1].line.action, WalkAway)
+
+
+def test_a_model_is_asked_for_its_reply_to_a_better_price(sold_to_a_model):
+    review, prices = asked(sold_to_a_model, '{"accept":true}')
+    limit = sold_to_a_model.play.state.private["buyer"]["reservation"]
+    reservation = sold_to_a_model.observation.reservation
+    assert offers_to_ask(sold_to_a_model) == [0]
+    assert prices == [round((reservation + limit) / 2)]
+    assert review.moves[0].line.action == Offer(prices[0])
+    assert outcome_of(review.moves[0].line).price == prices[0]
+
+
+def test_a_reply_without_a_move_finds_nothing(sold_to_a_model):
+    review, prices = asked(sold_to_a_model, "hello")
+    assert len(prices) == 1
+    assert review.moves[0].cost.rupees == 0
+
+
+def test_a_model_that_buys_cannot_be_searched(sold_to_a_model):
+    assert is_asked(sold_to_a_model)
+    with pytest.raises(ValueError, match="decides"):
+        next(findings(sold_to_a_model))
