@@ -26,7 +26,7 @@ from panels.haggle.words import ENGLISH, translator
 from panels.ui.look import heading
 from sauda.llm.serving.events import Ready
 from sauda.llm.serving.served import THIS_PAGE
-from sauda.sessions.bazaar import answer, back, moves_of, quick_moves
+from sauda.sessions.bazaar import Game, answer, back, moves_of, quick_moves
 
 
 def load(screen: Screen, generation: SessionGeneration) -> Updates:
@@ -117,13 +117,17 @@ def go_back(
     """The game before the chosen move, as a branch beside the first game."""
     generation.advance()
     try:
-        origin = visit.first_game or visit.kept_game
-        if not isinstance(past_move, int):
-            raise IllegalAction("pick the move to go back to")
-        earlier = back(origin, past_move)
+        return branch(screen, visit, visit.first_game or visit.kept_game, past_move)
     except IllegalAction as error:
         return screen.problem(error)
-    return screen.show(replace(visit, game=earlier, first_game=origin))
+
+
+def branch(screen: Screen, visit: Visit, origin: Game, number: object) -> Updates:
+    """`origin` before its move `number`, beside the first game; IllegalAction if there is none."""
+    if not isinstance(number, int):
+        raise IllegalAction("pick the move to go back to")
+    earlier = back(origin, number)
+    return screen.show(replace(visit, game=earlier, first_game=visit.first_game or origin))
 
 
 def change_language(screen: Screen, seat: str, language: str) -> Updates:

@@ -17,6 +17,14 @@ from sauda.llm.serving.served import THIS_PAGE
 TITLE = "Haggle"
 FIRST_OPPONENT = next(iter(BUYER_MODELS))
 QUICK_MOVES = 4
+# A button of the review names its move and shows the chat, where the game goes on. The listener
+# outlives the HTML that is shown within.
+PRESS_TRY = """element.addEventListener("click", event => {
+    const button = event.target.closest("button[data-move]");
+    if (!button) return;
+    trigger("click", {move: Number(button.dataset.move)});
+    document.getElementById("haggle-chat").scrollIntoView({block: "nearest"});
+});"""
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
 
 
@@ -46,6 +54,10 @@ class ReplyRequest:
         return self._unclaimed.acquire(blocking=False)
 
 
+class ReviewRequest(ReplyRequest):
+    """A request for the review of a finished game; it is claimed as a `ReplyRequest` is."""
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Every component that a callback reads or writes."""
@@ -72,6 +84,7 @@ class Layout:
     show_effect: gr.Button
     effect: gr.HTML
     result: gr.HTML
+    review: gr.HTML
     what_if: gr.Column
     what_if_heading: gr.HTML
     past_move: gr.Dropdown
@@ -85,6 +98,7 @@ class Layout:
     game: gr.State
     first_game: gr.State  # the game that "What if" went back from, or None
     reply_request: gr.State  # a ReplyRequest where the language model is to move, or None
+    review_request: gr.State  # a ReviewRequest where a finished game was shown, or None
     shown_turns: gr.Number  # turns of the game that this browser shows
     generation: gr.State
     clock: gr.Timer
@@ -97,6 +111,7 @@ class Layout:
             self.message, self.problem, *self.quick_moves, self.offers, self.result, self.tells,
             self.badge, self.stop, self.ask_again, self.take_back, self.stand_in, self.raw_reply,
             self.what_if, self.past_move, self.comparison, self.show_effect, self.effect,
+            self.review, self.review_request,
         ]  # fmt: skip
 
     @property
@@ -119,8 +134,9 @@ def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
             parts["brief"] = gr.HTML()
         with gr.Column(scale=4, min_width=320):
             parts |= _talk(translate)
+            parts["review"] = gr.HTML(elem_id="haggle-review", js_on_load=PRESS_TRY)
         with gr.Column(scale=4, min_width=320):
-            parts |= _game_review(translate)
+            parts |= _offers_and_result(translate)
     parts |= _what_if(translate)
     parts |= _details(translate, backends)
     return Layout(**parts, **_session())
@@ -180,7 +196,7 @@ def _talk(translate: Translate) -> Parts:
     }  # fmt: skip
 
 
-def _game_review(translate: Translate) -> Parts:
+def _offers_and_result(translate: Translate) -> Parts:
     return {
         "offers": gr.HTML(elem_id="haggle-chart"),
         "tells": gr.HTML(elem_id="haggle-reads"),
@@ -224,6 +240,7 @@ def _session() -> Parts:
         "game": gr.State(None, time_to_live=HOUR),
         "first_game": gr.State(None, time_to_live=HOUR),
         "reply_request": gr.State(None, time_to_live=HOUR),
+        "review_request": gr.State(None, time_to_live=HOUR),
         "generation": gr.State(SessionGeneration(), time_to_live=HOUR),
         "shown_turns": gr.Number(0, visible="hidden"),
         "clock": gr.Timer(1.0),

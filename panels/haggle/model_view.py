@@ -5,8 +5,8 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from env import Accept, Offer, rupees
-from panels.haggle.belief_picture import belief_picture
 from panels.haggle.game_view import sells
+from panels.haggle.review.belief_picture import belief_picture
 from panels.haggle.words import Translate
 from panels.ui.look import note
 from sauda.language import money

@@ -18,10 +18,11 @@ from panels.haggle.game_view import (
     quick_label,
     sells,
 )
-from panels.haggle.layout import QUICK_MOVES, Layout, ReplyRequest
+from panels.haggle.layout import QUICK_MOVES, Layout, ReplyRequest, ReviewRequest
 from panels.haggle.model_view import raw, reading
 from panels.haggle.models import model_badge
-from panels.haggle.result_view import compared_games, result
+from panels.haggle.review.result_view import compared_games, result
+from panels.haggle.review.review_view import is_reviewed, review_pending
 from panels.haggle.words import Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.ui.look import trouble
@@ -79,6 +80,8 @@ class Screen:
             page.brief: brief(game, translate),
             page.offers: chart(game),
             page.result: result(game, translate),
+            page.review: review_pending(game, translate),
+            page.review_request: ReviewRequest() if is_reviewed(game) else None,
             # The belief in it takes 20 ms, so a game against a script goes without.
             page.tells: reading(game, translate) if game.model_seat else "",
             page.badge: model_badge(game, self.model_facing(visit), translate),

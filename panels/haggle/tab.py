@@ -12,8 +12,9 @@ from typing import Any
 import gradio as gr
 
 from panels.haggle import callbacks, model_callbacks
-from panels.haggle.layout import TITLE, Layout, lay_out
+from panels.haggle.layout import TITLE, Layout, SessionGeneration, lay_out
 from panels.haggle.models import models
+from panels.haggle.review import review_callbacks
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, translator
 from panels.site.visitor import visitor_of
@@ -78,7 +79,18 @@ def _wire_moves(screen: Screen) -> None:
     gone_back = page.go_back.click(
         go_back, [page.generation, page.past_move, *visit], shown, **QUIET_UNCHECKED
     )
-    _reply_after(screen, sent, taken_back, gone_back)
+
+    def try_move(event: gr.EventData, generation: SessionGeneration, *values: Any) -> Updates:
+        try:
+            number = event.move
+        except (AttributeError, TypeError):  # a client other than the page names no move
+            number = None
+        return _on_visit(review_callbacks.what_if, screen)(generation, number, *values)
+
+    tried = page.review.click(
+        named(try_move, review_callbacks.what_if), [page.generation, *visit], shown, **QUIET
+    )
+    _reply_after(screen, sent, taken_back, gone_back, tried)
     for number, button in enumerate(page.quick_moves):
         press = _on_visit(callbacks.press_quick_move, screen, number)
         pressed = button.click(press, [page.shown_turns, *visit], shown, **QUIET)
@@ -108,14 +120,15 @@ def _wire_model(screen: Screen) -> None:
 
 
 def _reply_after(screen: Screen, *events: Any) -> None:
-    """Let the language model move after each of `events` that leaves a `reply_request`.
+    """Let the language model move after each of `events` that leaves a `reply_request`, and review
+    a game that is over.
 
     A visitor's event answers at once, outside Gradio's queue; the reply streams in an event of its
     own. `gr.State.change` cannot start it: Gradio's browser side drops the state changes of events
     outside the queue. So `.then` starts it each time, and it ends at once where no reply is
-    requested.
+    requested. The review comes in the same event, so that a move costs no third one.
     """
-    page, callback = screen.page, model_callbacks.stream_reply
+    page, callback = screen.page, review_callbacks.reply_then_review
 
     # Gradio streams generator functions alone, and gives the request to a parameter of its type.
     async def streamed(request: gr.Request, *values: Any) -> AsyncIterator[Updates]:
@@ -127,7 +140,7 @@ def _reply_after(screen: Screen, *events: Any) -> None:
     for event in events:
         event.then(
             named(streamed, callback),
-            [page.generation, page.reply_request, *_visit(page)],
+            [page.generation, page.reply_request, page.review_request, *_visit(page)],
             page.of_game,
             show_progress="hidden",
             trigger_mode="multiple",

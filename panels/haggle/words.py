@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from panels.haggle.review import review_words
+
 ENGLISH, HINDI = "en", "hi"
 LANGUAGES = [("English", ENGLISH), ("हिन्दी", HINDI)]  # (label, value)
 Translate = Callable[..., str]
@@ -113,6 +115,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "whatif_now": "This one",
         "whatif_move": "{number}. {said}",
         "undone": "Moves taken back: {count}.",
+        **review_words.IN_ENGLISH,
     },
     HINDI: {
         "lead": "दाम बोलिए, अंकों में या शब्दों में। सामने वाला तुरंत जवाब देता है।",
@@ -219,6 +222,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "whatif_now": "यह वाला",
         "whatif_move": "{number}. {said}",
         "undone": "वापस ली गई चालें: {count}।",
+        **review_words.IN_HINDI,
     },
 }
 

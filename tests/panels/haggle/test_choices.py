@@ -8,7 +8,7 @@ from env import WalkAway
 from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, new_game
 from panels.haggle.game_view import brief
 from panels.haggle.models import STAND_IN, opponent_label
-from panels.haggle.result_view import result
+from panels.haggle.review.result_view import result
 from panels.haggle.words import ENGLISH, translator
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import answer

@@ -6,7 +6,7 @@ from env import rupees
 from panels.haggle.choices import BUY, SELL, SELLING_TASK
 from panels.haggle.game_view import brief, chart, limits, messages
 from panels.haggle.model_view import believed
-from panels.haggle.result_view import result
+from panels.haggle.review.result_view import result
 from panels.haggle.visitor_text import play_text
 from panels.haggle.words import ENGLISH, translator
 from sauda.sessions.bazaar import answer, quick_moves, start

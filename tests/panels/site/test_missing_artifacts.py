@@ -8,7 +8,7 @@ import pytest
 from app import build_app
 from env import WalkAway
 from panels.haggle import models
-from panels.haggle.result_view import result
+from panels.haggle.review.result_view import result
 from sauda.policies.pilot import buyer
 from sauda.records import store
 from sauda.sessions.bazaar import answer, start

@@ -9,7 +9,8 @@ from env import arena, get_task, rollout
 from panels.artifacts import tab as artifacts
 from panels.gpu_arena import callbacks as gpu_arena
 from panels.gpu_arena import view as arena_view
-from panels.haggle import choices, result_view
+from panels.haggle import choices
+from panels.haggle.review import result_view
 from panels.transcripts.episodes import play as play_transcripts
 from sauda.games.transcript import from_json, to_json
 from sauda.llm.registry import get_policy

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from env import SELLER_TYPES, get_task, rollout, rupees
-from panels.haggle import belief_picture as picture
+from panels.haggle.review import belief_picture as picture
 from sauda.policies.belief.buyer import belief_buyer
 from sauda.policies.belief.posterior import Belief, believe
 

@@ -1,0 +1,206 @@
+"""What the Haggle tab shows of a game review: the verdict, every own move, the best line."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from env import Accept, Offer, Turn, rupees
+from panels.haggle.game_view import IN_ENGLISH
+from panels.haggle.words import Translate
+from panels.ui.look import note
+from sauda.sessions.bazaar import Game, moves_of
+from sauda.sessions.review import OwnMove, Review, deal_of, is_asked, outcome_of
+from sauda.sessions.search import Line, Worth
+
+WIDTH, HEIGHT, FOOT, TOP = 420, 92, 18, 14  # of the picture's viewBox; under and over the bars
+LABELLED = 12  # bars that are labelled with their share
+
+
+def is_reviewed(game: Game) -> bool:
+    """Whether `game` gets a review: it is over, and the visitor made a move in it."""
+    return game.over and bool(moves_of(game))
+
+
+def review_pending(game: Game, translate: Translate = IN_ENGLISH) -> Markup | str:
+    """What stands in the place of the review until it is there; empty while the game runs."""
+    if not is_reviewed(game):
+        return ""
+    return _section(translate, note(translate("review_wait")))
+
+
+def review_shown(review: Review, remarks: Sequence[str], translate: Translate) -> Markup:
+    """The review of a finished game. `remarks` say how it was made, or how far it has come."""
+    rows = Markup("").join(_row(move, review.game, translate) for move in review.moves)
+    deals = review.game.play.state.table.deals
+    notes = [*remarks]
+    if "discount" in review.game.play.state.private["buyer"] and review.game.you == "buyer":
+        notes.append(translate("review_time"))
+    if deals > 1:
+        notes.append(translate("review_deals"))
+    return _section(
+        translate,
+        Markup('<p class="sauda-verdict">{}</p>').format(verdict(review, translate)),
+        bar_picture(review, translate),
+        Markup('<ol class="sauda-own">{}</ol>').format(rows),
+        best_line(review, translate),
+        *[note(remark) for remark in notes],
+    )
+
+
+def remark(review: Review, name: str, asked: int, translate: Translate) -> str:
+    """How the review was made: by search, or by `asked` replies of the model called `name`."""
+    if is_asked(review.game):
+        return translate("review_asked", name=name, count=asked)
+    return translate("review_searched")
+
+
+def verdict(review: Review, translate: Translate) -> str:
+    """What the visitor missed, and the move that cost most, in one sentence."""
+    worst = review.costliest
+    if worst is None:
+        return translate("review_none")
+    amount = _amount(review.missed, translate)
+    said = own_said(own_turn(review.game, worst.number), translate)
+    return translate("review_missed", amount=amount, number=worst.number + 1, said=said)
+
+
+def sentence(move: OwnMove, translate: Translate) -> str:
+    """What would have been better than `move`; empty where nothing is known to be."""
+    if move.line is None:
+        return ""
+    deal, action = outcome_of(move.line), move.line.action
+    if isinstance(action, Accept):
+        return translate("review_take", price=rupees(deal.price))
+    if not isinstance(action, Offer):
+        return translate("review_leave")
+    first = rupees(action.price)
+    if deal is None or deal.price is None:
+        return translate("review_other", first=first)
+    own = [turn for turn in _turns(move.line) if turn.agent == own_agent(move.line)]
+    if len(own) == 1:
+        return translate("review_at", price=first)
+    return translate("review_later", first=first, price=rupees(deal.price), round=deal.rounds)
+
+
+def own_agent(line: Line) -> str:
+    """The seat whose line it is."""
+    return line.play.turns[line.first].agent
+
+
+def own_turn(game: Game, number: int) -> Turn:
+    """The visitor's move `number`, counted from 0, as a turn."""
+    return game.play.turns[moves_of(game)[number]]
+
+
+def own_said(turn: Turn, translate: Translate) -> str:
+    """A move of the visitor as a price or an order, without what was typed with it."""
+    table = turn.observation.table
+    if isinstance(turn.action, Offer):
+        return rupees(turn.action.price)
+    if isinstance(turn.action, Accept):
+        theirs = table.bids if turn.agent == "seller" else table.asks
+        return f"{translate('quick_accept')} {rupees(theirs[-1])}"
+    return translate("quick_walk")
+
+
+def reply_said(turn: Turn, translate: Translate) -> str:
+    """A move of the other side in a price or a word."""
+    if isinstance(turn.action, Offer):
+        return rupees(turn.action.price)
+    return translate("review_accepts" if isinstance(turn.action, Accept) else "review_walks")
+
+
+def best_line(review: Review, translate: Translate) -> Markup:
+    """The best line of the deal that the costliest move belongs to; empty where none is better."""
+    line = review.best
+    if line is None:
+        return Markup("")
+    rounds: list[list[str]] = []
+    for turn in _turns(line):
+        if turn.agent == own_agent(line):
+            rounds.append([translate("review_you", said=own_said(turn, translate))])
+        else:
+            rounds[-1].append(translate("review_they", said=reply_said(turn, translate)))
+    items = [Markup("<li>{}</li>").format(" · ".join(one)) for one in rounds]
+    number = sum(turn.agent == own_agent(line) for turn in line.play.turns[: line.first]) + 1
+    return Markup("<h4>{}</h4><ol class='sauda-line' start='{}'>{}</ol>").format(
+        translate("review_best", number=number), number, Markup("").join(items)
+    )
+
+
+def _turns(line: Line) -> list[Turn]:
+    """The turns of a line that both sides see, up to the end of its deal."""
+    turns = line.play.turns[line.first :]
+    deal = deal_of(turns[0])
+    return [
+        turn
+        for turn in turns
+        if turn.agent in ("seller", "buyer") and turn.action is not None and deal_of(turn) == deal
+    ]
+
+
+def bar_picture(review: Review, translate: Translate) -> Markup:
+    """What was still to win at the start and after each move, as bars; empty where nothing was."""
+    known = [(move.number + 1, move.left) for move in review.moves if move.left is not None]
+    if not known:
+        return Markup("")
+    bars: list[tuple[str, float]] = [(translate("review_start"), 1.0)]
+    bars += [(str(number), left) for number, left in known]
+    step = WIDTH / len(bars)
+    drawn = [_bar(i * step, step, label, left, len(bars)) for i, (label, left) in enumerate(bars)]
+    summary = translate("review_bar_end", left=known[-1][1])
+    return Markup(
+        '<p class="sauda-note">{}</p>'
+        '<svg class="sauda-left" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
+    ).format(translate("review_bar"), WIDTH, HEIGHT, summary, Markup("").join(drawn))
+
+
+def _bar(x: float, step: float, label: str, left: float, bars: int) -> Markup:
+    """One bar: the whole faint behind what is left."""
+    full = HEIGHT - FOOT - TOP
+    width, height = round(0.7 * step, 1), round(full * left, 1)
+    start, middle = round(x + 0.15 * step, 1), round(x + step / 2, 1)
+    parts = [
+        Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>').format(
+            name, start, HEIGHT - FOOT - tall, width, tall
+        )
+        for name, tall in (("whole", full), ("part", height))
+    ]
+    text = Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>')
+    if bars <= LABELLED + 1:
+        parts.append(text.format(middle, HEIGHT - 4, label))
+        parts.append(text.format(middle, TOP - 3, f"{left:.0%}"))
+    return Markup("").join(parts)
+
+
+def _row(move: OwnMove, game: Game, translate: Translate) -> Markup:
+    """One move: what was said, what it cost, what was better, and a button to try it."""
+    number = move.number + 1
+    said = own_said(own_turn(game, move.number), translate)
+    cost = _loss(move.cost, translate)
+    return Markup(
+        '<li><span class="sauda-said">{}. {}</span><span class="{}">{}</span>'
+        '<span class="sauda-why">{}</span>'
+        '<button type="button" class="sauda-try" data-move="{}" aria-label="{}">{}</button></li>'
+    ).format(
+        number, said, "sauda-cost sauda-bad" if move.line else "sauda-cost", cost,
+        sentence(move, translate), move.number,
+        translate("review_whatif_at", number=number), translate("review_whatif"),
+    )  # fmt: skip
+
+
+def _loss(cost: Worth, translate: Translate) -> str:
+    return "−" + _amount(cost, translate) if cost > Worth(0, 0) else "₹0"
+
+
+def _amount(missed: Worth, translate: Translate) -> str:
+    """Rupees, or the grade where a better grade earns no more rupees."""
+    if missed.rupees <= 0:
+        return translate("review_grade", grade=missed.grade)
+    return rupees(round(missed.rupees) if missed.rupees >= 100 else round(missed.rupees, 2))
+
+
+def _section(translate: Translate, *parts: str) -> Markup:
+    return Markup('<section class="sauda-review"><h3>{}</h3>{}</section>').format(
+        translate("review"), Markup("").join(parts)
+    )

@@ -1,0 +1,57 @@
+"""The game review in a browser: after a game against a script, every move with its cost."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.page import bubbles, buying, say, selling, settle
+
+
+@pytest.fixture
+def sold(open_page):
+    """A sale at the third bid of a script that would have gone up to its limit."""
+    page = selling(open_page)
+    page.get_by_role("button", name="Open ₹").click()
+    settle(page)
+    page.get_by_role("button", name="A little ₹").click()
+    settle(page)
+    assert page.locator("#haggle-review").inner_text() == ""
+    page.get_by_role("button", name="Accept").first.click()
+    page.locator("#haggle-review .sauda-own").wait_for()
+    settle(page)
+    return page
+
+
+def test_after_the_end_every_move_has_its_cost_and_the_best_line_is_told(open_page, sold):
+    review = sold.locator("#haggle-review")
+    expect(review).to_contain_text("You left ₹")
+    expect(review.locator(".sauda-own li")).to_have_count(3)
+    expect(review.locator(".sauda-own li").last).to_contain_text("−₹")
+    expect(review.locator("svg.sauda-left")).to_be_visible()
+    expect(review.locator(".sauda-line li").first).to_contain_text("You: ₹")
+    expect(sold.locator("#haggle-result")).to_contain_text("The seller’s limit was")
+    open_page.assert_no_trouble()
+
+
+def test_what_if_goes_back_to_the_move_and_the_other_game_is_reviewed_in_its_turn(open_page, sold):
+    second = bubbles(sold)[:2]
+    sold.get_by_role("button", name="What if you had made another move 2?").click()
+    settle(sold)
+    assert bubbles(sold) == second
+    assert sold.locator("#haggle-review").inner_text() == ""
+    sold.get_by_role("button", name="Walk away").click()
+    expect(sold.locator("#haggle-review .sauda-own li")).to_have_count(2)
+    expect(sold.locator("#haggle-pair")).to_contain_text("The first game")
+    open_page.assert_no_trouble()
+
+
+def test_markup_in_a_message_is_text_and_the_review_follows_the_language(open_page):
+    page = buying(open_page)
+    say(page, "<b id='sneaked'>₹20</b>")
+    page.get_by_role("button", name="Walk away").click()
+    review = page.locator("#haggle-review")
+    expect(review.locator(".sauda-own li").first).to_contain_text("1. ₹20")
+    assert page.locator("#sneaked").count() == 0
+    page.locator("#haggle-language").get_by_text("हिन्दी").click()
+    expect(review).to_contain_text("खेल की समीक्षा")
+    expect(review.locator(".sauda-own li")).to_have_count(2)
+    open_page.assert_no_trouble()

@@ -1,0 +1,157 @@
+"""The review as an event of its own: after the end, once, in the language of the visitor."""
+
+import asyncio
+from dataclasses import replace
+
+import gradio as gr
+import pytest
+
+from env import Accept, Offer
+from panels.haggle import callbacks
+from panels.haggle.layout import SessionGeneration, lay_out
+from panels.haggle.review import review_callbacks
+from panels.haggle.screen import Screen, Visit
+from panels.haggle.words import ENGLISH, translator
+from sauda.llm.serving.events import Ready
+from sauda.llm.serving.line import Visitor
+from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.types import Reply, ReplyTimeout
+from sauda.sessions.bazaar import after_reply, answer, start
+from tests.support.coroutines import run
+
+VISITOR = Visitor("a session", "10.0.0.1")
+
+
+class Model:
+    """A buyer that writes `texts`, one reply each; an error among them is raised."""
+
+    name = THIS_PAGE
+
+    def __init__(self, *texts):
+        self.texts, self.stage = list(texts), Ready(THIS_PAGE, "canned", 1.0)
+
+    def for_visitor(self, visitor):
+        return self
+
+    async def stream_async(self, messages, seed, schema=None):
+        text = self.texts.pop(0)
+        if isinstance(text, Exception):
+            raise text
+        yield Reply(text, "canned", 9, "stop")
+
+
+def screen_of(model: Model) -> Screen:
+    with gr.Blocks():
+        page = lay_out(translator(ENGLISH), {THIS_PAGE: model})
+    return Screen(page, {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}})
+
+
+def visit_to(game, text: str = "") -> Visit:
+    return Visit(game, None, text, THIS_PAGE, ENGLISH)
+
+
+def after_move(screen: Screen, updates: dict, visit: Visit, generation=None) -> list[dict]:
+    """What the event after a move shows, but for the empty first update."""
+    page, generation = screen.page, generation or SessionGeneration()
+    visit = replace(visit, game=updates[page.game])
+
+    async def collected():
+        stream = review_callbacks.reply_then_review(
+            screen, VISITOR, generation, updates[page.reply_request],
+            updates.get(page.review_request), visit,
+        )  # fmt: skip
+        return [update async for update in stream]
+
+    return run(collected())[1:]
+
+
+@pytest.fixture
+def bought() -> tuple[Screen, Visit, dict]:
+    """A visitor who has just taken the plain seller's ₹60, and what that showed."""
+    screen, visit = screen_of(Model()), visit_to(start("classic/single_deal", "", 5), "deal")
+    return screen, visit, callbacks.send(screen, visit)
+
+
+def test_the_last_move_shows_the_result_at_once_and_the_review_after_it(bought):
+    screen, visit, updates = bought
+    page = screen.page
+    assert "Looking for better moves" in updates[page.review]
+    assert page.result in updates
+    ((part, shown),) = [item for update in after_move(*bought[:1], updates, visit)
+                        for item in update.items()]  # fmt: skip
+    assert part is page.review
+    assert "You left ₹28" in shown
+    assert "playing this seed again" in shown
+
+
+def test_nothing_is_reviewed_while_the_game_runs():
+    screen, visit = screen_of(Model()), visit_to(start("classic/single_deal", "", 5), "₹20")
+    updates = callbacks.send(screen, visit)
+    assert screen.page.review not in updates
+    assert after_move(screen, updates, visit) == []
+
+
+def test_a_review_is_worked_out_once(bought):
+    screen, visit, updates = bought
+    assert len(after_move(screen, updates, visit)) == 1
+    assert after_move(screen, updates, visit) == []
+
+
+def test_a_review_of_a_game_that_was_left_is_not_shown(bought):
+    screen, visit, updates = bought
+    generation = SessionGeneration()
+
+    async def left():
+        page = screen.page
+        stream = review_callbacks.stream_review(
+            screen, VISITOR, generation, updates[page.review_request],
+            replace(visit, game=updates[page.game]),
+        )  # fmt: skip
+        coming = asyncio.ensure_future(anext(stream, None))
+        await asyncio.sleep(0)  # until the search has begun
+        generation.advance()
+        return await coming
+
+    assert run(left()) is None
+
+
+def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(bought):
+    screen, visit, updates = bought
+    page, ended = screen.page, updates[screen.page.game]
+    branched = review_callbacks.what_if(screen, SessionGeneration(), 0, replace(visit, game=ended))
+    assert branched[page.first_game] is ended
+    assert branched[page.game].play.turns == visit.game.play.turns
+    assert branched[page.review] == ""
+    for number in (None, 5, "0"):
+        refused = review_callbacks.what_if(
+            screen, SessionGeneration(), number, replace(visit, game=ended)
+        )
+        assert list(refused) == [page.problem]
+
+
+def sold_to(*texts) -> tuple[Screen, Visit, dict]:
+    """A visitor who asked ₹900 of a model and takes its bid; what it replies later are `texts`."""
+    screen = screen_of(Model(*texts))
+    game = after_reply(
+        answer(start("bazaar/seller_brief", "mini", 3), Offer(900)), Reply('{"offer":50}', "m")
+    )
+    visit = visit_to(game, "deal")
+    updates = callbacks.send(screen, visit)
+    assert updates[screen.page.game].play.turns[-1].action == Accept("deal")
+    return screen, visit, updates
+
+
+def test_against_a_model_the_review_grows_with_its_replies():
+    screen, visit, updates = sold_to('{"accept":true}')
+    first, grown, last = (u[screen.page.review] for u in after_move(screen, updates, visit))
+    assert "0 of at most 1 replies" in first
+    assert "1 of at most 1 replies" in grown
+    assert "was asked for its reply to other prices 1 times" in last
+    assert "it would have accepted" in last
+
+
+def test_a_model_that_does_not_reply_leaves_the_rest_of_the_review():
+    screen, visit, updates = sold_to(ReplyTimeout("it took too long"))
+    last = after_move(screen, updates, visit)[-1][screen.page.review]
+    assert "Leaving here was better." in last
+    assert "Not all replies came: it took too long" in last

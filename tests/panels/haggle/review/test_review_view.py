@@ -1,0 +1,118 @@
+"""What the Haggle tab shows of a review: nothing before the end, then verdict, moves, best line."""
+
+import re
+
+import pytest
+
+from env import Offer, WalkAway, rupees
+from panels.haggle.review.review_view import bar_picture, review_pending, review_shown
+from panels.haggle.words import ENGLISH, HINDI, translator
+from sauda.sessions.bazaar import Game, answer, quick_moves, start
+from sauda.sessions.review import Review, findings, outcome_of
+
+IN_ENGLISH = translator(ENGLISH)
+
+
+def played(game: Game, *actions) -> Game:
+    for action in actions:
+        game = answer(game, action)
+    return game
+
+
+def reviewed(game: Game) -> Review:
+    return Review(game, tuple(findings(game)))
+
+
+@pytest.fixture
+def mistake() -> Review:
+    """A purchase at ₹52 where ₹32 would have done, and why was said in markup."""
+    game = start("classic/single_deal", "", 5)
+    return reviewed(played(game, Offer(20, "<b>twenty</b>"), Offer(52, "<i>₹52</i>")))
+
+
+def test_the_place_of_the_review_is_empty_while_the_game_runs():
+    game = start("classic/single_deal", "", 5)
+    assert review_pending(game) == ""
+    assert review_pending(answer(game, Offer(20))) == ""
+    assert "Looking for better moves" in review_pending(answer(game, WalkAway()))
+
+
+def test_the_verdict_comes_first_and_names_the_amount_and_the_costliest_move(mistake):
+    shown = review_shown(mistake, [], IN_ENGLISH)
+    verdict = re.search(r'class="sauda-verdict">([^<]*)<', shown)[1]
+    amount = rupees(mistake.missed.rupees)
+    assert verdict == f"You left {amount} on the table; the costliest was move 2: ₹52."
+
+
+def test_every_own_move_has_a_row_with_its_cost_and_a_button_to_try_another(mistake):
+    shown = review_shown(mistake, [], IN_ENGLISH)
+    assert re.findall(r'data-move="(\d)"', shown) == ["0", "1"]
+    costs = re.findall(r'class="sauda-cost[^"]*">([^<]*)<', shown)
+    assert costs == ["₹0", f"−{rupees(mistake.missed.rupees)}"]
+
+
+def test_a_price_that_would_have_been_accepted_at_once_is_named():
+    game = start("bazaar/seller_brief", "naive", 3)
+    review = reviewed(played(game, *[Offer(game.observation.reservation)] * 3))
+    price = rupees(outcome_of(review.best).price)
+    assert f"At {price} it would have accepted." in review_shown(review, [], IN_ENGLISH)
+
+
+def test_the_best_line_is_told_with_the_replies(mistake):
+    shown = review_shown(mistake, [], IN_ENGLISH)
+    lines = re.findall(r"<li>(You: [^<]*)</li>", shown)
+    assert lines
+    assert all("Reply: " in line for line in lines[:-1])
+    assert "accept" in lines[-1].lower()
+
+
+def test_what_was_typed_never_becomes_markup(mistake):
+    shown = review_shown(mistake, ["<u>remark</u>"], IN_ENGLISH)
+    assert "<b>" not in shown
+    assert "<i>" not in shown
+    assert "&lt;u&gt;remark" in shown
+
+
+def test_the_bars_show_what_was_left_after_each_move(mistake):
+    picture = bar_picture(mistake, IN_ENGLISH)
+    assert re.findall(r">(\d+)%<", picture)[:2] == ["100", "100"]
+    left = f"{mistake.moves[-1].left:.0%}"
+    assert f"After your last move {left} of the most" in picture
+    assert f">{left}<" in picture
+
+
+def test_where_nothing_could_be_won_there_is_no_bar():
+    """This buyer pays less than the seller's limit, whatever is asked."""
+    review = reviewed(answer(start("bazaar/seller_brief", "aggressive", 3), WalkAway()))
+    assert review.moves[0].most.grade == 0
+    assert bar_picture(review, IN_ENGLISH) == ""
+    assert "You left nothing on the table" in review_shown(review, [], IN_ENGLISH)
+
+
+def test_a_loss_of_grade_alone_is_told_as_grade():
+    """Without a ZOPA nothing but time can be lost by staying."""
+    games = (start("bazaar/open", "", seed) for seed in range(100))
+    game = next(
+        game
+        for game in games
+        if game.observation.reservation < game.play.state.private["seller"]["reservation"]
+    )
+    review = reviewed(played(game, Offer(1), WalkAway()))
+    shown = review_shown(review, [], IN_ENGLISH)
+    assert review.missed.rupees == 0
+    assert f"{review.missed.grade:.2f} of the grade" in shown
+    assert "Leaving here was better." in shown
+
+
+@pytest.mark.parametrize("task_name", ["classic/read_the_tells", "bazaar/crowd", "bazaar/open"])
+@pytest.mark.parametrize("language", [ENGLISH, HINDI])
+def test_every_kind_of_game_is_shown_in_both_languages(task_name, language):
+    game = start(task_name, "", 6)
+    while not game.over:
+        game = answer(game, quick_moves(game.observation)[2].action or WalkAway())
+    review, translate = reviewed(game), translator(language)
+    shown = review_shown(review, [], translate)
+    assert translate("review") in shown
+    assert shown.count("data-move") == len(review.moves)
+    assert (translate("review_deals") in shown) == (task_name == "classic/read_the_tells")
+    assert (translate("review_time") in shown) == task_name.startswith("bazaar/")
