@@ -18,8 +18,10 @@ from env import Accept, Deal, IllegalAction, Offer, Play, Turn, WalkAway
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of
 from sauda.sessions.search import Line, Search, Worth, worth
 
-FINE, COARSE = (16, 16), (8, 5)  # prices and width of a search
-FINE_MOVES = 12  # a game with more own moves than these is searched coarsely
+FINE, MEDIUM, COARSE = (16, 16), (10, 8), (8, 5)  # prices and width: so fine that a review takes
+FINE_MOVES = (
+    12  # a second or so, MEDIUM where rivals move too, COARSE with more own moves than these
+)
 ASKED_MOVES = 4  # offers, the last ones, for which a language model is asked another price
 LEAST_GAP = 0.01  # of the buyer's limit: for less than that no reply is asked for
 NOTHING = Worth(0, 0)
@@ -156,7 +158,8 @@ def findings(game: Game) -> Iterator[Finding]:
     if not game.over or is_asked(game):
         raise ValueError("only a finished game against moves that code decides can be searched")
     numbers = range(len(moves_of(game)))
-    search = Search(game.task, *(FINE if len(numbers) <= FINE_MOVES else COARSE))
+    size = FINE if len(game.task.env.agents) == 2 else MEDIUM
+    search = Search(game.task, *(size if len(numbers) <= FINE_MOVES else COARSE))
     for number in reversed(numbers):
         yield Finding(number, search.best(back(game, number).play))
 

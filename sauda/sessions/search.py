@@ -4,8 +4,11 @@ Only for a game that is over: the grid of prices lies between the hidden limits 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor
+from operator import itemgetter
 
 from env import Accept, IllegalAction, Offer, Play, Task, WalkAway, advance, move
 
@@ -63,7 +66,8 @@ class Search:
     Positions of the same round with the same own price on the grid count as one: that in which the
     other side offers most. The search plays on from the `width` of them in which it offers most.
     That misses a line whose earlier prices look worse for a while, or which needs a price
-    between two points of the grid that nothing sets apart.
+    between two points of the grid that nothing sets apart. Of lines that earn the same, `best`
+    returns a short one that holds its prices where it can.
     """
 
     task: Task
@@ -72,7 +76,38 @@ class Search:
 
     def best(self, play: Play) -> Line:
         """The best line from `play`, in which the learner is to move, to the end of this deal."""
-        return max(self.lines(play), key=lambda line: line.worth)
+        best = max(self.lines(play), key=lambda line: line.worth)
+        actions = self._actions(best)
+        for i in range(len(actions) - 2, -1, -1):
+            if not (isinstance(actions[i], Offer) and isinstance(actions[i + 1], Offer)):
+                continue
+            held = self._replayed(play, [*actions[:i], *actions[i + 1 : i + 2], *actions[i + 1 :]])
+            if held is not None and held.worth >= best.worth:
+                best, actions = held, self._actions(held)
+        return best
+
+    def _actions(self, line: Line) -> list[Action]:
+        """The learner's moves in a line."""
+        deal = len(line.play.turns[line.first].observation.table.past)
+        return [
+            turn.action
+            for turn in line.play.turns[line.first :]
+            if turn.agent == self.task.learner and len(turn.observation.table.past) == deal
+        ]
+
+    def _replayed(self, play: Play, actions: Sequence[Action]) -> Line | None:
+        """The line of these moves; None where they break the rules or leave the deal open."""
+        deal, after = len(play.state.table.past), play
+        for action in actions:
+            if isinstance(action, Offer) and not self._may_name(after, action.price):
+                return None
+            after = self._answer(after, action)
+            if after is None:
+                return None
+            if closed(self.task, after, deal):
+                gained = worth(self.task, after) - worth(self.task, play)
+                return Line(after, len(play.turns), gained)
+        return None
 
     def lines(self, play: Play) -> Iterator[Line]:
         """Every line to the end of this deal that the search meets, walking away among them."""
@@ -91,18 +126,18 @@ class Search:
 
     def _answers(self, play: Play, grid: list[int]) -> Iterator[Play]:
         """The game after each move that the search tries in `play`."""
-        for action in (Accept(), WalkAway()):
-            if (after := self._answer(play, action)) is not None:
-                yield after
-        lower, below = 0, None
-        for price in grid:
-            after = self._answer(play, Offer(price)) if self._may_name(play, price) else None
-            if after is None:
-                continue
-            yield after
-            if below is not None and self._kind(play, below) != self._kind(play, after):
-                yield from self._bound(play, lower, below, price)
-            lower, below = price, after
+        tried = {
+            price: after
+            for price in grid
+            if self._may_name(play, price) and (after := self._answer(play, Offer(price)))
+        }
+        if (taken := self._answer(play, Accept())) is not None:
+            tried[self._their_price(play)] = taken  # an offer next to it may do as well
+        yield self._answer(play, WalkAway())
+        yield from tried.values()
+        for (lower, below), (upper, above) in pairwise(sorted(tried.items(), key=itemgetter(0))):
+            if self._kind(play, below) != self._kind(play, above):
+                yield from self._bound(play, lower, below, upper)
 
     def _bound(self, play: Play, lower: int, below: Play, upper: int) -> Iterator[Play]:
         """The games after the two neighbouring prices that are answered differently."""
@@ -124,9 +159,14 @@ class Search:
         except IllegalAction:
             return None
 
-    def _may_name(self, play: Play, price: int) -> bool:
+    def _may_name(self, play: Play, price: float) -> bool:
         """Whether a bid is below the ask: the page takes no other, though the rules would."""
         return self._sells or price < play.state.table.asks[-1]
+
+    def _their_price(self, play: Play) -> int:
+        """The other side's standing price in whole rupees, no better for it than it is."""
+        table = self.task.env.observe(play.state, self.task.learner).table
+        return floor(table.bids[-1]) if self._sells else ceil(table.asks[-1])
 
     def _kind(self, before: Play, after: Play) -> tuple:
         """How a move was answered: by a deal with whom, a walk-away, or a counter-offer."""

@@ -3,13 +3,17 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.page import bubbles, buying, say, selling, settle
+from tests.support.page import bubbles, buying, say, selling, settle, violations
 
 
 @pytest.fixture
 def sold(open_page):
-    """A sale at the third bid of a script that would have gone up to its limit."""
-    page = selling(open_page)
+    """A sale at the second bid of a script that would have gone up to its limit."""
+    return sale(selling(open_page))
+
+
+def sale(page):
+    """The page after a sale that ends at the buyer's second bid, with its review."""
     page.get_by_role("button", name="Open ₹").click()
     settle(page)
     page.get_by_role("button", name="A little ₹").click()
@@ -46,7 +50,7 @@ def test_what_if_goes_back_to_the_move_and_the_other_game_is_reviewed_in_its_tur
 
 def test_markup_in_a_message_is_text_and_the_review_follows_the_language(open_page):
     page = buying(open_page)
-    say(page, "<b id='sneaked'>₹20</b>")
+    say(page, "₹20 <b id=sneaked>now</b>")
     page.get_by_role("button", name="Walk away").click()
     review = page.locator("#haggle-review")
     expect(review.locator(".sauda-own li").first).to_contain_text("1. ₹20")
@@ -55,3 +59,11 @@ def test_markup_in_a_message_is_text_and_the_review_follows_the_language(open_pa
     expect(review).to_contain_text("खेल की समीक्षा")
     expect(review.locator(".sauda-own li")).to_have_count(2)
     open_page.assert_no_trouble()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_review_keeps_wcag_and_fits_its_width(open_page, width, dark):
+    page = sale(selling(lambda tab: open_page(tab=tab, width=width, dark=dark)))
+    assert violations(page, "#haggle-review") == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0

@@ -1,26 +1,11 @@
 """The page as a visitor's browser draws it: readable, fitting a phone, from one host."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
 
 from panels import PANELS
-from tests.support.page import questions, show_question, show_tab
+from tests.support.page import questions, show_question, show_tab, violations
 
-WCAG = {
-    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
-    "resultTypes": ["violations"],
-}
 TITLES = [panel.TITLE for panel in PANELS]
-
-
-def violations(page: Page) -> list[str]:
-    """What axe finds against WCAG 2.1 A and AA, one line a place."""
-    return [
-        f"{violation['id']}: {node['target']}: {node['failureSummary']}"
-        for violation in Axe().run(page, options=WCAG).response["violations"]
-        for node in violation["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

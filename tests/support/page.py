@@ -3,10 +3,15 @@
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 LOADED = 120_000  # milliseconds: a busy machine takes a minute to import torch
 DRAWN = 60_000  # milliseconds: Results has a dozen plots, and tests share the cores
+WCAG = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
+    "resultTypes": ["violations"],
+}
 SETTLED = """([quiet, limit]) => new Promise(done => {
     let timer = setTimeout(still, quiet);
     const last = setTimeout(finish, limit);
@@ -173,3 +178,12 @@ def bubbles(page: Page) -> list[str]:
 
 def problem(page: Page) -> str:
     return page.locator("#haggle-problem").inner_text().strip()
+
+
+def violations(page: Page, within: str | None = None) -> list[str]:
+    """What axe finds against WCAG 2.1 A and AA, one line a place; `within` is a CSS selector."""
+    return [
+        f"{violation['id']}: {node['target']}: {node['failureSummary']}"
+        for violation in Axe().run(page, context=within, options=WCAG).response["violations"]
+        for node in violation["nodes"]
+    ]

@@ -59,7 +59,7 @@ def verdict(review: Review, translate: Translate) -> str:
     worst = review.costliest
     if worst is None:
         return translate("review_none")
-    amount = _amount(review.missed, translate)
+    amount = _amount(review.missed, review.game, translate)
     said = own_said(own_turn(review.game, worst.number), translate)
     return translate("review_missed", amount=amount, number=worst.number + 1, said=said)
 
@@ -76,9 +76,11 @@ def sentence(move: OwnMove, translate: Translate) -> str:
     first = rupees(action.price)
     if deal is None or deal.price is None:
         return translate("review_other", first=first)
-    own = [turn for turn in _turns(move.line) if turn.agent == own_agent(move.line)]
+    own = [turn.action for turn in _turns(move.line) if turn.agent == own_agent(move.line)]
     if len(own) == 1:
         return translate("review_at", price=first)
+    if all(isinstance(other, Offer) and other.price == action.price for other in own):
+        return translate("review_hold", price=first, round=deal.rounds)
     return translate("review_later", first=first, price=rupees(deal.price), round=deal.rounds)
 
 
@@ -177,7 +179,7 @@ def _row(move: OwnMove, game: Game, translate: Translate) -> Markup:
     """One move: what was said, what it cost, what was better, and a button to try it."""
     number = move.number + 1
     said = own_said(own_turn(game, move.number), translate)
-    cost = _loss(move.cost, translate)
+    cost = "−" + _amount(move.cost, game, translate) if move.line else "₹0"
     return Markup(
         '<li><span class="sauda-said">{}. {}</span><span class="{}">{}</span>'
         '<span class="sauda-why">{}</span>'
@@ -189,15 +191,12 @@ def _row(move: OwnMove, game: Game, translate: Translate) -> Markup:
     )  # fmt: skip
 
 
-def _loss(cost: Worth, translate: Translate) -> str:
-    return "−" + _amount(cost, translate) if cost > Worth(0, 0) else "₹0"
-
-
-def _amount(missed: Worth, translate: Translate) -> str:
-    """Rupees, or the grade where a better grade earns no more rupees."""
+def _amount(missed: Worth, game: Game, translate: Translate) -> str:
+    """Rupees as fine as the prices, or the grade where a better grade earns no more rupees."""
     if missed.rupees <= 0:
         return translate("review_grade", grade=missed.grade)
-    return rupees(round(missed.rupees) if missed.rupees >= 100 else round(missed.rupees, 2))
+    decimals = game.play.state.table.decimals
+    return rupees(round(missed.rupees, decimals) or round(missed.rupees, 2))
 
 
 def _section(translate: Translate, *parts: str) -> Markup:

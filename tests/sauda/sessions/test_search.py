@@ -18,6 +18,7 @@ from env import (
     begin,
     get_task,
     move,
+    rollout,
 )
 from sauda.policies import BUYERS
 from sauda.sessions.bazaar import answer, start
@@ -94,6 +95,15 @@ def test_a_line_is_a_game_that_can_be_played_and_earns_what_it_says(task_name, o
     assert again.over
     assert again.play.turns == line.play.turns
     assert worth(game.task, again.play) == line.worth
+
+
+@pytest.mark.parametrize("seed", [500, 501])
+@pytest.mark.parametrize("task_name", ["bazaar/open", "bazaar/rushed", "bazaar/crowd"])
+def test_no_scripted_buyer_earns_more_than_the_line_that_is_found(task_name, seed):
+    game = start(task_name, "", seed)
+    best = Search(game.task).best(game.play).worth.grade
+    for name, policy in BUYERS.items():
+        assert game.task.grade(rollout(game.task, policy, seed).final) <= best + 1e-9, name
 
 
 def test_where_no_price_suits_both_the_best_line_is_to_leave_at_once():

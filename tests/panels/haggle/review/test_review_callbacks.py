@@ -80,7 +80,7 @@ def test_the_last_move_shows_the_result_at_once_and_the_review_after_it(bought):
     ((part, shown),) = [item for update in after_move(*bought[:1], updates, visit)
                         for item in update.items()]  # fmt: skip
     assert part is page.review
-    assert "You left ₹28" in shown
+    assert "You left ₹29 on the table" in shown
     assert "playing this seed again" in shown
 
 

@@ -25,7 +25,7 @@ def reviewed(game: Game) -> Review:
 
 @pytest.fixture
 def mistake() -> Review:
-    """A purchase at ₹52 where ₹32 would have done, and why was said in markup."""
+    """A purchase at ₹52 where ₹31 would have done, and what was typed with it is markup."""
     game = start("classic/single_deal", "", 5)
     return reviewed(played(game, Offer(20, "<b>twenty</b>"), Offer(52, "<i>₹52</i>")))
 
