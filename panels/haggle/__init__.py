@@ -3,5 +3,6 @@
 `tab.py` wires what `layout.py` places to `callbacks.py` (visitor) and `model_callbacks.py`
 (language model); both return new values by component through `screen.py`. `choices.py` and
 `visitor_text.py` turn what a visitor picks and types into a game and its moves. The `*_view.py`
-modules draw a game; `models.py` knows the language models, `words.py` the two languages.
+modules draw a game, `review/` one that is over; `models.py` knows the language models, `words.py`
+the two languages.
 """

@@ -18,10 +18,9 @@ from env import Accept, Deal, IllegalAction, Offer, Play, Turn, WalkAway
 from sauda.sessions.bazaar import Action, Game, answer, back, moves_of
 from sauda.sessions.search import Line, Search, Worth, worth
 
-FINE, MEDIUM, COARSE = (16, 16), (10, 8), (8, 5)  # prices and width: so fine that a review takes
-FINE_MOVES = (
-    12  # a second or so, MEDIUM where rivals move too, COARSE with more own moves than these
-)
+# Prices and width of a search, so that a review takes at most a second or two of one core.
+FINE, MEDIUM, COARSE = (12, 8), (10, 6), (6, 4)
+FINE_MOVES = 12  # own moves that are searched finely, or MEDIUM where rivals move too
 ASKED_MOVES = 4  # offers, the last ones, for which a language model is asked another price
 LEAST_GAP = 0.01  # of the buyer's limit: for less than that no reply is asked for
 NOTHING = Worth(0, 0)

@@ -27,8 +27,8 @@ IN_ENGLISH: Mapping[str, str] = {
     "review_bar_end": "After your last move {left:.0%} of the most that could be won was left.",
     "review_searched": "Found by playing this seed again with other moves, in whole rupees. What a "
     "line earns is certain; a better line may have been missed.",
-    "review_asked": "{name} was asked for its reply to other prices {count} times. What it would "
-    "concede after that reply is unknown, so a better line may exist.",
+    "review_asked": "Other prices that {name} was asked about: {count}. What it would concede "
+    "after its reply is unknown, so a better line may exist.",
     "review_time": "Amounts count what each round costs.",
     "review_deals": "Each deal is reviewed by itself, after the earlier deals as you played them.",
     "review_stopped": "Not all replies came: {reason}",
@@ -59,7 +59,7 @@ IN_HINDI: Mapping[str, str] = {
     "review_bar_end": "जो सबसे ज़्यादा जीता जा सकता था, उसका {left:.0%} आपकी आख़िरी चाल के बाद रहा।",
     "review_searched": "यही बीज दूसरी चालों से, पूरे रुपयों में, फिर खेलकर निकाला गया। रास्ते की कमाई पक्की है; "
     "इससे अच्छा रास्ता छूट गया हो सकता है।",
-    "review_asked": "{name} से दूसरे दामों पर {count} बार जवाब माँगा गया। उस जवाब के बाद वह कितना "
+    "review_asked": "{name} से और {count} दामों पर पूछा गया। उस जवाब के बाद वह कितना "
     "झुकता, यह पता नहीं; इससे अच्छा रास्ता हो सकता है।",
     "review_time": "रक़म में हर दौर की क़ीमत गिनी गई है।",
     "review_deals": "हर सौदा अलग से देखा गया है, पहले के सौदे जैसे आपने खेले वैसे ही।",

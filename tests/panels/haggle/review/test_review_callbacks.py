@@ -146,7 +146,7 @@ def test_against_a_model_the_review_grows_with_its_replies():
     first, grown, last = (u[screen.page.review] for u in after_move(screen, updates, visit))
     assert "0 of at most 1 replies" in first
     assert "1 of at most 1 replies" in grown
-    assert "was asked for its reply to other prices 1 times" in last
+    assert "was asked about: 1." in last
     assert "it would have accepted" in last
 
 
