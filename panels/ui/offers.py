@@ -3,7 +3,7 @@
 Drawn as SVG in the page's own colours: it follows light and dark and redraws with a chat reply.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 
@@ -14,6 +14,30 @@ from env import Deal, EndReason, Episode, rupees
 LARGE, SMALL = (420, 240), (270, 190)  # width and height of the viewBox, near those on the page
 LEFT, RIGHT, TOP, BOTTOM = 62, 76, 24, 36  # margins that hold the labels
 LINE = 13  # the least height between two labels
+CHART_WORDS: Mapping[str, str] = {
+    "none": "No price has been named yet.",
+    "asks": "asks",
+    "bids": "bids",
+    "round": "round",
+    "seller_limit": "seller’s limit",
+    "buyer_limit": "buyer’s limit",
+    "summary": "Offers over {rounds} rounds: {parts}; {ending}.",
+    "asks_span": "asks from {first} to {last}",
+    "bids_span": "bids from {first} to {last}",
+    "open": "still open",
+    "bought": "{name} bought it in round {round}",
+    "closed": "closed at {price} in round {round}",
+    "walked": "the {name} walked away in round {round}",
+    "seller": "seller",
+    "buyer": "buyer",
+    "ran_out": "ran out after round {round}",
+}
+Say = Callable[..., str]  # a text of CHART_WORDS, by its key and its values
+
+
+def in_english(key: str, **values: object) -> str:
+    """The text of CHART_WORDS with its values."""
+    return CHART_WORDS[key].format(**values)
 
 
 @dataclass(frozen=True)
@@ -50,50 +74,56 @@ def deal_turns(episode: Episode, deal: int) -> tuple:
 
 
 def offer_chart(
-    offers: Offers, size: tuple[int, int] = LARGE, beside: Offers | None = None
+    offers: Offers,
+    size: tuple[int, int] = LARGE,
+    beside: Offers | None = None,
+    say: Say = in_english,
 ) -> Markup:
     """The chart as SVG of LARGE or SMALL size, with a sentence that says what it shows.
 
-    Its prices also span those of `beside`, the offers that it will be compared with.
+    Its prices also span those of `beside`, the offers that it will be compared with. `say` gives
+    the words of CHART_WORDS in another language.
     """
     prices = [*offers.asks, *offers.bids, *(offers.zopa or ())]
     if not prices:
-        return Markup('<p class="sauda-note">No price has been named yet.</p>')
+        return Markup('<p class="sauda-note">{}</p>').format(say("none"))
     prices += [*beside.asks, *beside.bids] if beside else []
     ticks = nice_ticks(min(0, *prices), max(prices))
     scale = _Scale(ticks[0], max(ticks[-1], max(prices)), offers.rounds, *size)
-    parts = [_grid(scale, ticks, offers.rounds), _zopa(scale, offers.zopa)]
+    parts = [_grid(scale, ticks, offers.rounds, say), _zopa(scale, offers.zopa, say)]
     parts += [
-        _line(scale, offers.asks, "seller", "asks", start=0),
-        _line(scale, offers.bids, "buyer", "bids", start=1),
+        _line(scale, offers.asks, "seller", say("asks"), start=0),
+        _line(scale, offers.bids, "buyer", say("bids"), start=1),
         _end(scale, offers),
     ]
     return Markup(
         '<svg class="sauda-offers" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-    ).format(*size, summary(offers), Markup("").join(parts))
+    ).format(*size, summary(offers, say), Markup("").join(parts))
 
 
-def summary(offers: Offers) -> str:
+def summary(offers: Offers, say: Say = in_english) -> str:
     """What the chart shows, as a sentence."""
-    parts = []
-    if offers.asks:
-        parts.append(f"asks from {rupees(offers.asks[0])} to {rupees(offers.asks[-1])}")
-    if offers.bids:
-        parts.append(f"bids from {rupees(offers.bids[0])} to {rupees(offers.bids[-1])}")
-    return f"Offers over {offers.rounds} rounds: {', '.join(parts)}; {ending(offers.deal)}."
+    spans = [
+        say(key, first=rupees(prices[0]), last=rupees(prices[-1]))
+        for key, prices in (("asks_span", offers.asks), ("bids_span", offers.bids))
+        if prices
+    ]
+    parts, end = ", ".join(spans), ending(offers.deal, say)
+    return say("summary", rounds=offers.rounds, parts=parts, ending=end)
 
 
-def ending(deal: Deal | None) -> str:
+def ending(deal: Deal | None, say: Say = in_english) -> str:
     """How a deal ended, in plain words."""
     if deal is None:
-        return "still open"
+        return say("open")
     if deal.price is not None and deal.buyer != "buyer":
-        return f"{deal.buyer.replace('_', ' ')} bought it in round {deal.rounds}"
+        return say("bought", name=deal.buyer.replace("_", " "), round=deal.rounds)
     if deal.price is not None:
-        return f"closed at {rupees(deal.price)} in round {deal.rounds}"
+        return say("closed", price=rupees(deal.price), round=deal.rounds)
     if deal.end == EndReason.WALKAWAY:
-        return f"the {deal.by} walked away in round {deal.rounds}"
-    return f"ran out after round {deal.rounds}"
+        name = say(deal.by) if deal.by in ("seller", "buyer") else deal.by
+        return say("walked", name=name, round=deal.rounds)
+    return say("ran_out", round=deal.rounds)
 
 
 def nice_ticks(low: float, high: float, count: int = 4) -> list[float]:
@@ -127,7 +157,7 @@ class _Scale:
         return round(self.height - BOTTOM - (self.height - TOP - BOTTOM) * share, 1)
 
 
-def _grid(scale: _Scale, ticks: Sequence[float], rounds: int) -> Markup:
+def _grid(scale: _Scale, ticks: Sequence[float], rounds: int, say: Say) -> Markup:
     rows = [
         Markup(
             '<line class="grid" x1="{}" x2="{}" y1="{y}" y2="{y}"/>'
@@ -144,11 +174,11 @@ def _grid(scale: _Scale, ticks: Sequence[float], rounds: int) -> Markup:
         for r in range(0, rounds + 1, every)
     ]
     middle = (LEFT + scale.right) / 2
-    title = Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">round</text>')
-    return Markup("").join([*rows, title.format(middle, scale.height - 3)])
+    title = Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>')
+    return Markup("").join([*rows, title.format(middle, scale.height - 3, say("round"))])
 
 
-def _zopa(scale: _Scale, zopa: tuple[float, float] | None) -> Markup:
+def _zopa(scale: _Scale, zopa: tuple[float, float] | None, say: Say) -> Markup:
     if zopa is None:
         return Markup("")
     seller, buyer = zopa
@@ -164,7 +194,7 @@ def _zopa(scale: _Scale, zopa: tuple[float, float] | None) -> Markup:
     (_, lower), (_, upper) = sorted(((seller, "seller"), (buyer, "buyer")))
     middle, apart = (top + bottom) / 2, max(bottom - top, LINE) / 2
     edges = [
-        label.format(scale.right + 6, round(y + 4, 1), f"{who}’s limit")
+        label.format(scale.right + 6, round(y + 4, 1), say(f"{who}_limit"))
         for who, y in ((upper, middle - apart), (lower, middle + apart))
     ]
     return band + Markup("").join(edges)
