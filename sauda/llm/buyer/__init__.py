@@ -1,1 +1,1 @@
-"""A buyer's words: its lines, and the step that puts a decided move into words."""
+"""The lines that SFT teaches a buyer; `sauda.language.speech` words moves for people."""

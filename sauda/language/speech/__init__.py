@@ -1,0 +1,6 @@
+"""Words for decided moves and answers to small talk, for both seats, in three languages.
+
+`spoken.py` picks and checks the line of a move, `situations.py` says what the line reacts to,
+`small_talk.py` classifies a text that makes no move and answers it. `lines/` holds what is said,
+`items.py` the Hindi names of the goods. All of it reads the public table alone: no limit, no seed.
+"""

@@ -1,0 +1,104 @@
+"""Small talk is recognised, and answered from public facts alone."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from env import Item, Table
+from sauda.language import money
+from sauda.language.money import prices
+from sauda.language.speech.items import condition_in, hindi_names, name_in
+from sauda.language.speech.lines import ANSWERS
+from sauda.language.speech.phrases import language_of
+from sauda.language.speech.small_talk import answer_to, small_talk
+
+LABELLED = Path(money.__file__).parent
+LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)
+OPENED = Table(LAMP, 8, 1, 0, asks=(950.0,), bids=(300.0,))
+NEW = Table(LAMP, 8, 1, 0)
+SEATS = ("buyer", "seller")
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        ("greeting", "hello|Namaste ji!|hi|नमस्ते|ram ram|how are you?"),
+        ("price", "how much?|kitna?|कितने का है?|what is your offer"),
+        ("limit", "what is your lowest price?|aapki limit kya hai|what's your best price"),
+        ("warranty", "any warranty?|is there a guarantee?|वारंटी है क्या"),
+        ("why", "why so expensive?|kyun bhai|इतना क्यों"),
+        ("item", "what is this?|is it new?|kaisa hai?|यह क्या है"),
+        ("argument", "it has a warranty of two years|chai piyo bhai|there is a scratch"),
+        ("too_far", "too low!|itna mehnga|thoda kam karo|बहुत कम है"),
+        ("compliment", "what a beautiful lamp|बढ़िया चीज़ है"),
+        ("insult", "you thief|tu pagal hai|तुम चोर हो"),
+        ("begging", "please|have mercy|मैं ग़रीब हूँ"),
+        ("thanks", "thank you so much|shukriya|धन्यवाद"),
+        ("identity", "who are you?|are you human?|aap kaun ho"),
+        ("refusal", "no|nahi|नहीं"),
+        ("several", "450 or 500"),
+        ("zero", "0|-50|₹0"),
+        ("high", "1e308"),
+        ("foreign", "$100|100 dollars"),
+        ("nonsense", "asdf|<b>x</b>|NaN|?!|<script>alert(1)</script>"),
+    ],
+)
+def test_the_kind_of_talk_is_recognised(kind, texts):
+    for text in texts.split("|"):
+        assert small_talk(text, OPENED, "seller") == kind, text
+
+
+def test_a_buyer_without_a_bid_asks_the_seller_to_open():
+    assert small_talk("how much?", NEW, "buyer") == "price_first"
+
+
+@pytest.mark.parametrize("language", ANSWERS)
+@pytest.mark.parametrize("seat", SEATS)
+def test_an_answer_names_public_prices_alone_and_asks_for_one(language, seat):
+    public = {LAMP.list_price, OPENED.asks[-1], OPENED.bids[-1], 0}
+    for kind in [*ANSWERS[language]["both"], *ANSWERS[language][seat]]:
+        for seed in range(5):
+            text = answer_to(kind, OPENED, seat, language, (), seed)
+            assert {mention.amount for mention in prices(text)} <= public, text
+            assert not re.search(r"[{}#]", text)
+            if language == "hi":
+                assert not re.search(r"[A-Za-z]", text)
+
+
+@pytest.mark.parametrize("language", ANSWERS)
+def test_every_language_answers_every_kind(language):
+    for seat in ("both", *SEATS):
+        assert ANSWERS[language][seat].keys() == ANSWERS["en"][seat].keys()
+
+
+def test_an_answer_is_not_given_again_while_there_is_another():
+    said: list[str] = []
+    for seed in range(5):
+        said.append(answer_to("nonsense", OPENED, "seller", "en", said, seed))
+    assert len(set(said)) == 5
+
+
+def test_an_answer_about_the_item_tells_what_its_card_says():
+    text = answer_to("item", OPENED, "seller", "en", (), 1)
+    assert "brass oil lamp" in text
+    assert "like new" in text
+    assert name_in("hi", LAMP.name) in answer_to("item", OPENED, "seller", "hi", (), 1)
+
+
+@pytest.mark.parametrize(("sheet", "least"), [("labelled.csv", 0.95), ("labelled_blind.csv", 0.9)])
+def test_the_language_of_a_message_is_recognised(sheet, least):
+    with (LABELLED / sheet).open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    for language in ("en", "hinglish", "hi"):
+        texts = [row["text"] for row in rows if row["language"] == language]
+        assert sum(language_of(text) == language for text in texts) >= least * len(texts)
+
+
+def test_every_hindi_name_is_devanagari_and_another():
+    names = hindi_names()
+    assert len(set(names.values())) == len(names)
+    assert not any(re.search(r"[A-Za-z]", name) for name in names.values())
+    assert condition_in("hi", "like_new") == "नए जैसा"
+    assert condition_in("en", "like_new") == "like new"
