@@ -15,18 +15,23 @@ from panels.haggle.choices import (
     market_choices,
     new_game,
     opponent_choices,
+    rematch,
     seat_choices,
     values,
 )
-from panels.haggle.layout import FIRST_OPPONENT, TITLE, SessionGeneration
+from panels.haggle.layout import FIRST_OPPONENT, SessionGeneration
 from panels.haggle.models import MODELS, READY_SOON
 from panels.haggle.screen import Screen, Updates, Visit
-from panels.haggle.visitor_text import play_text
+from panels.haggle.talk.state import SILENT, Exchange
+from panels.haggle.talk.trouble import Trouble
+from panels.haggle.talk.visitor_text import NoMove, play_text
 from panels.haggle.words import ENGLISH, translator
-from panels.ui.look import heading
+from panels.ui.look import heading, note
 from sauda.llm.serving.events import Ready
 from sauda.llm.serving.served import THIS_PAGE
-from sauda.sessions.bazaar import Game, answer, back, moves_of, quick_moves
+from sauda.llm.serving.worker import ModelWorker
+from sauda.sessions.bazaar import Game, back, moves_of, quick_moves
+from sauda.sessions.doubts import propose
 
 
 def load(screen: Screen, generation: SessionGeneration) -> Updates:
@@ -46,21 +51,41 @@ def begin(
     """A new game as chosen."""
     generation.advance()
     model = screen.models["buyer" if seat == SELL else "seller"][backend]
-    ready = opponent in MODELS and isinstance(model.wait(READY_SOON), Ready)
     try:
-        game = new_game(seat, market, opponent, ready)
+        game = new_game(seat, market, opponent, _is_ready(model, opponent))
     except ValueError as error:
-        return screen.problem(error)
+        return screen.problem(error, language)
     return screen.show(Visit(game, None, "", backend, language))
+
+
+def change_opponent(
+    screen: Screen, generation: SessionGeneration, opponent: str, visit: Visit
+) -> Updates:
+    """The same item and seed from the start, against another opponent."""
+    generation.advance()
+    try:
+        game = visit.kept_game
+        ready = _is_ready(screen.model_facing(visit), opponent)
+        again = rematch(game, opponent, ready)
+    except ValueError as error:
+        return screen.problem(error, visit.language)
+    updates = screen.show(replace(visit, game=again, first_game=None, talk=SILENT))
+    if not game.play.turns:  # nothing was begun that could begin again
+        return updates
+    return updates | {screen.page.problem: note(visit.translate("same_item"))}
+
+
+def _is_ready(model: ModelWorker, opponent: str) -> bool:
+    return opponent in MODELS and isinstance(model.wait(READY_SOON), Ready)
 
 
 def choose_seat(screen: Screen, seat: str, market: str, language: str) -> Updates:
     """The two pickers with the choices of the seat; a picker with one choice is hidden."""
     page, translate = screen.page, translator(language)
-    markets = market_choices(seat)
+    markets = market_choices(seat, language)
     if market not in values(markets):
         market = markets[0][1]
-    opponents = opponent_choices(seat, market)
+    opponents = opponent_choices(seat, market, language)
     market_label, opponent_label = _picker_labels(seat)
     return {
         page.market: gr.Dropdown(markets, value=market, label=translate(market_label)),
@@ -74,15 +99,27 @@ def choose_seat(screen: Screen, seat: str, market: str, language: str) -> Update
 
 
 def send(screen: Screen, visit: Visit) -> Updates:
-    """The move in the visitor's text. Text that holds no legal move stays in the box."""
+    """The move in the visitor's text, or the answer to it where it makes none.
+
+    Text stays in the box while the other side thinks, and where it cannot be answered.
+    """
+    page = screen.page
     try:
-        after = play_text(visit.kept_game, visit.text)
-    except ValueError as error:  # IllegalAction is one too
-        if visit.game is None or visit.game.unconfirmed is None:
-            return screen.problem(error)
-        return screen.problem(error) | {screen.page.game: replace(visit.game, unconfirmed=None)}
-    kept_text = visit.text if after.unconfirmed else ""
-    return screen.show_move(visit, replace(visit, game=after, text=kept_text))
+        game = visit.kept_game
+        if game.waiting or not (visit.text or "").strip():
+            key = "kept_words" if game.waiting else "say_price"
+            return {page.problem: note(visit.translate(key))}
+        after = replace(visit, game=play_text(game, visit.text))
+    except NoMove as answered:
+        values = tuple(answered.values.items())
+        table, turns = game.observation.table, len(game.play.turns)
+        exchange = Exchange(turns, visit.text.strip(), answered.kind, table, values)
+        calm = replace(game, unconfirmed=None)
+        after = replace(visit, game=calm, talk=visit.talk.added(exchange))
+    except IllegalAction as error:
+        kept = {page.game: replace(visit.game, unconfirmed=None)} if visit.game else {}
+        return screen.problem(error, visit.language) | kept
+    return screen.show_move(visit, after) | {page.message: ""}
 
 
 def press_quick_move(screen: Screen, number: int, shown_turns: float, visit: Visit) -> Updates:
@@ -90,13 +127,13 @@ def press_quick_move(screen: Screen, number: int, shown_turns: float, visit: Vis
     try:
         game = visit.kept_game
         if shown_turns != len(game.play.turns):
-            raise IllegalAction("that button was for the move before; here is the new one")
+            raise Trouble("old_button")
         moves = [] if game.over or game.waiting else quick_moves(game.observation)
         if not moves or moves[number].action is None:
-            raise IllegalAction("that move cannot be made now")
-        after = answer(game, moves[number].action)
+            raise Trouble("no_such_move")
+        after = propose(game, moves[number].action)
     except IllegalAction as error:
-        return screen.problem(error)
+        return screen.problem(error, visit.language)
     return screen.show_move(visit, replace(visit, game=after))
 
 
@@ -105,10 +142,13 @@ def take_back(screen: Screen, generation: SessionGeneration, visit: Visit) -> Up
     generation.advance()
     try:
         game = visit.kept_game
+        if not moves_of(game):
+            raise Trouble("nothing_to_undo")
         earlier = back(game, len(moves_of(game)) - 1)
     except IllegalAction as error:
-        return screen.problem(error)
-    return screen.show(replace(visit, game=earlier))
+        return screen.problem(error, visit.language)
+    talk = visit.talk.back_to(len(earlier.play.turns))
+    return screen.show(replace(visit, game=earlier, talk=talk))
 
 
 def go_back(
@@ -119,26 +159,33 @@ def go_back(
     try:
         return branch(screen, visit, visit.first_game or visit.kept_game, past_move)
     except IllegalAction as error:
-        return screen.problem(error)
+        return screen.problem(error, visit.language)
 
 
 def branch(screen: Screen, visit: Visit, origin: Game, number: object) -> Updates:
     """`origin` before its move `number`, beside the first game; IllegalAction if there is none."""
     if not isinstance(number, int):
-        raise IllegalAction("pick the move to go back to")
+        raise Trouble("pick_move")
     earlier = back(origin, number)
-    return screen.show(replace(visit, game=earlier, first_game=visit.first_game or origin))
+    talk = visit.talk.back_to(len(earlier.play.turns))
+    first = visit.first_game or origin
+    return screen.show(replace(visit, game=earlier, first_game=first, talk=talk))
 
 
-def change_language(screen: Screen, seat: str, language: str) -> Updates:
+def change_language(
+    screen: Screen, seat: str, market: str, opponent: str, language: str
+) -> Updates:
     """The words of every component in `language`; the game stays as it is."""
     page, translate = screen.page, translator(language)
     market_label, opponent_label = _picker_labels(seat)
+    markets = market_choices(seat, language)
+    opponents = opponent_choices(seat, market, language)
     return {
-        page.title: heading(TITLE, translate("lead")),
+        page.title: heading(translate("title"), translate("lead")),
+        page.language: gr.Radio(label=translate("language")),
         page.seat: gr.Radio(seat_choices(translate), label=translate("seat")),
-        page.market: gr.Dropdown(label=translate(market_label)),
-        page.opponent: gr.Dropdown(label=translate(opponent_label)),
+        page.market: gr.Dropdown(markets, value=market, label=translate(market_label)),
+        page.opponent: gr.Dropdown(opponents, value=opponent, label=translate(opponent_label)),
         page.new_game: translate("new"),
         page.message: gr.Textbox(label=translate("price"), placeholder=translate("placeholder")),
         page.send: translate("send"),

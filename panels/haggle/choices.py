@@ -10,7 +10,10 @@ from functools import cache
 
 from env import CATALOGUE, SELLER_TYPES, begin, get_task
 from panels.haggle.models import BUYER_MODELS, MODELS, SELLER_MODELS, STAND_IN
-from panels.haggle.words import Translate
+from panels.haggle.talk.names import market_in
+from panels.haggle.talk.trouble import Trouble
+from panels.haggle.words import ENGLISH, Translate, translator
+from sauda.language.speech.items import name_in
 from sauda.policies import BUYERS
 from sauda.records.seeds import drawn_seed
 from sauda.sessions.bazaar import Game, start
@@ -50,16 +53,17 @@ def item_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.name for item in CATALOGUE))
 
 
-def market_choices(seat: str) -> Choices:
+def market_choices(seat: str, language: str = ENGLISH) -> Choices:
     """The items to sell, or the tasks to buy in."""
     if seat == SELL:
-        return [("Anything", ANY_ITEM), *((name, name) for name in item_names())]
-    return [(label, task_name) for task_name, label in MARKETS.items()]
+        items = [(name_in(language, name), name) for name in item_names()]
+        return [(translator(language)("any_item"), ANY_ITEM), *items]
+    return [(market_in(language, name, label), name) for name, label in MARKETS.items()]
 
 
-def opponent_choices(seat: str, market: str) -> Choices:
+def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices:
     """Who can take the other seat: buyers to sell to, or the seller types of the open market."""
-    hidden = ("Hidden till the end", HIDDEN)
+    hidden = (translator(language)("hidden_opponent"), HIDDEN)
     if seat == SELL:
         return [*_labelled(BUYER_MODELS), hidden, *((name, name) for name in BUYERS)]
     if not market.startswith("bazaar/"):
@@ -77,23 +81,39 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
     A scripted opponent stands in for a language model that is not `ready`. Raises ValueError on a
     market or an opponent that the seat does not offer.
     """
-    if market not in values(market_choices(seat)) or opponent not in values(
-        opponent_choices(seat, market)
-    ):
-        raise ValueError("choose a market to buy in, or a ware and a buyer to sell it to")
+    _check(seat, market, opponent)
     selling = seat == SELL
-    player, absent = opponent, ""
-    if opponent == HIDDEN:
-        player = secrets.choice(tuple(BUYERS)) if selling else ""
-    elif opponent in MODELS and not ready:
-        player, absent = STAND_IN if selling else "", opponent
     seed = drawn_seed()
     if selling and market != ANY_ITEM:  # the seed draws the item too: draw until it is this one
         task = get_task(SELLING_TASK)
         while begin(task, seed).state.table.item.name != market:
             seed = drawn_seed()
-    game = start(SELLING_TASK if selling else market, player, seed)
-    return replace(game, stands_in_for=absent)
+    return _started(SELLING_TASK if selling else market, opponent, ready, seed)
+
+
+def rematch(game: Game, opponent: str, ready: bool = True) -> Game:
+    """The item and the seed of `game` again, against another opponent; raises as `new_game`."""
+    selling = game.you == "seller"
+    _check(*((SELL, ANY_ITEM) if selling else (BUY, game.task_name)), opponent)
+    return _started(game.task_name, opponent, ready, game.play.seed)
+
+
+def _check(seat: str, market: str, opponent: str) -> None:
+    """Raises ValueError unless the seat offers the market and the opponent."""
+    offered = market in values(market_choices(seat))
+    if not offered or opponent not in values(opponent_choices(seat, market)):
+        raise Trouble("bad_choice")
+
+
+def _started(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
+    """The game against the chosen opponent, or against the script that stands in for it."""
+    selling = task_name == SELLING_TASK
+    player, absent = opponent, ""
+    if opponent == HIDDEN:
+        player = secrets.choice(tuple(BUYERS)) if selling else ""
+    elif opponent in MODELS and not ready:
+        player, absent = STAND_IN if selling else "", opponent
+    return replace(start(task_name, player, seed), stands_in_for=absent)
 
 
 def values(choices: Choices) -> list[str]:

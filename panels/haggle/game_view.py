@@ -1,14 +1,15 @@
-"""What the Haggle tab shows of a running game: chat, brief, offers and quick moves."""
+"""What the Haggle tab shows of a running game: brief, offers and quick moves."""
 
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from env import Accept, Offer, Turn, bonus, rupees
+from env import Accept, Offer, bonus, rupees
+from panels.haggle.talk.conversation import chart_words, rival_name
 from panels.haggle.words import ENGLISH, Translate, translator
-from panels.ui.look import as_typed, trouble
-from panels.ui.offers import LARGE, Offers, ending, offer_chart
-from sauda.language.acts import line
+from panels.ui.look import as_typed
+from panels.ui.offers import LARGE, Offers, offer_chart
+from sauda.language.speech.items import category_in, condition_in, name_in
 from sauda.sessions.bazaar import Game, Quick
 
 IN_ENGLISH = translator(ENGLISH)
@@ -19,48 +20,12 @@ def sells(game: Game) -> bool:
     return game.task.learner == "seller"
 
 
-def messages(game: Game) -> list[dict[str, str]]:
-    """The conversation as plain text, the visitor as the user; `bubbles` makes it a chat."""
-    conversation: list[dict[str, str]] = []
-    closed = 0  # deals whose end the conversation reports
-    for turn in game.play.turns:
-        if turn.agent not in ("seller", "buyer") or turn.action is None:
-            continue  # rivals bid under seal
-        now = turn.observation.table
-        if len(now.past) > closed:
-            closed = len(now.past)
-            end = ending(now.past[-1])
-            conversation.append(_narrator(f"Deal {closed}: {end}. Next: {now.item.name}."))
-        conversation.append({"role": _role(game, turn), "content": _words(game, turn)})
-    return conversation
-
-
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The messages escaped: `gr.Chatbot` renders HTML even where Markdown is off."""
     return [{**message, "content": as_typed(message["content"])} for message in conversation]
 
 
-def _role(game: Game, turn: Turn) -> str:
-    return "user" if turn.agent == game.task.learner else "assistant"
-
-
-def _narrator(text: str) -> dict[str, str]:
-    return {"role": "assistant", "content": f"({text})"}
-
-
-def _words(game: Game, turn: Turn) -> str:
-    now = turn.observation.table
-    last = turn is game.play.turns[-1]
-    winner = game.play.state.table.past[-1].buyer if game.over and last else "buyer"
-    if isinstance(turn.action, Accept) and turn.agent == "seller" and winner != "buyer":
-        return f"({winner.capitalize().replace('_', ' ')} bought it.)"
-    theirs = now.bids if turn.agent == "seller" else now.asks
-    number = len(now.asks if turn.agent == "seller" else now.bids)
-    standing = theirs[-1] if theirs else None
-    return line(turn.action, turn.agent, standing, now.item.name, number)
-
-
-def brief(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
+def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH) -> Markup:
     """The visitor's brief: the item, their limit, the rules of this game."""
     obs = game.observation
     item, sell = obs.table.item, obs.agent == "seller"
@@ -88,43 +53,36 @@ def brief(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
         facts.append((translate("deal"), translate("deal_of", now=now, all=obs.table.deals)))
     for rival in obs.table.rivals:
         doing = translate("bids_so_far", bids=rival.bids) if rival.active else translate("has_left")
-        facts.append((rival.name.replace("_", " "), doing))
+        facts.append((rival_name(rival.name, translate), doing))
     if obs.table.outbid and not game.over:
         facts.append((translate("last_round"), translate("outbid")))
     rows = Markup("").join(Markup("<dt>{}</dt><dd>{}</dd>").format(*fact) for fact in facts)
-    condition = item.condition.replace("_", " ")
+    name = name_in(language, item.name)
     return Markup(
         '<div class="sauda-brief"><p class="sauda-label">{}</p><h3>{}</h3>'
         '<p class="sauda-note">{}, {}</p><dl>{}</dl></div>'
     ).format(
         translate("you_sell" if sell else "you_buy"),
-        item.name[0].upper() + item.name[1:],
-        item.category,
-        condition,
+        name[0].upper() + name[1:],
+        category_in(language, item.category),
+        condition_in(language, item.condition),
         rows,
     )
 
 
-def chart(game: Game, size: tuple[int, int] = LARGE) -> Markup:
+def chart(game: Game, size: tuple[int, int] = LARGE, translate: Translate = IN_ENGLISH) -> Markup:
     """The offers as the visitor sees them, with the ZOPA once the game is over."""
     table = game.observation.table
     deal = table.past[-1] if game.over and table.past else None
     zopa = limits(game) if game.over else None
-    return offer_chart(Offers(table.asks, table.bids, table.rounds, deal, zopa), size)
+    offers = Offers(table.asks, table.bids, table.rounds, deal, zopa)
+    return offer_chart(offers, size, say=chart_words(translate))
 
 
 def limits(game: Game) -> tuple[float, float]:
     """Both reservation prices of the last deal, in rupees: shown only after the end."""
     instance = game.play.state.private["nature"][-1]
     return instance.seller["reservation"], instance.buyer["reservation"]
-
-
-def question(game: Game, translate: Translate) -> Markup | str:
-    """Asks whether the visitor meant a far-off price; empty where none is unconfirmed."""
-    if game.unconfirmed is None:
-        return ""
-    price = rupees(game.unconfirmed.price)
-    return trouble(ValueError(translate("did_you_mean", price=price)))
 
 
 def quick_label(game: Game, move: Quick, translate: Translate) -> str:
@@ -139,10 +97,9 @@ def quick_label(game: Game, move: Quick, translate: Translate) -> str:
     return label
 
 
-def past_moves(game: Game, translate: Translate) -> list[tuple[str, int]]:
+def past_moves(own_words: Sequence[str], translate: Translate) -> list[tuple[str, int]]:
     """The visitor's moves as choices: what was said, and the number of the move."""
-    texts = [message["content"] for message in messages(game) if message["role"] == "user"]
     return [
         (translate("whatif_move", number=number + 1, said=text), number)
-        for number, text in enumerate(texts)
+        for number, text in enumerate(own_words)
     ]

@@ -9,6 +9,7 @@ import gradio as gr
 
 from panels.haggle.choices import ANY_ITEM, SELL, market_choices, opponent_choices, seat_choices
 from panels.haggle.models import BUYER_MODELS
+from panels.haggle.talk.state import SILENT
 from panels.haggle.words import ENGLISH, LANGUAGES, Translate
 from panels.site.sessions import HOUR
 from panels.ui.look import heading
@@ -97,6 +98,7 @@ class Layout:
     raw_reply: gr.HTML
     game: gr.State
     first_game: gr.State  # the game that "What if" went back from, or None
+    talk: gr.State  # the small talk of the game
     reply_request: gr.State  # a ReplyRequest where the language model is to move, or None
     review_request: gr.State  # a ReviewRequest where a finished game was shown, or None
     shown_turns: gr.Number  # turns of the game that this browser shows
@@ -107,8 +109,9 @@ class Layout:
     def of_game(self) -> list[Any]:
         """The components that show the game or hold it."""
         return [
-            self.game, self.first_game, self.reply_request, self.shown_turns, self.brief, self.chat,
-            self.message, self.problem, *self.quick_moves, self.offers, self.result, self.tells,
+            self.game, self.first_game, self.talk, self.reply_request, self.shown_turns,
+            self.brief, self.chat, self.message, self.problem, *self.quick_moves, self.offers,
+            self.result, self.tells,
             self.badge, self.stop, self.ask_again, self.take_back, self.stand_in, self.raw_reply,
             self.what_if, self.past_move, self.comparison, self.show_effect, self.effect,
             self.review, self.review_request,
@@ -118,8 +121,8 @@ class Layout:
     def with_words(self) -> list[Any]:
         """The components whose own words follow the language."""
         return [
-            self.title, self.seat, self.market, self.opponent, self.new_game, self.message,
-            self.send, self.stop, self.ask_again, self.take_back, self.stand_in,
+            self.title, self.language, self.seat, self.market, self.opponent, self.new_game,
+            self.message, self.send, self.stop, self.ask_again, self.take_back, self.stand_in,
             self.what_if_heading, self.go_back, self.details, self.backend, self.check_health,
             self.show_effect,
         ]  # fmt: skip
@@ -146,8 +149,8 @@ def _head(translate: Translate) -> Parts:
     with gr.Row(elem_classes="sauda-head"):
         title = gr.HTML(heading(TITLE, translate("lead")))
         language = gr.Radio(
-            LANGUAGES, value=ENGLISH, show_label=False, container=False, scale=0,
-            min_width=220, elem_id="haggle-language",
+            LANGUAGES, value=ENGLISH, label=translate("language"), show_label=False,
+            container=False, scale=0, min_width=310, elem_id="haggle-language",
         )  # fmt: skip
     return {"title": title, "language": language}
 
@@ -239,6 +242,7 @@ def _session() -> Parts:
     return {
         "game": gr.State(None, time_to_live=HOUR),
         "first_game": gr.State(None, time_to_live=HOUR),
+        "talk": gr.State(SILENT, time_to_live=HOUR),
         "reply_request": gr.State(None, time_to_live=HOUR),
         "review_request": gr.State(None, time_to_live=HOUR),
         "generation": gr.State(SessionGeneration(), time_to_live=HOUR),

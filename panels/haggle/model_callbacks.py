@@ -11,18 +11,20 @@ from dataclasses import asdict, replace
 import gradio as gr
 
 from env import IllegalAction
-from panels.haggle.game_view import bubbles, messages, sells
+from panels.haggle.game_view import bubbles, sells
 from panels.haggle.layout import ReplyRequest, SessionGeneration
 from panels.haggle.model_view import effect_of, model_label
 from panels.haggle.models import STAND_IN, health_list, model_badge
 from panels.haggle.screen import Screen, Updates, Visit
+from panels.haggle.talk.conversation import chat_of
+from panels.haggle.talk.state import SILENT
+from panels.haggle.talk.trouble import translated
 from panels.ui.look import note, trouble
 from sauda.llm.serving.events import Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.service import Waiting
 from sauda.llm.types import Reply, ReplyError, ReplyRefused
 from sauda.sessions.bazaar import (
-    Game,
     after_reply,
     counterfactual_request,
     moves_of,
@@ -51,17 +53,18 @@ async def stream_reply(
     current = generation.advance()
     while game.waiting and not problem:
         thinking = visit.translate("thinking", name=model_label(game))
-        yield _typing(screen, game, thinking) | {page.problem: ""}
+        yield _typing(screen, replace(visit, game=game), thinking) | {page.problem: ""}
         try:
             async with aclosing(_pieces(screen, visitor, replace(visit, game=game))) as pieces:
                 async for text, piece in pieces:
                     if generation.number != current:
                         return
                     reply = piece
-                    yield _typing(screen, game, text)
+                    yield _typing(screen, replace(visit, game=game), text)
             game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
-            problem, refused = trouble(error), isinstance(error, ReplyRefused)
+            refused = isinstance(error, ReplyRefused)
+            problem = trouble(translated(error, visit.language))
             break
         if game.out_of_tries:
             problem = trouble(ValueError(visit.translate("no_move")))
@@ -70,10 +73,11 @@ async def stream_reply(
         yield await asyncio.to_thread(screen.show, visit, problem, refused)
 
 
-def _typing(screen: Screen, game: Game, text: str) -> Updates:
+def _typing(screen: Screen, visit: Visit, text: str) -> Updates:
     """The chat, with a message of the other side that is still being written."""
     growing = {"role": "assistant", "content": text}
-    return {screen.page.chat: bubbles([*messages(game), growing])}
+    told = chat_of(visit.game, visit.talk, visit.language).messages
+    return {screen.page.chat: bubbles([*told, growing])}
 
 
 async def _pieces(
@@ -109,11 +113,11 @@ def play_stand_in(screen: Screen, generation: SessionGeneration, visit: Visit) -
     try:
         game = visit.kept_game
     except IllegalAction as error:
-        return screen.problem(error)
+        return screen.problem(error, visit.language)
     script = STAND_IN if sells(game) else ""
     fresh = replace(start(game.task_name, script, game.play.seed), stands_in_for=game.opponent)
     return screen.show(
-        replace(visit, game=fresh, first_game=None),
+        replace(visit, game=fresh, first_game=None, talk=SILENT),
         note(visit.translate("stand_in_why", name=model_label(game))),
     )
 
@@ -125,7 +129,7 @@ def show_effect(screen: Screen, visitor: Visitor, visit: Visit) -> Updates:
         model = screen.models["buyer"][visit.backend].for_visitor(visitor)
         reply = model(silent.messages, silent.seed, silent.schema)
     except (IllegalAction, ReplyError) as error:
-        return {screen.page.effect: trouble(error)}
+        return {screen.page.effect: trouble(translated(error, visit.language))}
     return {screen.page.effect: note(effect_of(visit.game, reply, visit.translate))}
 
 
@@ -146,7 +150,7 @@ def tick(screen: Screen, visit: Visit) -> Updates:
     model = screen.model_facing(visit)
     if game.stands_in_for and not moves_of(game) and isinstance(model.stage, Ready):
         game = start(game.task_name, game.stands_in_for, game.play.seed)
-        return screen.show(replace(visit, game=game)) | status
+        return screen.show(replace(visit, game=game, talk=visit.talk.back_to(0))) | status
     return status | {screen.page.badge: model_badge(game, model, visit.translate)}
 
 

@@ -12,9 +12,7 @@ from panels.haggle.game_view import (
     brief,
     bubbles,
     chart,
-    messages,
     past_moves,
-    question,
     quick_label,
     sells,
 )
@@ -23,7 +21,10 @@ from panels.haggle.model_view import raw, reading
 from panels.haggle.models import model_badge
 from panels.haggle.review.result_view import compared_games, result
 from panels.haggle.review.review_view import is_reviewed, review_pending
-from panels.haggle.words import Translate, translator
+from panels.haggle.talk.conversation import Chat, chat_of
+from panels.haggle.talk.state import SILENT, Talk
+from panels.haggle.talk.trouble import translated
+from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.ui.look import trouble
 from sauda.llm.serving.worker import ModelWorker
@@ -42,6 +43,7 @@ class Visit:
     text: str  # in the message box
     backend: str
     language: str
+    talk: Talk = SILENT  # the small talk of the game
 
     @property
     def kept_game(self) -> Game:
@@ -66,19 +68,21 @@ class Screen:
         """Everything that shows the game of `visit`; a language model that is to move is asked.
 
         A `problem` keeps the model from being asked: the visitor reads it, then asks again, or
-        plays a script where the model `refused` because too many wait for it.
+        plays a script where the model `refused` because too many wait for it. The message box is
+        left alone: what is typed while an answer is on its way stays there.
         """
         page, game, translate = self.page, visit.game, visit.translate
         asks = game.waiting and not problem
+        chat = chat_of(game, visit.talk, visit.language)
         return {
             page.game: game,
             page.first_game: visit.first_game,
             page.reply_request: ReplyRequest() if asks else None,
             page.shown_turns: len(game.play.turns),
-            page.message: visit.text,
-            page.problem: problem or question(game, translate),
-            page.brief: brief(game, translate),
-            page.offers: chart(game),
+            page.talk: visit.talk,
+            page.problem: problem,
+            page.brief: brief(game, translate, visit.language),
+            page.offers: chart(game, translate=translate),
             page.result: result(game, translate),
             page.review: review_pending(game, translate),
             page.review_request: ReviewRequest() if is_reviewed(game) else None,
@@ -89,11 +93,11 @@ class Screen:
             page.comparison: compared_games(visit.first_game, game, translate),
             page.effect: "",
             page.chat: gr.update(
-                value=bubbles(messages(game)),
+                value=bubbles(chat.messages),
                 elem_classes=SELLERS_CHAT if sells(game) else [],
                 placeholder=translate("you_open" if sells(game) else "unpacking"),
             ),
-            **self._buttons(visit, asks),
+            **self._buttons(visit, chat, asks),
             page.stand_in: gr.update(visible=refused),
         }
 
@@ -109,14 +113,14 @@ class Screen:
             return updates
         page, shown = self.page, self.show(before)
         stale = {part: value for part, value in updates.items() if value != shown[part]}
-        told = (page.game, page.reply_request, page.message, page.problem)  # also set elsewhere
+        told = (page.game, page.talk, page.reply_request, page.problem)  # also set elsewhere
         return (
             stale
             | {part: updates[part] for part in told}
             | {page.chat: updates[page.chat]["value"]}
         )
 
-    def _buttons(self, visit: Visit, asks: bool) -> Updates:
+    def _buttons(self, visit: Visit, chat: Chat, asks: bool) -> Updates:
         """The buttons that the game allows, and the moves to go back to."""
         page, game, translate = self.page, visit.game, visit.translate
         quick = [gr.update(value="…", interactive=False)] * QUICK_MOVES
@@ -127,7 +131,9 @@ class Screen:
                 )
                 for move in quick_moves(game.observation)
             ]
-        earlier = past_moves(visit.first_game or game, translate)
+        first = visit.first_game
+        said = (chat_of(first, visit.talk, visit.language) if first else chat).own_words
+        earlier = past_moves(said, translate)
         return {
             **dict(zip(page.quick_moves, quick, strict=True)),
             page.stop: gr.update(visible=asks),
@@ -143,9 +149,9 @@ class Screen:
         """No new value. Gradio takes an empty dictionary for the value of one output."""
         return {self.page.game: gr.skip()}
 
-    def problem(self, error: Exception) -> Updates:
+    def problem(self, error: Exception, language: str = ENGLISH) -> Updates:
         """The sentence of `error`; the game stays as it is."""
-        return {self.page.problem: trouble(error)}
+        return {self.page.problem: trouble(translated(error, language))}
 
     def model_facing(self, visit: Visit) -> ModelWorker:
         """The language model for the seat across from the visitor."""

@@ -43,23 +43,29 @@ def _wire_setup(screen: Screen) -> None:
     begin = bound(callbacks.begin, screen)
     choose_seat = bound(callbacks.choose_seat, screen)
     change_language = bound(callbacks.change_language, screen)
+    change_opponent = _on_visit(callbacks.change_opponent, screen)
     show_again = _on_visit(model_callbacks.show_again, screen)
     visit, shown = _visit(page), page.of_game
 
     opened = gr.on(None, bound(callbacks.load, screen), page.generation, shown, **QUIET)
     chosen = gr.on(
-        [page.new_game.click, page.opponent.input, page.backend.input],
-        begin, pickers, shown, **QUIET_UNCHECKED,
-    )  # fmt: skip
+        [page.new_game.click, page.backend.input], begin, pickers, shown, **QUIET_UNCHECKED
+    )
+    opposed = page.opponent.input(
+        change_opponent, [page.generation, page.opponent, *visit], shown, **QUIET_UNCHECKED
+    )
     seated = gr.on(
         [page.seat.input, page.market.input],
         choose_seat, [page.seat, page.market, page.language], [page.market, page.opponent],
         **QUIET_UNCHECKED,
     ).then(begin, pickers, shown, **QUIET_UNCHECKED)  # fmt: skip
     translated = page.language.input(
-        change_language, [page.seat, page.language], page.with_words, **QUIET
+        change_language,
+        [page.seat, page.market, page.opponent, page.language],
+        page.with_words,
+        **QUIET_UNCHECKED,
     ).then(show_again, visit, shown, **QUIET)
-    _reply_after(screen, opened, chosen, seated, translated)
+    _reply_after(screen, opened, chosen, opposed, seated, translated)
     gr.on(  # the model of that seat may have to load first
         [page.seat.input, page.opponent.input, page.backend.input],
         lambda: gr.Timer(active=True), None, page.clock, **QUIET,
@@ -152,7 +158,7 @@ def _reply_after(screen: Screen, *events: Any) -> None:
 
 def _visit(page: Layout) -> list[Any]:
     """The components whose values make a `Visit`, in the order of its fields."""
-    return [page.game, page.first_game, page.message, page.backend, page.language]
+    return [page.game, page.first_game, page.message, page.backend, page.language, page.talk]
 
 
 def _on_visit(callback: Callable, *bound: Any) -> Callable:

@@ -1,15 +1,21 @@
-"""The Haggle tab's words in English and Hindi, the same keys in both (a test holds it)."""
+"""The Haggle tab's words in English, Hinglish and Hindi, the same keys in all (a test holds it).
+
+The words around the talk of a game stand in `talk/words.py`. Hinglish takes the English ones that
+`talk/hinglish.py` does not have.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial
 
 from panels.haggle.review import review_words
+from panels.haggle.talk import hinglish, words
+from panels.ui.offers import CHART_WORDS
+from sauda.language.speech.lines import ENGLISH, HINDI, HINGLISH
 
-ENGLISH, HINDI = "en", "hi"
-LANGUAGES = [("English", ENGLISH), ("हिन्दी", HINDI)]  # (label, value)
+LANGUAGES = [("English", ENGLISH), ("Hinglish", HINGLISH), ("हिन्दी", HINDI)]  # (label, value)
 Translate = Callable[..., str]
 
-WORDS: Mapping[str, Mapping[str, str]] = {
+OWN: Mapping[str, dict[str, str]] = {
     ENGLISH: {
         "lead": "Name a price, in digits or in words. The other side answers at once.",
         "seat": "Your seat",
@@ -224,6 +230,17 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "undone": "वापस ली गई चालें: {count}।",
         **review_words.IN_HINDI,
     },
+}
+
+
+def _chart(chart_words: Mapping[str, str]) -> dict[str, str]:
+    return {f"chart_{key}": text for key, text in chart_words.items()}
+
+
+WORDS: Mapping[str, Mapping[str, str]] = {
+    ENGLISH: OWN[ENGLISH] | words.WORDS[ENGLISH] | _chart(CHART_WORDS),
+    HINGLISH: OWN[ENGLISH] | hinglish.OWN_WORDS | words.WORDS[HINGLISH] | _chart(CHART_WORDS),
+    HINDI: OWN[HINDI] | words.WORDS[HINDI] | _chart(words.CHART_HINDI),
 }
 
 

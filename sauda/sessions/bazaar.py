@@ -35,8 +35,6 @@ from sauda.llm.seats import VisitorSeat, visitor_seat
 from sauda.llm.turn import attempt_seeds
 
 Action = Offer | Accept | WalkAway
-LOWEST_SHARE = {"seller": 1 / 5, "buyer": 1 / 10}  # of the lower standing offer; see `is_far_off`
-HIGHEST_MULTIPLE = 5  # of the higher standing offer
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Game:
     invalid_replies: tuple[str, ...] = ()  # to the request for the move that is waited for
     undone: int = 0  # moves that were taken back
     stands_in_for: str = ""  # the language model whose seat `opponent` keeps until it is there
-    unconfirmed: Offer | None = None  # a far-off offer that waits for the visitor's confirmation
+    unconfirmed: Action | None = None  # a doubtful move that waits for the visitor's confirmation
 
     @cached_property
     def task(self) -> Task:
@@ -139,33 +137,6 @@ def answer(game: Game, action: Action) -> Game:
             "the other side is still thinking; wait for its move, or take yours back"
         )
     return _advanced(replace(game, play=move(game.task, game.play, action), unconfirmed=None))
-
-
-def is_far_off(game: Game, price: float) -> bool:
-    """Whether `price` is so far from both standing offers that the visitor may have slipped.
-
-    The standing offers are each side's last price; the list price replaces one that is missing. A
-    seller's price is far off below a fifth of the lower one, because any buyer takes it at once. A
-    buyer's is far off below a tenth, because hard opening bids are common and cost only a round.
-    Either is far off above five times the higher one.
-    """
-    table = game.observation.table
-    standing = [prices[-1] if prices else table.item.list_price
-                for prices in (table.asks, table.bids)]  # fmt: skip
-    lowest = LOWEST_SHARE["seller" if game.you == "seller" else "buyer"] * min(standing)
-    return not lowest <= price <= HIGHEST_MULTIPLE * max(standing)
-
-
-def offer(game: Game, action: Offer) -> Game:
-    """The game after the visitor's offer, or with the offer `unconfirmed` if it is far off.
-
-    An unconfirmed offer binds nobody. The same price offered again is made. Raises as `answer`.
-    """
-    after = answer(game, action)
-    repeated = game.unconfirmed is not None and game.unconfirmed.price == action.price
-    if repeated or not is_far_off(game, action.price):
-        return after
-    return replace(game, unconfirmed=action)
 
 
 def request(game: Game) -> Request:

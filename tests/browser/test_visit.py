@@ -36,29 +36,39 @@ from tests.support.page import (
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", "the message is empty"),
-        ("namaste ji", "I read none"),
-        ("450 or 500", "I read two: ₹450 and ₹500"),
-        ("-50", "above ₹0"),
-        ("NaN", "I read none"),
-        ("1e308", "up to ₹10,00,00,000"),
-        ("क" * 100_000, "at most 2,000 characters"),
-        ("<script>alert('x')</script>", "Say one price"),
-    ],
+    "text",
+    ["namaste ji", "450 or 500", "-50", "NaN", "1e308", "<script>alert('x')</script>", "you thief"],
     ids=lambda value: value[:20],
 )
-def test_nonsense_is_answered_with_one_sentence_and_the_game_goes_on(open_page, text, expected):
+def test_a_text_without_a_price_is_answered_in_the_chat_and_costs_no_round(open_page, text):
+    page = buying(open_page)
+    before, brief = bubbles(page), page.locator(".sauda-brief").inner_text()
+    say(page, text)
+    *kept, typed, answer = bubbles(page)
+    assert (kept, typed) == (before, text)
+    assert answer.endswith("?")
+    assert problem(page) == ""
+    assert page.locator(".sauda-brief").inner_text() == brief
+    say(page, "₹10")
+    assert problem(page) == ""
+    assert bubbles(page)[: len(before) + 3] == [*before, text, answer, "₹10"]
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", "Name a price"), ("क" * 100_000, "at most 2,000 characters")],
+    ids=["empty", "too long"],
+)
+def test_what_cannot_be_answered_gets_one_sentence_and_the_game_goes_on(open_page, text, expected):
     page = buying(open_page)
     before = bubbles(page)
     say(page, text)
     assert expected in problem(page)
-    assert "\n" not in problem(page)
     assert bubbles(page) == before
+    assert page.locator("#haggle-price :is(input, textarea)").input_value() == text
     say(page, "₹10")
     assert problem(page) == ""
-    assert len(bubbles(page)) > len(before)
     open_page.assert_no_trouble()
 
 
@@ -116,6 +126,9 @@ def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page)
     page = selling(open_page)
     page.get_by_role("button", name="Open ₹").click()
     settle(page)
+    page.get_by_role("button", name="Accept at a loss ₹").click()
+    settle(page)
+    assert "you would lose" in bubbles(page)[-1]
     page.get_by_role("button", name="Accept at a loss ₹").click()
     settle(page)
     result = page.locator("#haggle-result").inner_text()

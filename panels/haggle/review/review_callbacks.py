@@ -126,4 +126,4 @@ def what_if(screen: Screen, generation: SessionGeneration, number: object, visit
     try:
         return branch(screen, visit, visit.kept_game, number)
     except IllegalAction as error:
-        return screen.problem(error)
+        return screen.problem(error, visit.language)

@@ -7,7 +7,7 @@ import gradio as gr
 import pytest
 
 from panels.haggle import callbacks, model_callbacks
-from panels.haggle.choices import BUY, HIDDEN, SELL
+from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL
 from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
 from panels.haggle.models import STAND_IN
 from panels.haggle.screen import Screen, Visit
@@ -72,9 +72,70 @@ def test_a_price_makes_the_bid_and_empties_the_box(screen, buying):
     assert updates[page.reply_request] is None
 
 
-def test_text_without_a_price_changes_nothing_but_the_sentence(screen, buying):
-    updates = callbacks.send(screen, replace(buying, text="namaste"))
-    assert list(updates) == [screen.page.problem]
+def test_small_talk_is_answered_in_the_chat_and_costs_no_round(screen, buying):
+    page = screen.page
+    updates = callbacks.send(screen, replace(buying, text="<b>namaste</b> ji"))
+    assert updates[page.game].play == buying.game.play
+    assert (updates[page.message], updates[page.problem]) == ("", "")
+    said, answer = (message["content"] for message in updates[page.chat][-2:])
+    assert said == "&lt;b&gt;namaste&lt;/b&gt; ji"
+    assert answer.endswith("?")
+
+
+def test_small_talk_survives_a_move_and_taking_it_back(screen, buying):
+    page = screen.page
+    talked = callbacks.send(screen, replace(buying, text="how are you?"))
+    visit = replace(buying, game=talked[page.game], talk=talked[page.talk], text="₹20")
+    moved = callbacks.send(screen, visit)
+    later = replace(visit, game=moved[page.game])
+    undone = callbacks.take_back(screen, SessionGeneration(), later)
+    chat = [message["content"] for message in undone[page.chat]["value"]]
+    assert "how are you?" in chat
+    assert "₹20" not in chat
+
+
+def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
+    page = screen.page
+    waiting = visit_to(start("bazaar/open", "mini:friendly", 3), "₹300")
+    for visit in (replace(buying, text="  "), waiting):
+        updates = callbacks.send(screen, visit)
+        assert list(updates) == [page.problem]
+        assert "sauda-bad" not in updates[page.problem]
+
+
+def test_a_reply_leaves_what_is_typed_meanwhile_in_the_box():
+    screen, visit = selling(Model('{"offer":50}'))
+    for update in replies(screen, visit, ReplyRequest()):
+        assert screen.page.message not in update
+
+
+def test_an_accept_at_a_loss_by_button_is_asked_back_once(screen):
+    page, visit = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3))
+    price = visit.game.observation.table.item.list_price
+    visit = replace(visit, game=callbacks.send(screen, replace(visit, text=f"{price}"))[page.game])
+    turns = len(visit.game.play.turns)
+    asked = callbacks.press_quick_move(screen, 0, turns, visit)
+    assert not asked[page.game].over
+    assert "you would lose" in asked[page.chat][-1]["content"]
+    assert asked[page.problem] == ""
+    sold = callbacks.press_quick_move(screen, 0, turns, replace(visit, game=asked[page.game]))
+    assert sold[page.game].over
+
+
+def test_another_opponent_gets_the_same_item_and_seed(screen):
+    page, visit = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3))
+    moved = replace(visit, game=callbacks.send(screen, replace(visit, text="₹900000"))[page.game])
+    updates = callbacks.change_opponent(screen, SessionGeneration(), "linear", moved)
+    game = updates[page.game]
+    assert (game.opponent, game.play.seed, len(game.play.turns)) == ("linear", 3, 0)
+    refused = callbacks.change_opponent(screen, SessionGeneration(), "nobody", moved)
+    assert list(refused) == [page.problem]
+
+
+def test_a_mistake_is_told_in_hindi(screen, buying):
+    hindi = replace(buying, language=HINDI, game=callbacks.send(
+        screen, replace(buying, text="deal"))[screen.page.game], text="₹20")  # fmt: skip
+    assert "यह खेल ख़त्म हो चुका है" in callbacks.send(screen, hindi)[screen.page.problem]
 
 
 def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
@@ -131,7 +192,7 @@ def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
 
 
 def test_a_language_changes_labels_and_no_value(screen):
-    updates = callbacks.change_language(screen, SELL, HINDI)
+    updates = callbacks.change_language(screen, SELL, ANY_ITEM, "linear", HINDI)
     assert set(updates) == set(screen.page.with_words)
     assert [value for _, value in updates[screen.page.seat].choices] == [BUY, SELL]
     assert updates[screen.page.market].label == translator(HINDI)("ware")

@@ -15,11 +15,11 @@ from sauda.sessions.bazaar import answer
 
 
 def test_a_seat_and_a_choice_must_go_together():
-    with pytest.raises(ValueError, match="choose a market"):
+    with pytest.raises(ValueError, match="Choose a market"):
         new_game(SELL, "classic/single_deal", "firm")
-    with pytest.raises(ValueError, match="choose a market"):
+    with pytest.raises(ValueError, match="Choose a market"):
         new_game(BUY, "classic/single_deal", "firm")
-    with pytest.raises(ValueError, match="choose a market"):
+    with pytest.raises(ValueError, match="Choose a market"):
         new_game(BUY, "no such market", HIDDEN)
 
 

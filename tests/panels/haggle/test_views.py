@@ -4,10 +4,11 @@ import pytest
 
 from env import rupees
 from panels.haggle.choices import BUY, SELL, SELLING_TASK
-from panels.haggle.game_view import brief, chart, limits, messages
+from panels.haggle.game_view import brief, chart, limits
 from panels.haggle.model_view import believed
 from panels.haggle.review.result_view import result
-from panels.haggle.visitor_text import play_text
+from panels.haggle.talk.conversation import chat_of
+from panels.haggle.talk.visitor_text import play_text
 from panels.haggle.words import ENGLISH, translator
 from sauda.sessions.bazaar import answer, quick_moves, start
 
@@ -47,7 +48,7 @@ def play_out(game, *moves):
 def test_a_rival_that_bought_is_named_and_nothing_is_said_to_be_won():
     game = play_out(start("classic/marketplace_arena", "", 3), "₹31", "₹33", "₹35")
     assert game.over
-    assert any("bought it" in m["content"] for m in messages(game))
+    assert any("bought it" in m["content"] for m in chat_of(game).messages)
     shown = str(result(game))
     assert "bought it in round" in shown
     assert "you won nothing" in shown
@@ -56,7 +57,7 @@ def test_a_rival_that_bought_is_named_and_nothing_is_said_to_be_won():
 
 def test_a_career_tells_each_deals_end_and_lists_them_all():
     game = play_out(start("classic/read_the_tells", "", 3), "deal", "walk away", "deal", "deal")
-    notices = [m["content"] for m in messages(game) if m["content"].startswith("(Deal")]
+    notices = [m["content"] for m in chat_of(game).messages if m["content"].startswith("(Deal")]
     assert notices[0].startswith("(Deal 1: closed at ₹75.90 in round 1. Next: ")
     assert notices[1].startswith("(Deal 2: the buyer walked away in round 1. Next: ")
     game = play_out(game, "walk away")
@@ -68,7 +69,7 @@ def test_a_career_tells_each_deals_end_and_lists_them_all():
 def test_a_sale_below_the_limit_is_called_a_loss():
     game = start("bazaar/seller_brief", "expert", 3)
     limit = game.observation.reservation
-    game = play_out(game, str(limit // 2), "deal")
+    game = play_out(game, str(limit // 2), "yes", "deal", "deal")
     price = game.play.state.table.past[0].price
     assert price < limit
     assert f"a loss of {rupees(limit - price)} to the seller" in result(game)

@@ -1,12 +1,36 @@
-"""The tab's words in its two languages."""
+"""The tab's words in its three languages."""
 
 import re
 
-from panels.haggle.words import ENGLISH, HINDI, WORDS
+import pytest
+
+from env import CATALOGUE
+from panels.haggle.choices import BUY, MARKETS, SELL, market_choices
+from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS
+
+LATIN = re.compile(r"[A-Za-z]+")
+NAMES = {"belief", "Results", "n", "f"}  # of a policy, a tab, a count
 
 
-def test_both_languages_say_the_same_keys_with_the_same_places():
-    english, hindi = (WORDS[name] for name in (ENGLISH, HINDI))
-    assert english.keys() == hindi.keys()
+@pytest.mark.parametrize("language", [HINGLISH, HINDI])
+def test_every_language_has_the_same_keys_with_the_same_places(language):
+    english, other = WORDS[ENGLISH], WORDS[language]
+    assert english.keys() == other.keys()
     for key in english:
-        assert set(re.findall(r"{(\w+)}", english[key])) == set(re.findall(r"{(\w+)}", hindi[key]))
+        assert places(english[key]) == places(other[key]), key
+
+
+def places(text: str) -> set[str]:
+    return set(re.findall(r"{(\w+)", text))
+
+
+def test_hindi_is_wholly_in_devanagari_besides_names():
+    for key, text in WORDS[HINDI].items():
+        assert set(LATIN.findall(re.sub(r"{[^}]*}", "", text))) <= NAMES, key
+
+
+def test_every_market_and_item_has_a_hindi_name_of_its_own():
+    for seat, count in ((BUY, len(MARKETS)), (SELL, len(CATALOGUE) + 1)):
+        labels = [label for label, _ in market_choices(seat, HINDI)]
+        assert len(set(labels)) == count
+        assert not any(LATIN.search(label) for label in labels)

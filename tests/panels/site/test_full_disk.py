@@ -59,7 +59,7 @@ def test_a_game_goes_on_while_the_disk_is_full(site, full_disk):
     for share in (0.4, 0.45):
         bid = str(round(share * kept_game(site, session).observation.opening_ask))
         text = called(
-            site, "haggle.callbacks", "send", [None, None, bid, "this page", "en"], session
+            site, "haggle.callbacks", "send", [None, None, bid, "this page", "en", None], session
         )
         assert 'role="alert"' not in text, text
         assert len(kept_game(site, session).play.turns) > turns

@@ -157,7 +157,7 @@ def test_an_event_can_change_what_a_component_shows(site):
 
 @pytest.mark.slow
 def test_a_visitor_is_told_whether_the_page_was_restarted_or_the_tab_was_left(site, monkeypatch):
-    message = [None, None, "500", "this page", "en"]
+    message = [None, None, "500", "this page", "en", None]
     problem = json.dumps(call(site, "haggle.callbacks.send", "of-the-page-before", *message))
     assert "The page was restarted, and this game was lost; press" in problem
     open_page(site, "left")

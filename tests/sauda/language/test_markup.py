@@ -10,7 +10,8 @@ from env import Offer
 from panels.haggle import choices, game_view, model_callbacks, model_view, words
 from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
 from panels.haggle.screen import Screen, Visit
-from panels.haggle.visitor_text import play_text
+from panels.haggle.talk.conversation import chat_of
+from panels.haggle.talk.visitor_text import play_text
 from panels.ui import look
 from sauda.llm.serving.events import Ready
 from sauda.llm.serving.line import PAGE
@@ -36,7 +37,7 @@ def sold_to(model: str, message: str, completion: str):
 
 def test_the_words_of_both_sides_enter_the_chat_escaped():
     game = sold_to("mini", f"900 {IMAGE}", '{"offer": 50, "say": "<h1>fine</h1>"}')
-    visitor, model = (m["content"] for m in game_view.bubbles(game_view.messages(game)))
+    visitor, model = (m["content"] for m in game_view.bubbles(chat_of(game).messages))
     assert visitor == f"900 {look.as_typed(IMAGE)}"
     assert "&lt;h1&gt;fine&lt;/h1&gt;" in model
 

@@ -1,7 +1,5 @@
 """A visitor's game: moves, buttons, the opponent it is against, and the comparison at its end."""
 
-from dataclasses import replace
-
 import pytest
 
 from env import BAZAAR_TASKS, Accept, EndReason, IllegalAction, Offer, WalkAway, rupees, shares
@@ -16,8 +14,6 @@ from sauda.sessions.bazaar import (
     back,
     counterfactual_request,
     finished,
-    is_far_off,
-    offer,
     place,
     quick_moves,
     request,
@@ -100,66 +96,6 @@ def test_a_running_game_is_no_episode():
 def test_the_same_seed_and_moves_are_the_same_game_and_another_seed_is_another():
     games = [ended(start("classic/amazon_realistic", "", s), WalkAway()) for s in (0, 0, 1)]
     assert games[0] == games[1] != games[2]
-
-
-# Asking back
-
-
-def test_a_sellers_slip_is_asked_back_and_binds_nobody():
-    game = start(SELLING, "naive", 3)  # this buyer takes any low price
-    doubtful = offer(game, Offer(1, "1 litre bottle"))
-    assert doubtful.unconfirmed == Offer(1, "1 litre bottle")
-    assert (doubtful.play, doubtful.over) == (game.play, False)
-
-
-def test_the_same_price_again_is_made():
-    game = start(SELLING, "naive", 3)
-    sold = offer(offer(game, Offer(1)), Offer(1, "yes, ₹1"))
-    assert sold == replace(answer(game, Offer(1, "yes, ₹1")), unconfirmed=None)
-
-
-def test_another_far_off_price_is_asked_back_again():
-    doubtful = offer(offer(start(SELLING, "naive", 3), Offer(1)), Offer(2))
-    assert doubtful.unconfirmed == Offer(2)
-
-
-def test_a_price_within_bounds_is_made_at_once_and_ends_the_question():
-    game = start(SELLING, "naive", 3)
-    list_price = game.observation.table.item.list_price
-    after = offer(offer(game, Offer(1)), Offer(list_price))
-    assert after.unconfirmed is None
-    assert after.observation.table.asks[0] == list_price
-
-
-def test_taking_a_move_back_ends_the_question():
-    game = answer(start(SINGLE, "", 0), Offer(20))
-    assert back(offer(game, Offer(1)), 0).unconfirmed is None
-
-
-def test_a_forbidden_price_is_refused_and_not_asked_back():
-    game = start(SELLING, "", 3)
-    with pytest.raises(IllegalAction, match="an ask may be at most"):
-        offer(game, Offer(11 * game.observation.table.item.list_price))
-
-
-@pytest.mark.parametrize("share", [0.25, 0.5, 1])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_usual_hard_opening_bid_is_not_asked_back(share, seed):
-    for task_name in (SINGLE, "classic/amazon_realistic", "bazaar/open", "bazaar/bluff"):
-        game = start(task_name, "", seed)
-        assert not is_far_off(game, share * game.observation.ask)
-
-
-@pytest.mark.parametrize("multiple", [0.5, 1, 3])
-def test_a_usual_opening_ask_is_not_asked_back(multiple):
-    game = start(SELLING, "", 3)
-    assert not is_far_off(game, multiple * game.observation.table.item.list_price)
-
-
-@pytest.mark.parametrize(("price", "far"), [(0.5, True), (1.9, True), (2, False), (53, False)])
-def test_the_bounds_follow_the_standing_offers(price, far):
-    game = answer(start(SINGLE, "", 0), Offer(20))  # now ₹20 is bid and ₹54 asked
-    assert is_far_off(game, price) is far
 
 
 # The opponent

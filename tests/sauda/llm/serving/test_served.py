@@ -7,7 +7,7 @@ import pytest
 
 from env import CATALOGUE, Move, Offer, Table, bonus, get_task, rollout
 from panels.haggle import choices, model_view, models, words
-from panels.haggle.visitor_text import play_text
+from panels.haggle.talk.visitor_text import play_text
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.evaluation.comparison_config import BAZAAR
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named

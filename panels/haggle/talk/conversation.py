@@ -1,0 +1,180 @@
+"""The chat of a game: its moves in words, the small talk between them, and what the page asks.
+
+A move of the other side that is silent gets a line here. The line is for show alone: it enters no
+history, so that moves and recorded games are the same with and without it. Its seed is a digest of
+what both sides see, so that a line tells nothing of the game's own seed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from zlib import crc32
+
+from env import Accept, Offer, Turn, rupees
+from panels.haggle.talk.state import SILENT, Exchange, Talk
+from panels.haggle.words import ENGLISH, Translate, translator
+from panels.ui.offers import Say, ending
+from sauda.language.speech.items import name_in
+from sauda.language.speech.phrases import language_of
+from sauda.language.speech.situations import is_last
+from sauda.language.speech.small_talk import answer_to
+from sauda.language.speech.spoken import Decided, from_lines, named, spoken
+from sauda.sessions.bazaar import Game
+from sauda.sessions.doubts import FAR_OFF, doubt, loss_at
+
+SEATS = ("seller", "buyer")
+Message = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Chat:
+    """The chat as plain text, the visitor as the user; and the visitor's words with each move."""
+
+    messages: tuple[Message, ...]
+    own_words: tuple[str, ...]
+
+
+def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
+    """The chat of a game and the talk beside it, in `language`."""
+    told = list(_told(game, talk, language))
+    messages = [message for message, _ in told] + _asked_back(game, language)
+    own = [m["content"] for m, is_move in told if is_move and m["role"] == "user"]
+    return Chat(tuple(messages), tuple(own))
+
+
+def chart_words(translate: Translate) -> Say:
+    """The words of the offers' chart in the language of `translate`."""
+
+    def say(key: str, **values: object) -> str:
+        return translate(f"chart_{key}", **values)
+
+    return say
+
+
+def rival_name(agent: str, translate: Translate) -> str:
+    """The name of another buyer, "rival_1", in words."""
+    return translate("rival", number=agent.removeprefix("rival_"))
+
+
+@dataclass
+class _Ears:
+    """What was said so far, while a chat is put together."""
+
+    you: str  # the visitor's seat
+    page_language: str
+    lines: dict[str, list[str]] = field(default_factory=lambda: {seat: [] for seat in SEATS})
+    heard: list[str] = field(default_factory=list)  # of the visitor since the other side's move
+    answers: list[str] = field(default_factory=list)
+    spoke: str = ""  # the language that the visitor's texts showed last
+
+    def listen(self, text: str) -> None:
+        self.heard.append(text)
+        self.spoke = language_of(text) or self.spoke
+
+    @property
+    def language(self) -> str:
+        """That of the page, or of the visitor's own words where the page is in English."""
+        return (self.spoke or ENGLISH) if self.page_language == ENGLISH else self.page_language
+
+
+def _told(game: Game, talk: Talk, language: str) -> Iterator[tuple[Message, bool]]:
+    """The messages in order, each with whether it is a move."""
+    translate = translator(language)
+    ears, closed = _Ears(game.you, language), 0
+    turns = game.play.turns
+    for number, turn in enumerate(turns):
+        yield from ((message, False) for e in talk.at(number) for message in _answered(e, ears))
+        if turn.agent not in SEATS or turn.action is None:
+            continue  # rivals bid under seal
+        now = turn.observation.table
+        if len(now.past) > closed:
+            closed = len(now.past)
+            end = ending(now.past[-1], chart_words(translate))
+            item = name_in(language, now.item.name)
+            yield _narrator(translate("deal_ended", number=closed, ending=end, item=item)), False
+        role = "user" if turn.agent == game.you else "assistant"
+        yield {"role": role, "content": _words(game, turn, number, ears, translate)}, True
+    if chance := _last_chance(game, translate):
+        yield _narrator(chance), False
+    yield from ((m, False) for e in talk.at(len(turns)) for m in _answered(e, ears))
+
+
+def _words(game: Game, turn: Turn, number: int, ears: _Ears, translate: Translate) -> str:
+    """The words of a move: its own, or a line that reacts to what was said and done before."""
+    last = turn is game.play.turns[-1]
+    winner = game.play.state.table.past[-1].buyer if game.over and last else "buyer"
+    if isinstance(turn.action, Accept) and turn.agent == "seller" and winner != "buyer":
+        name = rival_name(winner, translate)
+        return f"({translate('rival_bought', name=name[0].upper() + name[1:])})"
+    text = _line(turn, number, ears)
+    ears.lines[turn.agent].append(text)
+    if turn.agent != ears.you:
+        ears.heard.clear()
+    elif turn.action.message:
+        ears.listen(turn.action.message)
+    return text
+
+
+def _line(turn: Turn, number: int, ears: _Ears) -> str:
+    if turn.action.message:
+        return named(turn.action)
+    own, seen = turn.agent == ears.you, turn.observation.table
+    decided = Decided(
+        seen,
+        turn.agent,
+        turn.action,
+        ears.page_language if own else ears.language,
+        "" if own else " ".join(ears.heard),
+        ears.lines[turn.agent],
+        reacts=not own,  # a button has no opinion on the other side's price
+    )
+    public = (number, seen.item.name, seen.item.list_price, seen.asks, seen.bids)
+    return spoken(decided, {"lines": from_lines}, crc32(repr(public).encode())).text
+
+
+def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
+    """The visitor's text and the answer to it."""
+    ears.listen(exchange.text)
+    yield {"role": "user", "content": exchange.text}
+    if exchange.kind.startswith("rule_"):
+        yield _narrator(translator(ears.page_language)(exchange.kind, **dict(exchange.values)))
+        return
+    agent = "buyer" if ears.you == "seller" else "seller"
+    seed = crc32(repr((len(ears.answers), exchange.kind, exchange.text)).encode())
+    said = ears.answers
+    text = answer_to(exchange.kind, exchange.seen, agent, ears.language, said, seed)
+    ears.answers.append(text)
+    yield {"role": "assistant", "content": text}
+
+
+def _asked_back(game: Game, language: str) -> list[Message]:
+    """The move that waits for the visitor's confirmation, and the question about it."""
+    action, translate = game.unconfirmed, translator(language)
+    if action is None:
+        return []
+    table = game.observation.table
+    theirs = table.bids if game.you == "seller" else table.asks
+    price = action.price if isinstance(action, Offer) else theirs[-1]
+    if doubt(game, action) == FAR_OFF:
+        question = translate("did_you_mean", price=rupees(price))
+    else:
+        kind = "accept" if isinstance(action, Accept) else game.you
+        loss, limit = rupees(loss_at(game, price)), rupees(game.observation.reservation)
+        question = translate(f"loss_{kind}", price=rupees(price), loss=loss, limit=limit)
+    said = action.message or translate("quick_loss") + f" {rupees(price)}"
+    return [{"role": "user", "content": said}, _narrator(question)]
+
+
+def _last_chance(game: Game, translate: Translate) -> str:
+    """What is left to the visitor in the last round; empty before it."""
+    if game.over or game.waiting:
+        return ""
+    table = game.observation.table
+    if game.you == "seller":
+        ends = bool(table.bids) and table.round >= table.rounds
+        return translate("last_chance", price=rupees(table.bids[-1])) if ends else ""
+    ends = is_last(table) and bool(table.asks)
+    return translate("last_bid", price=rupees(table.asks[-1])) if ends else ""
+
+
+def _narrator(text: str) -> Message:
+    return {"role": "assistant", "content": f"({text})"}

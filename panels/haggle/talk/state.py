@@ -1,0 +1,43 @@
+"""The small talk of one visitor's game, kept beside the game: it is no part of its history."""
+
+from dataclasses import dataclass, replace
+
+from env import Table
+
+MOST = 30  # exchanges that are kept; an older one leaves the chat
+LONGEST = 200  # characters of a text that is kept
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A text of the visitor that made no move, and the kind of the answer to it."""
+
+    turn: int  # turns of the game before it
+    text: str
+    kind: str  # a key of ANSWERS, or of the page's words where it begins with "rule_"
+    seen: Table  # the visitor's view at that time, for the facts of the answer
+    values: tuple[tuple[str, str], ...] = ()  # of the page's words
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The exchanges of a game in order."""
+
+    exchanges: tuple[Exchange, ...] = ()
+
+    def added(self, exchange: Exchange) -> "Talk":
+        """The talk with one more exchange, its text cut to LONGEST, and the oldest left out."""
+        text = exchange.text
+        text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+        return Talk((*self.exchanges, replace(exchange, text=text))[-MOST:])
+
+    def at(self, turn: int) -> tuple[Exchange, ...]:
+        """What was said after `turn` turns."""
+        return tuple(each for each in self.exchanges if each.turn == turn)
+
+    def back_to(self, turns: int) -> "Talk":
+        """The talk of a game that was taken back to `turns` turns: all of it stays."""
+        return Talk(tuple(replace(e, turn=min(e.turn, turns)) for e in self.exchanges))
+
+
+SILENT = Talk()  # a game without small talk

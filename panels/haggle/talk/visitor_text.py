@@ -1,0 +1,100 @@
+"""Plays what a visitor typed: a price in digits or words, an acceptance, or a walk-away.
+
+Any other text is talk: it makes no move and is answered in the chat.
+"""
+
+from env import Accept, IllegalAction, Offer, WalkAway, grouped, rupees
+from panels.haggle.talk.trouble import Trouble
+from sauda.language.money import LONGEST_MESSAGE
+from sauda.language.money import price as price_in
+from sauda.language.numerals import fold
+from sauda.language.speech.small_talk import small_talk
+from sauda.sessions.bazaar import Action, Game, answer
+from sauda.sessions.doubts import propose
+
+
+def _phrases(listed: str) -> frozenset[str]:
+    return frozenset(" ".join(map(fold, phrase.split())) for phrase in listed.split(", "))
+
+
+ACCEPTANCES = _phrases(
+    "accept, i accept, deal, done, done deal, ok, okay, yes, haan, theek hai, pakka, manzoor, "
+    "हाँ, हां, मंज़ूर, मंजूर, ठीक है"
+)
+FAREWELLS = _phrases(
+    "walk away, i walk away, goodbye, bye, rehne do, nahi chahiye, रहने दो, नहीं चाहिए"
+)
+CONFIRMATIONS = _phrases("yes, y, haan, ha, ji, ji haan, ok, okay, हाँ, हां, जी, जी हाँ")
+
+
+class NoMove(ValueError):
+    """A text that makes no move, with the kind of the answer to it and the values of a rule."""
+
+    def __init__(self, kind: str, **values: str) -> None:
+        super().__init__(f"no move: {kind}")
+        self.kind, self.values = kind, values
+
+
+def play_text(game: Game, text: str) -> Game:
+    """The game after the visitor's `text`.
+
+    A doubtful move stays `unconfirmed` until the visitor repeats or confirms it. Raises NoMove
+    where the text is talk or breaks a rule of the market, Trouble where it cannot be answered.
+    """
+    text = (text or "").strip()
+    if len(text) > LONGEST_MESSAGE:
+        most, length = grouped(str(LONGEST_MESSAGE)), grouped(str(len(text)))
+        raise Trouble("too_long", most=most, length=length)
+    folded = " ".join(map(fold, text.strip(" .!?,।").split()))
+    if game.unconfirmed is not None and folded in CONFIRMATIONS:
+        return answer(game, game.unconfirmed)
+    action = _action(game, text, folded)
+    if game.over:
+        raise Trouble("game_over")
+    if broken := broken_rule(game, action):
+        raise broken
+    try:
+        return propose(game, action)
+    except IllegalAction:
+        if isinstance(action, Offer) and game.you == "seller" and not game.waiting:
+            raise NoMove("rule_high", price=rupees(action.price)) from None
+        raise
+
+
+def _action(game: Game, text: str, folded: str) -> Action:
+    if folded in ACCEPTANCES:
+        return Accept(text)
+    if folded in FAREWELLS:
+        return WalkAway(text)
+    try:
+        amount = price_in(text)
+    except ValueError:
+        other = "buyer" if game.you == "seller" else "seller"
+        kind = "after" if game.over else small_talk(text, game.observation.table, other)
+        raise NoMove(kind) from None
+    return Offer(int(amount) if amount == int(amount) else amount, text)
+
+
+def broken_rule(game: Game, action: Action) -> NoMove | None:
+    """The rule of the market that `action` breaks, in words; None where it breaks none of these."""
+    obs = game.observation
+    table, sells = obs.table, game.you == "seller"
+    theirs = table.bids if sells else table.asks
+    if isinstance(action, Accept) and not theirs:
+        return NoMove("nothing_yet")
+    most = obs.own.get("purse", obs.reservation)
+    if isinstance(action, Accept):
+        over = not sells and obs.ask > most
+        return NoMove("rule_budget", price=rupees(obs.ask), most=rupees(most)) if over else None
+    if not isinstance(action, Offer):
+        return None
+    price = rupees(action.price)
+    if round(action.price, table.decimals) != action.price:
+        return NoMove("rule_whole", price=price)
+    if sells and table.bids and action.price <= table.bids[-1]:
+        return NoMove("rule_bid", standing=rupees(table.bids[-1]))
+    if not sells and action.price > most:
+        return NoMove("rule_budget", price=price, most=rupees(most))
+    if not sells and action.price >= obs.ask:
+        return NoMove("rule_ask", standing=rupees(obs.ask))
+    return None

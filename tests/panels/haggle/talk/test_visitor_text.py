@@ -1,0 +1,100 @@
+"""What a visitor types becomes a move, or one sentence on what was expected."""
+
+import pytest
+
+from panels.haggle.choices import SELLING_TASK
+from panels.haggle.talk.conversation import chat_of
+from panels.haggle.talk.state import SILENT
+from panels.haggle.talk.trouble import Trouble
+from panels.haggle.talk.visitor_text import NoMove, play_text
+from panels.haggle.words import ENGLISH, HINDI
+from sauda.sessions.bazaar import start
+
+
+def test_a_visitors_words_are_the_message_and_their_price_the_bid():
+    game = play_text(start("classic/single_deal", "", 5), "20 mein de do")
+    turn = next(t for t in game.play.turns if t.agent == "buyer")
+    assert (turn.action.price, turn.action.message) == (20, "20 mein de do")
+
+
+def test_saying_deal_takes_the_price_that_stands():
+    game = play_text(start("classic/single_deal", "", 5), "Deal!")
+    assert game.over
+    assert game.play.state.table.past[0].price == 60
+
+
+@pytest.mark.parametrize("text", ["हाँ", "I accept", "deal?", "Theek hai!", "DONE"])
+def test_a_yes_in_many_forms_takes_the_ask(text):
+    assert play_text(start("classic/single_deal", "", 5), text).play.state.table.past[0].price == 60
+
+
+def test_goodbye_walks_away():
+    game = play_text(start("classic/single_deal", "", 5), "walk away")
+    assert game.play.state.table.past[0].by == "buyer"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("95", "rule_ask"),
+        ("500", "rule_budget"),
+        ("namaste", "greeting"),
+        ("450 or 500", "several"),
+        ("-50", "zero"),
+        ("1e308", "high"),
+        ("NaN", "nonsense"),
+        ("<script>alert('x')</script>", "nonsense"),
+    ],
+)
+def test_a_text_that_makes_no_move_is_talk_or_names_the_rule(text, kind):
+    with pytest.raises(NoMove) as answered:
+        play_text(start("classic/single_deal", "", 5), text)
+    assert answered.value.kind == kind
+
+
+def test_a_sellers_rules_are_named_too():
+    game = start(SELLING_TASK, "boulware", 5)
+    price = game.observation.table.item.list_price
+    for text, kind in (
+        ("deal", "nothing_yet"),
+        (f"{11 * price}", "rule_high"),
+        ("450.5", "rule_whole"),
+    ):
+        with pytest.raises(NoMove) as answered:
+            play_text(game, text)
+        assert answered.value.kind == kind
+    game = play_text(game, f"{price}")
+    with pytest.raises(NoMove) as answered:
+        play_text(game, f"{game.observation.bid}")
+    assert answered.value.kind == "rule_bid"
+
+
+def test_what_cannot_be_answered_is_trouble():
+    game = start("classic/single_deal", "", 5)
+    with pytest.raises(Trouble, match="at most 2,000 characters"):
+        play_text(game, "क" * 2_001)
+    over = play_text(game, "deal")
+    with pytest.raises(Trouble, match="This game is over"):
+        play_text(over, "₹20")
+    with pytest.raises(NoMove) as answered:
+        play_text(over, "thank you")
+    assert answered.value.kind == "after"
+
+
+@pytest.mark.parametrize("again", ["haan", "Yes!", "₹1", "हाँ"])
+def test_a_far_off_price_waits_until_it_is_confirmed(again):
+    asked_back = play_text(start(SELLING_TASK, "naive", 5), "1 rupee only")
+    assert not asked_back.play.turns
+    for language in (ENGLISH, HINDI):
+        said, question = chat_of(asked_back, SILENT, language).messages[-2:]
+        assert said == {"role": "user", "content": "1 rupee only"}
+        assert "₹1" in question["content"]
+    assert "Did you mean ₹1?" in chat_of(asked_back).messages[-1]["content"]
+    confirmed = play_text(asked_back, again)
+    assert confirmed.play.turns[0].action.price == 1
+    assert not any("Did you mean" in m["content"] for m in chat_of(confirmed).messages)
+
+
+def test_yes_takes_the_standing_price_where_no_question_waits():
+    game = play_text(start("classic/single_deal", "", 5), "haan")
+    assert game.play.state.table.past[0].price == 60
