@@ -130,12 +130,17 @@ def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(bought):
 
 
 def sold_to(*texts) -> tuple[Screen, Visit, dict]:
-    """A visitor who asked ₹900 of a model and takes its bid; what it replies later are `texts`."""
+    """A visitor who asked ₹900 of a model and takes its bid at a loss, asked back once.
+
+    What the model replies later are `texts`.
+    """
     screen = screen_of(Model(*texts))
     game = after_reply(
         answer(start("bazaar/seller_brief", "mini", 3), Offer(900)), Reply('{"offer":50}', "m")
     )
-    visit = visit_to(game, "deal")
+    asked = callbacks.send(screen, visit_to(game, "deal"))[screen.page.game]
+    assert asked.play == game.play
+    visit = visit_to(asked, "deal")
     updates = callbacks.send(screen, visit)
     assert updates[screen.page.game].play.turns[-1].action == Accept("deal")
     return screen, visit, updates
