@@ -19,7 +19,11 @@ def sale(page):
     page.get_by_role("button", name="A little ₹").click()
     settle(page)
     assert page.locator("#haggle-review").inner_text() == ""
-    page.get_by_role("button", name="Accept").first.click()
+    accept = page.get_by_role("button", name="Accept").first
+    at_a_loss = "loss" in accept.inner_text()  # is asked back once
+    for _ in range(2 if at_a_loss else 1):
+        accept.click()
+        settle(page)
     page.locator("#haggle-review .sauda-own").wait_for()
     settle(page)
     return page

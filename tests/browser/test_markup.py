@@ -120,8 +120,10 @@ def test_a_message_with_markup_is_quoted_as_it_was_typed(open_page):
 def test_the_moves_to_go_back_to_are_named_as_they_were_typed(open_page):
     page = buying(open_page)
     say(page, f"{MARKUP[0]} ₹11")
-    page.get_by_role("button", name="Walk away").click()
-    settle(page)
+    walk = page.get_by_role("button", name="Walk away")
+    if walk.is_enabled():  # the seller may leave after the first bid
+        walk.click()
+        settle(page)
     with nothing_new(page, address_of(page)):
         page.locator("#haggle-move input").click()
         expect(page.get_by_role("option").first).to_contain_text(f"{MARKUP[0]} ₹11")

@@ -69,6 +69,7 @@ def test_another_opponent_offers_the_same_item_again(open_page):
     page = selling(open_page)
     item = page.locator(".sauda-brief h3").inner_text()
     say(page, f"₹{opening(page)}")
+    expect(page.locator("#haggle-chat [data-testid=bot]")).to_have_count(1)
     pick(page, "#haggle-other", "boulware")
     expect(page.locator(".sauda-brief h3")).to_have_text(item)
     expect(page.locator("#haggle-problem")).to_contain_text("The same item and seed again")

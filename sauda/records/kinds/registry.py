@@ -141,7 +141,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "episodes/1",
             Episodes,
-            (File("episodes/showcase.json", "record-episodes", "Tour"),),
+            (File("episodes/showcase.json", "record-episodes", "Artifacts & API"),),
             Check(
                 "replayed",
                 "every move",
