@@ -3,13 +3,14 @@
 A value that a log does not hold is a gap in its line.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import plotly.graph_objects as go
 
-from panels.training.logs import EVALUATION, GRADES, REWARD, REWARD_STD, Log, Metric, Row
+from panels.training.logs import EVALUATION, REWARD, REWARD_STD, Log, Metric, Row
 from panels.training.permalink import SCALES, View
 from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers
 from sauda.records.schemas.base import Interval
@@ -111,20 +112,19 @@ def _panel(
     if log_axis:
         layout |= {"type": "log", "dtick": "D2"}  # 1, 2 and 5 of each power of ten
     values = {row.get(metric.name) for row in log.rows_of(metric)} - {None}
-    if metric.share and not (log.game == "arena" and metric in GRADES):  # it may be a loss
-        layout |= {"range": [-0.04, 1.04], "tickvals": [0, 0.5, 1]}
     if len(values) == 1 and not log_axis and (constant := values.pop()) > 0:
         layout |= {"range": [0, 2 * constant]}  # or Plotly gives it the axis from -1 to 1
     drawn = list(_traces(log, metric, view, log_axis))
     others = [other for other in beside if other.holds(metric)]
-    scaled = bool(drawn or others or metric.share)
-    own = layout | {"domain": domain, "showticklabels": scaled}
+    own = layout | {"domain": domain, "showticklabels": bool(drawn or others)}
     figure.update_layout({_layout_name(axis): own})
     # An axis without a trace is not laid out, and what lies over it is not either.
     for trace in drawn or [{"type": "scatter", "x": [None], "y": [None], "showlegend": False}]:
         figure.add_trace({"name": log.name} | trace | {"xaxis": "x", "yaxis": axis})
     if drawn:
         _resumes(figure, log, view.over, axis)
+        if label := _end(log, metric, view, axis, log_axis):
+            figure.add_annotation(label)
     else:
         figure.add_annotation(
             text="not in the log" if log.rows else "ours is not recorded yet", xref="paper",
@@ -141,6 +141,24 @@ def _panel(
                 each.showlegend and each.name == other.name for each in figure.data
             )
             figure.add_trace(trace | {"xaxis": "x", "yaxis": axis, "showlegend": first})
+
+
+def _end(log: Log, metric: Metric, view: View, axis: str, log_axis: bool) -> dict[str, Any] | None:
+    """A label of a curve's last value, averaged where the curve is; None without one to draw."""
+    rows = log.rows_of(metric)
+    values = [row.get(metric.name) for row in rows]
+    if metric.noisy:
+        values = with_gaps(values, view.smoothing)
+    points = zip(x_values(rows, view.over), drawable(values, log_axis), strict=True)
+    known = [point for point in points if None not in point]
+    if not known:
+        return None
+    x, y = known[-1]
+    return {
+        "text": f"<b>{y:.3g}</b>", "xref": "x", "yref": axis, "x": x,
+        "y": math.log10(y) if log_axis else y, "xanchor": "right", "yanchor": "bottom",
+        "yshift": 4, "showarrow": False,
+    }  # fmt: skip
 
 
 def _layout_name(axis: str) -> str:

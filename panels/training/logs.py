@@ -31,7 +31,6 @@ class Metric:
     label: str
     unit: str = ""
     log: bool = False  # may be drawn on a logarithmic axis
-    share: bool = False  # between 0 and 1, except grades in the arena
     noisy: bool = True  # drawn as points with a moving average; otherwise as one line
     weight: float = 1  # height of its panel, relative to others of the stack
 
@@ -45,22 +44,19 @@ LOSS = Metric("loss", "loss", log=True)
 LEARNING_RATE = Metric("learning_rate", "learning rate", noisy=False)
 GRAD_NORM = Metric("grad_norm", "gradient norm", log=True)
 ENTROPY = Metric("entropy", "entropy", "nats a token")
-TOKEN_ACCURACY = Metric("mean_token_accuracy", "mean token accuracy", "share", share=True)
-EVALUATION = Metric("grade", "checkpoint evaluation", "mean grade", share=True, noisy=False)
+TOKEN_ACCURACY = Metric("mean_token_accuracy", "mean token accuracy", "share")
+EVALUATION = Metric("grade", "checkpoint evaluation", "mean grade", noisy=False)
 SFT_LOSS = Metric("loss", "loss", "nats a trained token", log=True)
 DISTILL_LOSS = Metric("loss", "cross-entropy with soft labels", "nats a labelled token", log=True)
-REWARD = Metric("reward", "reward", "mean grade of the step’s games", share=True, weight=1.5)
+REWARD = Metric("reward", "reward", "mean grade of the step’s games", weight=1.5)
 REWARD_STD = Metric("reward_group_std", "reward std within groups", "standard deviation of grades")
 REGRET = Metric("reward", "reward", "mean regret of the replies, negative", weight=1.5)
 PRICE_ERROR = Metric("price_error", "price error", "% of the limit, from the third turn on")
-VALID_RATE = Metric(
-    "valid_rate", "valid replies", "share of replies with a legal action", share=True
-)
-GRADES = (EVALUATION, REWARD)
+VALID_RATE = Metric("valid_rate", "valid replies", "share of replies with a legal action")
 REGRET_THERE = Metric("regret", "regret of its moves", "mean grade given away", noisy=False)
 OF_CHECKPOINTS = (EVALUATION, REGRET_THERE)
-ZERO_STD = Metric("frac_reward_zero_std", "zero reward std", "share of groups", share=True)
-AGREEMENT_RATE = Metric("agreement_rate", "agreement rate", "share of games", share=True)
+ZERO_STD = Metric("frac_reward_zero_std", "zero reward std", "share of groups")
+AGREEMENT_RATE = Metric("agreement_rate", "agreement rate", "share of games")
 KL = Metric("kl", "KL to the initial model", "nats a token")
 LENGTH = Metric(
     "completions/mean_length", "completion length", "trained tokens a game, in the arena an action"
@@ -81,7 +77,7 @@ METRICS: Mapping[str, tuple[Metric, ...]] = {
     ),
     "dpo": (
         Metric("rewards/margins", "reward margin", "of the implicit rewards"),
-        Metric("rewards/accuracies", "accuracy", "share of pairs in the right order", share=True),
+        Metric("rewards/accuracies", "accuracy", "share of pairs in the right order"),
         Metric("rewards/chosen", "chosen reply", "implicit reward"),
         Metric("rewards/rejected", "rejected reply", "implicit reward"),
         LEARNING_RATE, LOSS, GRAD_NORM, TOKEN_ACCURACY, ENTROPY,

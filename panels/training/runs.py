@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.training import dashboard
+from panels.training import dashboard, overview
 from panels.training.logs import (
     ALL_SIX,
     SIX,
@@ -118,6 +118,7 @@ def build() -> None:
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     published, no_published = load_or_say("published.json")
     if runs:
+        overview.build(runs)
         _Dashboard(runs, published_logs(published) if published else {}).build()
     missing = [message for _, message in loaded.values() if message]
     missing += [no_published] if no_published else []

@@ -258,10 +258,19 @@ def test_a_labs_run_has_a_name_of_its_own_and_no_published_log_beside_it(lab, pu
     assert runs.runs_of("grpo-arena", {"grpo-arena": lab}) == [lab]
 
 
-def test_a_labs_reward_may_be_a_loss_and_is_not_cut_off(lab, grpo):
+def test_the_axis_of_a_reward_is_as_long_as_its_data(lab, grpo):
     view = View("grpo", smoothing=0.0)
-    assert drawn(lab, [REWARD], view).layout.yaxis.range is None
-    assert drawn(grpo, [REWARD], view).layout.yaxis.range == (-0.04, 1.04)
+    for run in (lab, grpo):
+        assert drawn(run, [REWARD], view).layout.yaxis.range is None
+
+
+def test_the_last_value_of_a_curve_stands_at_its_end(grpo):
+    view = View("grpo", smoothing=0.0)
+    (label,) = [a for a in drawn(grpo, [REWARD], view).layout.annotations if a.xref == "x"]
+    assert (label.x, label.y, label.text) == (3, 0.6, "<b>0.6</b>")
+    logarithmic = drawn(grpo, [LOSS], View("grpo", smoothing=0.0, log=True)).layout
+    (label,) = [a for a in logarithmic.annotations if a.xref == "x"]
+    assert (label.x, label.y, label.text) == (1, -1.0, "<b>0.1</b>")  # 0 has no place there
 
 
 # CSV

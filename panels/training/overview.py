@@ -1,0 +1,70 @@
+"""All training runs beside each other: what each took, and what it gained on hold-out games."""
+
+from collections.abc import Iterator
+
+import gradio as gr
+from markupsafe import Markup
+
+from panels.results.model_comparison import FILE, LAB_FILE
+from panels.results.questions.training import verdict
+from panels.training.logs import Runs, recorded
+from panels.ui.look import heading, table
+from panels.ui.provenance import load_or_say
+from panels.ui.tables import with_interval
+from sauda.records.schemas.comparison import StageGain
+from sauda.records.store import Artifact
+
+TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # where a gain is read, by game
+NOT_PLAYED = "not played yet"
+COLUMNS = ("run", "steps", "tokens", "minutes", "last checkpoint", "hold-out gain")
+
+
+def overview(runs: Runs, comparisons: list[Artifact]) -> Markup:
+    """A row a run: steps, tokens, minutes, the grade of its last checkpoint, its hold-out gain."""
+    gains = list(all_gains(comparisons))
+    rows = []
+    for run in runs.values():
+        log, data = recorded(run), run.data
+        last = (data.checkpoint_evaluations or [None])[-1]
+        rows.append(
+            (
+                log.name,
+                f"{len(data.log):,}",
+                f"{data.num_tokens:,}",
+                f"{data.seconds / 60:.0f}",
+                "–" if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
+                gain_of(run.file.removeprefix("training/").removesuffix(".json"), log.game, gains),
+            )
+        )
+    return table(COLUMNS, rows, "lrrrrr", "Every run")
+
+
+def all_gains(comparisons: list[Artifact]) -> Iterator[StageGain]:
+    """The gains of all stages on all hold-out seeds, of both games."""
+    for comparison in comparisons:
+        yield from (gain for gain in comparison.data.stage_gains if gain.on == "all")
+
+
+def gain_of(name: str, game: str, gains: list[StageGain]) -> str:
+    """What the adapter called `name` gained over the stage before, on the game's first task."""
+    for gain in gains:
+        if (gain.after, gain.task) == (f"mini+{name}", TASKS[game]):
+            return f"{with_interval(gain.interval, '+.3f')}, n {gain.n}"
+    return NOT_PLAYED
+
+
+def build(runs: Runs) -> None:
+    """Lay out the part. Called inside the Training tab."""
+    loaded = [load_or_say(file) for file in (FILE, LAB_FILE)]
+    comparisons = [artifact for artifact, _ in loaded if artifact is not None]
+    if (bazaar := loaded[0][0]) is not None:
+        gr.HTML(heading(verdict(bazaar).sentence, "Gains by task are in Results."))
+    gr.HTML(overview(runs, comparisons), elem_id="training-overview")
+    gr.HTML(
+        Markup(
+            '<p class="sauda-note">A checkpoint plays training games; a hold-out gain is that over'
+            " the stage before, bare and paired by seed, on {}, with its 95 % interval.</p>"
+        ).format(" and ".join(TASKS.values()))
+    )
+    for _, missing in loaded:
+        gr.HTML(missing)
