@@ -10,6 +10,7 @@ from panels.results.evaluation import DRAWN
 from panels.results.evaluation_section import load_evaluations, section
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import policy_label
+from panels.results.questions import reproduce
 from panels.results.questions.layout import fold, numbers, show_caption, show_verdict
 from panels.results.questions.verdict import Verdict, no_row, short
 from panels.results.questions.winners import (
@@ -105,6 +106,7 @@ def build() -> None:
         for artifact in filter(None, (holdout, comparison)):
             gr.HTML(provenance(artifact))
         numbers(NAME, measured(field, name), FORM, "policy")
+        reproduce.build(NAME, list(filter(None, (holdout, comparison))), "planner")
     _details()
 
 

@@ -7,6 +7,7 @@ import gradio as gr
 from panels.results import bazaar
 from panels.results.evaluation_section import load_evaluations, section
 from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.questions import reproduce
 from panels.results.questions.layout import fold, numbers, show_caption, show_verdict
 from panels.results.questions.training import MARKET
 from panels.results.questions.verdict import Verdict, buyer_name, no_row
@@ -78,6 +79,7 @@ def build() -> None:
         for artifact in artifacts.values():
             gr.HTML(provenance(artifact))
         numbers(NAME, measured(field, buyer_name), FORM, "policy")
+        reproduce.build(NAME, evaluations, "pilot")
     with fold("One task at a time, classic tasks too: bars, table, CSV"):
         _task_by_task(artifacts.get(ORACLE_FILE))
 

@@ -10,12 +10,13 @@ from panels.results.market import belief, oracle, robustness, sellers
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_labels import series_role
 from panels.results.model_summary import rows_by_policy
+from panels.results.questions import reproduce
 from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
 from panels.results.questions.verdict import Verdict, buyer_name, short, tasks_listed
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from sauda.evaluation.comparison_config import BELIEF, OURS, PILOT
+from sauda.evaluation.comparison_config import BELIEF, ORACLE, OURS, PILOT
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market import OracleRow
 from sauda.records.store import Artifact
@@ -173,3 +174,5 @@ def _answer(artifact: Artifact) -> None:
         if shown is not None:
             gr.HTML(provenance(shown))
     numbers(NAME, measured(bounds, found), FORM, "buyer")
+    if comparison is not None:
+        reproduce.build(NAME, [comparison], ORACLE)

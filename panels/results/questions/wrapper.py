@@ -9,6 +9,7 @@ from markupsafe import Markup
 from panels.results import model_comparison
 from panels.results.model_labels import BASE, policy_label, series_role
 from panels.results.model_summary import WrapperGain, rows_by_policy, wrapper_gain
+from panels.results.questions import reproduce
 from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
 from panels.results.questions.training import market_tasks
 from panels.results.questions.verdict import (
@@ -148,6 +149,7 @@ def build() -> None:
         for row in (rows_by_policy(comparison, task)[policy],)
     ]
     numbers(NAME, rows, FORM, "wrapper and model")
+    reproduce.build(NAME, [comparison], "null+steering")
     with fold("Moves that the wrapper changed, and invalid replies"):
         gr.HTML(changed_table(comparison))
         gr.HTML(note("All rows of the comparison are under “Does training help?”."))
