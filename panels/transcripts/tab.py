@@ -24,7 +24,7 @@ PATIENT = {
 
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
-    with gr.Tabs():
+    with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab("Before and after training", id="before-after"):
             before_after.build()
         with gr.Tab("Any game, side by side", id="any-game"):

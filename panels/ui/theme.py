@@ -111,9 +111,10 @@ document.addEventListener("mouseover", (event) => {
   });
 });
 """
+ADDRESSES = (FOLDER / "addresses.js").read_text(encoding="utf-8")
 HEAD = f"""
 <style>{CSS}</style>
-<script>{ARROWS}{TOGETHER}</script>
+<script>{ARROWS}{TOGETHER}{ADDRESSES}</script>
 <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">

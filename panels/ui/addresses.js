@@ -1,0 +1,57 @@
+// Each tab and sub-tab has an address, as in ?tab=results&part=arena: choosing one writes it, Back
+// and Forward choose again, and so do the arrow keys on a tab that has the focus.
+(() => {
+  const TABS = ".sauda-tabs > .tab-wrapper [role=tab]";
+  const PARTS = ".sauda-subtabs > .tab-wrapper [role=tab]";
+  let following = false; // an address is being followed, so that none is written
+
+  const chosen = (all) => [...document.querySelectorAll(all)]
+    .find((tab) => tab.ariaSelected === "true" && tab.offsetParent)?.dataset.tabId;
+  const press = (all, id) => {
+    const tab = [...document.querySelectorAll(all)]
+      .find((other) => other.dataset.tabId === id && other.offsetParent);
+    if (tab?.ariaSelected === "true") return true;
+    tab?.click(); // and looked at again, because a page that is still being drawn hears no click
+    return false;
+  };
+  const until = (done, then, tries = 200) => {
+    if (done() || !tries) then();
+    else setTimeout(() => until(done, then, tries - 1), 100);
+  };
+
+  const write = () => {
+    const old = new URLSearchParams(location.search);
+    const tab = chosen(TABS), part = chosen(PARTS);
+    if (following || !tab) return;
+    if (old.get("tab") === tab && (old.get("part") ?? part) === part) return;
+    const address = new URLSearchParams(part ? { tab, part } : { tab });
+    if (old.has("__theme")) address.set("__theme", old.get("__theme"));
+    history.pushState(null, "", `?${address}`);
+  };
+  const follow = () => {
+    const address = new URLSearchParams(location.search);
+    const first = document.querySelector(TABS)?.dataset.tabId;
+    following = true;
+    const tab = address.get("tab") ?? first, part = address.get("part");
+    until(
+      () => press(TABS, tab) && (!part || press(PARTS, part)),
+      () => { following = false; },
+    );
+  };
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest(`${TABS}, ${PARTS}`)) setTimeout(write, 100);
+    else if (event.target.closest("button")) setTimeout(write, 1000); // a button may lead to a tab
+  });
+  document.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const tab = step && event.target.closest(`${TABS}, ${PARTS}`);
+    if (!tab) return;
+    const row = [...tab.parentElement.querySelectorAll("[role=tab]")];
+    const next = row[(row.indexOf(tab) + step + row.length) % row.length];
+    next.focus();
+    next.click();
+  });
+  addEventListener("popstate", follow);
+  if (new URLSearchParams(location.search).has("part")) follow();
+})();
