@@ -65,8 +65,7 @@ def test_markup_in_a_message_is_text_and_the_review_follows_the_language(open_pa
     open_page.assert_no_trouble()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_the_review_keeps_wcag_and_fits_its_width(open_page, width, dark):
     page = sale(selling(lambda tab: open_page(tab=tab, width=width, dark=dark)))
     assert violations(page, "#haggle-review") == []

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from panels.results.questions.reproduce import SCRIPTED
 from panels.results.tab import QUESTIONS
 from tests.support.page import questions, show_question, unfold
 
@@ -12,21 +13,32 @@ TALLEST = 2500  # px of a view at 1280, its details folded
 ANSWERED = QUESTIONS[:-1]  # the last sub-tab holds what answers no question
 
 
-@pytest.mark.parametrize("question", ANSWERED, ids=lambda question: question.NAME)
-def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_page, question):
+def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_page):
     page = open_page(tab="Results")
-    show_question(page, question.TITLE)
-    part = f"#results-{question.NAME}"
-    expect(page.locator(f"{part}-verdict .sauda-answer")).to_have_text(re.compile(r"^\w.+\.$"))
-    expect(page.locator(f"{part}-figure")).to_be_visible()
-    table = page.locator(f"{part}-numbers")
-    expect(table).not_to_be_visible()
-    unfold(page, "The numbers of this figure")
-    expect(table).to_be_visible()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download these numbers as CSV").click()
-    assert download.value.suggested_filename == f"results-{question.NAME}.csv"
-    assert download.value.path().read_text(encoding="utf-8-sig").startswith("task,")
+    for question in ANSWERED:
+        show_question(page, question.TITLE)
+        part = f"#results-{question.NAME}"
+        expect(page.locator(f"{part}-verdict .sauda-answer")).to_have_text(re.compile(r"^\w.+\.$"))
+        expect(page.locator(f"{part}-figure")).to_be_visible()
+        table = page.locator(f"{part}-numbers")
+        expect(table).not_to_be_visible()
+        unfold(page, "The numbers of this figure")
+        expect(table).to_be_visible()
+        with page.expect_download() as download:
+            page.locator("button:visible", has_text="Download these numbers as CSV").click()
+        assert download.value.suggested_filename == f"results-{question.NAME}.csv"
+        assert download.value.path().read_text(encoding="utf-8-sig").startswith("task,")
+    open_page.assert_no_trouble()
+
+
+def test_a_row_is_reproduced_beside_its_record(open_page):
+    page = open_page(tab="Results")
+    show_question(page, "Who wins the open market?")
+    unfold(page, "Reproduce: play a sample of these games again, now")
+    page.get_by_role("button", name="Reproduce", exact=True).click()
+    result = page.locator("#results-market-reproduced")
+    expect(result).to_contain_text("The same: all", timeout=60_000)
+    expect(result.locator("tbody tr")).to_have_count(SCRIPTED)
     open_page.assert_no_trouble()
 
 

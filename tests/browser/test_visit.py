@@ -37,7 +37,7 @@ from tests.support.page import (
 
 @pytest.mark.parametrize(
     "text",
-    ["namaste ji", "450 or 500", "-50", "NaN", "1e308", "<script>alert('x')</script>", "you thief"],
+    ["namaste ji", "NaN", "<script>alert('x')</script>"],
     ids=lambda value: value[:20],
 )
 def test_a_text_without_a_price_is_answered_in_the_chat_and_costs_no_round(open_page, text):
