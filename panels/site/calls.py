@@ -133,13 +133,21 @@ def may_hold(part: gr.blocks.Block, value: Any, of_choices: bool = True) -> bool
         return value is None or (
             _number(value) and (low is None or value >= low) and (high is None or value <= high)
         )
+    if value is None and _keeps_a_choice(part):
+        return False
     if isinstance(part, gr.Dropdown):
         return _chosen(part.choices, value, of_choices, bool(part.multiselect))
     if isinstance(part, gr.Radio):
-        return (value is not None or part.value is None) and _chosen(part.choices, value)
+        return _chosen(part.choices, value)
     if isinstance(part, gr.CheckboxGroup):
         return _chosen(part.choices, value, several=True)
     return True  # of a kind that says nothing of its values; the size of the body bounds it
+
+
+def _keeps_a_choice(part: gr.blocks.Block) -> bool:
+    """Whether a choice was made that a visitor can change and not take back."""
+    fixed = isinstance(part, gr.Radio) or (isinstance(part, gr.Dropdown) and not part.filterable)
+    return fixed and part.value is not None
 
 
 def _chosen(

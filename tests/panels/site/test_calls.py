@@ -45,6 +45,7 @@ def test_what_a_browser_sends_may_be_held(part, value):
         (SEVERAL, ["a"] * 3),
         (SEVERAL, [["a"]]),
         (gr.Radio(["x"], value="x", render=False), None),
+        (gr.Dropdown(["x"], value="x", filterable=False, render=False), None),
         (gr.Radio(["x"], render=False), {"path": "/etc/passwd"}),
         (gr.Radio([("one", 1), ("two", 2)], value=1, render=False), True),
         (gr.CheckboxGroup(["x"], render=False), ["z"]),
