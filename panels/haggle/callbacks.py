@@ -62,6 +62,9 @@ def change_opponent(
     screen: Screen, generation: SessionGeneration, opponent: str, visit: Visit
 ) -> Updates:
     """The same item and seed from the start, against another opponent."""
+    now = visit.game
+    if now and not moves_of(now) and opponent in (now.opponent, now.stands_in_for):
+        return screen.unchanged  # a picker may tell of one choice twice
     generation.advance()
     try:
         game = visit.kept_game

@@ -128,6 +128,9 @@ def test_another_opponent_gets_the_same_item_and_seed(screen):
     updates = callbacks.change_opponent(screen, SessionGeneration(), "linear", moved)
     game = updates[page.game]
     assert (game.opponent, game.play.seed, len(game.play.turns)) == ("linear", 3, 0)
+    twice = replace(moved, game=game)
+    told_again = callbacks.change_opponent(screen, SessionGeneration(), "linear", twice)
+    assert told_again == screen.unchanged  # the note on the same item stays
     refused = callbacks.change_opponent(screen, SessionGeneration(), "nobody", moved)
     assert list(refused) == [page.problem]
 
