@@ -64,7 +64,9 @@ def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
         for seed, game in games.items()
     ]  # fmt: skip
     with gr.Row(elem_classes="sauda-actions"):
-        seed = gr.Dropdown(choices, value=choices[0][1], label="Game", scale=3, min_width=240)
+        seed = gr.Dropdown(
+            choices, value=choices[0][1], label="Game", filterable=False, scale=3, min_width=240
+        )
         number = gr.Slider(
             1, ROUNDS, value=1, step=1, label="Round (← →)", scale=3, min_width=200,
             elem_classes="sauda-steps", elem_id="judge-round",

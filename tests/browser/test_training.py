@@ -75,7 +75,9 @@ def test_the_shown_log_downloads_as_csv_and_as_a_picture(open_page):
 
 def test_hovering_one_panel_reads_the_same_step_in_all_panels_of_the_run(open_page):
     page = opened(open_page, "run=sft")
-    box = page.locator(f"#{STACKS[0]} .nsewdrag").first.bounding_box()
+    drawn = page.locator(f"#{STACKS[0]} .nsewdrag").first
+    drawn.scroll_into_view_if_needed()
+    box = drawn.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     read = [page.locator(f"#{stack} .hoverlayer .legend") for stack in STACKS]
     expect(read[0]).to_contain_text("mean token accuracy")  # of another panel
