@@ -81,7 +81,7 @@ def _trained(comparison: Artifact) -> tuple[str, str]:
     elif row.grade.high < 0:
         clause = "the trained model wins less than it would alone"
     else:
-        clause = "the trained model cannot be told from a lab alone (the interval holds 0)"
+        clause = "the trained model shows no difference from working alone (the interval holds 0)"
     return clause, (
         f"{policy_label(last)} on {short(row.task)}: {with_interval(row.grade, FORM)},"
         f" n = {row.n:,}."

@@ -360,7 +360,7 @@ def labs(grade: Metric | None) -> Artifact:
     ("mean", "told"),
     [
         (0.2, "the trained model wins more than it would alone."),
-        (0.0, "cannot be told from a lab alone (the interval holds 0)."),
+        (0.0, "shows no difference from working alone (the interval holds 0)."),
         (-0.2, "the trained model wins less than it would alone."),
     ],
 )
