@@ -156,7 +156,7 @@ def _games() -> list[tuple[gr.Button, str]]:
 def _choices() -> list[tuple[gr.Button, str]]:
     links = []
     for words, tab, label in NEXT:
-        with gr.Row(elem_classes="sauda-choice"):
+        with gr.Row():
             links.append((gr.Button(label, variant="primary", scale=0, min_width=180), tab))
             gr.HTML(Markup("<p>{}</p>").format(words))
     return links
