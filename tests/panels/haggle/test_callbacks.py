@@ -3,55 +3,23 @@
 from dataclasses import replace
 from functools import partial
 
-import gradio as gr
 import pytest
 
 from panels.haggle import callbacks, model_callbacks
 from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL
-from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
+from panels.haggle.layout import ReplyRequest, SessionGeneration
 from panels.haggle.models import STAND_IN
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.served import THIS_PAGE
-from sauda.llm.types import Reply, ReplyRefused, ReplyTimeout
+from sauda.llm.types import ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import start
 from tests.support.coroutines import run
+from tests.support.haggle import Model, screen_of, visit_to
 
 VISITOR = Visitor("a session", "10.0.0.1")
-
-
-class Model:
-    """A language model that writes `texts`, one reply each; an error among them is raised."""
-
-    name = THIS_PAGE
-
-    def __init__(self, *texts, stage=None):
-        self.texts, self.stage = list(texts), stage or Ready(THIS_PAGE, "canned", 1.0)
-
-    def wait(self, seconds):
-        return self.stage
-
-    def for_visitor(self, visitor):
-        return self
-
-    async def stream_async(self, messages, seed, schema=None):
-        text = self.texts.pop(0)
-        if isinstance(text, Exception):
-            raise text
-        yield Reply(text[:5], "canned", 1)
-        yield Reply(text, "canned", 9, "stop")
-
-
-def screen_of(model: Model) -> Screen:
-    with gr.Blocks():
-        page = lay_out(translator(ENGLISH), {THIS_PAGE: model})
-    return Screen(page, {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}})
-
-
-def visit_to(game, text: str = "") -> Visit:
-    return Visit(game, None, text, THIS_PAGE, ENGLISH)
 
 
 @pytest.fixture

@@ -3,51 +3,20 @@
 import asyncio
 from dataclasses import replace
 
-import gradio as gr
 import pytest
 
 from env import Accept, Offer
 from panels.haggle import callbacks
-from panels.haggle.layout import SessionGeneration, lay_out
+from panels.haggle.layout import SessionGeneration
 from panels.haggle.review import review_callbacks
 from panels.haggle.screen import Screen, Visit
-from panels.haggle.words import ENGLISH, translator
-from sauda.llm.serving.events import Ready
 from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import Reply, ReplyTimeout
 from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run
+from tests.support.haggle import Model, screen_of, visit_to
 
 VISITOR = Visitor("a session", "10.0.0.1")
-
-
-class Model:
-    """A buyer that writes `texts`, one reply each; an error among them is raised."""
-
-    name = THIS_PAGE
-
-    def __init__(self, *texts):
-        self.texts, self.stage = list(texts), Ready(THIS_PAGE, "canned", 1.0)
-
-    def for_visitor(self, visitor):
-        return self
-
-    async def stream_async(self, messages, seed, schema=None):
-        text = self.texts.pop(0)
-        if isinstance(text, Exception):
-            raise text
-        yield Reply(text, "canned", 9, "stop")
-
-
-def screen_of(model: Model) -> Screen:
-    with gr.Blocks():
-        page = lay_out(translator(ENGLISH), {THIS_PAGE: model})
-    return Screen(page, {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}})
-
-
-def visit_to(game, text: str = "") -> Visit:
-    return Visit(game, None, text, THIS_PAGE, ENGLISH)
 
 
 def after_move(screen: Screen, updates: dict, visit: Visit, generation=None) -> list[dict]:

@@ -1,0 +1,42 @@
+"""The Haggle tab without a browser: a canned language model, its screen, a visit."""
+
+import gradio as gr
+
+from panels.haggle.layout import lay_out
+from panels.haggle.screen import Screen, Visit
+from panels.haggle.words import ENGLISH, translator
+from sauda.llm.serving.events import Ready
+from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.types import Reply
+
+
+class Model:
+    """A language model that writes `texts`, one reply each; an error among them is raised."""
+
+    name = THIS_PAGE
+
+    def __init__(self, *texts, stage=None):
+        self.texts, self.stage = list(texts), stage or Ready(THIS_PAGE, "canned", 1.0)
+
+    def wait(self, seconds):
+        return self.stage
+
+    def for_visitor(self, visitor):
+        return self
+
+    async def stream_async(self, messages, seed, schema=None):
+        text = self.texts.pop(0)
+        if isinstance(text, Exception):
+            raise text
+        yield Reply(text[:5], "canned", 1)
+        yield Reply(text, "canned", 9, "stop")
+
+
+def screen_of(model: Model) -> Screen:
+    with gr.Blocks():
+        page = lay_out(translator(ENGLISH), {THIS_PAGE: model})
+    return Screen(page, {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}})
+
+
+def visit_to(game, text: str = "") -> Visit:
+    return Visit(game, None, text, THIS_PAGE, ENGLISH)
