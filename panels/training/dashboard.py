@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from panels.training.logs import EVALUATION, REWARD, REWARD_STD, Log, Metric, Row
 from panels.training.permalink import SCALES, View
+from panels.training.references import Reference, Rows, references
 from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers
 from sauda.records.schemas.base import Interval
 from sauda.statistics import averaged
@@ -66,11 +67,17 @@ def inner_height(panels: int) -> int:
 
 
 def stack(
-    log: Log, metrics: Sequence[Metric], view: View, inner: int, beside: Sequence[Log] = ()
+    log: Log,
+    metrics: Sequence[Metric],
+    view: View,
+    inner: int,
+    beside: Sequence[Log] = (),
+    scripts: Rows | None = None,
 ) -> go.Figure:
     """One panel per metric of a run, stacked, `inner` px high without margins.
 
-    Published logs `beside` it are dashed and hollow.
+    Published logs `beside` it are dashed and hollow. `scripts` are drawn as level lines where
+    grades are.
     """
     part = (inner - GAP * (len(metrics) - 1)) / sum(metric.weight for metric in metrics)
     figure, top = go.Figure(), float(inner)
@@ -78,6 +85,8 @@ def stack(
         bottom = max(0.0, top - part * metric.weight)
         axis = "y" if i == 0 else f"y{i + 1}"
         _panel(figure, axis, [bottom / inner, top / inner], log, metric, view, beside)
+        for line in references(log, metric, scripts or {}):
+            _reference(figure, axis, line, x_values(log.rows_of(metric), view.over))
         top = bottom - GAP
     figure.update_layout(
         meta=log.name,  # stacks of one log are hovered together: theme.py
@@ -141,6 +150,25 @@ def _panel(
                 each.showlegend and each.name == other.name for each in figure.data
             )
             figure.add_trace(trace | {"xaxis": "x", "yaxis": axis, "showlegend": first})
+
+
+def _reference(figure: go.Figure, axis: str, line: Reference, at: Values) -> None:
+    """A level line at a script's grade, its name above its left end."""
+    if not (known := [x for x in at if x is not None]):
+        return
+    style = line_style("scripted")["line"] | {"width": 1, "dash": "dash"}
+    figure.add_trace(
+        {
+            "type": "scatter", "x": [min(known), max(known)], "y": [line.grade] * 2,
+            "mode": "lines", "line": style, "name": line.label, "showlegend": False,
+            "xaxis": "x", "yaxis": axis,
+            "hovertemplate": f"{line.label}, n = {line.n:,} training seeds<extra></extra>",
+        }
+    )  # fmt: skip
+    figure.add_annotation(
+        text=line.label, xref="x", yref=axis, x=min(known), y=line.grade, xanchor="left",
+        yanchor="bottom", yshift=1, showarrow=False, font={"size": 11},
+    )  # fmt: skip
 
 
 def _end(log: Log, metric: Metric, view: View, axis: str, log_axis: bool) -> dict[str, Any] | None:

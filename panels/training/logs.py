@@ -4,7 +4,7 @@ Our logs are artifacts; the published ones are figures of published.json. A valu
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -103,6 +103,7 @@ class Log:
     resumed: Sequence[int] = ()
     caveat: str = ""
     game: str = "bazaar"
+    tasks: Mapping[str, int] = field(default_factory=dict)  # groups of games learnt from, by task
 
     @property
     def beside_published(self) -> bool:
@@ -131,7 +132,8 @@ def recorded(run: Artifact) -> Log:
     log = [row.as_json() for row in data.log]
     title = TITLES.get(data.stage, data.stage.upper())
     name = f"{title}{place}, {data.base.name}"
-    return Log(name, data.stage, log, _evaluations(data), data.resumed, game=game)
+    played = data.games.task if data.games else {}
+    return Log(name, data.stage, log, _evaluations(data), data.resumed, game=game, tasks=played)
 
 
 def _evaluations(data: TrainingRun) -> list[Row]:

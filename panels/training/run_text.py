@@ -138,6 +138,8 @@ def captions(stacks: Stacks, view: View, beside: Sequence[Log]) -> Markup:
         sentences.append("Band of the reward: its average ± the averaged std within groups.")
     if any(log.holds(EVALUATION) for log, _ in drawn):
         sentences.append("Whiskers of checkpoint evaluations: 95 % intervals over games.")
+    if any(log.holds(EVALUATION) or log.tasks for log, _ in drawn):
+        sentences.append("Dashed level lines: the best script and the pilot on training seeds.")
     if view.log:
         sentences.append(left_out(drawn, beside))
     for log, _ in drawn:

@@ -19,6 +19,7 @@ from panels.training.logs import (
     recorded,
 )
 from panels.training.permalink import ROUGHEST, SCALES, SMOOTHEST, View, from_query, to_query
+from panels.training.references import Rows, scripted_rows
 from panels.training.run_text import captions, mix, overlaid, sample, summary
 from panels.ui.downloads import offered, text_file
 from panels.ui.look import QUIET, heading, trouble
@@ -33,7 +34,9 @@ STACKS = ("training-left", "training-right")  # ids of the two stacks of panels
 # What a view shows -------------------------------------------------------------------------------
 
 
-def shown(view: View, runs: Runs, published: Mapping[str, Log]) -> dict[str, Any]:
+def shown(
+    view: View, runs: Runs, published: Mapping[str, Log], scripts: Rows | None = None
+) -> dict[str, Any]:
     """What the page shows at a view, by the name of the part."""
     artifacts = runs_of(view.run, runs)
     stacks = panels_of(view, runs)
@@ -41,7 +44,7 @@ def shown(view: View, runs: Runs, published: Mapping[str, Log]) -> dict[str, Any
     beside = [] if view.over == "tokens" else overlays  # the published logs hold no tokens
     inner = dashboard.inner_height(max(len(metrics) for _, metrics in stacks))
     left, right = (
-        dashboard.stack(log, metrics, view, inner, beside if log.beside_published else ())
+        dashboard.stack(log, metrics, view, inner, beside if log.beside_published else (), scripts)
         for log, metrics in stacks
     )
     return {
@@ -119,7 +122,8 @@ def build() -> None:
     published, no_published = load_or_say("published.json")
     if runs:
         overview.build(runs)
-        _Dashboard(runs, published_logs(published) if published else {}).build()
+        logs = published_logs(published) if published else {}
+        _Dashboard(runs, logs, scripted_rows()).build()
     missing = [message for _, message in loaded.values() if message]
     missing += [no_published] if no_published else []
     if missing:
@@ -132,6 +136,7 @@ class _Dashboard:
 
     runs: Runs
     published: Mapping[str, Log]
+    scripts: Rows
 
     @property
     def first(self) -> View:
@@ -148,7 +153,7 @@ class _Dashboard:
         def show(view: View, fault: Markup = NOTHING) -> dict[Any, Any]:
             path, problem = csv_file(view.run, logs[view.run])
             parts = {"csv": path, "fault": fault + problem}
-            parts |= shown(view, self.runs, self.published)
+            parts |= shown(view, self.runs, self.published, self.scripts)
             return {outputs[name]: part for name, part in parts.items()}
 
         def redraw(values: dict[Any, Any]) -> dict[Any, Any]:
@@ -200,7 +205,7 @@ class _Dashboard:
 
     def _outputs(self, log: str, run: gr.Radio) -> dict[str, Any]:
         """The components that a redraw fills, by the name of the part."""
-        parts = shown(self.first, self.runs, self.published)
+        parts = shown(self.first, self.runs, self.published, self.scripts)
         path, problem = csv_file(self.first.run, log)
         outputs: dict[str, Any] = {"fault": gr.HTML(problem)}
         with gr.Row(elem_classes="sauda-together"):

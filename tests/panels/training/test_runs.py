@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from panels.training import dashboard, logs, permalink, run_text, runs
-from panels.training.logs import LOSS, REWARD, Log, log_table, published_logs, recorded
+from panels.training.logs import EVALUATION, LOSS, REWARD, Log, log_table, published_logs, recorded
 from panels.training.permalink import View, from_query, to_query
+from panels.training.references import references, scripted_rows
 from panels.ui.tables import to_csv
 from sauda.records.store import Artifact, load, parsed
 
@@ -340,3 +341,22 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value, ex
 def test_the_link_is_escaped():
     assert "&amp;run=sft&amp;" in runs.link(View("sft"))
     assert permalink.to_query(View('"><b>')).count("<") == 0
+
+
+def test_level_lines_are_the_best_script_and_the_pilot_on_the_games_of_the_curve():
+    scripts = scripted_rows()
+    grpo = logs.recorded(load("training/grpo.json"))
+    means = {(row.task, row.policy): row.grade.mean for rows in scripts.values() for row in rows}
+    best, pilot = references(grpo, EVALUATION, scripts)
+    others = [m for (task, name), m in means.items() if task == "bazaar/open" and name != "pilot"]
+    assert best.grade == max(others)
+    assert pilot.grade == means["bazaar/open", "pilot"]
+    groups = grpo.tasks
+    weighted = sum(means[task, "pilot"] * n for task, n in groups.items()) / sum(groups.values())
+    assert references(grpo, REWARD, scripts)[-1].grade == pytest.approx(weighted)
+    assert references(grpo, LOSS, scripts) == []
+    assert references(grpo, EVALUATION, {}) == []
+    figure = dashboard.stack(grpo, [REWARD], View("grpo"), 108, scripts=scripts)
+    labels = [annotation.text for annotation in figure.layout.annotations]
+    assert best.label.split(":")[0] in " ".join(labels)
+    assert any(trace.name.startswith("pilot ") for trace in figure.data)
