@@ -24,6 +24,7 @@ from panels.ui.downloads import offered
 from panels.ui.look import QUIET, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import csv_file, sortable_table
+from panels.ui.terms import task_choices
 from sauda.records.store import Artifact
 
 Evaluations = Mapping[tuple[str, str], Artifact]  # by (task, split)
@@ -118,7 +119,11 @@ def _controls(
     with gr.Row():
         controls = {
             "task": gr.Dropdown(
-                tasks, value=first.task, label=label("task"), filterable=False, min_width=260
+                task_choices(tasks),
+                value=first.task,
+                label=label("task"),
+                filterable=False,
+                min_width=260,
             ),
             "split": gr.Radio(choices(SPLITS), value=first.split, label=label("seeds")),
             "metric": gr.Radio(

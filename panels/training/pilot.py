@@ -7,6 +7,7 @@ from markupsafe import Markup
 from panels.ui.look import QUIET, heading, line_style, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import task_choices
 from sauda.records.schemas.pilot import PilotEvaluation
 from sauda.records.store import Artifact
 
@@ -81,7 +82,9 @@ def build() -> None:
         return grade_figure(run, task), Markup("<p>{}</p>").format(outcome(run, task))
 
     figure, sentence = show(tasks[0])
-    task = gr.Radio(tasks, value=tasks[0], label="Task", elem_id="training-pilot-task")
+    task = gr.Radio(
+        task_choices(tasks), value=tasks[0], label="Task", elem_id="training-pilot-task"
+    )
     outputs = [
         gr.Plot(figure, show_label=False, elem_id="training-pilot"),
         gr.HTML(sentence),

@@ -8,6 +8,7 @@ from panels.training import pilot, runs
 from panels.ui.look import QUIET, SERIES, heading, line_style, styled
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import task_choices
 from sauda.records.schemas.training import SelectorEpisode
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
@@ -105,7 +106,7 @@ def _selector(selector: Artifact) -> None:
 
     reward, choice, sentence = show(tasks[-1], SMOOTHING)
     with gr.Row():
-        task = gr.Radio(tasks, value=tasks[-1], label="Task", min_width=320)
+        task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Task", min_width=320)
         smoothing = gr.Slider(
             0, 0.98, value=SMOOTHING, step=0.02, label="Smoothing", elem_classes="sauda-steps",
             min_width=320,

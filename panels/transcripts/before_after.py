@@ -14,6 +14,7 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.terms import task_choices
 from sauda.evaluation.before_after import BEST, PERCENTILES, SIDES, gain
 from sauda.games.bazaar.prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
@@ -201,7 +202,7 @@ def part(artifact: Artifact) -> None:
     chosen_by = gr.HTML(_explained(artifact, tasks[0]))
     # Not "Task" and no seed in a label: the tab has inputs of those names.
     with gr.Row():
-        where = gr.Radio(tasks, value=tasks[0], label="Market", min_width=300)
+        where = gr.Radio(task_choices(tasks), value=tasks[0], label="Market", min_width=300)
         which = gr.Radio(
             choices(artifact, tasks[0]),
             value=first.why,

@@ -12,6 +12,7 @@ from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.episodes import MOST, able, files
 from panels.transcripts.view import again, columns, longest
 from panels.ui.look import note
+from panels.ui.terms import task_choices
 from sauda.evaluation.episodes import SEED
 
 PACE = 0.8  # seconds between two moves while they are played
@@ -85,8 +86,8 @@ def _pickers(task_name: str, policies: Sequence[str]) -> dict[str, Any]:
     with gr.Row():
         return {
             "task": gr.Dropdown(
-                [*BAZAAR_TASKS, *ARENA_TASKS], value=task_name, label="Task", filterable=False,
-                min_width=260,
+                task_choices([*BAZAAR_TASKS, *ARENA_TASKS]), value=task_name, label="Task",
+                filterable=False, min_width=260,
             ),
             "seed": gr.Textbox(str(SEED), label="Seed", max_lines=1),
             "policies": gr.Dropdown(

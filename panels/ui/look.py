@@ -11,6 +11,7 @@ from types import MappingProxyType
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.ui.terms import with_tooltips
 from sauda.records.schemas.base import Interval
 
 PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -165,7 +166,7 @@ def styled(fig: go.Figure, height: int = 360) -> go.Figure:
 
 def heading(title: str, sub: str = "") -> Markup:
     """A tab's or a section's heading with one subdued sentence."""
-    below = Markup("<p>{}</p>").format(sub) if sub else ""
+    below = Markup("<p>{}</p>").format(with_tooltips(sub)) if sub else ""
     return Markup('<div class="sauda-heading"><h2>{}</h2>{}</div>').format(title, below)
 
 
@@ -239,12 +240,17 @@ def table(
         scope = Markup(' scope="col"') if tag == "th" else Markup(' scope="row"')
         return Markup("<tr>{}</tr>").format(
             Markup("").join(
-                cell.format("th" if i == 0 else tag, a, scope if tag == "th" or i == 0 else "", c)
+                cell.format(
+                    "th" if i == 0 else tag,
+                    a,
+                    scope if tag == "th" or i == 0 else "",
+                    with_tooltips(c),
+                )
                 for i, (a, c) in enumerate(zip(align, cells, strict=True))
             )
         )
 
-    title = Markup("<caption>{}</caption>").format(caption) if caption else ""
+    title = Markup("<caption>{}</caption>").format(with_tooltips(caption)) if caption else ""
     return Markup(
         '<div class="sauda-scroll" role="region" tabindex="0" aria-label="{}">'
         '<table class="sauda-table">{}<thead>{}</thead><tbody>{}</tbody></table></div>'

@@ -13,6 +13,7 @@ from env import arena
 from panels.ui.look import QUIET, bar_style, heading, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import labels_above
 from sauda.policies import LAB_LABELS
 from sauda.records.schemas.arena import ArenaExample, ArenaRow
@@ -168,7 +169,7 @@ def reward_design(evaluation: Artifact) -> None:
     )
     tasks, policies = list(evaluation.config["tasks"]), list(evaluation.config["policies"])
     with gr.Row():
-        task = gr.Radio(tasks, value=tasks[-1], label="Reward on", min_width=300)
+        task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Reward on", min_width=300)
         policy = gr.Dropdown(
             [(f"{name}: {LAB_LABELS.get(name, '')}", name) for name in policies],
             value=policies[0],

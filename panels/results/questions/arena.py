@@ -83,7 +83,7 @@ def _trained(comparison: Artifact) -> tuple[str, str]:
     else:
         clause = "the trained model shows no difference from working alone (the interval holds 0)"
     return clause, (
-        f"{policy_label(last)} on {short(row.task)}: {with_interval(row.grade, FORM)},"
+        f"{policy_label(last)} in the {short(row.task)}: {with_interval(row.grade, FORM)},"
         f" n = {row.n:,}."
     )
 

@@ -87,9 +87,9 @@ def verdict(comparison: Artifact) -> Verdict:
         opening = "No" if signs.below else "Not shown"
     told = in_words(
         signs,
-        "wins more than the untrained base on {}",
-        "shows no difference from the untrained base on {} (the interval holds 0)",
-        "wins less than the untrained base on {}",
+        "wins more than the untrained base in {}",
+        "shows no difference from the untrained base in {} (the interval holds 0)",
+        "wins less than the untrained base in {}",
     )
     return Verdict(
         f"{opening}: {buyer_name(OURS)} {told}.",
@@ -119,7 +119,7 @@ def _best_other_stage(comparison: Artifact) -> Iterator[str]:
         gain = max(first, key=lambda gain: gain.interval.mean)
         yield (
             f"Of the stages that were played, {policy_label(gain.after)} stands furthest from the"
-            f" untrained base on {short(gain.task)}: {with_interval(gain.interval, FORM)},"
+            f" untrained base in the {short(gain.task)}: {with_interval(gain.interval, FORM)},"
             f" n = {gain.n:,}."
         )
 
@@ -151,7 +151,7 @@ def gain_figure(comparison: Artifact) -> go.Figure:
 def caption(comparison: Artifact) -> str:
     """What the figure shows, and which steps do not lie above 0."""
     shown = steps(comparison)
-    signs = by_sign({f"{gain.step} on {short(gain.task)}": gain.interval for gain in shown})
+    signs = by_sign({f"{gain.step} in the {short(gain.task)}": gain.interval for gain in shown})
     text = "First all of Sauda’s training, then each" if shown and shown[0].over_steps else "Each"
     text += (
         " stage less the stage that it trains further; right of 0 is a gain. Whiskers are 95 %"

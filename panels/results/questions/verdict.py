@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
+from panels.ui.terms import task_title
 from sauda.evaluation.comparison_config import BELIEF, OURS, PILOT
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
@@ -42,7 +43,7 @@ def by_sign(differences: Mapping[str, Interval]) -> Signs:
 
 
 def in_words(signs: Signs, above: str, unclear: str, below: str) -> str:
-    """What holds on which tasks: "wins more on open and bluff, and wins less on rushed".
+    """What holds where: "wins more in the open market, and wins less in the hurried market".
 
     The tasks stand in the place of "{}" in each phrase.
     """
@@ -58,8 +59,8 @@ def buyer_name(policy: str) -> str:
 
 
 def tasks_listed(tasks: Sequence[str]) -> str:
-    """The tasks without their game: "open, rushed and bluff"."""
-    return listed([short(task) for task in tasks])
+    """The titles of the tasks: "the open market and the hurried market"."""
+    return listed([f"the {short(task)}" for task in tasks])
 
 
 def listed(names: Sequence[str]) -> str:
@@ -68,8 +69,9 @@ def listed(names: Sequence[str]) -> str:
 
 
 def short(task: str) -> str:
-    """The name of a task without its game: "coalition market" of arena/coalition_market."""
-    return task.partition("/")[2].replace("_", " ")
+    """The title of a task inside a sentence: "coalition market" of arena/coalition_market."""
+    title = task_title(task)
+    return title[:1].lower() + title[1:]
 
 
 def capital(text: str) -> str:

@@ -96,7 +96,7 @@ def place_of(field: Field, policy: str, name: Name) -> str:
         for place, entry in enumerate(entries, 1):
             if entry.policy == policy:
                 grade = with_interval(entry.grade, FORM)
-                places.append(f"{place} of {len(entries)} on {short(task)} ({grade})")
+                places.append(f"{place} of {len(entries)} in the {short(task)} ({grade})")
     return f"{capital(name(policy))} takes place {listed(places)}." if places else ""
 
 

@@ -48,9 +48,9 @@ def verdict(comparison: Artifact) -> Verdict:
         opening = "Not alone"
     told = in_words(
         signs,
-        "wins more than around no model on {}",
-        "shows no difference from no model on {} (the interval holds 0)",
-        "wins less than around no model on {}",
+        "wins more than around no model in {}",
+        "shows no difference from no model in {} (the interval holds 0)",
+        "wins less than around no model in {}",
     )
     sentence = f"{opening}: around {buyer_name(OURS)} the published steering {told}."
     return Verdict(sentence, evidence)

@@ -1,0 +1,71 @@
+"""Plain titles of tasks, and the field's terms explained where they stand."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from markupsafe import Markup
+
+from env import TASKS
+
+TASK_TITLES: Mapping[str, str] = {
+    "classic/single_deal": "Single deal",
+    "classic/asymmetric_pressure": "Hidden deadline",
+    "classic/career_10": "Ten deals",
+    "classic/deceptive_seller": "Deceptive seller",
+    "classic/impatient_seller": "Impatient seller",
+    "classic/collaborative_seller": "Fair-minded seller",
+    "classic/read_the_tells": "Five quick deals",
+    "classic/marketplace_arena": "Sealed bids",
+    "classic/amazon_realistic": "Catalogue item",
+    "bazaar/open": "Open market",
+    "bazaar/rushed": "Hurried market",
+    "bazaar/bluff": "Bluffing market",
+    "bazaar/career": "Market career",
+    "bazaar/crowd": "Crowded market",
+    "bazaar/seller_brief": "Selling",
+    "arena/single_trade": "Single trade",
+    "arena/market_round": "Market round",
+    "arena/coalition_market": "Coalition market",
+}
+TERMS: Mapping[str, str] = {
+    "ZOPA": "zone of possible agreement: the prices at which both sides gain",
+    "BATNA": "best alternative to a negotiated agreement: what one gets without a deal",
+    "LoRA": "low-rank adaptation: a small set of weights trained beside a frozen model",
+    "SFT": "supervised fine-tuning: the model copies a teacher's moves",
+    "GRPO": "group relative policy optimization: of several tries, the better ones are reinforced",
+    "DPO": "direct preference optimization: the model learns which of two replies is better",
+    "PPO": "proximal policy optimization: reinforcement learning in small, bounded steps",
+    "KL": "Kullback-Leibler divergence: how far two distributions lie apart",
+}
+_TERM = re.compile(rf"\b({'|'.join(TERMS)})\b")
+
+
+def task_title(task: str) -> str:
+    """The plain title of a task, or its name where it has none."""
+    return TASK_TITLES.get(task, task)
+
+
+def task_choices(tasks: Iterable[str]) -> list[tuple[str, str]]:
+    """The tasks for a picker: plain titles, the names as values."""
+    return [(task_title(task), task) for task in tasks]
+
+
+def with_tooltips(text: object) -> object:
+    """A task's name as its title, and the first of each of TERMS, with tooltips.
+
+    Markup and whatever is not text stay as they are.
+    """
+    if type(text) is not str:
+        return text
+    if text in TASK_TITLES:
+        return _abbreviation(TASK_TITLES[text], f"{text}: {TASKS[text].about}")
+    parts, seen = Markup(""), set()
+    for part in _TERM.split(text):
+        new = part in TERMS and part not in seen
+        parts += _abbreviation(part, TERMS[part]) if new else Markup.escape(part)
+        seen.add(part)
+    return parts
+
+
+def _abbreviation(text: str, meaning: str) -> Markup:
+    return Markup('<abbr class="sauda-term" title="{}">{}</abbr>').format(meaning, text)

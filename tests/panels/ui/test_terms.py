@@ -1,0 +1,36 @@
+"""Plain titles of tasks, and terms with tooltips."""
+
+from markupsafe import Markup
+
+from env import TASKS
+from panels.ui.look import heading, table
+from panels.ui.terms import TASK_TITLES, TERMS, task_choices, task_title, with_tooltips
+
+
+def test_every_task_has_a_title_of_its_own():
+    assert set(TASK_TITLES) == set(TASKS)
+    assert len(set(TASK_TITLES.values())) == len(TASK_TITLES)
+    assert task_choices(["bazaar/open"]) == [("Open market", "bazaar/open")]
+    assert task_title("none/such") == "none/such"
+
+
+def test_a_task_and_the_first_mention_of_a_term_carry_tooltips():
+    shown = with_tooltips("bazaar/open")
+    assert shown.endswith(">Open market</abbr>")
+    assert f"bazaar/open: {Markup.escape(TASKS['bazaar/open'].about)}" in shown
+    shown = with_tooltips("Share of the ZOPA; the ZOPA is <b>wide</b>, and ZOPAs differ")
+    assert shown.count("<abbr") == 1
+    assert Markup.escape(TERMS["ZOPA"]) in shown
+    assert "&lt;b&gt;" in shown
+
+
+def test_markup_and_numbers_stay_as_they_are():
+    assert with_tooltips(Markup("<i>ZOPA</i>")) == "<i>ZOPA</i>"
+    assert with_tooltips(3) == 3
+
+
+def test_tables_and_headings_explain_their_terms():
+    html = table(("task", "share of the ZOPA"), [("arena/market_round", "1")], caption="By SFT")
+    assert ">Market round</abbr>" in html
+    assert html.count("<abbr") == 3
+    assert "<abbr" in heading("Title", "What GRPO learns")
