@@ -1,5 +1,6 @@
 """Artifacts & API: every file with its command, for download and checking; use from code."""
 
+import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,6 +50,10 @@ from gradio_client import Client
 
 client = Client("{address}")
 print(client.predict("classic/single_deal", "expert", "7", api_name="/play"))"""
+# The snippet with the address of the page that shows it, filled in by the browser.
+CLIENT_HERE = f"""() => {json.dumps(CLIENT)}.replace(
+  "{{address}}", new URL(".", window.location.href).href
+)"""
 
 
 def listing(root: Path = ROOT) -> Markup:
@@ -213,13 +218,15 @@ def build() -> None:
         )
     )
     gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)
-    gr.HTML(heading("Over HTTP", "This page answers as an API; put its own address in."))
-    gr.Code(
+    gr.HTML(heading("Over HTTP", "This page answers as an API, at this address."))
+    client = gr.Code(
         CLIENT.format(address="http://127.0.0.1:7860"),
         language="python",
         interactive=False,
         show_label=False,
         show_line_numbers=False,
+        elem_id="api-client",
     )
+    gr.on(None, None, None, client, js=CLIENT_HERE)
     gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
     gr.HTML(note("Nothing a running game hides is in these files: they hold finished games only."))

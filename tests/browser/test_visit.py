@@ -12,7 +12,6 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import expect
 
 from env import TASKS, rollout
-from panels.artifacts import tab as artifacts
 from sauda.commands.loadtest.page_process import running_app
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
@@ -347,8 +346,11 @@ def test_an_unknown_policy_is_answered_by_the_api_with_those_there_are(server):
             client.predict("classic/single_deal", name, "7", api_name="/play")
 
 
-def test_the_client_snippet_of_the_page_runs(server, capsys):
-    exec(artifacts.CLIENT.format(address=server), {})
+def test_the_client_snippet_of_the_page_runs_as_printed(server, open_page, capsys):
+    page = open_page(tab="Artifacts & API")
+    snippet = page.locator("#api-client .cm-content")
+    expect(snippet).to_contain_text(server)
+    exec(snippet.inner_text(), {})
     assert "'policy': 'expert'" in capsys.readouterr().out
 
 
