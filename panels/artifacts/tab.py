@@ -229,4 +229,6 @@ def build() -> None:
     )
     gr.on(None, None, None, client, js=CLIENT_HERE)
     gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
-    gr.HTML(note("Nothing a running game hides is in these files: they hold finished games only."))
+    gr.HTML(
+        note("These files hold finished games only; nothing that a running game hides is in them.")
+    )

@@ -33,9 +33,9 @@ def learning_sentence(judged: Artifact) -> str:
         f"Over {adapting.n} paired seeds the adapting advocate wins"
         f" {adapting.win_rate.mean:.1%} of the rounds and the control"
         f" {control.win_rate.mean:.1%}: {gain.mean:+.3f} [{gain.low:+.3f},"
-        f" {gain.high:+.3f}]. After the first {judged.data.early_rounds} rounds its gain is"
-        f" {learned.mean:+.3f} [{learned.low:+.3f}, {learned.high:+.3f}] larger than in"
-        " them. Whiskers are 95 % bootstrap intervals."
+        f" {gain.high:+.3f}]. Its gain is {learned.mean:+.3f} [{learned.low:+.3f},"
+        f" {learned.high:+.3f}] larger after the first {judged.data.early_rounds} rounds than"
+        " during them. Whiskers are 95 % bootstrap intervals."
     )
 
 
@@ -60,5 +60,5 @@ def advocates_table(judged: Artifact) -> Markup:
             for row in rows
         ],
         align="l" + "r" * 7 + "l",
-        caption="Who speaks for lab_0; equal chances would be one round in four",
+        caption="The advocate of lab_0; with equal chances each wins one round in four",
     )  # fmt: skip

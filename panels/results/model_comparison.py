@@ -222,7 +222,7 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
             for row in rows_of(artifact, task)
             if is_model(row.policy) and not row.policy.startswith("null")
         ],
-        caption=f"{task}: moves as the model proposed them; due is what the belief buyer does",
+        caption=f"{task}: moves as the model proposed them; due where the belief buyer does so",
     )  # fmt: skip
 
 

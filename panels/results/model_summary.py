@@ -106,7 +106,7 @@ def _later_stages(comparison: Artifact, task: str) -> Iterator[str]:
     for gain in comparison.data.stage_gains:
         if (gain.before, gain.task, gain.on) == (OURS, task, "all"):
             yield (
-                f"Training on to {policy_label(gain.after)} changed that by"
+                f"Further training to {policy_label(gain.after)} changed this by"
                 f" {with_interval(gain.interval, '+.3f')}."
             )
 
@@ -151,7 +151,7 @@ def _verdict(gain: Interval) -> str:
     if gain.low > 0:
         return "so the model adds to it"
     if gain.high < 0:
-        return "so the model takes away from what the wrapper wins alone"
+        return "so the wrapper wins more alone"
     return "so there is no evidence that the model adds anything"
 
 

@@ -162,5 +162,5 @@ def reported() -> None:
     )
     gr.HTML(provenance(published, f"n = {len(names)} figures"))
     gr.HTML(
-        note("Published figures are not ours and are not played again; each is kept as sealed.")
+        note("Published figures come from the source documents: they are sealed, not played again.")
     )

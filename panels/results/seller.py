@@ -34,9 +34,9 @@ def quality(artifact: Artifact) -> Markup:
         ),
         faults(artifact),
         note(
-            "Prices and ends are the decisions’, so every side shares them, and no buyer reads the"
-            " words. A persona’s turns of phrase are shown to the model as examples: that a judge"
-            " of words knows it again says that the model keeps to them, not that it plays a part."
+            "Code decides prices and ends, so every side shares them, and no buyer reads the"
+            " words. The model is shown a persona’s turns of phrase as examples, so a judge that"
+            " recognises the persona shows only that the model keeps to the examples."
             " The leaky control ends each game with words that tell how high the floor is; an"
             " attack that gains nothing there is too weak to clear the others."
         ),

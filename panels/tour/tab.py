@@ -10,7 +10,6 @@ from panels.tour.facts import chain, facts
 from panels.ui.look import QUIET, empty, heading, stat, strip
 from panels.ui.provenance import load_or_say, provenance
 from sauda.records.kinds import ArtifactError, entry
-from sauda.records.schemas.evaluation import Row
 from sauda.records.store import Artifact
 
 TITLE = "Tour"
@@ -47,16 +46,14 @@ NEXT = (  # what to look at, the tab to open and the button's words
 STEPS = ("Watch", "Did it learn?", "Two games", "Your turn")
 
 
-def glance(comparison: Artifact, holdout: Artifact, reproduction: Artifact) -> Markup:
-    """Four figures, each computed from an artifact, with its interval or its count.
+def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
+    """Three figures, each computed from an artifact, with its interval or its count.
 
     Raises ArtifactError where an artifact lacks a figure.
     """
-    wait = cell(holdout, "classic/single_deal", "wait")
     agreement = reproduction.data.agreement
     return strip(
         *trained(comparison),
-        stat(*share(wait, "won by a script that only waits: why the open market is harder")),
         stat(
             f"{agreement.within_three + agreement.without_error_equal} of {agreement.figures}",
             "figures of the published game are reproduced",
@@ -90,25 +87,6 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
             f"paired, n = {place.gap_closed.n}; the base wins {place.base:z.3f}",
         ),
     )
-
-
-def cell(evaluation: Artifact, task: str, policy: str) -> Row:
-    """One row of an evaluation; raises ArtifactError where it does not hold it."""
-    for row in evaluation.data.rows:
-        if (row.task, row.policy) == (task, policy):
-            return row
-    known = entry(evaluation.file)
-    raise ArtifactError(f"artifacts/{known.file} lacks {policy} on {task}", known.command)
-
-
-def share(row: Row, label: str) -> tuple[str, str, str, str]:
-    """A row's share as the parts of a `stat`."""
-    figures = row.share
-    interval = f"[{figures.low:.1%}, {figures.high:.1%}]"
-    if figures.sd == 0:
-        interval = "on every seed"
-    where = f"{row.policy} on {row.task}, hold-out seeds, n = {row.n:,}"
-    return f"{figures.mean:.1%}", label, interval, where
 
 
 def build() -> list[tuple[gr.Button, str]]:
@@ -163,7 +141,7 @@ def _choices() -> list[tuple[gr.Button, str]]:
 
 
 def _glance() -> None:
-    files = (COMPARISON, "evaluation/classic-holdout.json", "evaluation/reproduction.json")
+    files = (COMPARISON, "evaluation/reproduction.json")
     loaded = [load_or_say(file) for file in files]
     missing = [sentence for artifact, sentence in loaded if artifact is None]
     if missing:
@@ -175,4 +153,4 @@ def _glance() -> None:
     except ArtifactError as error:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
         return
-    gr.HTML(provenance(artifacts[0], "with classic-holdout.json and reproduction.json"))
+    gr.HTML(provenance(artifacts[0], "with reproduction.json"))

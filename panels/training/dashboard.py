@@ -136,7 +136,7 @@ def _panel(
             figure.add_annotation(label)
     else:
         figure.add_annotation(
-            text="not in the log" if log.rows else "ours is not recorded yet", xref="paper",
+            text="not in the log" if log.rows else "not recorded yet", xref="paper",
             yref="paper", x=0.5, y=domain[0], yanchor="bottom", yshift=8, showarrow=False,
         )  # fmt: skip
     if others and metric is REWARD:  # another measure stands on an axis of its own

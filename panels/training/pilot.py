@@ -68,8 +68,8 @@ def build() -> None:
     gr.HTML(
         heading(
             "The pilot",
-            "A small network learns the open market from the numbers of the prompt alone, by PPO"
-            " with an unsteady hand: prices err by 3 % of the limit.",
+            "A small network learns the open market by PPO from the numbers of the prompt alone,"
+            " with price errors of 3 % of the limit.",
         )
     )
     run, missing = load_or_say("training/pilot.json")

@@ -132,7 +132,7 @@ def captions(stacks: Stacks, view: View, beside: Sequence[Log]) -> Markup:
     drawn = merged(stacks)
     sentences = [
         "Points: each step. Lines: their debiased exponential average, smoothing"
-        f" {view.smoothing:g}; the pointer reads the average, and the step in brackets."
+        f" {view.smoothing:g}; hovering shows the average, and the step’s value in brackets."
     ]
     if any({REWARD, REWARD_STD} <= set(filter(log.holds, METRICS[log.role])) for log, _ in drawn):
         sentences.append("Band of the reward: its average ± the averaged std within groups.")

@@ -163,7 +163,7 @@ def rounds(episode: Episode, replies: Sequence[str], apart: Sequence[int]) -> Ma
         number = len(lines) - 1
         mark = ""
         if number in apart:
-            mark = "≠ the games part here" if number == apart[0] else "≠"
+            mark = "≠ the games differ from here" if number == apart[0] else "≠"
         if turn.action is None:
             lines.append([_said(turn, _why(turn, replies[number]), mark) + raw(replies[number])])
         else:
@@ -183,7 +183,7 @@ def _said(turn: Turn, words: str, mark: str = "") -> Markup:
 def _why(turn: Turn, reply: str) -> str:
     """Why a reply was invalid, without the reply itself, which is shown below."""
     why = turn.error.removesuffix(f": {reply[:QUOTED]!r}")
-    return f"forfeits, for this reply holds no legal move ({why}):"
+    return f"forfeits: this reply holds no legal move ({why}):"
 
 
 def raw(reply: str) -> Markup:

@@ -202,7 +202,7 @@ def test_another_task_draws_other_bars_and_another_table(open_page):
     table = page.locator("#results-bazaar-table")
     before = table.inner_text()
     page.get_by_label("Task").first.click()
-    page.get_by_role("option", name="classic/read_the_tells").click()
+    page.get_by_role("option", name="Five quick deals").click()
     settle(page)
     assert "classic/read_the_tells" in table.inner_text()
     assert table.inner_text() != before

@@ -73,7 +73,12 @@ def component_table(evaluation: Artifact, task: str, policy: str) -> Markup:
     ]
     total = (arena.TOTAL.name, arena.TOTAL.formula, with_interval(row.reward, FORM), "")
     return table(
-        ("component", "formula", f"mean, {policy}", "a measured action, with all until the next"),
+        (
+            "component",
+            "formula",
+            f"mean, {policy}",
+            "one measured action, with all until the next one",
+        ),
         [*rows, total],
         align="llrl",
         caption=f"The reward, {task}",
@@ -148,8 +153,8 @@ def action_space() -> None:
     gr.HTML(
         heading(
             "Action space",
-            "One flat record an action; fields with a question mark may be left out. Whatever the"
-            " rules refuse is answered with a code, uses the action up and changes nothing else.",
+            "An action is one flat record; fields with a question mark are optional. An action"
+            " that the rules refuse is answered with a code and changes nothing, but is used up.",
         )
     )
     gr.HTML(action_cards())
@@ -162,9 +167,9 @@ def reward_design(evaluation: Artifact) -> None:
             "Reward design",
             f"{len(arena.COMPONENTS)} named components add up to the reward of a step. They follow"
             f" the true utility: {arena.PLAN_WEIGHT:.0%} of what a lab’s best plan promises"
-            " counts at once, the rest when it is earned; so over an episode they add up to the"
-            " utility less"
-            f" {arena.PLAN_WEIGHT:.0%} of the BATNA, as a share of the stake, and the penalties.",
+            " counts at once, the rest when it is earned. Over an episode they add up to the"
+            f" utility less {arena.PLAN_WEIGHT:.0%} of the BATNA, as a share of the stake, less"
+            " the penalties.",
         )
     )
     tasks, policies = list(evaluation.config["tasks"]), list(evaluation.config["policies"])

@@ -66,7 +66,7 @@ def upper_bound(evaluation: Artifact, view: View) -> Bound | None:
     return Bound(
         getattr(bound, view.metric).mean,
         "upper bound",
-        "The line is no policy but an upper bound on them: what the best joint plan leaves a lab"
+        "The line is an upper bound, not a policy: what the best joint plan leaves a lab"
         f" if no other falls below its BATNA, {value}, n = {bound.n:,} worlds,"
         f" {bound.solved:,} solved exactly. It knows all jobs and meets no failures;"
         f" {f'{over:,}' if over else 'none'} of {played:,} episodes went beyond their own bound.",
@@ -89,8 +89,8 @@ def reward_agreement(evaluation: Artifact, view: View) -> str:
     if row.correlation is not None:
         sentences.append(
             "Reward against utility as a share of the stake, all policies together: r ="
-            f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. Penalties,"
-            " and what a world gives to start with, keep it from 1."
+            f" {with_interval(row.correlation, 'z.3f')}, n = {row.n:,} episodes. It is"
+            " below 1 because of penalties and of what a world gives to start with."
         )
     return " ".join(sentences)
 

@@ -87,7 +87,7 @@ def ablation_table(report: Artifact) -> Markup:
             )
             for inputs, won in zip(data.inputs, data.outcomes, strict=True)
         ],
-        caption="Same states first, then mean grades on the same hold-out seeds; 95 % intervals",
+        caption="Beliefs in the same states, then mean grades on the same seeds; 95 % intervals",
     )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def effect(gain: Interval) -> str:
     """What the interval of a paired difference says."""
     if gain.low > 0:
         return "they help"
-    return "they harm" if gain.high < 0 else "no difference can be told"
+    return "they harm" if gain.high < 0 else "no difference is shown"
 
 
 # Layout ------------------------------------------------------------------------------------------
@@ -119,8 +119,8 @@ def build() -> None:
     """Lay out the section. Called inside the Results tab."""
     gr.HTML(
         heading(
-            "What the buyer believes of the seller",
-            "Whether the belief is as sure as it may be, and what tells and words add to prices.",
+            "What the buyer believes about the seller",
+            "Whether its beliefs are calibrated, and what tells and words add to prices.",
         )
     )
     report, missing = load_or_say("belief.json")

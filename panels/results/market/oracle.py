@@ -147,11 +147,10 @@ def build() -> None:
     """Lay out the distance to the optimum and the yield by seller type, inside the Results tab."""
     gr.HTML(
         heading(
-            "The open market: how near the optimum?",
-            "The informed oracle knows the seller and expects the grade of the best response;"
-            " luck enters in play. The belief buyer knows what any contestant does: the best"
-            " uninformed buyer lies between the two. A career’s optimum lies between its bound and"
-            " its play.",
+            "How close each buyer comes to the optimum",
+            "The informed oracle knows the seller; its figure is the expected grade of the best"
+            " response. The belief buyer knows no more than a contestant, so the best uninformed"
+            " buyer lies between the two. A career’s optimum lies between its bound and its play.",
         )
     )
     oracle, missing = load_or_say("oracle.json")

@@ -56,9 +56,8 @@ def build() -> None:
     """Lay out the section. Called inside the Results tab."""
     gr.HTML(
         heading(
-            "What an unsteady hand costs",
-            "A policy that a language model learns is played with errors; so each is measured"
-            " with some.",
+            "What price errors cost",
+            "A language model copies a policy with errors, so each policy is measured with errors.",
         )
     )
     report, missing = load_or_say("robustness.json")

@@ -79,12 +79,12 @@ def manner_sentence(market: Artifact, task: str) -> str:
     manner, words = _manner(market, task), market.data.words
     gain = words.gain
     return (
-        f"Share of what prices, rounds and claims leave open about a hidden cause that one signal"
-        f" explains; {manner.replies:,} counter-offers of {manner.games:,} games, whiskers"
+        f"How much of a hidden cause one signal explains beyond prices, rounds and claims"
+        f" (partial R²); {manner.replies:,} counter-offers of {manner.games:,} games, whiskers"
         f" are 95 % bootstrap intervals over games. Concession pattern and repeated phrases only"
-        f" repeat what the asks show. To a guess at the reservation price from prices (R²"
-        f" {words.prices.mean:.3f}) the seller’s words add"
-        f" {with_interval(gain, '+.3f')} (bazaar/open, n = {words.n:,})."
+        f" repeat what the asks show. Prices explain {words.prices.mean:.3f} of the variance of"
+        f" the reservation price; the seller’s words add {with_interval(gain, '+.3f')}"
+        f" (bazaar/open, n = {words.n:,})."
     )
 
 
@@ -162,7 +162,7 @@ def build() -> None:
     gr.HTML(
         heading(
             "What the sellers give away",
-            "Twelve signals of manner; a hidden cause drives each, and prices do not show it.",
+            "Twelve signals of manner, each driven by a hidden cause that prices do not show.",
         )
     )
     market, missing = load_or_say("market.json")

@@ -68,11 +68,11 @@ def verdict(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) -> Verdi
     if not best:
         return Verdict(f"{sentence}; no buyer without that knowledge has been played.")
     shares = [best[row.task].grade.mean / row.informed.mean for row in bounds if row.task in best]
-    sentence += f" of 1; without that knowledge the best so far wins {_span(shares, '.0%')} of that"
+    sentence += f" of 1; the best buyer without that knowledge wins {_span(shares, '.0%')} of it"
     room = {row.task: _room(row, best[row.task]) for row in bounds if row.task in best}
     for words, kind in (
-        ("; no room above it can be shown on", "unclear"),
-        ("; it wins more than the bound, which therefore does not hold, on", "below"),
+        ("; no room above it is shown in", "unclear"),
+        ("; it wins more than the bound, which therefore does not hold, in", "below"),
     ):
         if tasks := [task for task, sign in room.items() if sign == kind]:
             sentence += f"{words} {tasks_listed(tasks)}"
@@ -103,7 +103,7 @@ def _evidence(bounds: Sequence[OracleRow], best: dict[str, Buyer]) -> tuple[str,
         lines.append(text)
     upper = [row.task for row in bounds if row.bound == "upper"]
     if upper:
-        lines.append(f"On {tasks_listed(upper)} the bound is above what any play reaches.")
+        lines.append(f"In {tasks_listed(upper)} no play can reach the bound.")
     return tuple(lines)
 
 

@@ -118,9 +118,8 @@ def _best_other_stage(comparison: Artifact) -> Iterator[str]:
     if first:
         gain = max(first, key=lambda gain: gain.interval.mean)
         yield (
-            f"Of the stages that were played, {policy_label(gain.after)} stands furthest from the"
-            f" untrained base in the {short(gain.task)}: {with_interval(gain.interval, FORM)},"
-            f" n = {gain.n:,}."
+            f"Of the stages played, {policy_label(gain.after)} gains most over the untrained base"
+            f" in the {short(gain.task)}: {with_interval(gain.interval, FORM)}, n = {gain.n:,}."
         )
 
 

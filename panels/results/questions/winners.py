@@ -69,9 +69,9 @@ def winners_sentence(field: Field, name: Name) -> str:
         else:
             pair = (entries[0].policy, entries[1].policy)
             open_.setdefault(pair, []).append(task)
-    parts = [f"{name(policy)} wins on {tasks_listed(tasks)}" for policy, tasks in sure.items()]
+    parts = [f"{name(policy)} wins in {tasks_listed(tasks)}" for policy, tasks in sure.items()]
     parts += [
-        f"between {name(one)} and {name(other)} there is no clear winner on {tasks_listed(tasks)}"
+        f"between {name(one)} and {name(other)} there is no clear winner in {tasks_listed(tasks)}"
         for (one, other), tasks in open_.items()
     ]
     return capital("; ".join(parts))

@@ -51,7 +51,7 @@ KINDS: Mapping[str, Kind] = {
                 File(
                     "evaluation/classic-holdout.json",
                     "evaluate --split holdout --episodes 500",
-                    "Tour, Results",
+                    "Results",
                     "The same on hold-out seeds, from 50,000",
                 ),
                 File(

@@ -160,7 +160,7 @@ def test_the_words_say_from_where_to_where_each_line_goes(sft):
 def test_six_panels_are_drawn_of_what_is_there_and_say_what_is_not(sft):
     parts = runs.shown(View("six"), {"sft": sft}, {})
     left, right = parts["left"], parts["right"]
-    assert [note.text for note in left.layout.annotations].count("ours is not recorded yet") == 3
+    assert [note.text for note in left.layout.annotations].count("not recorded yet") == 3
     assert right.data
     assert left.layout.height == right.layout.height
 

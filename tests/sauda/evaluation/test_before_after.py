@@ -272,7 +272,7 @@ def test_the_first_move_that_differs_is_where_the_games_part_and_later_ones_are_
     common = min(len(game.trajectory("buyer")) for game in games)
     assert panel.differing(*games) == list(range(common))  # 40, 44, … against 48, 54, …
     shown = str(panel.pair_of_games(ChosenPair.model_validate(pair)))
-    assert shown.count("≠ the games part here") == 2
+    assert shown.count("≠ the games differ from here") == 2
     assert shown.count("<mark>≠</mark>") == 2 * (common - 1)
 
 
@@ -298,7 +298,7 @@ def test_a_forfeit_at_move_one_shows_the_raw_text_escaped():
     assert "<script>" not in shown
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more</code>" in shown
     assert "it holds no JSON object):" in shown  # the reason, without the quotation
-    assert shown.count("≠ the games part here") == 2
+    assert shown.count("≠ the games differ from here") == 2
     assert "<mark>≠</mark>" not in shown
 
 

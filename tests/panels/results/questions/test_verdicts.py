@@ -76,9 +76,21 @@ def trained(**gains: tuple[float, float, float]) -> Artifact:
 @pytest.mark.parametrize(
     ("sign", "opening", "told"),
     [
-        ("above", "Yes: ", "wins more than the untrained base on open and rushed."),
-        ("unclear", "Not shown: ", "on open and rushed (the interval holds 0)."),
-        ("below", "No: ", "wins less than the untrained base on open and rushed."),
+        (
+            "above",
+            "Yes: ",
+            "wins more than the untrained base in the open market and the hurried market.",
+        ),
+        (
+            "unclear",
+            "Not shown: ",
+            "in the open market and the hurried market (the interval holds 0).",
+        ),
+        (
+            "below",
+            "No: ",
+            "wins less than the untrained base in the open market and the hurried market.",
+        ),
     ],
 )
 def test_training_helps_only_where_the_whole_interval_lies_above_0(sign, opening, told):
@@ -86,7 +98,7 @@ def test_training_helps_only_where_the_whole_interval_lies_above_0(sign, opening
     assert verdict.sentence.startswith(f"{opening}Sauda ({policy_label(OURS)}) ")
     assert verdict.sentence.endswith(told)
     gain = GAINS[sign][1]
-    expected = f"open: 0.100 to {0.1 + gain:z.3f}, gain {gain:+.3f} ["
+    expected = f"open market: 0.100 to {0.1 + gain:z.3f}, gain {gain:+.3f} ["
     assert verdict.evidence[0].startswith(expected)
     assert verdict.evidence[0].endswith("n = 4")
 
@@ -94,8 +106,10 @@ def test_training_helps_only_where_the_whole_interval_lies_above_0(sign, opening
 def test_training_that_helps_on_one_task_alone_helps_partly():
     sentence = training.verdict(trained(open=GAINS["above"], rushed=GAINS["unclear"])).sentence
     assert sentence.startswith("Partly: ")
-    assert "wins more than the untrained base on open, and shows no difference" in sentence
-    assert sentence.endswith("on rushed (the interval holds 0).")
+    assert (
+        "wins more than the untrained base in the open market, and shows no difference" in sentence
+    )
+    assert sentence.endswith("in the hurried market (the interval holds 0).")
 
 
 def test_a_served_stage_without_a_row_is_said_to_be_missing_beside_the_best_that_was_played():
@@ -107,7 +121,9 @@ def test_a_served_stage_without_a_row_is_said_to_be_missing_beside_the_best_that
                      after="mini+sft", on="all")  # fmt: skip
     verdict = training.verdict(comparison(rows, [step]))
     assert verdict.sentence.startswith(f"Not measured yet for Sauda ({policy_label(OURS)})")
-    assert "SFT stands furthest from the untrained base on open: +0.100" in verdict.evidence[0]
+    assert (
+        "SFT gains most over the untrained base in the open market: +0.100" in verdict.evidence[0]
+    )
     assert f"({OURS}) has no row" in verdict.evidence[1]
     assert "python -m sauda compare-models" in verdict.evidence[1]
 
@@ -132,8 +148,8 @@ def test_the_caption_of_the_gains_names_losses_and_intervals_that_hold_0():
         step(OPEN, "mini+dpo", "below"),
     ]
     text = training.caption(comparison(rows, steps))
-    assert "A loss: untrained base → SFT + GRPO + DPO on open." in text
-    assert "The interval holds 0: untrained base → SFT on rushed." in text
+    assert "A loss: untrained base → SFT + GRPO + DPO in the open market." in text
+    assert "The interval holds 0: untrained base → SFT in the hurried market." in text
     figure = training.gain_figure(comparison(rows, steps))
     assert [point.x[0] for point in figure.data] == [0.1, 0.02, -0.1]
     assert [point.error_x.array[0] for point in figure.data] == pytest.approx([0.1, 0.08, 0.08])
@@ -165,15 +181,15 @@ AHEAD, BEHIND, EVEN = [0.4, 0.5, 0.6, 0.7], [0.3, 0.4, 0.5, 0.5], [0.9, 0.1, 0.9
 def test_the_winner_is_named_where_its_lead_over_the_next_lies_above_0():
     field = winners.ranked([(OPEN, entry("linear", BEHIND)), (OPEN, entry(PILOT, AHEAD))])
     verdict = open_market.verdict(field, None)
-    assert verdict.sentence == "The pilot wins on open."
-    assert verdict.evidence[0].startswith("open: the pilot 0.550 [")
+    assert verdict.sentence == "The pilot wins in the open market."
+    assert verdict.evidence[0].startswith("open market: the pilot 0.550 [")
     assert "over linear, n = 4" in verdict.evidence[0]
 
 
 def test_a_lead_whose_interval_holds_0_makes_no_winner():
     field = winners.ranked([(OPEN, entry("linear", EVEN)), (OPEN, entry(PILOT, AHEAD))])
     sentence = open_market.verdict(field, None).sentence
-    assert sentence == "Between the pilot and linear there is no clear winner on open."
+    assert sentence == "Between the pilot and linear there is no clear winner in the open market."
 
 
 def test_games_under_other_rules_are_not_paired():
@@ -201,10 +217,10 @@ def test_the_winner_may_have_a_negative_grade_and_the_map_tells_losses_apart():
 def test_saudas_place_is_told_and_its_missing_row_too():
     entries = [(OPEN, entry(OURS, BEHIND)), (OPEN, entry(BELIEF, AHEAD))]
     verdict = open_market.verdict(winners.ranked(entries), comparison())
-    place = f"Sauda ({policy_label(OURS)}) takes place 2 of 2 on open (0.425 ["
+    place = f"Sauda ({policy_label(OURS)}) takes place 2 of 2 in the open market (0.425 ["
     assert verdict.evidence[-1].startswith(place)
     verdict = open_market.verdict(winners.ranked(entries[1:]), comparison())
-    assert verdict.sentence == "The belief buyer wins on open."
+    assert verdict.sentence == "The belief buyer wins in the open market."
     assert "has no row" in verdict.evidence[-1]
 
 
@@ -231,19 +247,20 @@ def test_the_bound_is_told_with_the_share_that_the_best_buyer_wins():
     found = {OPEN: [Buyer(BELIEF, 400, interval(0.3, 0.35, 0.4))]}
     verdict = optimum.verdict([row], found)
     assert verdict.sentence == (
-        "A buyer that knows its seller wins 0.500 of 1; without that knowledge the best so far"
-        " wins 70% of that."
+        "A buyer that knows its seller wins 0.500 of 1; the best buyer without that"
+        " knowledge wins 70% of it."
     )
     assert verdict.evidence == (
-        "open: 0.500 [0.450, 0.550], n = 400; the belief buyer 0.350 [0.300, 0.400], n = 400",
+        "open market: 0.500 [0.450, 0.550], n = 400; the belief buyer 0.350 [0.300, 0.400], "
+        "n = 400",
     )
 
 
 @pytest.mark.parametrize(
     ("grade", "told"),
     [
-        (interval(0.4, 0.47, 0.5), "; no room above it can be shown on open."),
-        (interval(0.6, 0.65, 0.7), "wins more than the bound, which therefore does not hold, on"),
+        (interval(0.4, 0.47, 0.5), "; no room above it is shown in the open market."),
+        (interval(0.6, 0.65, 0.7), "wins more than the bound, which therefore does not hold, in"),
     ],
 )
 def test_intervals_that_meet_show_no_room_and_one_above_breaks_the_bound(grade, told):
@@ -256,7 +273,7 @@ def test_tasks_without_a_belief_buyer_are_measured_by_the_best_script_and_an_upp
     found = {row.task: optimum.buyers(row, None, None)}
     assert [buyer.policy for buyer in found[row.task]] == ["linear"]
     verdict = optimum.verdict([row], found)
-    assert "wins 40% of that" in verdict.sentence
+    assert "wins 40% of it" in verdict.sentence
     assert verdict.evidence[-1] == "On career the bound is above what any play reaches."
 
 
@@ -300,9 +317,17 @@ def wrapped(**adds: float) -> Artifact:
 @pytest.mark.parametrize(
     ("adds", "opening", "told"),
     [
-        (0.1, "Not alone: ", "wins more than around no model on open and rushed."),
-        (0.0, "Yes: ", "on open and rushed (the interval holds 0)."),
-        (-0.1, "Yes: ", "wins less than around no model on open and rushed."),
+        (
+            0.1,
+            "Not alone: ",
+            "wins more than around no model in the open market and the hurried market.",
+        ),
+        (0.0, "Yes: ", "in the open market and the hurried market (the interval holds 0)."),
+        (
+            -0.1,
+            "Yes: ",
+            "wins less than around no model in the open market and the hurried market.",
+        ),
     ],
 )
 def test_the_wrapper_does_the_work_unless_it_wins_more_around_the_model(adds, opening, told):
@@ -311,9 +336,9 @@ def test_the_wrapper_does_the_work_unless_it_wins_more_around_the_model(adds, op
     assert verdict.sentence.startswith(opening + around)
     assert verdict.sentence.endswith(told)
     assert verdict.evidence[0].startswith("Steering around Sauda less around no model: open ")
-    assert f"open {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4" in verdict.evidence[0]
+    assert f"open market {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4" in verdict.evidence[0]
     assert verdict.evidence[-1] == (
-        "Sauda, bare, less steering around no model: open +0.050 [+0.010, +0.090], n = 4."
+        "Sauda, bare, less steering around no model: open market +0.050 [+0.010, +0.090], n = 4."
     )
 
 
@@ -367,9 +392,9 @@ def labs(grade: Metric | None) -> Artifact:
 def test_the_arenas_winner_is_told_with_what_the_trained_lab_wins_beside_one_alone(mean, told):
     artifact = labs(metric(mean))
     verdict = arena.verdict(arena.contest(None, artifact), artifact)
-    assert verdict.sentence.startswith("The planner wins on market round; ")
+    assert verdict.sentence.startswith("The planner wins in the market round; ")
     assert verdict.sentence.endswith(told)
-    assert f"SFT + GRPO as a lab on market round: {mean:z.3f} [" in verdict.evidence[-2]
+    assert f"SFT + GRPO as a lab in the market round: {mean:z.3f} [" in verdict.evidence[-2]
     assert verdict.evidence[-1] == ZERO_GRADE
 
 
@@ -383,7 +408,7 @@ def test_a_trained_lab_without_a_row_is_said_to_be_missing():
 def test_without_a_comparison_the_arenas_verdict_is_on_the_scripts_alone():
     artifact = labs(None)
     verdict = arena.verdict(arena.contest(None, artifact), None)
-    assert verdict.sentence == "The planner wins on market round."
+    assert verdict.sentence == "The planner wins in the market round."
 
 
 def test_only_games_among_the_labs_that_each_world_draws_count(arena_evaluation):
