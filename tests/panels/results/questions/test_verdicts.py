@@ -274,7 +274,7 @@ def test_tasks_without_a_belief_buyer_are_measured_by_the_best_script_and_an_upp
     assert [buyer.policy for buyer in found[row.task]] == ["linear"]
     verdict = optimum.verdict([row], found)
     assert "wins 40% of it" in verdict.sentence
-    assert verdict.evidence[-1] == "On career the bound is above what any play reaches."
+    assert verdict.evidence[-1] == "In the market career no play can reach the bound."
 
 
 def test_a_bound_without_buyers_says_that_none_was_played():
