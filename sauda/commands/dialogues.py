@@ -1,4 +1,4 @@
-"""`python -m sauda dialogues` and `examples`: dialogues in words, and what is learnt from them."""
+"""`python -m sauda dialogues`, `examples` and `acts`: dialogues in words and the acts in them."""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, save_measured
-from sauda.records.store import write
+from sauda.records.store import load, measured, sha256, write
 from sauda.train.data.dialogues.reading import Loaded
 from sauda.train.data.dialogues.sources import FILE, SOURCES, from_file, from_hub, shipped
 
@@ -23,6 +23,12 @@ def add(commands: Any) -> None:
     parser = add_command(commands, "examples", examples, about)
     _add_source(parser)
     parser.add_argument("--out", type=Path, help="file for the examples, one JSON object a line")
+    about = "measure the reading of dialogue acts on the annotated dialogues of CraigslistBargains"
+    parser = add_command(commands, "acts", acts, about)
+    parser.add_argument("--data", type=Path, required=True, help="its validation file, JSON lines")
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the artifact instead of writing it"
+    )
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
@@ -81,3 +87,52 @@ def _print_left_out(loaded: Loaded) -> None:
         print(f"and {len(loaded.left_out) - SHOWN:,} more")
     for reason, n in loaded.counts().items():
         print(f"dialogues, {reason}: {n:,}")
+
+
+def acts(options: argparse.Namespace) -> int:
+    """Save how well acts are read, or compare it with the artifact: 1 where it differs."""
+    from sauda.evaluation.acts import FILE as ACTS_FILE
+    from sauda.evaluation.acts import quality
+    from sauda.evaluation.verification.verify import differences
+
+    name = "craigslist_bargains"
+    loaded = from_file(name, options.data)
+    data = quality(loaded.dialogues, loaded.counts())
+    source = SOURCES[name]
+    config = {
+        "source": name,
+        "licence": source.licence,
+        "file": options.data.name,
+        "sha256": sha256(options.data),
+    }
+    if options.check:
+        fresh, recorded = measured(ACTS_FILE, config, data), load(ACTS_FILE)
+        faults = [
+            *differences(recorded.config, fresh.config, "config"),
+            *differences(recorded.data.as_json(), fresh.data.as_json(), "data"),
+        ]
+        print("\n".join(faults) or f"artifacts/{ACTS_FILE} is what {options.data.name} gives")
+        return int(bool(faults))
+    save_measured(ACTS_FILE, config, data)
+    for row in data["rows"]:
+        print(
+            f"{row['part']:9} {row['intent']:14} annotated {row['annotated']:4}  read "
+            f"{row['read']:4}  precision {_share(row['precision'])}  recall {_share(row['recall'])}"
+        )
+    for row in data["prices"]:
+        print(
+            f"{row['part']:9} annotated prices found in texts declared {row['currency']}: "
+            f"{row['found']} of {row['n']}"
+        )
+    for row in data["parts"]:
+        print(
+            f"{row['part']:9} {row['dialogues']} dialogues, {row['n']} turns: accuracy "
+            f"{_share(row['accuracy'])}, always {row['usual']} {_share(row['usual_accuracy'])}"
+        )
+    return 0
+
+
+def _share(share: dict[str, float] | None) -> str:
+    if share is None:
+        return "of none"
+    return f"{share['mean']:.3f} [{share['low']:.3f}, {share['high']:.3f}]"

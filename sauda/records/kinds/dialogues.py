@@ -1,7 +1,7 @@
-"""The kinds of artifacts about dialogues in words."""
+"""The kinds of artifacts about dialogues in words: the shipped ones, and the reading of acts."""
 
 from sauda.records.kinds.types import Check, File, Kind
-from sauda.records.schemas.dialogues import Dialogues
+from sauda.records.schemas.dialogues import Acts, Dialogues
 
 DIALOGUES: tuple[Kind, ...] = (
     Kind(
@@ -14,6 +14,19 @@ DIALOGUES: tuple[Kind, ...] = (
             lambda config, data: len(data.rows),
             "dialogues",
             "sauda.train.data.dialogues.generated:recomputed",
+        ),
+    ),
+    Kind(
+        "acts/1",
+        Acts,
+        (File("acts.json", "acts --data FILE", "Results"),),
+        Check(
+            "sealed",
+            "every count; figures recomputed from them. The dialogues are not ours to ship: "
+            "`acts --data FILE --check` reads them again where they are",
+            lambda config, data: sum(part.n for part in data.parts),
+            "turns with words",
+            "sauda.evaluation.acts:again",
         ),
     ),
 )

@@ -45,3 +45,15 @@ def test_a_file_without_a_dialogue_is_a_failure(tmp_path, capsys):
 def test_half_of_a_place_is_refused(file, capsys):
     assert main(["examples", "--data", str(file)]) == 2
     assert "name a data set with --source" in capsys.readouterr().err
+
+
+def test_acts_compares_other_dialogues_with_the_artifact(file, capsys):
+    assert main(["acts", "--data", str(file), "--check"]) == 1
+    said = capsys.readouterr().out
+    assert "config.sha256: recorded" in said
+    assert "config.file: recorded 'raw_validation.json', played again 'rows.json'" in said
+
+
+def test_acts_refuses_a_file_that_is_not_there(tmp_path, capsys):
+    assert main(["acts", "--data", str(tmp_path / "none.json")]) == 2
+    assert "cannot read" in capsys.readouterr().err
