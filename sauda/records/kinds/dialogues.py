@@ -7,7 +7,7 @@ DIALOGUES: tuple[Kind, ...] = (
     Kind(
         "dialogues/1",
         Dialogues,
-        (File("dialogues.json", "dialogues", "Training"),),
+        (File("dialogues.json", "dialogues", tab=""),),
         Check(
             "replayed",
             "every game and every line of it",
@@ -19,7 +19,7 @@ DIALOGUES: tuple[Kind, ...] = (
     Kind(
         "acts/1",
         Acts,
-        (File("acts.json", "acts --data FILE", "Results"),),
+        (File("acts.json", "acts --data FILE", tab=""),),
         Check(
             "sealed",
             "every count; figures recomputed from them. The dialogues are not ours to ship: "
