@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sauda.language import money
-from sauda.language.acts.prices import amounts
+from sauda.language import money, numerals
+from sauda.language.acts.prices import amounts, as_rupees
 from sauda.language.acts.types import Act, Context, Dialogue
 from sauda.language.speech.spoken import AGREES, LEAVES
 
@@ -34,12 +34,11 @@ def parse(text: str, context: Context) -> Act:
 
     Raises ValueError for a currency whose amounts nobody reads.
     """
-    if not context.has_buttons:
-        prices = _the_price(text)
-        if closing := _closing(text, prices, context):
-            return closing
-    else:
-        prices = _named(text, context)
+    prices: Sequence[float] = ()
+    if context.list_price is not None:
+        prices = _named(text, context) if context.has_buttons else _the_price(text, context)
+    if not context.has_buttons and (closing := _closing(text, context)):
+        return closing
     return Act(_intent(text, prices, context), _proposed(prices, context))
 
 
@@ -118,28 +117,35 @@ def _denies(words: Sequence[str]) -> bool:
     return any(word in ("no", "not", "cannot") or word.endswith(("n't", "n’t")) for word in words)
 
 
-def _closing(text: str, prices: Sequence[float], context: Context) -> Act | None:
-    """The act that ends a game by words; None where the words do not."""
-    if LEAVES.search(text) and not prices:
+def _closing(text: str, context: Context) -> Act | None:
+    """The act that ends a game by words; None where the words do not.
+
+    Words of agreement that deny, or name another price or another currency, accept nothing.
+    """
+    rupees = as_rupees(text, context.currency)
+    named = {mention.amount for mention in money.prices(rupees)}
+    if LEAVES.search(text) and not named:
         return Act("reject")
-    agreed = AGREES.search(text) and not _denies([w.lower() for w in _WORD.findall(text)])
-    if agreed and context.theirs is not None and set(prices) <= {context.theirs}:
-        return Act("accept", context.theirs)
-    return None
+    if context.theirs is None or not AGREES.search(text):
+        return None
+    denies = _denies([word.lower() for word in _WORD.findall(text)])
+    is_foreign = any(token.key in numerals.FOREIGN for token in numerals.tokens(rupees))
+    if denies or is_foreign or named - {context.theirs}:
+        return None
+    return Act("accept", context.theirs)
 
 
-def _the_price(text: str) -> list[float]:
-    """The one price that a message of a game offers, in rupees; none where there is no one."""
+def _the_price(text: str, context: Context) -> list[float]:
+    """The one price that a message of a game offers; none where it offers no price or several."""
+    rupees = as_rupees(text, context.currency)
     try:
-        return [money.price(text)]
-    except ValueError:
+        return [money.price(rupees)]
+    except ValueError:  # as the reader says in words for a visitor
         return []
 
 
 def _named(text: str, context: Context) -> list[float]:
     """The prices in a text about an item; numbers of its posting and far too high ones are none."""
-    if context.list_price is None:
-        return []
     noted = _numbers(context.notes, context.currency) - {context.list_price}
     highest = HIGHEST_UNMARKED * context.list_price
     return [

@@ -81,10 +81,20 @@ def test_the_act_when_prices_stand(text, act):
         ("Still ₹300, friend.", "insist(300)"),
         ("₹310 or ₹320", "unknown"),  # which of the two?
         ("$310", "unknown"),  # no rupees
+        ("Agreed, $450", "unknown"),
+        ("Agreed, ₹450 or ₹460", "unknown"),
+        ("Agreed?! ₹300 then", "insist(300)"),
     ],
 )
 def test_words_close_a_game(text, act):
     assert str(parse(text, GAME)) == act
+
+
+def test_words_close_a_game_in_the_currency_that_it_declares():
+    dollars = Context("buyer", 500.0, own=300.0, theirs=450.0, currency=DOLLARS)
+    assert str(parse("Agreed, $450.", dollars)) == "accept(450)"
+    with pytest.raises(ValueError, match="no currency 'EUR'"):
+        parse("450", Context("buyer", 500.0, currency="EUR"))
 
 
 def test_a_dialogue_is_read_in_the_light_of_what_was_read_before():
