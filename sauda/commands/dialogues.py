@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
     about = "load dialogues, say what is left out and why, and make examples of each role"
     parser = add_command(commands, "examples", examples, about)
     _add_source(parser)
-    parser.add_argument("--out", type=Path, help="file for the examples, one JSON object a line")
+    parser.add_argument("--to", type=Path, help="file for the examples, one JSON object a line")
     about = "measure the reading of dialogue acts on the annotated dialogues of CraigslistBargains"
     parser = add_command(commands, "acts", acts, about)
     parser.add_argument("--data", type=Path, required=True, help="its validation file, JSON lines")
@@ -62,10 +62,10 @@ def examples(options: argparse.Namespace) -> int:
         print(f"{role:10} {part:10} {n:7,} examples")
     for reason, n in left_out.items():
         print(f"turns left out, {reason}: {n:,}")
-    if options.out:
+    if options.to:
         lines = (json.dumps(asdict(one), ensure_ascii=False) for one in made)
-        write(options.out, "".join(f"{line}\n" for line in lines))
-        print(f"wrote {options.out}")
+        write(options.to, "".join(f"{line}\n" for line in lines))
+        print(f"wrote {options.to}")
     return 0 if made else 1
 
 
@@ -91,8 +91,8 @@ def _print_left_out(loaded: Loaded) -> None:
 
 def acts(options: argparse.Namespace) -> int:
     """Save how well acts are read, or compare it with the artifact: 1 where it differs."""
-    from sauda.evaluation.acts import FILE as ACTS_FILE
-    from sauda.evaluation.acts import quality
+    from sauda.evaluation.language.acts import FILE as ACTS_FILE
+    from sauda.evaluation.language.acts import quality
     from sauda.evaluation.verification.verify import differences
 
     name = "craigslist_bargains"

@@ -17,7 +17,7 @@ def file(tmp_path):
 
 def test_examples_says_what_is_used_and_what_is_left_out(file, tmp_path, capsys):
     out = tmp_path / "examples.jsonl"
-    arguments = ["--source", "craigslist_bargains", "--data", str(file), "--out", str(out)]
+    arguments = ["--source", "craigslist_bargains", "--data", str(file), "--to", str(out)]
     assert main(["examples", *arguments]) == 0
     said = capsys.readouterr().out
     assert "rows.json:21: not JSON: character 1" in said
