@@ -1,7 +1,7 @@
 """The reading of dialogue acts in Markdown."""
 
 from sauda.commands.readme.tables import markdown, spanned
-from sauda.evaluation.acts import FILE
+from sauda.evaluation.language.acts import FILE
 from sauda.language.acts.types import DOLLARS, RUPEES
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load

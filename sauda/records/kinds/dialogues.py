@@ -26,7 +26,7 @@ DIALOGUES: tuple[Kind, ...] = (
             "`acts --data FILE --check` reads them again where they are",
             lambda config, data: sum(part.n for part in data.parts),
             "turns with words",
-            "sauda.evaluation.acts:again",
+            "sauda.evaluation.language.acts:again",
         ),
     ),
 )
