@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sauda.commands import (
     compare_models,
+    dialogues,
     episodes,
     evaluate,
     jobs,
@@ -18,8 +19,8 @@ from sauda.commands import (
 from sauda.commands.bench import command as bench
 from sauda.commands.loadtest import command as loadtest
 
-GROUPS = (episodes, evaluate, compare_models, measurements, train, jobs, verify, bench, loadtest,
-          readme, screenshots)  # fmt: skip
+GROUPS = (episodes, evaluate, compare_models, measurements, dialogues, train, jobs, verify, bench,
+          loadtest, readme, screenshots)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

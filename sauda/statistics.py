@@ -90,6 +90,20 @@ def share_of_gap(
     return float(closed.sum() / gap.sum()), float(low), float(high)
 
 
+def pooled_share(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float, float]:
+    """The share sum(parts) / sum(wholes) with its percentile-bootstrap interval.
+
+    Both have shape (n,): counts of n clusters, such as the turns of n dialogues, which are
+    resampled whole. Raises ValueError where there are no clusters, or one of them is empty.
+    """
+    parts, wholes = np.asarray(parts, float), np.asarray(wholes, float)
+    if not len(parts) == len(wholes) > 0 or not (wholes > 0).all():
+        raise ValueError("a pooled share needs clusters of at least one")
+    weights = _resamples(len(parts))
+    low, high = np.percentile(weights @ parts / (weights @ wholes), TAILS)
+    return float(parts.sum() / wholes.sum()), float(low), float(high)
+
+
 def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float] | None:
     """Pearson's r of `x` and `y` with its percentile-bootstrap interval: (r, low, high).
 

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from panels.ui.look import heading, note, table
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.language import KINDS
+from sauda.evaluation.language.sentences import KINDS
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.language import BlindLanguage, BlindPriceRow, Language, PriceRow
 from sauda.records.store import Artifact

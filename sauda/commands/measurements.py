@@ -155,7 +155,7 @@ def seller_quality(options: argparse.Namespace) -> int:
 
 def language(options: argparse.Namespace) -> int:
     """Save how well prices and tells are read, and print it."""
-    from sauda.evaluation.language import BLIND, LABELLED, quality
+    from sauda.evaluation.language.sentences import BLIND, LABELLED, quality
 
     data = quality()
     save_measured("language.json", {"labelled": sha256(LABELLED), "blind": sha256(BLIND)}, data)

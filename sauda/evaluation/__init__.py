@@ -2,5 +2,6 @@
 
 `evaluate.py` plays and tabulates, `model_comparison.py` and `before_after.py` compare models,
 `reproduction.py` compares our classic game with its source. `market/` measures the open market,
-`seller/` the words of a model that sells, `verification/` checks artifacts.
+`language/` the readers of text, `seller/` the words of a model that sells, `verification/` checks
+artifacts.
 """

@@ -1,9 +1,11 @@
 """Policies by name: scripted ones and language models, such as `mini+constrained` or `mini+honest`.
 
 A model's name is its base, an adapter where it has one, then what is done to its moves, joined by
-"+". No weights are read before the first request.
+"+". No weights are read before the first request. `acts(linear)` is the scripted policy `linear`
+that plays through dialogue acts and words.
 """
 
+import re
 from dataclasses import dataclass
 
 from env import Policy, Task
@@ -17,8 +19,10 @@ from sauda.llm.seller.seating import seated
 from sauda.llm.turn import PromptSeat
 from sauda.llm.types import BatchGenerate
 from sauda.llm.wrappers import WRAPPERS, Wrapper
+from sauda.policies.acts import Acts
 
 CONSTRAINED = "constrained"
+ACTS = re.compile(r"acts\((.+)\)")  # a scripted policy that plays through language
 
 
 @dataclass(frozen=True)
@@ -83,14 +87,17 @@ def get_policy(task: Task, name: str) -> Policy:
     game = game_of(task)
     if is_model(name):
         return player_spec(name).policy(game)
+    through_acts = ACTS.fullmatch(name)
+    if through_acts and not game.has_wrappers:
+        raise ValueError(f"acts are words about a price; the {game.name} is played without them")
     policies = game.policies(task)
-    policy = {**game.slow_policies(task), **policies}.get(name)
+    policy = {**game.slow_policies(task), **policies}.get(through_acts[1] if through_acts else name)
     if policy is None:
         raise ValueError(
             f"no policy {name!r} for the {task.learner} of {task.name}; "
             f"policies are {', '.join(policies)}"
         )
-    return policy
+    return Acts(policy) if through_acts else policy
 
 
 def against(task: Task, name: str) -> Task:

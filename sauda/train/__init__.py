@@ -2,7 +2,8 @@
 
 `stages/` has a module a stage, with its settings; `stage.py` runs one from its settings to a
 published adapter, `run.py` keeps it on disk, `checks.py` accepts it. `model.py` reads bases and
-adapters, `self_play.py` lets the learner play, `data/` makes what is learnt.
+adapters, `self_play.py` lets the learner play, `schedule.py` holds cycles of the learning rate and
+rates by layer, `data/` makes what is learnt.
 """
 
 STAGES = ("sft", "distill", "moves", "grpo", "dpo")  # in the order in which they are trained

@@ -9,6 +9,7 @@ from sauda.statistics import (
     f1_interval,
     mean_interval,
     paired_difference,
+    pooled_share,
     share_of_gap,
     standard_error,
     summary,
@@ -141,3 +142,16 @@ def test_an_average_is_debiased_and_none_without_smoothing():
     assert averaged([2.0, 2.0, 2.0], 0.9) == pytest.approx([2.0, 2.0, 2.0])
     assert averaged([1.0, 3.0], 0.0) == [1.0, 3.0]
     assert averaged([0.0, 1.0], 0.5) == pytest.approx([0.0, 2 / 3])
+
+
+def test_a_pooled_share_weighs_clusters_by_their_size():
+    share, low, high = pooled_share(np.array([9, 0, 1]), np.array([10, 1, 9]))
+    assert share == 0.5
+    assert low < 0.5 < high
+    assert pooled_share(np.array([2, 4]), np.array([2, 4])) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("wholes", [[], [0], [1, 1]])
+def test_a_pooled_share_of_nothing_is_refused(wholes):
+    with pytest.raises(ValueError, match="needs clusters of at least one"):
+        pooled_share(np.zeros(min(1, len(wholes))), np.array(wholes))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sauda.commands.console import add_command
+from sauda.commands.readme.acts import acts
 from sauda.commands.readme.artifacts import checks, differences, listing, published
 from sauda.commands.readme.evaluations import (
     arena,
@@ -36,6 +37,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "rivalries": rivalries,
     "arena": arena,
     "lab_models": lab_models,
+    "acts": acts,
     "checks": checks,
     "differences": lambda: markdown(*differences()),
     "published_speeds": lambda: markdown(*published()),

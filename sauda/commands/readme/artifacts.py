@@ -61,7 +61,8 @@ def checks() -> str:
         f"{len(_files('replayed'))} whole, to the last digit. It replays "
         f"{_named('replayed in part')} in part, because language models wrote the rest, and "
         f"recomputes {_named('recomputed')} from other files. {_named('sealed')} are only sealed: "
-        "a training run and a speed do not come out twice, and published figures are transcribed."
+        "a training run and a speed do not come out twice, published figures are transcribed, and "
+        "the human dialogues that acts are read in are not ours to ship."
     )
 
 

@@ -151,7 +151,7 @@ def load_test(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
 
 def language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every labelled sentence read again."""
-    from sauda.evaluation.language import quality
+    from sauda.evaluation.language.sentences import quality
 
     return quality()
 

@@ -7,6 +7,7 @@ from sauda.records.kinds.amounts import (
     scripted_games,
     selector_episodes,
 )
+from sauda.records.kinds.dialogues import DIALOGUES
 from sauda.records.kinds.market import MARKET
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
@@ -162,6 +163,7 @@ KINDS: Mapping[str, Kind] = {
                 f"{RECOMPUTE}:language",
             ),
         ),
+        *DIALOGUES,
         Kind(
             "bench/2",
             Bench,

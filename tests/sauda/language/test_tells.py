@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sauda.evaluation.language import (
+from sauda.evaluation.language.sentences import (
     KINDS,
     LABELLED,
     LANGUAGES,

@@ -32,7 +32,7 @@ from sauda.language import money, tells
 from sauda.language.lexicon import SIGNALS
 from sauda.statistics import f1_interval, wilson_interval
 
-LABELLED = Path(__file__).parents[1] / "language" / "labelled.csv"
+LABELLED = Path(__file__).parents[2] / "language" / "labelled.csv"
 BLIND = LABELLED.with_name("labelled_blind.csv")
 KINDS = (
     "plain",

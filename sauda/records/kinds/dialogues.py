@@ -1,0 +1,32 @@
+"""The kinds of artifacts about dialogues in words: the shipped ones, and the reading of acts."""
+
+from sauda.records.kinds.types import Check, File, Kind
+from sauda.records.schemas.dialogues import Acts, Dialogues
+
+DIALOGUES: tuple[Kind, ...] = (
+    Kind(
+        "dialogues/1",
+        Dialogues,
+        (File("dialogues.json", "dialogues", tab=""),),
+        Check(
+            "replayed",
+            "every game and every line of it",
+            lambda config, data: len(data.rows),
+            "dialogues",
+            "sauda.train.data.dialogues.generated:recomputed",
+        ),
+    ),
+    Kind(
+        "acts/1",
+        Acts,
+        (File("acts.json", "acts --data FILE", tab=""),),
+        Check(
+            "sealed",
+            "every count; figures recomputed from them. The dialogues are not ours to ship: "
+            "`acts --data FILE --check` reads them again where they are",
+            lambda config, data: sum(part.n for part in data.parts),
+            "turns with words",
+            "sauda.evaluation.language.acts:again",
+        ),
+    ),
+)

@@ -1,0 +1,93 @@
+"""Dialogues in the columns of CraigslistBargains (He et al. 2018): a buyer and a seller."""
+
+import json
+from typing import Any
+
+from sauda.language.acts.prices import written
+from sauda.language.acts.types import EVENTS, INTENTS, Act, Dialogue, Turn
+from sauda.records.schemas.dialogues import DialogueRow
+from sauda.train.data.dialogues.reading import MalformedRow, validated
+
+AGENTS = ("buyer", "seller")
+NAMES = {"inquiry": "inquire"}  # acts that the corpus names differently
+
+
+def decoded(line: str) -> Any:
+    """A line of JSON as columns; MalformedRow where it is none."""
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise MalformedRow("not JSON", f"character {error.pos + 1}, {error.msg}") from None
+
+
+def dialogue_of(columns: Any, name: str, currency: str) -> Dialogue:
+    """The dialogue in `columns`, called `name`; MalformedRow where they hold none."""
+    row = validated(DialogueRow, columns)
+    agents = tuple(row.agent_info.Role)
+    if sorted(agents) != sorted(AGENTS):
+        raise MalformedRow("not a buyer and a seller", f"the roles are {', '.join(agents)}")
+    for number, speaker in enumerate(row.agent_turn, 1):
+        if speaker not in (0, 1):
+            raise MalformedRow("a third speaker", f"event {number} is by speaker {speaker}")
+    acts = row.dialogue_acts
+    lengths = {len(row.agent_turn), len(row.utterance), len(acts.intent), len(acts.price)}
+    if len(lengths) > 1:
+        raise MalformedRow("columns of different lengths", f"{sorted(lengths)} events")
+    posting = row.items
+    if not (posting.Price and posting.Title and posting.Description and posting.Category):
+        raise MalformedRow("no posting", "the columns of items are empty")
+    list_price = posting.Price[0]
+    if not list_price > 0:
+        raise MalformedRow("no list price", f"it is {list_price:g}")
+    title = " ".join(posting.Title[0].split())
+    return Dialogue(
+        id=name,
+        group=f"{title.casefold()} {list_price:g}",
+        scenario="\n".join(
+            (
+                f"item: {title}",
+                f"category: {posting.Category[0]}",
+                f"list price: {written(list_price, currency)}",
+            )
+        ),
+        values={agent: _values(row, index) for index, agent in enumerate(agents)},
+        turns=tuple(
+            Turn(agents[speaker], " ".join(text.split()), _act(intent, price, text))
+            for speaker, text, intent, price in zip(
+                row.agent_turn, row.utterance, acts.intent, acts.price, strict=True
+            )
+        ),
+        currency=currency,
+        list_price=float(list_price),
+        notes="\n".join(posting.Title + posting.Description),
+    )
+
+
+def _values(row: DialogueRow, index: int) -> dict[str, float]:
+    """One agent's private prices: its target and its limit, as far as the row has them."""
+    targets, limits = row.agent_info.Target, row.agent_info.Bottomline
+    if len(targets) != len(AGENTS) or len(limits) != len(AGENTS):
+        raise MalformedRow("not a buyer and a seller", "private values of another number of agents")
+    target, limit, values = targets[index], limits[index], {}
+    if target is not None:
+        values["target"] = float(target)
+    if limit not in (None, "None"):
+        try:
+            values["limit"] = float(limit)
+        except ValueError:
+            raise MalformedRow("wrong type", f"the limit {limit!r} is no number") from None
+    if not values or not all(0 < value < float("inf") for value in values.values()):
+        raise MalformedRow("no private value", f"{row.agent_info.Role[index]}: {values}")
+    return values
+
+
+def _act(intent: str | None, price: float | None, text: str) -> Act | None:
+    """The annotated act; None where there is no annotation."""
+    if not intent:
+        return None
+    intent = NAMES.get(intent, intent)
+    if intent not in INTENTS:
+        raise MalformedRow("unknown act", repr(intent))
+    if not text.strip() and intent not in EVENTS:
+        raise MalformedRow("an act without words", f"{intent} is no button")
+    return Act(intent, None if price is None or price < 0 else float(price))

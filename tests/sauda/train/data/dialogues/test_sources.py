@@ -1,0 +1,213 @@
+"""Loading dialogues: what is used, and what is left out with its file, line and reason."""
+
+import json
+from pathlib import Path
+
+import pytest
+from datasets import Dataset
+from datasets.exceptions import DatasetNotFoundError
+from huggingface_hub.utils import httpx
+
+from sauda.language.acts.types import Act
+from sauda.train.data.dialogues.sources import from_file, from_hub, shipped
+from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
+
+THREE = [(0, "Hi", "intro", -1), (1, "Hello", "unknown", -1), (2, "Me too", "unknown", -1)]
+CB, DOND = "craigslist_bargains", "deal_or_no_deal"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "dialogues.json"
+
+
+def reports(name: str, file: Path) -> list[str]:
+    """What is said of each row that is left out, without its file."""
+    return [str(row).removeprefix(f"{file.name}:") for row in from_file(name, file).left_out]
+
+
+def test_a_row_is_a_dialogue_of_a_buyer_and_a_seller(file):
+    file.write_text(lines(craigslist_row()))
+    (dialogue,) = from_file(CB, file).dialogues
+    assert dialogue.id == "craigslist_bargains/dialogues.json/1"
+    assert dialogue.values == {"buyer": {"target": 350.0}, "seller": {"target": 500.0}}
+    assert dialogue.scenario == "item: Brass lamp\ncategory: furniture\nlist price: $500"
+    assert [turn.agent for turn in dialogue.turns[:2]] == ["buyer", "seller"]
+    assert dialogue.turns[-2].act == Act("offer", 400)
+    assert dialogue.annotated
+
+
+@pytest.mark.parametrize(
+    ("row", "report"),
+    [
+        (craigslist_row(THREE), "a third speaker: event 3 is by speaker 2"),
+        (
+            craigslist_row(agent_info={
+                "Role": ["buyer", "seller", "broker"],
+                "Target": [1.0, 2.0, 3.0],
+                "Bottomline": ["None"] * 3,
+            }),
+            "not a buyer and a seller: the roles are buyer, seller, broker",
+        ),
+        (craigslist_row(agent_turn=[0, 1]), "columns of different lengths: [2, 7] events"),
+        (craigslist_row(agent_turn="0101010"), "wrong type: agent_turn: "),
+        (craigslist_row(utterance=[None] * 7), "wrong type: utterance.0: "),
+        (craigslist_row(mood="calm"), "unknown column: mood: "),
+        (craigslist_row(target=-3.0), "no private value: buyer: {'target': -3.0}"),
+        (craigslist_row([(0, "Hi", "bribe", -1)] * 2), "unknown act: 'bribe'"),
+        (craigslist_row([(0, "", "inform", -1)] * 2), "an act without words: inform is no button"),
+        ({k: v for k, v in craigslist_row().items() if k != "items"}, "missing column: items: "),
+        ([1, 2], "wrong type: the row: "),
+    ],
+)  # fmt: skip
+def test_a_malformed_row_is_named_and_never_used(row, report, file):
+    file.write_text(lines(craigslist_row(), row))
+    loaded = from_file(CB, file)
+    assert [dialogue.id[-1] for dialogue in loaded.dialogues] == ["1"]
+    (left_out,) = loaded.left_out
+    assert str(left_out).startswith(f"dialogues.json:2: {report}")
+    assert left_out.is_malformed
+    assert loaded.counts() == {"used": 1, report.partition(":")[0]: 1}
+
+
+def test_lines_that_are_no_json_or_no_utf8_or_empty_are_named(file):
+    good = lines(craigslist_row()).encode()
+    latin = lines(craigslist_row(title="Café lamp")).encode().replace(b"\\u00e9", b"\xe9")
+    file.write_bytes(good + b"{'agent_info'\n" + latin + b"\n" + good[:40])
+    assert reports(CB, file) == [
+        "2: not JSON: character 2, Expecting property name enclosed in double quotes",
+        f"3: not UTF-8: byte {1 + latin.index(0xE9)} of the line is 0xe9",
+        "4: empty line",
+        "5: not JSON: character 35, Unterminated string starting at",
+    ]
+
+
+def test_a_file_in_another_encoding_gives_no_dialogue(file):
+    file.write_text(lines(craigslist_row()), encoding="utf-16")
+    assert from_file(CB, file).dialogues == ()
+    assert "not UTF-8" in reports(CB, file)[0]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n"])
+@pytest.mark.parametrize("name", [CB, DOND])
+def test_an_empty_file_is_said_to_be_empty(name, content, file):
+    file.write_bytes(content)
+    assert reports(name, file) == ["1: empty file"]
+
+
+def test_a_byte_order_mark_is_no_fault(file):
+    file.write_text(lines(craigslist_row()), encoding="utf-8-sig")
+    assert len(from_file(CB, file).dialogues) == 1
+
+
+def test_filters_count_what_they_leave_out(file):
+    silent = craigslist_row([LAMP[0], *LAMP[-2:]])
+    file.write_text(lines(craigslist_row(), silent, craigslist_row(), craigslist_row(title="Desk")))
+    loaded = from_file(CB, file)
+    assert loaded.counts() == {"used": 2, "fewer than 2 turns with words": 1, "duplicate": 1}
+    assert str(loaded.left_out[1]) == "dialogues.json:3: the dialogue of line 1 again"
+    assert not any(row.is_malformed for row in loaded.left_out)
+
+
+def test_a_missing_file_and_an_unknown_data_set_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"cannot read .*none\.json: No such file"):
+        from_file(CB, tmp_path / "none.json")
+    with pytest.raises(ValueError, match="no data set 'ebay'; data sets are craigslist_bargains"):
+        from_file("ebay", tmp_path)
+
+
+def test_a_dialogue_of_a_division_is_held_once(file):
+    file.write_text(f"{DIVISION}\n{MIRROR}\n")
+    loaded = from_file(DOND, file)
+    (dialogue,) = loaded.dialogues
+    assert loaded.counts() == {"used": 1, "duplicate": 1}
+    assert [turn.agent for turn in dialogue.turns] == ["opener", "responder", "opener", "responder"]
+    assert dialogue.values["opener"] == {"book": 4, "hat": 1, "ball": 1}
+    assert dialogue.values["responder"] == {"book": 0, "hat": 5, "ball": 0}
+    assert dialogue.turns[-1].text == ""  # the selection is an event
+    assert dialogue.list_price is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "report"),
+    [
+        ("THEM: then", "HIM: then", "a third speaker: turn 2 is by 'HIM'"),
+        ("THEM: then", "then", "a turn without a speaker: turn 2 is 'then the hats are mine'"),
+        ("<input> 1 4 2 1 4 1 <", "<input> 1 4 2 1 4 <", "wrong type: expected six counts"),
+        ("<input> 1 4 2 1 4 1 <", "<input> 1 4 2 9 4 1 <", "values do not add up: all items are"),
+        ("<partner_input> 1 0 2 5 4 0", "<partner_input> 2 5 2 0 4 0", "two players see other"),
+        ("<output>", "<out>", "missing column: a line has <input>, <dialogue>"),
+    ],
+)
+def test_a_malformed_division_is_named_and_never_used(old, new, report, file):
+    file.write_text(DIVISION.replace(old, new) + "\n")
+    assert from_file(DOND, file).dialogues == ()
+    assert reports(DOND, file)[0].startswith(f"1: {report}")
+
+
+class Hub:
+    """Stands at the boundary: `datasets.load_dataset` with rows of its own."""
+
+    def __init__(self, answer) -> None:
+        self.answer, self.asked = answer, None
+
+    def __call__(self, *arguments, **options):
+        self.asked = (arguments, options)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return Dataset.from_list(self.answer)
+
+
+def test_the_hub_gives_the_same_dialogues_as_a_file(monkeypatch, file):
+    hub = Hub([craigslist_row(), craigslist_row(title="Desk")])
+    monkeypatch.setattr("datasets.load_dataset", hub)
+    loaded = from_hub(CB, "validation")
+    place = "hf://datasets/stanfordnlp/craigslist_bargains@refs/convert/parquet/default/validation"
+    assert hub.asked == (
+        ("parquet",),
+        {"data_files": {"validation": f"{place}/*.parquet"}, "split": "validation"},
+    )
+    file.write_text(lines(*hub.answer))
+    assert [d.turns for d in loaded.dialogues] == [d.turns for d in from_file(CB, file).dialogues]
+    assert loaded.dialogues[1].id == "craigslist_bargains/validation/2"
+
+
+def test_the_hub_gives_divisions_too(monkeypatch):
+    side = {"count": [1, 2, 4], "value": [4, 1, 1]}
+    row = {
+        "input": side,
+        "partner_input": {"count": [1, 2, 4], "value": [0, 5, 0]},
+        "dialogue": "YOU: the book is mine <eos> THEM: then the hats are mine",
+        "output": "item0=1",
+    }
+    monkeypatch.setattr("datasets.load_dataset", Hub([row, {**row, "dialogue": "HIM: hello"}]))
+    loaded = from_hub(DOND, "test")
+    assert len(loaded.dialogues) == 1
+    assert str(loaded.left_out[0]) == "test:2: a third speaker: turn 1 is by 'HIM'"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ConnectionError("offline"), httpx.ConnectError("offline"), DatasetNotFoundError("gone")],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_hub_that_does_not_answer_is_one_sentence(error, monkeypatch):
+    monkeypatch.setattr("datasets.load_dataset", Hub(error))
+    with pytest.raises(ValueError, match=r"the Hub does not give .*; save its file and name it"):
+        from_hub(CB, "validation")
+
+
+def test_the_shipped_dialogues_are_all_used():
+    loaded = shipped()
+    assert len(loaded.dialogues) >= 200
+    assert loaded.left_out == ()
+    assert all(dialogue.annotated for dialogue in loaded.dialogues)
+
+
+def test_the_columns_of_the_shipped_dialogues_are_those_of_the_corpus(file):
+    from sauda.records.store import load
+
+    rows = [row.as_json() for row in load("dialogues.json").data.rows[:5]]
+    assert rows[0].keys() == craigslist_row().keys()
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert len(from_file(CB, file).dialogues) == 5
