@@ -8,7 +8,7 @@ from sauda.records.kinds.amounts import (
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.market import Belief, Market, Oracle
-from sauda.records.schemas.pilot import PilotRun, Robustness
+from sauda.records.schemas.market.pilot import PilotRun, Robustness
 
 MARKET: tuple[Kind, ...] = (
     Kind(
