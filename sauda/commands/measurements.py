@@ -21,6 +21,12 @@ def add(commands: Any) -> None:
     about = "the pilot and other buyers with prices that err by 0, 3 and 5 % of the limit"
     parser = add_command(commands, "robustness", robustness, about)
     parser.add_argument("--workers", type=int, default=2, help="processes that play")
+    about = "every buyer against every seller: the matrix, ranks, and who exploits whom"
+    parser = add_command(commands, "tournament", tournament, about)
+    parser.add_argument("--buyers", nargs="+", help="by name; with others nothing is saved")
+    parser.add_argument("--sellers", nargs="+", help="by name, or MODEL:PERSONA; likewise")
+    parser.add_argument("--scenarios", type=int, help="hold-out games a pair; likewise")
+    parser.add_argument("--workers", type=int, default=2, help="processes that play")
     about = "labs pitch before the rule judge: an adapting advocate against a control"
     parser = add_command(commands, "pitching", pitching, about)
     parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
@@ -115,6 +121,33 @@ def robustness(options: argparse.Namespace) -> int:
         print(
             f"{row['task']:14} error {row['error']:.0f} %  {row['policy']:9} n {row['n']:4}  "
             f"grade {interval(row['grade'])}{gap}"
+        )
+    return 0
+
+
+def tournament(options: argparse.Namespace) -> int:
+    """Play the tournament, print ranks and exploitability, and save the default one."""
+    from sauda.evaluation.market.tournament.report import Config
+    from sauda.evaluation.market.tournament.report import tournament as run
+
+    chosen = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name in ("buyers", "sellers", "scenarios")
+        if (value := getattr(options, name)) is not None
+    }
+    config = Config(**chosen)
+    data = run(config, options.workers)
+    if not chosen:
+        save_measured("tournament.json", asdict(config), data)
+    for row in data["ranks"]:
+        print(
+            f"{row['seat']:6} {row['rank']:3}  {row['player']:16} strength "
+            f"{interval(row['strength'])}  share {interval(row['share'])}"
+        )
+    for row in data["exploitability"]:
+        print(
+            f"{row['seat']:6} {row['player']:16} most is taken by {row['by']:16} n {row['n']}  "
+            f"{interval(row['taken'])}, {interval(row['more'])} more than usual"
         )
     return 0
 

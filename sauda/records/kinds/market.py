@@ -5,10 +5,14 @@ from sauda.records.kinds.amounts import (
     episodes_in_rows,
     market_games,
     oracle_games,
+    tournament_games,
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.market import Belief, Market, Oracle
 from sauda.records.schemas.market.pilot import PilotRun, Robustness
+from sauda.records.schemas.market.tournament import Tournament
+
+PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
 
 MARKET: tuple[Kind, ...] = (
     Kind(
@@ -64,5 +68,19 @@ MARKET: tuple[Kind, ...] = (
         Robustness,
         (File("robustness.json", "robustness", "Results"),),
         Check("replayed", "every game", episodes_in_rows, "games", f"{RECOMPUTE}:robust_rows"),
+    ),
+    Kind(
+        "tournament/1",
+        Tournament,
+        (File("tournament.json", "tournament", "Artifacts & API"),),
+        Check(
+            "replayed in part",
+            "scripts replayed by the scalar rules; model rows recomputed from sealed columns; the "
+            "first games of each model by --models tournament",
+            tournament_games,
+            "games",
+            f"{RECOMPUTE}:tournament_games",
+        ),
+        model_hashes=PROMPT_HASHES,
     ),
 )

@@ -1,4 +1,6 @@
-"""The open market: `measures.py` its optimum, its sellers and beliefs, `pilot.py` the pilot."""
+"""The open market: `measures.py` its optimum, its sellers and beliefs about them, `pilot.py` the
+pilot, `tournament.py` who wins against whom.
+"""
 
 from sauda.records.schemas.market.measures import Belief as Belief
 from sauda.records.schemas.market.measures import CalibrationRow as CalibrationRow
