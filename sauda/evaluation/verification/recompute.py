@@ -134,6 +134,13 @@ def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[st
     return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
 
 
+def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every profile of a script computed again."""
+    from sauda.evaluation.market.profile import report
+
+    return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
+
+
 def published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Published figures cannot be recomputed; each must still equal the sealed one."""
     seals = artifact.made.get("digests", {})

@@ -5,12 +5,13 @@ from sauda.records.kinds.amounts import (
     episodes_in_rows,
     market_games,
     oracle_games,
+    profile_games,
     tournament_games,
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.market import Belief, Market, Oracle
 from sauda.records.schemas.market.pilot import PilotRun, Robustness
-from sauda.records.schemas.market.tournament import Tournament
+from sauda.records.schemas.market.tournament import Profiles, Tournament
 
 PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
 
@@ -80,6 +81,19 @@ MARKET: tuple[Kind, ...] = (
             tournament_games,
             "games",
             f"{RECOMPUTE}:tournament_games",
+        ),
+        model_hashes=PROMPT_HASHES,
+    ),
+    Kind(
+        "profiles/1",
+        Profiles,
+        (File("profiles.json", "profile", "Artifacts & API"),),
+        Check(
+            "replayed in part",
+            "every profile of a script computed again; those of language models are sealed",
+            profile_games,
+            "games",
+            f"{RECOMPUTE}:profile_rows",
         ),
         model_hashes=PROMPT_HASHES,
     ),

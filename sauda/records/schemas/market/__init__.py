@@ -1,5 +1,5 @@
 """The open market: `measures.py` its optimum, its sellers and beliefs about them, `pilot.py` the
-pilot, `tournament.py` who wins against whom.
+pilot, `tournament.py` who wins against whom and why.
 """
 
 from sauda.records.schemas.market.measures import Belief as Belief

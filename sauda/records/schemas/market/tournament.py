@@ -1,4 +1,4 @@
-"""The tournament of buyers and sellers."""
+"""The tournament of buyers and sellers, and the profile of each buyer."""
 
 from typing import Literal
 
@@ -119,4 +119,73 @@ class Tournament(Record):
     exploitability: list[Exploited] = Field(description="one entry a player and seat")
     variance: VarianceParts = Field(description="what the matrix depends on")
     games: dict[str, dict[str, PairColumns]] = Field(description="columns by buyer and seller")
+    models: dict[str, ModelSource] = Field(description="language models, by name")
+
+
+class PhaseRegret(Record):
+    """What a player's moves give away in one phase of a game."""
+
+    phase: Literal["opening", "middle", "closing", "walking"] = Field(
+        description="first move; neither; deal due or two moves left; walking away is best"
+    )
+    n: int = Field(description="positions")
+    regret: Interval = Field(description="mean grade given away in a position of the phase")
+    part: FiniteFloat = Field(description="part of the mean regret over all positions")
+
+
+class CueUse(Record):
+    """Grades against the same sellers with other signals, on the same seeds."""
+
+    n: int = Field(description="seeds")
+    candid: Interval = Field(description="sellers whose signals are true")
+    neutral: Interval = Field(description="sellers without signals")
+    misleading: Interval = Field(description="sellers whose signals are false")
+    gained: Interval = Field(description="candid less neutral, paired by seed")
+    misled: Interval = Field(description="misleading less neutral, paired by seed")
+
+
+class BeliefScore(Record):
+    """Ranges that are to hold the seller's limit with 80 % chance, as shares of the list price."""
+
+    n: int = Field(description="positions")
+    answered: int = Field(description="of those, positions with an answer that is a range")
+    coverage: Interval = Field(description="share of ranges that hold the limit")
+    width: Interval = Field(description="mean width")
+    score: Interval = Field(description="mean interval score; lower is better")
+
+
+class Compliance(Record):
+    """What a player breaks: the rules, its own last word, its limit."""
+
+    games: int = Field(description="games")
+    moves: int = Field(description="moves in them")
+    invalid: int = Field(description="moves that the rules refuse; each forfeits its game")
+    broken: int = Field(description="moves above a price that the player called its last")
+    losses: int = Field(description="bids and acceptances above its own limit")
+    clean: Interval = Field(description="share of games without any of these")
+
+
+class ProfileRow(Record):
+    """One buyer."""
+
+    player: str = Field(description="name of the player")
+    n: int = Field(description="hold-out games about listings that no training game has")
+    grade: Interval = Field(description="mean grade")
+    of_oracle: Interval | None = Field(
+        description="mean grade as a share of the informed value; null where that is 0"
+    )
+    phases: list[PhaseRegret] = Field(description="regret on fixed positions, by phase")
+    cues: CueUse = Field(description="use of the seller's signals")
+    belief: BeliefScore | None = Field(description="null for a script without a belief")
+    compliance: Compliance = Field(description="faults in its games")
+
+
+class Profiles(Record):
+    """Why each buyer wins or loses: surplus, regret by phase, cues, belief, compliance."""
+
+    task: str = Field(description="name of the task")
+    judge: str = Field(description="the policy by whose values moves are judged")
+    informed: Interval = Field(description="mean value of the best response to the known seller")
+    prior: BeliefScore = Field(description="a player that knows only how limits are drawn")
+    rows: list[ProfileRow] = Field(description="one entry a player")
     models: dict[str, ModelSource] = Field(description="language models, by name")
