@@ -41,12 +41,12 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     mean = float(values.mean())
     if np.ptp(values) == 0:
         return mean, mean, mean
-    low, high = np.percentile(_resamples(values.size) @ values / values.size, TAILS)
+    low, high = np.percentile(resamples(values.size) @ values / values.size, TAILS)
     return mean, float(low), float(high)
 
 
-@lru_cache(maxsize=1)
-def _resamples(n: int) -> np.ndarray:
+@lru_cache(maxsize=2)
+def resamples(n: int) -> np.ndarray:
     """How often each of `n` values is drawn in each resample, shape (RESAMPLES, n).
 
     Kept, because drawing them takes most of the time of a table and depends on `n` alone.
@@ -82,7 +82,7 @@ def share_of_gap(
         )
     start = np.asarray(start, float)
     closed, gap = np.asarray(values, float) - start, np.asarray(goal, float) - start
-    weights = _resamples(len(start))
+    weights = resamples(len(start))
     gaps = weights @ gap
     if np.ptp(np.sign([*gaps, gap.sum()])) or not gap.sum():
         return None

@@ -8,7 +8,7 @@ from panels.ui.look import QUIET, heading, line_style, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
-from sauda.records.schemas.pilot import PilotEvaluation
+from sauda.records.schemas.market.pilot import PilotEvaluation
 from sauda.records.store import Artifact
 
 ROLES = {0.0: "buyer", 3.0: "seller"}  # the line of each price error, percent of the limit

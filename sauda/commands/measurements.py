@@ -1,12 +1,14 @@
 """Commands that measure one property of the games, the policies or the models, as an artifact."""
 
 import argparse
+import os
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, interval, save_measured
 from sauda.llm.backends.weights import CACHE
-from sauda.records.store import sha256
+from sauda.records.store import dumps, sha256, write
 
 
 def add(commands: Any) -> None:
@@ -21,6 +23,21 @@ def add(commands: Any) -> None:
     about = "the pilot and other buyers with prices that err by 0, 3 and 5 % of the limit"
     parser = add_command(commands, "robustness", robustness, about)
     parser.add_argument("--workers", type=int, default=2, help="processes that play")
+    about = "every buyer against every seller: the matrix, ranks, and who exploits whom"
+    parser = add_command(commands, "tournament", tournament, about)
+    parser.add_argument("--buyers", nargs="+", help="by name; with others nothing is saved")
+    parser.add_argument("--sellers", nargs="+", help="by name, or MODEL:PERSONA; likewise")
+    parser.add_argument("--scenarios", type=int, help="hold-out games a pair; likewise")
+    parser.add_argument("--workers", type=int, default=2, help="processes that play")
+    about = "why buyers win or lose: surplus, regret by phase, cues, belief, compliance"
+    parser = add_command(commands, "profile", profile, about)
+    parser.add_argument("players", nargs="*", help="by name; the artifact's, saved, if none")
+    parser.add_argument("--endpoint", metavar="URL", help="a server with OpenAI's chat protocol")
+    parser.add_argument("--model", metavar="NAME", help="the model to ask for there")
+    parser.add_argument("--games", type=int, help="hold-out games, 120 by default")
+    parser.add_argument("--states", type=int, help="fixed positions, 400 by default")
+    parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
+    parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
     about = "labs pitch before the rule judge: an adapting advocate against a control"
     parser = add_command(commands, "pitching", pitching, about)
     parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
@@ -117,6 +134,101 @@ def robustness(options: argparse.Namespace) -> int:
             f"grade {interval(row['grade'])}{gap}"
         )
     return 0
+
+
+def tournament(options: argparse.Namespace) -> int:
+    """Play the tournament, print ranks and exploitability, and save the default one."""
+    from sauda.evaluation.market.tournament.report import Config
+    from sauda.evaluation.market.tournament.report import tournament as run
+
+    chosen = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name in ("buyers", "sellers", "scenarios")
+        if (value := getattr(options, name)) is not None
+    }
+    config = Config(**chosen)
+    data = run(config, options.workers)
+    if not chosen:
+        save_measured("tournament.json", asdict(config), data)
+    for row in data["ranks"]:
+        print(
+            f"{row['seat']:6} {row['rank']:3}  {row['player']:16} strength "
+            f"{interval(row['strength'])}  share {interval(row['share'])}"
+        )
+    for row in data["exploitability"]:
+        print(
+            f"{row['seat']:6} {row['player']:16} most is taken by {row['by']:16} n {row['n']}  "
+            f"{interval(row['taken'])}, {interval(row['more'])} more than usual"
+        )
+    return 0
+
+
+def profile(options: argparse.Namespace) -> int:
+    """Profile the players of the artifact and save it, or those named and print them."""
+    from sauda.evaluation.market.profile.report import Config, profiles
+    from sauda.llm.types import ReplyError
+
+    if bool(options.endpoint) != bool(options.model):
+        raise ValueError("an endpoint needs both --endpoint URL and --model NAME")
+    others = [_behind(options.endpoint, options.model)] if options.endpoint else []
+    own = not (options.players or others) and options.games is options.states is None
+    if own and options.out:
+        raise ValueError("--out is for the profiles of named players; the others are an artifact")
+    config = Config() if own else _profiled(options)
+    try:
+        data = profiles(config, options.workers, others)
+    except ReplyError as error:
+        raise ValueError(
+            f"{error}; its replies so far are kept, run this again to resume"
+        ) from error
+    if own:
+        save_measured("profiles.json", asdict(config), data)
+    if options.out:
+        write(Path(options.out), dumps({"config": asdict(config), "data": data}) + "\n")
+        print(f"wrote {options.out}")
+    for row in data["rows"]:
+        _print_profile(row)
+    return 0
+
+
+def _profiled(options: argparse.Namespace) -> Any:
+    """The settings for named players, on fewer games or positions where that was asked for."""
+    from sauda.evaluation.market.profile.report import Config
+
+    usual = Config()
+    games = usual.games if options.games is None else options.games
+    states = usual.states if options.states is None else options.states
+    players = tuple(options.players) if options.players or options.endpoint else usual.players
+    return Config(players, games, min(usual.cues, games), states)
+
+
+def _behind(url: str, model: str) -> Any:
+    """The model behind an endpoint as a player; the token is SAUDA_ENDPOINT_TOKEN."""
+    from sauda.evaluation.market.profile.endpoint import behind
+    from sauda.llm.backends.remote import Endpoint
+
+    endpoint = Endpoint(url, model, os.environ.get("SAUDA_ENDPOINT_TOKEN"))
+    return behind(endpoint, model, CACHE / "profiles")
+
+
+def _print_profile(row: dict[str, Any]) -> None:
+    """One player's profile as a few lines."""
+    cues, broken, belief_of = row["cues"], row["compliance"], row["belief"]
+    print(f"{row['player']}  n {row['n']}  grade {interval(row['grade'])}")
+    if row["of_oracle"]:
+        print(f"  share of the oracle's surplus {interval(row['of_oracle'])}")
+    for one in row["phases"]:
+        print(f"  regret in the {one['phase']:8} n {one['n']:3} {interval(one['regret'])}")
+    print(f"  candid signals add {interval(cues['gained'])}, misleading {interval(cues['misled'])}")
+    if belief_of:
+        print(
+            f"  belief: {belief_of['answered']} answers of {belief_of['n']}, score "
+            f"{interval(belief_of['score'])}, holds the limit {interval(belief_of['coverage'])}"
+        )
+    print(
+        f"  faults in {broken['moves']:,} moves: {broken['invalid']} invalid, {broken['broken']} "
+        f"past its last word, {broken['losses']} at a loss"
+    )
 
 
 def pitching(options: argparse.Namespace) -> int:

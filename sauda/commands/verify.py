@@ -22,7 +22,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--models", nargs="*", metavar="TASK",
         help="instead, the model comparison's first games of each training stage, by its adapter; "
-        "a minute a stage and task, bazaar/open if none is named; also arena/market_round",
+        "a minute a stage and task, bazaar/open if none is named; also arena/market_round, and "
+        "tournament for the pairs with a model there",
     )  # fmt: skip
     about = "seal artifacts that have no seal, as they were committed"
     parser = add_command(commands, "seal", seal, about)

@@ -183,7 +183,11 @@ def gap_closed(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
 
 def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
     """The weights that each policy used, and the hashes of prompt and parser."""
-    names = {player_spec(p).weights for p in policies if is_model(p)} - {""}
+    return model_sources({player_spec(p).weights for p in policies if is_model(p)} - {""}, game)
+
+
+def model_sources(names: Iterable[str], game: Game) -> dict[str, Any]:
+    """What an artifact records of each of the models called `names`: a ModelSource."""
     models = {name: loaded(name) for name in sorted(names)}
     return {
         name: {

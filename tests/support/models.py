@@ -1,7 +1,8 @@
 """Language models of a few lines, for the tests of what stands around a model."""
 
+import json
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from env import arena
 from sauda.games.arena.prompt import completion
@@ -38,3 +39,19 @@ def tiny_network(weights: Weights) -> tuple[Any, Any]:
         num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
     )  # fmt: skip
     return LlamaForCausalLM(config).eval(), tokenizer
+
+
+class Haggler:
+    """Bids 50, then 75 percent of its limit, then accepts; sells at 150, 120, then accepts."""
+
+    PRICES: ClassVar = {"buy": (50, 75), "sell": (150, 120)}
+
+    def __call__(self, messages, seed, schema=None):
+        seat = "sell" if "haggle to sell" in messages[0]["content"] else "buy"
+        made = sum(message["role"] == "assistant" for message in messages)
+        prices = self.PRICES[seat]
+        move = {"offer": prices[made]} if made < len(prices) else {"accept": True}
+        return Reply(json.dumps(move), "haggler", 5, "stop")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]

@@ -57,12 +57,13 @@ ABSENT: Mapping[str, float] = {
 # The games of seeds
 
 
-def games_of(name: str, seeds: Sequence[int]) -> Games:
+def games_of(name: str, seeds: Sequence[int], task: Task | None = None) -> Games:
     """The games that `rollout` plays at `seeds`, one or more, of the task called `name`.
 
-    Raises ValueError if the task has no batches.
+    `task` replaces the registered one where its draws differ, as with another type of seller; its
+    seller must be the family's own. Raises ValueError if the task called `name` has no batches.
     """
-    task = _covered(name)
+    task = task or _covered(name)
     states = [begin(task, seed).state for seed in seeds]
     in_turn = zip(*(state.private["nature"] for state in states), strict=True)
     deals = tuple(_stacked_deals(name, instances) for instances in in_turn)

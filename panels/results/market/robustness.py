@@ -6,7 +6,7 @@ from markupsafe import Markup
 from panels.ui.look import heading, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from sauda.records.schemas.pilot import RobustRow
+from sauda.records.schemas.market.pilot import RobustRow
 from sauda.records.store import Artifact
 
 MIDDLE = 3.0  # the error at which differences are shown, percent of the limit

@@ -23,6 +23,7 @@ from sauda.commands.readme.headline import headline
 from sauda.commands.readme.load import load_sentence, load_tables
 from sauda.commands.readme.results import results
 from sauda.commands.readme.tables import markdown
+from sauda.commands.readme.tournament import prior_score, profiles, tournament
 from sauda.records.kinds.fields import every_kind
 from sauda.records.provenance import REPOSITORY
 from sauda.records.store import ROOT, write
@@ -41,6 +42,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "checks": checks,
     "differences": lambda: markdown(*differences()),
     "published_speeds": lambda: markdown(*published()),
+    "tournament": tournament,
+    "profiles": profiles,
+    "prior_score": prior_score,
     "load": load_tables,
     "load_sentence": load_sentence,
     "listing": lambda: markdown(*listing()),

@@ -107,7 +107,11 @@ class Judged:
 
     def figures(self, policy: Policy | str) -> dict[str, Any]:
         """`figures_of` the moves of a policy, or of the one of that name."""
-        return self.figures_of([self._move(policy, state) for state in self.states])
+        return self.figures_of(self.moves(policy))
+
+    def moves(self, policy: Policy | str) -> list[Action | None]:
+        """The moves of a policy, or of the one of that name; None where it gives no legal one."""
+        return [self._move(policy, state) for state in self.states]
 
     def figures_of(self, moves: Sequence[Action | None]) -> dict[str, Any]:
         """The regret of moves, one in each position, None for a reply without a move.
@@ -116,12 +120,7 @@ class Judged:
         missed walks and in other moves; the error of prices from turn `late` on, percent of the
         limit, None without any; how many moves were none.
         """
-        regret = np.array(
-            [
-                values.regret(WalkAway() if move is None else move)
-                for move, values in zip(moves, self.values, strict=True)
-            ]
-        )
+        regret = self.regrets(moves)
         parts = {"overbid": 0.0, "underbid": 0.0, "missed_walk": 0.0, "other": 0.0}
         errors = []
         for state, values, move, cost in zip(self.states, self.values, moves, regret, strict=True):
@@ -141,8 +140,21 @@ class Judged:
             "no_move": sum(move is None for move in moves),
         }
 
+    def regrets(self, moves: Sequence[Action | None]) -> np.ndarray:
+        """The regret of moves, one in each position, shape (n,); None counts as leaving."""
+        return np.array(
+            [
+                values.regret(WalkAway() if move is None else move)
+                for move, values in zip(moves, self.values, strict=True)
+            ]
+        )
+
     def of_model(self, player: PlayerSpec) -> dict[str, Any]:
-        """`figures_of` the moves of a language model, its replies in batches of BATCH."""
+        """`figures_of` the moves of a language model."""
+        return self.figures_of(self.moves_of_model(player))
+
+    def moves_of_model(self, player: PlayerSpec) -> list[Action | None]:
+        """The moves of a language model, its replies in batches of BATCH."""
         seat, moves = player.seat(BAZAAR), []
         for start in range(0, len(self.states), BATCH):
             batch = self.states[start : start + BATCH]
@@ -153,7 +165,7 @@ class Judged:
                 in_batches(player.generate),
             )
             moves += [turn.action for turn in turns]
-        return self.figures_of(moves)
+        return moves
 
     def _move(self, policy: Policy | str, state: State) -> Action | None:
         task = get_task(state.task)

@@ -127,6 +127,20 @@ def robust_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, An
     return robustness(RobustnessConfig(**settings(artifact)), workers)
 
 
+def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game between scripts played again, always through the scalar engine."""
+    from sauda.evaluation.market.tournament import report
+
+    return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
+
+
+def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every profile of a script computed again."""
+    from sauda.evaluation.market.profile import report
+
+    return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
+
+
 def published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Published figures cannot be recomputed; each must still equal the sealed one."""
     seals = artifact.made.get("digests", {})

@@ -13,7 +13,8 @@ import numpy as np
 
 from sauda.evaluation import model_comparison
 from sauda.evaluation.comparison_config import FILES
-from sauda.evaluation.verification.recompute import comparison_config
+from sauda.evaluation.market.tournament import report
+from sauda.evaluation.verification.recompute import comparison_config, settings
 from sauda.evaluation.verification.recorded_hashes import recorded_hashes
 from sauda.games import game_of
 from sauda.records.kinds import KINDS, entry
@@ -25,6 +26,8 @@ from sauda.records.store import (
     load,
 )
 from sauda.statistics import paired_difference
+
+TOURNAMENT = "tournament"
 
 
 def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
@@ -68,6 +71,8 @@ class Played:
 def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[Played]:
     """Each trained stage's first games on some tasks, played again by the adapters that are kept.
 
+    The task "tournament" stands for the first games of each pair of the tournament with a model.
+
     On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded in
     another way and a game may part from the recorded one; there the mean grade must not differ
     (paired, 95 % interval). Raises ArtifactError, and ValueError for a task that was not played.
@@ -87,8 +92,13 @@ def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[Played]:
 
 
 def _stages_again(tasks: Sequence[str], root: Path) -> Iterator[model_comparison.Replayed]:
-    """Of each task in the comparison of its game."""
+    """Of each task in the comparison of its game; of the models of the tournament by its name."""
     for task_name in tasks:
+        if task_name == TOURNAMENT:
+            artifact = load(f"{TOURNAMENT}.json", root)
+            settled = report.Config(**settings(artifact))
+            yield from report.models_again(settled, artifact.data.as_json())
+            continue
         artifact = load(FILES[game_of(task_name).name], root)
         recorded = artifact.data.as_json()
         yield from model_comparison.stages_again(comparison_config(artifact), recorded, [task_name])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sauda.records.schemas.market import Belief, Market, Oracle
+from sauda.records.schemas.market.tournament import Profiles, Tournament
 from sauda.records.schemas.training import Selector
 
 Config = Mapping[str, Any]
@@ -36,6 +37,23 @@ def belief_games(config: Config, data: Belief) -> int:
     """Games of the calibration, and of the buyer with and without tells and words."""
     played = sum(row.games for row in data.inputs) + 2 * sum(row.n for row in data.outcomes)
     return config["episodes"] * len(config["tasks"]) + played
+
+
+def tournament_games(config: Config, data: Tournament) -> int:
+    """Games of all pairs without a language model."""
+    models = tuple(data.models)
+    scripts = (
+        cell
+        for cell in data.cells
+        if not (cell.buyer.startswith(models) or cell.seller.startswith(models))
+    )
+    return sum(cell.n for cell in scripts)
+
+
+def profile_games(config: Config, data: Profiles) -> int:
+    """Games of all scripts, those with three kinds of signals included."""
+    models = tuple(data.models)
+    return sum(row.n + 3 * row.cues.n for row in data.rows if not row.player.startswith(models))
 
 
 def selector_episodes(config: Config, data: Selector) -> int:

@@ -5,10 +5,15 @@ from sauda.records.kinds.amounts import (
     episodes_in_rows,
     market_games,
     oracle_games,
+    profile_games,
+    tournament_games,
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.market import Belief, Market, Oracle
-from sauda.records.schemas.pilot import PilotRun, Robustness
+from sauda.records.schemas.market.pilot import PilotRun, Robustness
+from sauda.records.schemas.market.tournament import Profiles, Tournament
+
+PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
 
 MARKET: tuple[Kind, ...] = (
     Kind(
@@ -64,5 +69,32 @@ MARKET: tuple[Kind, ...] = (
         Robustness,
         (File("robustness.json", "robustness", "Results"),),
         Check("replayed", "every game", episodes_in_rows, "games", f"{RECOMPUTE}:robust_rows"),
+    ),
+    Kind(
+        "tournament/1",
+        Tournament,
+        (File("tournament.json", "tournament", "Artifacts & API"),),
+        Check(
+            "replayed in part",
+            "scripts replayed by the scalar rules; model rows recomputed from sealed columns; the "
+            "first games of each model by --models tournament",
+            tournament_games,
+            "games",
+            f"{RECOMPUTE}:tournament_games",
+        ),
+        model_hashes=PROMPT_HASHES,
+    ),
+    Kind(
+        "profiles/1",
+        Profiles,
+        (File("profiles.json", "profile", "Artifacts & API"),),
+        Check(
+            "replayed in part",
+            "every profile of a script computed again; those of language models are sealed",
+            profile_games,
+            "games",
+            f"{RECOMPUTE}:profile_rows",
+        ),
+        model_hashes=PROMPT_HASHES,
     ),
 )

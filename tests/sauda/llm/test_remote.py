@@ -1,72 +1,23 @@
 """Remote backends against real HTTP servers on loopback, faults included."""
 
 import json
-import threading
 import time
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from sauda.llm.backends.remote import Endpoint, FirstOf, Ollama, RetryPolicy, TransientError, probe
 from sauda.llm.models import NullModel
 from sauda.llm.types import ReplyError, ReplyTimeout
+from tests.support.endpoint import openai, server
 
 QUICK = RetryPolicy(attempt_timeout=0.5, total_timeout=3.0, attempts=3, first_pause=0.02)
 CHAT = [{"role": "user", "content": "450?"}]
 MOVE = '{"offer":45}'
 
 
-def openai(text: str) -> dict:
-    choice = {"index": 0, "finish_reason": "stop",
-              "message": {"role": "assistant", "content": text}}  # fmt: skip
-    usage = {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 16}
-    return {"id": "1", "created": 1, "model": "m", "choices": [choice], "usage": usage,
-            "object": "chat.completion", "system_fingerprint": ""}  # fmt: skip
-
-
 def ollama(text: str) -> dict:
     return {"message": {"role": "assistant", "content": text}, "done": True,
             "done_reason": "stop", "eval_count": 7}  # fmt: skip
-
-
-@contextmanager
-def server(*script):
-    """A server whose answers follow `script`, its last line for ever; yields (url, requests).
-
-    A line is a status, a dict to answer with, bytes to send as they are, "hang" or "close".
-    """
-    requests = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            requests.append((self.path, json.loads(body)))
-            line = script[min(len(requests), len(script)) - 1]
-            if line == "hang":
-                time.sleep(1.5)
-            if line in ("hang", "close"):
-                self.close_connection = True
-                return
-            status = line if isinstance(line, int) else 200
-            body = line if isinstance(line, bytes) else json.dumps(line).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    running.daemon_threads = True
-    threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{running.server_port}", requests
-    finally:
-        running.shutdown()
-        running.server_close()
 
 
 KINDS = {

@@ -1,0 +1,247 @@
+"""The tournament's artifact: the games of every pair, and the tables that follow from them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import product, repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from env import SELLER_TYPES
+from sauda.evaluation.batches import in_batches, joined
+from sauda.evaluation.market.tournament.figures import Payoffs, cell
+from sauda.evaluation.market.tournament.games import (
+    ENDS,
+    SEATS,
+    columns,
+    play_models,
+    play_pair,
+    replay_pair,
+)
+from sauda.evaluation.market.tournament.players import (
+    TASK,
+    Pair,
+    buyer_policy,
+    scripts,
+    sides,
+    task_against,
+    weights,
+)
+from sauda.evaluation.market.tournament.ranking import (
+    comparisons,
+    exploitability,
+    ranks,
+    variance,
+)
+from sauda.evaluation.market.tournament.scenarios import Scenarios, scenario_seeds
+from sauda.evaluation.model_comparison import Replayed, model_sources
+from sauda.games.bazaar import BAZAAR
+from sauda.llm.backends.decoding import Decoder
+from sauda.llm.backends.weights import CACHE
+from sauda.llm.models import NULL, loaded
+from sauda.llm.seller.personas import PERSONAS
+from sauda.policies import BUYERS
+from sauda.records.code_hash import code_hash
+from sauda.records.progress import progress
+
+SLOW = "belief"  # takes most of the time, so its pairs begin first
+Games = Mapping[Pair, Mapping[str, Any]]  # columns by pair
+
+
+@dataclass(frozen=True)
+class Config:
+    """Who plays; the defaults are the tournament that we report.
+
+    A language model joins by its name: as a buyer "mini+grpo", as a seller of whole moves the same,
+    as the wording of a persona "mini:firm".
+    """
+
+    buyers: tuple[str, ...] = (*BUYERS, "pilot", SLOW)
+    sellers: tuple[str, ...] = (
+        "boulware", "linear", "conceder", "tit_for_tat", "random",
+        *SELLER_TYPES,
+        *(f"{NULL}:{persona}" for persona in PERSONAS),
+    )  # fmt: skip
+    scenarios: int = 120  # hold-out games a pair, about listings that no training game has
+    batch: int = 40  # games of a language model played together
+
+    def pairs(self) -> list[Pair]:
+        """Every buyer with every seller; ValueError for a name that cannot take its seat."""
+        for names in (self.buyers, self.sellers):
+            if len(set(names)) < max(2, len(names)):
+                raise ValueError("a tournament has at least two buyers and two sellers, once each")
+        for seller in self.sellers:
+            task_against(seller)
+        for buyer in self.buyers:
+            buyer_policy(buyer)
+        return [Pair(*pair) for pair in product(self.buyers, self.sellers)]
+
+    def both(self) -> list[str]:
+        """The players that take both seats."""
+        return [name for name in self.buyers if name in self.sellers]
+
+
+def tournament(config: Config, workers: int = 2, folder: Path | None = None) -> dict[str, Any]:
+    """The data of the artifact. Batches of language models are kept in `folder`."""
+    seeds, pairs = scenario_seeds(config.scenarios), config.pairs()
+    games = scripted(pairs, seeds, workers)
+    played = _with_models(pairs)
+    for pair in progress(played, len(played), "playing models", "pair") if played else ():
+        games[pair] = _kept(pair, seeds, config.batch, folder or CACHE / "tournament")
+    models = model_sources({name for pair in pairs for name in weights(pair)}, BAZAAR)
+    return summarised(config, games, Scenarios.of(seeds)) | {"models": models}
+
+
+def scripted(
+    pairs: Sequence[Pair], seeds: tuple[int, ...], workers: int, play: Any = play_pair
+) -> dict[Pair, dict[str, Any]]:
+    """The columns of the pairs without a language model, the slow ones first."""
+    some = [pair for pair in pairs if not sides(pair)]
+    some.sort(key=lambda pair: (pair.buyer != SLOW, pair.seller))
+    with ProcessPoolExecutor(workers) as pool:
+        played = pool.map(play, some, repeat(seeds))
+        return dict(zip(some, progress(played, len(some), "playing scripts", "pair"), strict=True))
+
+
+def _with_models(pairs: Sequence[Pair]) -> list[Pair]:
+    return [pair for pair in pairs if sides(pair)]
+
+
+def _kept(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[str, Any]:
+    """The columns of a pair with a language model; finished batches are read from `folder`."""
+    models = [loaded(name) for name in weights(pair)]
+    seats = [side.seat for side in sides(pair).values()]
+    code = code_hash(task_against(pair.seller).env, scripts(pair), *seats, Decoder, columns)
+    marks = (*((model.sha256, model.source) for model in models), code)
+    pieces = in_batches(
+        seeds,
+        batch,
+        folder,
+        lambda some: repr((*pair, list(some), *marks)),
+        lambda some: play_models(pair, some),
+    )
+    return _joined(pieces)
+
+
+def _joined(pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The columns of several batches as those of one; listed scenarios count on."""
+    starts = np.cumsum([0, *(len(piece["end"]) for piece in pieces)]).tolist()
+    moved = [
+        piece
+        | {
+            "misstated": {
+                seat: [start + i for i in listed] for seat, listed in piece["misstated"].items()
+            }
+        }
+        for start, piece in zip(starts, pieces, strict=False)
+    ]
+    return joined(moved)
+
+
+def summarised(config: Config, games: Games, at: Scenarios) -> dict[str, Any]:
+    """The tables of the artifact, all computed from the games."""
+    won = {pair: Payoffs.of(played, at) for pair, played in games.items()}
+
+    def grid(figure: str, seat: str) -> np.ndarray:
+        """The figure of `seat` in every pair, shape (players of the seat, opponents, n)."""
+        rows = [
+            [getattr(won[Pair(buyer, seller)], figure)[seat] for seller in config.sellers]
+            for buyer in config.buyers
+        ]
+        return np.array(rows) if seat == "buyer" else np.array(rows).swapaxes(0, 1)
+
+    utility, share = ({seat: grid(of, seat) for seat in SEATS} for of in ("utility", "share"))
+    names = {"buyer": config.buyers, "seller": config.sellers}
+    return {
+        "task": TASK,
+        "ends": dict(ENDS),
+        "scenarios": at.as_json(),
+        "cells": [cell(pair, games[pair], at) for pair in config.pairs()],
+        "ranks": list(_ranked(config, names, utility, share)),
+        "exploitability": [
+            row
+            for seat, other in (SEATS, SEATS[::-1])
+            for row in exploitability(
+                seat, names[seat], names[other], utility[seat], utility[other].swapaxes(0, 1)
+            )
+        ],
+        "variance": variance(share["buyer"].mean(axis=2)),
+        "games": {
+            buyer: {seller: games[Pair(buyer, seller)] for seller in config.sellers}
+            for buyer in config.buyers
+        },
+    }
+
+
+def _ranked(
+    config: Config,
+    names: Mapping[str, Sequence[str]],
+    utility: Mapping[str, np.ndarray],
+    share: Mapping[str, np.ndarray],
+) -> Iterator[dict[str, Any]]:
+    """The ranks of the buyers, of the sellers, and of the players that take both seats."""
+    wins = {seat: comparisons(utility[seat]) for seat in SEATS}
+    means = {
+        seat: {"share": share[seat].mean(axis=1), "utility": utility[seat].mean(axis=1)}
+        for seat in SEATS
+    }
+    for seat in SEATS:
+        yield from ranks(seat, names[seat], wins[seat], means[seat])
+    both = config.both()
+    if len(both) < 2:
+        return
+    at = {seat: [names[seat].index(name) for name in both] for seat in SEATS}
+    pooled = sum(wins[seat][:, at[seat]][:, :, at[seat]] for seat in SEATS)
+    of_both = {
+        figure: sum(means[seat][figure][at[seat]] for seat in SEATS) / len(SEATS)
+        for figure in ("share", "utility")
+    }
+    yield from ranks("both", both, pooled, of_both)
+
+
+def again(config: Config, recorded: Mapping[str, Any], workers: int) -> dict[str, Any]:
+    """The data computed again for `verify`, scripts by the scalar engine; models keep their games.
+
+    So the batch engine, which recorded most pairs, is checked by the rules themselves.
+    """
+    seeds, pairs = scenario_seeds(config.scenarios), config.pairs()
+    games = scripted(pairs, seeds, workers, replay_pair)
+    games |= {pair: recorded["games"][pair.buyer][pair.seller] for pair in _with_models(pairs)}
+    at = Scenarios.of(seeds)
+    return summarised(config, games, at) | {"models": recorded["models"]}
+
+
+def models_again(config: Config, recorded: Mapping[str, Any]) -> Iterator[Replayed]:
+    """The first batch of every pair with a language model, played again.
+
+    Raises ValueError where no model played.
+    """
+    seeds, pairs = scenario_seeds(config.scenarios), _with_models(config.pairs())
+    if not pairs:
+        raise ValueError("no language model plays in the recorded tournament")
+    some, at = seeds[: config.batch], Scenarios.of(seeds[: config.batch])
+    for pair in pairs:
+        then = _first(recorded["games"][pair.buyer][pair.seller], len(some))
+        now = play_models(pair, some)
+        cpus = [recorded["models"][name]["cpu"] for name in weights(pair)]
+        yield Replayed(
+            TASK,
+            f"{pair.buyer} against {pair.seller}",
+            _graded(then, at),
+            _graded(now, at),
+            ", ".join(cpus),
+            ", ".join(loaded(name).cpu for name in weights(pair)),
+        )
+
+
+def _first(played: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """The columns of the first `n` scenarios."""
+    stated = {seat: [i for i in some if i < n] for seat, some in played["misstated"].items()}
+    return {name: played[name][:n] for name in ("end", "price", "rounds")} | {"misstated": stated}
+
+
+def _graded(played: Mapping[str, Any], at: Scenarios) -> dict[str, Any]:
+    """The columns with the buyer's utility as the grade that two runs are compared by."""
+    return {**played, "grade": Payoffs.of(played, at).utility["buyer"].tolist()}

@@ -1,0 +1,15 @@
+"""The open market: `measures.py` its optimum, its sellers and beliefs about them, `pilot.py` the
+pilot, `tournament.py` who wins against whom and why.
+"""
+
+from sauda.records.schemas.market.measures import Belief as Belief
+from sauda.records.schemas.market.measures import CalibrationRow as CalibrationRow
+from sauda.records.schemas.market.measures import Career as Career
+from sauda.records.schemas.market.measures import InformedShare as InformedShare
+from sauda.records.schemas.market.measures import Manner as Manner
+from sauda.records.schemas.market.measures import Market as Market
+from sauda.records.schemas.market.measures import Oracle as Oracle
+from sauda.records.schemas.market.measures import OracleRow as OracleRow
+from sauda.records.schemas.market.measures import PolicyShare as PolicyShare
+from sauda.records.schemas.market.measures import SellerTypeRow as SellerTypeRow
+from sauda.records.schemas.market.measures import SignalRow as SignalRow
