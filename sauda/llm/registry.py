@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from env import Policy, Task
 from sauda.games import game_of
 from sauda.games.adapter import Game
+from sauda.language.acts.policy import Acts
 from sauda.llm.backends.model import MODELS, SAUDA, adapter_folder
 from sauda.llm.models import BASES, NULL, NamedModel, NullModel
 from sauda.llm.policy import LLMPolicy
@@ -19,7 +20,6 @@ from sauda.llm.seller.seating import seated
 from sauda.llm.turn import PromptSeat
 from sauda.llm.types import BatchGenerate
 from sauda.llm.wrappers import WRAPPERS, Wrapper
-from sauda.policies.acts import Acts
 
 CONSTRAINED = "constrained"
 ACTS = re.compile(r"acts\((.+)\)")  # a scripted policy that plays through language

@@ -3,7 +3,7 @@
 `bazaar_scripted.py`, `expert.py` and `reference_buyers.py` hold buyers and sellers, `vectorized.py`
 the buyers over arrays, `arena_scripted.py` and `planner.py` labs, `arena_bound.py` an upper bound
 on a lab's utility. `best_response/` solves a game against a known seller, `belief/` plays against
-an unknown one. `acts.py` plays any of them through words, as `acts(NAME)`.
+an unknown one.
 """
 
 from collections.abc import Mapping

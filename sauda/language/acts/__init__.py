@@ -2,4 +2,5 @@
 
 `types.py` holds acts, turns and dialogues, `prices.py` reads amounts in the currency that a text
 declares, `parser.py` reads an act from words, `realise.py` words an act and reads it back.
+`policy.py` plays a strategy through them.
 """

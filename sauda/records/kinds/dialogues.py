@@ -1,7 +1,7 @@
 """The kinds of artifacts about dialogues in words: the shipped ones, and the reading of acts."""
 
 from sauda.records.kinds.types import Check, File, Kind
-from sauda.records.schemas.dialogues import Acts, Dialogues
+from sauda.records.schemas.language import Acts, Dialogues
 
 DIALOGUES: tuple[Kind, ...] = (
     Kind(

@@ -5,7 +5,7 @@ from typing import Any
 
 from sauda.language.acts.prices import written
 from sauda.language.acts.types import EVENTS, INTENTS, Act, Dialogue, Turn
-from sauda.records.schemas.dialogues import DialogueRow
+from sauda.records.schemas.language import DialogueRow
 from sauda.train.data.dialogues.reading import MalformedRow, validated
 
 AGENTS = ("buyer", "seller")
