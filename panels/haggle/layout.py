@@ -158,7 +158,7 @@ def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
     """Place every component; `backends` are the names in the picker of who answers for Sauda."""
     parts: Parts = {**_head(translate), **_pickers(translate)}
     parts["badge"] = gr.HTML(elem_id="haggle-badge")
-    with gr.Row():
+    with gr.Row(elem_id="haggle-table"):  # the stylesheet puts the review below the chat
         with gr.Column(scale=2, min_width=240):
             parts["brief"] = gr.HTML()
         with gr.Column(scale=4, min_width=320):
@@ -166,11 +166,9 @@ def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
         with gr.Column(scale=4, min_width=320):
             parts |= _card(translate)
             parts |= _offers_and_result(translate)
-    with gr.Row():
-        with gr.Column(min_width=320):
+        with gr.Column(scale=4, min_width=320):
             parts["review"] = gr.HTML(elem_id="haggle-review", js_on_load=PRESS_TRY)
-        with gr.Column(min_width=320):
-            parts |= _what_if(translate)
+    parts |= _what_if(translate)
     parts |= _details(translate, backends)
     return Layout(**parts, **_session())
 
@@ -185,7 +183,7 @@ def choices_fold(translate: Translate) -> Markup:
 def _head(translate: Translate) -> Parts:
     with gr.Row(elem_classes="sauda-head"):
         title = gr.HTML(heading(TITLE, translate("lead")))
-        choose = gr.HTML(choices_fold(translate))
+        choose = gr.HTML(choices_fold(translate), elem_id="haggle-choose")
         language = gr.Radio(
             LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
             container=False, scale=0, min_width=310, elem_id="haggle-language",
@@ -197,7 +195,7 @@ def _pickers(translate: Translate) -> Parts:
     with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
         seat = gr.Radio(
             seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
-            min_width=160, elem_id="haggle-seat",
+            min_width=240, elem_id="haggle-seat",
         )  # fmt: skip
         market = gr.Dropdown(
             market_choices(FIRST.seat), value=FIRST.market, label=translate("ware"), scale=2,
@@ -205,7 +203,7 @@ def _pickers(translate: Translate) -> Parts:
         )  # fmt: skip
         opponent = gr.Dropdown(
             opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
-            label=translate("buyer"), scale=1, min_width=190, elem_id="haggle-other",
+            label=translate("buyer"), scale=2, min_width=190, elem_id="haggle-other",
         )  # fmt: skip
         new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=120)
     return {"seat": seat, "market": market, "opponent": opponent, "new_game": new_game}

@@ -148,7 +148,8 @@ class Screen:
     def _buttons(self, visit: Visit, chat: Chat, asks: bool) -> Updates:
         """The buttons that the game allows, and the moves to go back to."""
         page, game, translate = self.page, visit.game, visit.translate
-        quick = [gr.update(value="…", interactive=False)] * QUICK_MOVES
+        # Gradio changes each update that it reads, so the buttons cannot share one.
+        quick = [gr.update(value="…", interactive=False) for _ in range(QUICK_MOVES)]
         if not (game.over or game.waiting):
             quick = [
                 gr.update(

@@ -43,22 +43,20 @@ async def ask_stages(
         yield {page.ask_stages: gr.update(visible=False)}
         return
     stages, board = bare_stages(game.task_name), await asyncio.to_thread(board_of, game)
+    fault = ""  # of the last stage that could not play
     for done, stage in enumerate(stages):
         name = stage_name(stage, visit.translate)
         progress = visit.translate("board_asking", name=name, done=done, all=len(stages))
         yield _shown(screen, visit, board, note(progress))
         model = screen.by_name(weights_of(stage)).for_visitor(visitor)
         try:
-            row = await asyncio.to_thread(played, game, stage, model)
+            board = board.with_rows([await asyncio.to_thread(played, game, stage, model)])
         except ReplyError as error:
-            reason = str(translated(error, visit.language))
-            stopped = visit.translate("board_stopped", reason=reason)
-            yield _shown(screen, visit, board, trouble(IllegalAction(stopped)))
-            return
+            fault = f"{name}: {translated(error, visit.language)}"
         if generation.number != current:
             return
-        board = board.with_rows([row])
-    yield _shown(screen, visit, board, Markup(""))
+    stopped = visit.translate("board_stopped", reason=fault)
+    yield _shown(screen, visit, board, trouble(IllegalAction(stopped)) if fault else Markup(""))
 
 
 def played(game: Game, stage: str, model: ModelWorker) -> Standing:

@@ -5,7 +5,6 @@ from markupsafe import Markup
 from env import rupees
 from panels.haggle.game_view import IN_ENGLISH, sells
 from panels.haggle.opening.link import to_query
-from panels.haggle.opponents.badge import score
 from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.review.result_view import Board, board_of, ending_of
 from panels.haggle.words import Translate
@@ -31,11 +30,13 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
         figures.append(stat(_place(board, translate), translate("place")))
     elif not board.problem:
         remark = note(translate("no_rank"))
+    name = revealed(game, translate)
     return Markup(
-        '<section class="sauda-result"><h3>{}</h3>{}{}{}<p class="sauda-note">'
+        '<section class="sauda-result"><h3>{}</h3>{}{}<p class="sauda-who"><b>{}</b> '
         '<a class="sauda-share" href="{}" data-copied="{}" data-kept="{}">{}</a></p></section>'
     ).format(
-        headline(game, translate), strip(*figures), remark, _opponent(game, translate),
+        headline(game, translate), strip(*figures), remark,
+        translate("card_against", name=name) if name else "",
         to_query(game), translate("link_copied"), translate("link_not_copied"),
         translate("game_link"),
     )  # fmt: skip
@@ -66,14 +67,3 @@ def _place(board: Board, translate: Translate) -> str:
     number, shared = place(board.rows)
     key = "place_shared" if shared else "place_alone"
     return translate(key, place=number, all=len(board.rows))
-
-
-def _opponent(game: Game, translate: Translate) -> Markup:
-    """Who it was, and what was measured of it."""
-    name = revealed(game, translate)
-    if not name:
-        return Markup("")
-    figures = score(game.opponent, translate) if sells(game) else ""
-    return Markup('<p class="sauda-who"><b>{}</b>{}</p>').format(
-        translate("card_against", name=name), Markup(" · {}").format(figures) if figures else ""
-    )

@@ -43,11 +43,12 @@ def test_each_stage_plays_the_seed_and_the_place_counts_it():
 
 
 def test_a_stage_that_cannot_play_is_told_and_the_others_stay():
-    model = Model('{"walk":true}', ReplyTimeout("too slow"))
-    screen = screen_of(model)
+    leaves = ['{"walk":true}'] * (len(STAGES) - 1)
+    screen = screen_of(Model(ReplyTimeout("too slow"), *leaves))
     *_, last = asked(screen, bought(), SessionGeneration())
-    assert "Not every stage played: too slow" in last[screen.page.result]
-    assert "Untrained base" in last[screen.page.result]
+    assert "Not every stage played: Untrained base: too slow" in last[screen.page.result]
+    assert "SFT, guard rails off</th>" in last[screen.page.result]
+    assert "Untrained base, guard rails off" not in last[screen.page.result]
 
 
 def test_nothing_is_asked_in_a_game_that_runs_or_is_gone():

