@@ -199,6 +199,7 @@ def change_language(
         page.same_item: gr.Dropdown(label=translate("same_item_against")),
         page.copy_link: translate("copy_link"),
         page.ask_stages: gr.Button(translate("board_ask")),
+        page.past_move: gr.Dropdown(label=translate("pick_move")),
     }
 
 

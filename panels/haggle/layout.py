@@ -145,7 +145,7 @@ class Layout:
             self.new_game, self.message, self.send, self.stop, self.ask_again, self.take_back,
             self.stand_in, self.what_if_heading, self.go_back, self.details, self.backend,
             self.check_health, self.show_effect, self.rematch, self.same_item, self.copy_link,
-            self.ask_stages,
+            self.ask_stages, self.past_move,
         ]  # fmt: skip
 
     @property
@@ -271,7 +271,9 @@ def _what_if(translate: Translate) -> Parts:
     with gr.Column(visible=False, elem_classes="sauda-whatif") as what_if:
         lead = gr.HTML(heading(translate("whatif"), translate("whatif_lead")))
         with gr.Row(elem_classes="sauda-actions"):
-            past_move = gr.Dropdown([], show_label=False, scale=3, elem_id="haggle-move")
+            past_move = gr.Dropdown(
+                [], label=translate("pick_move"), show_label=False, scale=3, elem_id="haggle-move"
+            )
             go_back = gr.Button(translate("whatif_go"), scale=0, min_width=120)
     comparison = gr.HTML(elem_id="haggle-pair")
     return {
