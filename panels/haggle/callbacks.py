@@ -15,6 +15,7 @@ from panels.haggle.choices import (
     game_at,
     market_choices,
     new_game,
+    one_of,
     opponent_choices,
     seat_choices,
     values,
@@ -71,17 +72,24 @@ def change_opponent(
 
 def choose_seat(screen: Screen, seat: str, market: str, language: str) -> Updates:
     """The two pickers with the choices of the seat; a picker with one choice is hidden."""
+    return _pickers(screen, seat, market, "", language)
+
+
+def _pickers(screen: Screen, seat: str, market: str, opponent: str, language: str) -> Updates:
+    """The pickers of market and opponent; what they do not offer gives way to their first choice.
+
+    A value may come from the choices of another seat, or from a stranger's call.
+    """
     page, translate = screen.page, translator(language)
+    market_label, opponent_label = ("ware", "buyer") if seat == SELL else ("market", "seller")
     markets = market_choices(seat, language)
-    if market not in values(markets):
-        market = markets[0][1]
+    market = one_of(values(markets), market)
     opponents = opponent_choices(seat, market, language)
-    market_label, opponent_label = _picker_labels(seat)
     return {
         page.market: gr.Dropdown(markets, value=market, label=translate(market_label)),
         page.opponent: gr.Dropdown(
             opponents,
-            value=opponents[0][1],
+            value=one_of(values(opponents), opponent),
             label=translate(opponent_label),
             visible=len(opponents) > 1,
         ),
@@ -167,21 +175,12 @@ def change_language(
 ) -> Updates:
     """The words of every component in `language`; the game stays as it is."""
     page, translate = screen.page, translator(language)
-    market_label, opponent_label = _picker_labels(seat)
-    markets = market_choices(seat, language)
-    opponents = opponent_choices(seat, market, language)
     return {
         page.title: heading(translate("title"), translate("lead")),
         page.choose: choices_fold(translate),
         page.language: gr.Radio(label=translate("language")),
         page.seat: gr.Radio(seat_choices(translate), label=translate("seat")),
-        page.market: gr.Dropdown(markets, value=market, label=translate(market_label)),
-        page.opponent: gr.Dropdown(
-            opponents,
-            value=opponent,
-            label=translate(opponent_label),
-            visible=len(opponents) > 1,
-        ),
+        **_pickers(screen, seat, market, opponent, language),
         page.new_game: translate("new"),
         page.message: gr.Textbox(label=translate("price"), placeholder=translate("placeholder")),
         page.send: translate("send"),
@@ -201,8 +200,3 @@ def change_language(
         page.ask_stages: gr.Button(translate("board_ask")),
         page.past_move: gr.Dropdown(label=translate("pick_move")),
     }
-
-
-def _picker_labels(seat: str) -> tuple[str, str]:
-    """The keys of the labels of the market picker and of the opponent picker."""
-    return ("ware", "buyer") if seat == SELL else ("market", "seller")

@@ -3,7 +3,7 @@
 Choices are (label, value) pairs, as Gradio takes them; everything else reads the values.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -141,3 +141,8 @@ def _started(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
 def values(choices: Choices) -> list[str]:
     """The values of `choices`, without their labels."""
     return [value for _, value in choices]
+
+
+def one_of(offered: Sequence[str], chosen: object) -> str:
+    """`chosen` where it is offered, else the first that is."""
+    return chosen if chosen in offered else offered[0]

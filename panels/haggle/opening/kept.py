@@ -9,7 +9,15 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 
-from panels.haggle.choices import ANY_ITEM, BUY, SELL, market_choices, opponent_choices, values
+from panels.haggle.choices import (
+    ANY_ITEM,
+    BUY,
+    SELL,
+    market_choices,
+    one_of,
+    opponent_choices,
+    values,
+)
 from panels.haggle.opening.link import KEYS
 from panels.haggle.opponents.stages import SERVED
 from panels.haggle.words import ENGLISH, LANGUAGES
@@ -61,18 +69,14 @@ def read_kept(text: str, backends: Collection[str]) -> Kept | None:
 def possible(picks: Picks, backends: Collection[str]) -> Picks:
     """The choices, those that the page does not have replaced by the ones it opens with."""
     seat = picks.seat if picks.seat in (BUY, SELL) else FIRST.seat
-    market = _one_of(values(market_choices(seat)), picks.market)
+    market = one_of(values(market_choices(seat)), picks.market)
     return Picks(
         seat,
         market,
-        _one_of(values(opponent_choices(seat, market)), picks.opponent),
-        _one_of([FIRST.backend, *backends], picks.backend),
-        _one_of([FIRST.language, *values(LANGUAGES)], picks.language),
+        one_of(values(opponent_choices(seat, market)), picks.opponent),
+        one_of([FIRST.backend, *backends], picks.backend),
+        one_of([FIRST.language, *values(LANGUAGES)], picks.language),
     )
-
-
-def _one_of(offered: list[str], chosen: str) -> str:
-    return chosen if chosen in offered else offered[0]
 
 
 # Scripts of the browser --------------------------------------------------------------------------
