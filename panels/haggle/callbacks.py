@@ -10,33 +10,25 @@ import gradio as gr
 
 from env import IllegalAction
 from panels.haggle.choices import (
-    ANY_ITEM,
     SELL,
+    chosen_opponent,
+    game_at,
     market_choices,
     new_game,
+    one_of,
     opponent_choices,
-    rematch,
     seat_choices,
     values,
 )
-from panels.haggle.layout import FIRST_OPPONENT, SessionGeneration
-from panels.haggle.models import MODELS, READY_SOON
+from panels.haggle.layout import SessionGeneration, choices_fold
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.talk.state import SILENT, Exchange
 from panels.haggle.talk.trouble import Trouble
 from panels.haggle.talk.visitor_text import NoMove, play_text
-from panels.haggle.words import ENGLISH, translator
+from panels.haggle.words import translator
 from panels.ui.look import heading, note
-from sauda.llm.serving.events import Ready
-from sauda.llm.serving.served import THIS_PAGE
-from sauda.llm.serving.worker import ModelWorker
 from sauda.sessions.bazaar import Game, back, moves_of, quick_moves
 from sauda.sessions.doubts import propose
-
-
-def load(screen: Screen, generation: SessionGeneration) -> Updates:
-    """The game that a visitor sees on opening the page."""
-    return begin(screen, generation, SELL, ANY_ITEM, FIRST_OPPONENT, THIS_PAGE, ENGLISH)
 
 
 def begin(
@@ -50,9 +42,8 @@ def begin(
 ) -> Updates:
     """A new game as chosen."""
     generation.advance()
-    model = screen.models["buyer" if seat == SELL else "seller"][backend]
     try:
-        game = new_game(seat, market, opponent, _is_ready(model, opponent))
+        game = new_game(seat, market, opponent, screen.is_ready(opponent, backend))
     except ValueError as error:
         return screen.problem(error, language)
     return screen.show(Visit(game, None, "", backend, language))
@@ -63,38 +54,42 @@ def change_opponent(
 ) -> Updates:
     """The same item and seed from the start, against another opponent."""
     now = visit.game
-    if now and not moves_of(now) and opponent in (now.opponent, now.stands_in_for):
+    if now and not moves_of(now) and opponent == chosen_opponent(now):
         return screen.unchanged  # a picker may tell of one choice twice
     generation.advance()
     try:
         game = visit.kept_game
-        ready = _is_ready(screen.model_facing(visit), opponent)
-        again = rematch(game, opponent, ready)
+        ready = screen.is_ready(opponent, visit.backend)
+        again = game_at(game.task_name, game.play.seed, opponent, ready)
     except ValueError as error:
         return screen.problem(error, visit.language)
     updates = screen.show(replace(visit, game=again, first_game=None, talk=SILENT))
+    updates[screen.page.opponent] = gr.update(value=opponent)
     if not game.play.turns:  # nothing was begun that could begin again
         return updates
     return updates | {screen.page.problem: note(visit.translate("same_item"))}
 
 
-def _is_ready(model: ModelWorker, opponent: str) -> bool:
-    return opponent in MODELS and isinstance(model.wait(READY_SOON), Ready)
-
-
 def choose_seat(screen: Screen, seat: str, market: str, language: str) -> Updates:
     """The two pickers with the choices of the seat; a picker with one choice is hidden."""
+    return _pickers(screen, seat, market, "", language)
+
+
+def _pickers(screen: Screen, seat: str, market: str, opponent: str, language: str) -> Updates:
+    """The pickers of market and opponent; what they do not offer gives way to their first choice.
+
+    A value may come from the choices of another seat, or from a stranger's call.
+    """
     page, translate = screen.page, translator(language)
+    market_label, opponent_label = ("ware", "buyer") if seat == SELL else ("market", "seller")
     markets = market_choices(seat, language)
-    if market not in values(markets):
-        market = markets[0][1]
+    market = one_of(values(markets), market)
     opponents = opponent_choices(seat, market, language)
-    market_label, opponent_label = _picker_labels(seat)
     return {
         page.market: gr.Dropdown(markets, value=market, label=translate(market_label)),
         page.opponent: gr.Dropdown(
             opponents,
-            value=opponents[0][1],
+            value=one_of(values(opponents), opponent),
             label=translate(opponent_label),
             visible=len(opponents) > 1,
         ),
@@ -180,15 +175,12 @@ def change_language(
 ) -> Updates:
     """The words of every component in `language`; the game stays as it is."""
     page, translate = screen.page, translator(language)
-    market_label, opponent_label = _picker_labels(seat)
-    markets = market_choices(seat, language)
-    opponents = opponent_choices(seat, market, language)
     return {
         page.title: heading(translate("title"), translate("lead")),
+        page.choose: choices_fold(translate),
         page.language: gr.Radio(label=translate("language")),
         page.seat: gr.Radio(seat_choices(translate), label=translate("seat")),
-        page.market: gr.Dropdown(markets, value=market, label=translate(market_label)),
-        page.opponent: gr.Dropdown(opponents, value=opponent, label=translate(opponent_label)),
+        **_pickers(screen, seat, market, opponent, language),
         page.new_game: translate("new"),
         page.message: gr.Textbox(label=translate("price"), placeholder=translate("placeholder")),
         page.send: translate("send"),
@@ -202,9 +194,9 @@ def change_language(
         page.backend: gr.Radio(label=translate("backend")),
         page.check_health: translate("check"),
         page.show_effect: gr.Button(translate("effect")),
+        page.rematch: translate("rematch"),
+        page.same_item: gr.Dropdown(label=translate("same_item_against")),
+        page.copy_link: translate("copy_link"),
+        page.ask_stages: gr.Button(translate("board_ask")),
+        page.past_move: gr.Dropdown(label=translate("pick_move")),
     }
-
-
-def _picker_labels(seat: str) -> tuple[str, str]:
-    """The keys of the labels of the market picker and of the opponent picker."""
-    return ("ware", "buyer") if seat == SELL else ("market", "seller")

@@ -3,13 +3,19 @@
 Choices are (label, value) pairs, as Gradio takes them; everything else reads the values.
 """
 
-import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
 from env import CATALOGUE, SELLER_TYPES, begin, get_task
-from panels.haggle.models import BUYER_MODELS, MODELS, SELLER_MODELS, STAND_IN
+from panels.haggle.models import STAND_IN
+from panels.haggle.opponents.stages import (
+    SELLER_MODELS,
+    buyer_models,
+    is_language_model,
+    opponent_name,
+    scripted_buyers,
+)
 from panels.haggle.talk.names import market_in
 from panels.haggle.talk.trouble import Trouble
 from panels.haggle.words import ENGLISH, Translate, translator
@@ -63,16 +69,19 @@ def market_choices(seat: str, language: str = ENGLISH) -> Choices:
 
 def opponent_choices(seat: str, market: str, language: str = ENGLISH) -> Choices:
     """Who can take the other seat: buyers to sell to, or the seller types of the open market."""
-    hidden = (translator(language)("hidden_opponent"), HIDDEN)
+    translate = translator(language)
+    hidden = (translate("hidden_opponent"), HIDDEN)
     if seat == SELL:
-        return [*_labelled(BUYER_MODELS), hidden, *((name, name) for name in BUYERS)]
-    if not market.startswith("bazaar/"):
+        models, scripts = buyer_models(), scripted_buyers()
+    elif market.startswith("bazaar/"):
+        models, scripts = SELLER_MODELS, SELLER_TYPES
+    else:
         return [hidden]
-    return [*_labelled(SELLER_MODELS), hidden, *((name, name) for name in SELLER_TYPES)]
 
+    def labelled(names: Iterable[str]) -> Choices:
+        return [(opponent_name(name, translate), name) for name in names]
 
-def _labelled(labels: Mapping[str, str]) -> Choices:
-    return [(label, value) for value, label in labels.items()]
+    return [*labelled(models), hidden, *labelled(scripts)]
 
 
 def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
@@ -91,11 +100,20 @@ def new_game(seat: str, market: str, opponent: str, ready: bool = True) -> Game:
     return _started(SELLING_TASK if selling else market, opponent, ready, seed)
 
 
-def rematch(game: Game, opponent: str, ready: bool = True) -> Game:
-    """The item and the seed of `game` again, against another opponent; raises as `new_game`."""
-    selling = game.you == "seller"
-    _check(*((SELL, ANY_ITEM) if selling else (BUY, game.task_name)), opponent)
-    return _started(game.task_name, opponent, ready, game.play.seed)
+def game_at(task_name: str, seed: int, opponent: str, ready: bool = True) -> Game:
+    """The game of a task at a known seed, against any opponent; raises as `new_game`."""
+    _check(*seat_and_market(task_name), opponent)
+    return _started(task_name, opponent, ready, seed)
+
+
+def seat_and_market(task_name: str) -> tuple[str, str]:
+    """The choices that lead to a task."""
+    return (SELL, ANY_ITEM) if task_name == SELLING_TASK else (BUY, task_name)
+
+
+def chosen_opponent(game: Game) -> str:
+    """The choice of opponent that led to `game`."""
+    return HIDDEN if game.hidden else game.stands_in_for or game.opponent or HIDDEN
 
 
 def _check(seat: str, market: str, opponent: str) -> None:
@@ -106,16 +124,25 @@ def _check(seat: str, market: str, opponent: str) -> None:
 
 
 def _started(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
-    """The game against the chosen opponent, or against the script that stands in for it."""
+    """The game against the chosen opponent, or against the script that stands in for it.
+
+    The seed draws a hidden buyer, so that a link to a game leads to the same one.
+    """
     selling = task_name == SELLING_TASK
     player, absent = opponent, ""
     if opponent == HIDDEN:
-        player = secrets.choice(tuple(BUYERS)) if selling else ""
-    elif opponent in MODELS and not ready:
+        player = tuple(BUYERS)[seed % len(BUYERS)] if selling else ""
+    elif is_language_model(opponent) and not ready:
         player, absent = STAND_IN if selling else "", opponent
-    return replace(start(task_name, player, seed), stands_in_for=absent)
+    game = start(task_name, player, seed)
+    return replace(game, stands_in_for=absent, hidden=opponent == HIDDEN)
 
 
 def values(choices: Choices) -> list[str]:
     """The values of `choices`, without their labels."""
     return [value for _, value in choices]
+
+
+def one_of(offered: Sequence[str], chosen: object) -> str:
+    """`chosen` where it is offered, else the first that is."""
+    return chosen if chosen in offered else offered[0]

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
-from panels.haggle.choices import ANY_ITEM, SELL, market_choices, opponent_choices, seat_choices
-from panels.haggle.models import BUYER_MODELS
+from panels.haggle.choices import market_choices, opponent_choices, seat_choices
+from panels.haggle.opening.kept import FIRST
 from panels.haggle.talk.state import SILENT
-from panels.haggle.words import ENGLISH, LANGUAGES, Translate
+from panels.haggle.words import LANGUAGES, Translate
 from panels.site.sessions import HOUR
 from panels.ui.look import heading
-from sauda.llm.serving.served import THIS_PAGE
 
 TITLE = "Haggle"
-FIRST_OPPONENT = next(iter(BUYER_MODELS))
 QUICK_MOVES = 4
 # A button of the review names its move and shows the chat, where the game goes on. The listener
 # outlives the HTML that is shown within.
@@ -26,6 +25,16 @@ PRESS_TRY = """element.addEventListener("click", event => {
     trigger("click", {move: Number(button.dataset.move)});
     document.getElementById("haggle-chat").scrollIntoView({block: "nearest"});
 });"""
+# Awaited, since a browser may ask the visitor first. Without leave the link stays to be copied.
+COPY_LINK = """async () => {
+    const link = document.querySelector("#haggle-card .sauda-share");
+    const copied = await navigator.clipboard?.writeText(link.href).then(() => true, () => false);
+    const words = copied ? link.dataset.copied : link.dataset.kept;
+    return `<p class="sauda-note" role="status">${words}</p>`;
+}"""
+SHOW_CHAT = """() => {
+    document.getElementById("haggle-chat").scrollIntoView({block: "nearest"});
+}"""
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
 
 
@@ -64,6 +73,7 @@ class Layout:
     """Every component that a callback reads or writes."""
 
     title: gr.HTML
+    choose: gr.HTML  # a phone shows the pickers by it
     language: gr.Radio
     seat: gr.Radio
     market: gr.Dropdown  # in the seller's seat, the item
@@ -84,7 +94,14 @@ class Layout:
     tells: gr.HTML
     show_effect: gr.Button
     effect: gr.HTML
+    card: gr.Column
+    card_text: gr.HTML
+    rematch: gr.Button
+    same_item: gr.Dropdown  # another opponent, for the same item
+    copy_link: gr.Button
+    copied: gr.HTML
     result: gr.HTML
+    ask_stages: gr.Button
     review: gr.HTML
     what_if: gr.Column
     what_if_heading: gr.HTML
@@ -103,6 +120,8 @@ class Layout:
     review_request: gr.State  # a ReviewRequest where a finished game was shown, or None
     shown_turns: gr.Number  # turns of the game that this browser shows
     generation: gr.State
+    session: gr.Textbox  # the session's name, which the browser keeps over a reload
+    kept: gr.Textbox  # what the browser kept
     clock: gr.Timer
 
     @property
@@ -111,7 +130,8 @@ class Layout:
         return [
             self.game, self.first_game, self.talk, self.reply_request, self.shown_turns,
             self.brief, self.chat, self.message, self.problem, *self.quick_moves, self.offers,
-            self.result, self.tells,
+            self.card, self.card_text, self.same_item, self.copied, self.result, self.ask_stages,
+            self.tells,
             self.badge, self.stop, self.ask_again, self.take_back, self.stand_in, self.raw_reply,
             self.what_if, self.past_move, self.comparison, self.show_effect, self.effect,
             self.review, self.review_request,
@@ -121,53 +141,69 @@ class Layout:
     def with_words(self) -> list[Any]:
         """The components whose own words follow the language."""
         return [
-            self.title, self.language, self.seat, self.market, self.opponent, self.new_game,
-            self.message, self.send, self.stop, self.ask_again, self.take_back, self.stand_in,
-            self.what_if_heading, self.go_back, self.details, self.backend, self.check_health,
-            self.show_effect,
+            self.title, self.choose, self.language, self.seat, self.market, self.opponent,
+            self.new_game, self.message, self.send, self.stop, self.ask_again, self.take_back,
+            self.stand_in, self.what_if_heading, self.go_back, self.details, self.backend,
+            self.check_health, self.show_effect, self.rematch, self.same_item, self.copy_link,
+            self.ask_stages, self.past_move,
         ]  # fmt: skip
+
+    @property
+    def picks(self) -> list[Any]:
+        """What the visitor chooses, in the order of `opening.kept.Picks`."""
+        return [self.seat, self.market, self.opponent, self.backend, self.language]
 
 
 def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
     """Place every component; `backends` are the names in the picker of who answers for Sauda."""
     parts: Parts = {**_head(translate), **_pickers(translate)}
     parts["badge"] = gr.HTML(elem_id="haggle-badge")
-    with gr.Row():
+    with gr.Row(elem_id="haggle-table"):  # the stylesheet puts the review below the chat
         with gr.Column(scale=2, min_width=240):
             parts["brief"] = gr.HTML()
         with gr.Column(scale=4, min_width=320):
             parts |= _talk(translate)
-            parts["review"] = gr.HTML(elem_id="haggle-review", js_on_load=PRESS_TRY)
         with gr.Column(scale=4, min_width=320):
+            parts |= _card(translate)
             parts |= _offers_and_result(translate)
+        with gr.Column(scale=4, min_width=320):
+            parts["review"] = gr.HTML(elem_id="haggle-review", js_on_load=PRESS_TRY)
     parts |= _what_if(translate)
     parts |= _details(translate, backends)
     return Layout(**parts, **_session())
 
 
+def choices_fold(translate: Translate) -> Markup:
+    """What a phone unfolds to show the pickers, by the stylesheet; wider screens always do."""
+    return Markup('<details class="sauda-choose"><summary>{}</summary></details>').format(
+        translate("choose")
+    )
+
+
 def _head(translate: Translate) -> Parts:
     with gr.Row(elem_classes="sauda-head"):
         title = gr.HTML(heading(TITLE, translate("lead")))
+        choose = gr.HTML(choices_fold(translate), elem_id="haggle-choose")
         language = gr.Radio(
-            LANGUAGES, value=ENGLISH, label=translate("language"), show_label=False,
+            LANGUAGES, value=FIRST.language, label=translate("language"), show_label=False,
             container=False, scale=0, min_width=310, elem_id="haggle-language",
         )  # fmt: skip
-    return {"title": title, "language": language}
+    return {"title": title, "choose": choose, "language": language}
 
 
 def _pickers(translate: Translate) -> Parts:
-    with gr.Row(elem_classes="sauda-actions"):
+    with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
         seat = gr.Radio(
-            seat_choices(translate), value=SELL, label=translate("seat"), scale=1, min_width=160,
-            elem_id="haggle-seat",
+            seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
+            min_width=240, elem_id="haggle-seat",
         )  # fmt: skip
         market = gr.Dropdown(
-            market_choices(SELL), value=ANY_ITEM, label=translate("ware"), scale=2, min_width=240,
-            elem_id="haggle-market",
+            market_choices(FIRST.seat), value=FIRST.market, label=translate("ware"), scale=2,
+            min_width=240, elem_id="haggle-market",
         )  # fmt: skip
         opponent = gr.Dropdown(
-            opponent_choices(SELL, ANY_ITEM), value=FIRST_OPPONENT, label=translate("buyer"),
-            scale=1, min_width=190, elem_id="haggle-other",
+            opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
+            label=translate("buyer"), scale=2, min_width=190, elem_id="haggle-other",
         )  # fmt: skip
         new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=120)
     return {"seat": seat, "market": market, "opponent": opponent, "new_game": new_game}
@@ -199,6 +235,23 @@ def _talk(translate: Translate) -> Parts:
     }  # fmt: skip
 
 
+def _card(translate: Translate) -> Parts:
+    """The result beside the chat, with what a visitor may do next."""
+    with gr.Column(visible=False, elem_id="haggle-card", elem_classes="sauda-card") as card:
+        card_text = gr.HTML()
+        with gr.Row(elem_classes="sauda-actions"):
+            rematch = gr.Button(translate("rematch"), variant="primary", scale=0, min_width=96)
+            copy_link = gr.Button(translate("copy_link"), scale=0, min_width=120)
+        same_item = gr.Dropdown(
+            [], label=translate("same_item_against"), filterable=False, elem_id="haggle-against"
+        )
+        copied = gr.HTML(elem_id="haggle-copied")
+    return {
+        "card": card, "card_text": card_text, "rematch": rematch, "copy_link": copy_link,
+        "same_item": same_item, "copied": copied,
+    }  # fmt: skip
+
+
 def _offers_and_result(translate: Translate) -> Parts:
     return {
         "offers": gr.HTML(elem_id="haggle-chart"),
@@ -208,6 +261,9 @@ def _offers_and_result(translate: Translate) -> Parts:
         ),
         "effect": gr.HTML(elem_id="haggle-changed"),
         "result": gr.HTML(elem_id="haggle-result"),
+        "ask_stages": gr.Button(
+            translate("board_ask"), size="md", visible=False, elem_id="haggle-stages"
+        ),
     }
 
 
@@ -215,7 +271,9 @@ def _what_if(translate: Translate) -> Parts:
     with gr.Column(visible=False, elem_classes="sauda-whatif") as what_if:
         lead = gr.HTML(heading(translate("whatif"), translate("whatif_lead")))
         with gr.Row(elem_classes="sauda-actions"):
-            past_move = gr.Dropdown([], show_label=False, scale=3, elem_id="haggle-move")
+            past_move = gr.Dropdown(
+                [], label=translate("pick_move"), show_label=False, scale=3, elem_id="haggle-move"
+            )
             go_back = gr.Button(translate("whatif_go"), scale=0, min_width=120)
     comparison = gr.HTML(elem_id="haggle-pair")
     return {
@@ -227,8 +285,9 @@ def _what_if(translate: Translate) -> Parts:
 def _details(translate: Translate, backends: Mapping[str, Any]) -> Parts:
     with gr.Accordion(translate("raw"), open=False) as details:
         backend = gr.Radio(
-            list(backends), value=THIS_PAGE, label=translate("backend"), elem_id="haggle-backend"
-        )
+            list(backends), value=FIRST.backend, label=translate("backend"),
+            elem_id="haggle-backend",
+        )  # fmt: skip
         health = gr.HTML(elem_id="haggle-health")
         check_health = gr.Button(translate("check"), scale=0, min_width=120)
         raw_reply = gr.HTML(elem_id="haggle-raw")
@@ -247,5 +306,7 @@ def _session() -> Parts:
         "review_request": gr.State(None, time_to_live=HOUR),
         "generation": gr.State(SessionGeneration(), time_to_live=HOUR),
         "shown_turns": gr.Number(0, visible="hidden"),
+        "session": gr.Textbox(visible="hidden"),
+        "kept": gr.Textbox(visible="hidden"),
         "clock": gr.Timer(1.0),
     }

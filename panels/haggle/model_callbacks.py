@@ -13,8 +13,8 @@ import gradio as gr
 from env import IllegalAction
 from panels.haggle.game_view import bubbles, sells
 from panels.haggle.layout import ReplyRequest, SessionGeneration
-from panels.haggle.model_view import effect_of, model_label
-from panels.haggle.models import STAND_IN, health_list, model_badge
+from panels.haggle.models import STAND_IN, health_list
+from panels.haggle.opponents.model_view import effect_of
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
@@ -27,10 +27,13 @@ from sauda.llm.types import Reply, ReplyError, ReplyRefused
 from sauda.sessions.bazaar import (
     after_reply,
     counterfactual_request,
+    forfeited,
     moves_of,
     request,
     start,
 )
+
+QUOTED = 160  # characters of a reply without a legal move
 
 
 async def stream_reply(
@@ -43,8 +46,8 @@ async def stream_reply(
     """The language model's move while it is written, then the game after it.
 
     Changes nothing where none is requested. A reply without a legal move is asked for again, up
-    to the model's limit. What takes more than a moment runs in a thread, since all visitors share
-    the event loop.
+    to the model's limit; then the model forfeits. What takes more than a moment runs in a thread,
+    since all visitors share the event loop.
     """
     yield screen.unchanged  # Gradio empties the outputs of a generator that yields nothing
     if reply_request is None or not reply_request.claim():
@@ -52,7 +55,7 @@ async def stream_reply(
     page, game, problem, refused = screen.page, visit.game, "", False
     current = generation.advance()
     while game.waiting and not problem:
-        thinking = visit.translate("thinking", name=model_label(game))
+        thinking = visit.translate("thinking", name=visit.model_name)
         yield _typing(screen, replace(visit, game=game), thinking) | {page.problem: ""}
         try:
             async with aclosing(_pieces(screen, visitor, replace(visit, game=game))) as pieces:
@@ -67,7 +70,8 @@ async def stream_reply(
             problem = trouble(translated(error, visit.language))
             break
         if game.out_of_tries:
-            problem = trouble(ValueError(visit.translate("no_move")))
+            game, wrote = forfeited(game), game.invalid_replies[-1][:QUOTED]
+            problem = note(visit.translate("no_move", name=visit.model_name, wrote=wrote))
     if generation.number == current:
         visit = replace(visit, game=game)
         yield await asyncio.to_thread(screen.show, visit, problem, refused)
@@ -89,7 +93,7 @@ async def _pieces(
     obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visitor)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
-            yield visit.translate("line", name=model_label(game), **asdict(piece)), piece
+            yield visit.translate("line", name=visit.model_name, **asdict(piece)), piece
         else:
             yield game.model_seat.preview(piece.text, obs) or "…", piece
 
@@ -118,7 +122,7 @@ def play_stand_in(screen: Screen, generation: SessionGeneration, visit: Visit) -
     fresh = replace(start(game.task_name, script, game.play.seed), stands_in_for=game.opponent)
     return screen.show(
         replace(visit, game=fresh, first_game=None, talk=SILENT),
-        note(visit.translate("stand_in_why", name=model_label(game))),
+        note(visit.translate("stand_in_why", name=visit.model_name)),
     )
 
 
@@ -126,7 +130,7 @@ def show_effect(screen: Screen, visitor: Visitor, visit: Visit) -> Updates:
     """What the model would have done without the visitor's last words."""
     try:
         silent = counterfactual_request(visit.kept_game)
-        model = screen.models["buyer"][visit.backend].for_visitor(visitor)
+        model = screen.model_facing(visit).for_visitor(visitor)
         reply = model(silent.messages, silent.seed, silent.schema)
     except (IllegalAction, ReplyError) as error:
         return {screen.page.effect: trouble(translated(error, visit.language))}
@@ -151,19 +155,18 @@ def tick(screen: Screen, visit: Visit) -> Updates:
     if game.stands_in_for and not moves_of(game) and isinstance(model.stage, Ready):
         game = start(game.task_name, game.stands_in_for, game.play.seed)
         return screen.show(replace(visit, game=game, talk=visit.talk.back_to(0))) | status
-    return status | {screen.page.badge: model_badge(game, model, visit.translate)}
+    return status | {screen.page.badge: screen.badge(visit)}
 
 
 def check_health(screen: Screen, visit: Visit) -> Updates:
     """Load the models that failed once more."""
     buyers = screen.models["buyer"]
-    for model in buyers.values():
+    for model in [*buyers.values(), *([screen.model_facing(visit)] if visit.game else [])]:
         model.start(again=True)
     updates = {
         screen.page.health: health_list(buyers, visit.translate),
         screen.page.clock: gr.Timer(active=True),
     }
     if visit.game:
-        badge = model_badge(visit.game, screen.model_facing(visit), visit.translate)
-        updates[screen.page.badge] = badge
+        updates[screen.page.badge] = screen.badge(visit)
     return updates

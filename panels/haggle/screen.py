@@ -1,6 +1,6 @@
 """What the Haggle tab shows of a game: new values by component."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction
+from panels.haggle.choices import Choices, opponent_choices, seat_and_market
 from panels.haggle.game_view import (
     brief,
     bubbles,
@@ -17,9 +18,20 @@ from panels.haggle.game_view import (
     sells,
 )
 from panels.haggle.layout import QUICK_MOVES, Layout, ReplyRequest, ReviewRequest
-from panels.haggle.model_view import raw, reading
-from panels.haggle.models import model_badge
-from panels.haggle.review.result_view import compared_games, result
+from panels.haggle.models import READY_SOON
+from panels.haggle.opponents.badge import opponent_badge
+from panels.haggle.opponents.model_view import raw, reading
+from panels.haggle.opponents.stages import (
+    SELLER_MODELS,
+    SERVED,
+    bare_stages,
+    buyer_models,
+    is_language_model,
+    model_name,
+    weights_of,
+)
+from panels.haggle.review.card import card
+from panels.haggle.review.result_view import board_of, compared_games, result
 from panels.haggle.review.review_view import is_reviewed, review_pending
 from panels.haggle.talk.conversation import Chat, chat_of
 from panels.haggle.talk.state import SILENT, Talk
@@ -27,6 +39,8 @@ from panels.haggle.talk.trouble import translated
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.ui.look import trouble
+from sauda.llm.serving.events import Ready
+from sauda.llm.serving.served import in_page
 from sauda.llm.serving.worker import ModelWorker
 from sauda.sessions.bazaar import Game, moves_of, quick_moves
 
@@ -56,13 +70,19 @@ class Visit:
     def translate(self) -> Translate:
         return translator(self.language)
 
+    @property
+    def model_name(self) -> str:
+        """The short name of the language model across the table."""
+        return model_name(self.game.opponent, self.translate)
+
 
 @dataclass(frozen=True, eq=False)
 class Screen:
-    """The tab's components, and the language models by seat and backend."""
+    """The tab's components, and the language models: by seat and backend, or by their name."""
 
     page: Layout
     models: Mapping[str, Mapping[str, ModelWorker]]
+    by_name: Callable[[str], ModelWorker] = in_page  # of this page, for the other stages
 
     def show(self, visit: Visit, problem: Markup | str = "", refused: bool = False) -> Updates:
         """Everything that shows the game of `visit`; a language model that is to move is asked.
@@ -73,7 +93,7 @@ class Screen:
         """
         page, game, translate = self.page, visit.game, visit.translate
         asks = game.waiting and not problem
-        chat = chat_of(game, visit.talk, visit.language)
+        chat, board = chat_of(game, visit.talk, visit.language), board_of(game)
         return {
             page.game: game,
             page.first_game: visit.first_game,
@@ -83,12 +103,17 @@ class Screen:
             page.problem: problem,
             page.brief: brief(game, translate, visit.language),
             page.offers: chart(game, translate=translate),
-            page.result: result(game, translate),
+            page.card: gr.update(visible=game.over),
+            page.card_text: card(game, translate, board),
+            page.same_item: gr.update(**self._others(visit)),
+            page.copied: "",
+            page.result: result(game, translate, visit.language, board),
+            page.ask_stages: gr.update(visible=game.over and bool(bare_stages(game.task_name))),
             page.review: review_pending(game, translate),
             page.review_request: ReviewRequest() if is_reviewed(game) else None,
             # The belief in it takes 20 ms, so a game against a script goes without.
             page.tells: reading(game, translate) if game.model_seat else "",
-            page.badge: model_badge(game, self.model_facing(visit), translate),
+            page.badge: self.badge(visit),
             page.raw_reply: raw(game, translate),
             page.comparison: compared_games(visit.first_game, game, translate),
             page.effect: "",
@@ -123,7 +148,8 @@ class Screen:
     def _buttons(self, visit: Visit, chat: Chat, asks: bool) -> Updates:
         """The buttons that the game allows, and the moves to go back to."""
         page, game, translate = self.page, visit.game, visit.translate
-        quick = [gr.update(value="…", interactive=False)] * QUICK_MOVES
+        # Gradio changes each update that it reads, so the buttons cannot share one.
+        quick = [gr.update(value="…", interactive=False) for _ in range(QUICK_MOVES)]
         if not (game.over or game.waiting):
             quick = [
                 gr.update(
@@ -153,6 +179,33 @@ class Screen:
         """The sentence of `error`; the game stays as it is."""
         return {self.page.problem: trouble(translated(error, language))}
 
+    def _others(self, visit: Visit) -> dict[str, Any]:
+        """The opponents for the same item again, once the game is over."""
+        if not visit.game.over:
+            return {}
+        choices: Choices = opponent_choices(*seat_and_market(visit.game.task_name), visit.language)
+        return {"choices": choices, "value": None, "visible": len(choices) > 1}
+
+    def badge(self, visit: Visit) -> Markup:
+        """Who plays against the visitor, with its measured score and load status."""
+        return opponent_badge(visit.game, self.model_facing(visit), visit.translate)
+
     def model_facing(self, visit: Visit) -> ModelWorker:
         """The language model for the seat across from the visitor."""
-        return self.models["buyer" if sells(visit.game) else "seller"][visit.backend]
+        if not sells(visit.game):
+            return self.models["seller"][visit.backend]
+        return self.model_of(visit.game.stands_in_for or visit.game.opponent, visit.backend)
+
+    def model_of(self, opponent: str, backend: str) -> ModelWorker:
+        """The language model of an opponent: one that the page serves, or another stage of it."""
+        if opponent in SELLER_MODELS:
+            return self.models["seller"][backend]
+        if opponent in buyer_models() and opponent not in SERVED:
+            return self.by_name(weights_of(opponent))
+        return self.models["buyer"][backend]
+
+    def is_ready(self, opponent: str, backend: str) -> bool:
+        """Whether an opponent is a language model that can reply now; waits a moment for it."""
+        if not is_language_model(opponent):
+            return False
+        return isinstance(self.model_of(opponent, backend).wait(READY_SOON), Ready)

@@ -12,9 +12,18 @@ from typing import Any
 import gradio as gr
 
 from panels.haggle import callbacks, model_callbacks
-from panels.haggle.layout import TITLE, Layout, SessionGeneration, lay_out
+from panels.haggle.layout import (
+    COPY_LINK,
+    SHOW_CHAT,
+    TITLE,
+    Layout,
+    SessionGeneration,
+    lay_out,
+)
 from panels.haggle.models import models
-from panels.haggle.review import review_callbacks
+from panels.haggle.opening import kept
+from panels.haggle.opening.open_callbacks import open_page
+from panels.haggle.review import board_callbacks, review_callbacks
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, translator
 from panels.site.visitor import visitor_of
@@ -24,6 +33,7 @@ from panels.ui.wiring import bound, named
 __all__ = ["TITLE", "build"]
 
 FIELDS = len(fields(Visit))
+STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
 
 
@@ -31,15 +41,41 @@ def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
     page = lay_out(translator(ENGLISH), models()["buyer"])
     screen = Screen(page, models())
+    _wire_opening(screen)
     _wire_setup(screen)
     _wire_moves(screen)
     _wire_model(screen)
 
 
-def _wire_setup(screen: Screen) -> None:
-    """A new game when the page opens, and whenever the visitor chooses another one."""
+def _wire_opening(screen: Screen) -> None:
+    """The game that the page opens with; the browser keeps what it takes to find it again."""
     page = screen.page
-    pickers = [page.generation, page.seat, page.market, page.opponent, page.backend, page.language]
+
+    def opened(request: gr.Request, generation: SessionGeneration, text: str) -> Updates:
+        session = visitor_of(request).session
+        return open_page(screen, generation, text, request.query_params, session)
+
+    opening = gr.on(
+        None, named(opened, open_page), [page.generation, page.kept],
+        [*dict.fromkeys([*page.of_game, *page.with_words]), page.clock, page.session],
+        js=kept.READ, **QUIET,
+    )  # fmt: skip
+    _reply_after(screen, opening)
+    opening.then(None, page.message, page.message, js=kept.READ_DRAFT)
+    gr.on(
+        [part.change for part in (page.session, *page.picks, page.chat)],
+        None, [page.session, *page.picks, page.chat], None, js=kept.WRITE, preprocess=False,
+    )  # fmt: skip
+    gr.on(
+        [page.message.input, page.message.change],
+        None, [page.session, page.message], None, js=kept.WRITE_DRAFT,
+    )  # fmt: skip
+
+
+def _wire_setup(screen: Screen) -> None:
+    """A new game whenever the visitor chooses another one."""
+    page = screen.page
+    pickers = [page.generation, *page.picks]
     begin = bound(callbacks.begin, screen)
     choose_seat = bound(callbacks.choose_seat, screen)
     change_language = bound(callbacks.change_language, screen)
@@ -47,13 +83,17 @@ def _wire_setup(screen: Screen) -> None:
     show_again = _on_visit(model_callbacks.show_again, screen)
     visit, shown = _visit(page), page.of_game
 
-    opened = gr.on(None, bound(callbacks.load, screen), page.generation, shown, **QUIET)
     chosen = gr.on(
-        [page.new_game.click, page.backend.input], begin, pickers, shown, **QUIET_UNCHECKED
-    )
-    opposed = page.opponent.input(
-        change_opponent, [page.generation, page.opponent, *visit], shown, **QUIET_UNCHECKED
-    )
+        [page.new_game.click, page.rematch.click, page.backend.input],
+        begin, pickers, shown, **QUIET_UNCHECKED,
+    )  # fmt: skip
+    opposed = [
+        picker.input(
+            change_opponent, [page.generation, picker, *visit], [*shown, page.opponent],
+            **QUIET_UNCHECKED,
+        )
+        for picker in (page.opponent, page.same_item)
+    ]  # fmt: skip
     seated = gr.on(
         [page.seat.input, page.market.input],
         choose_seat, [page.seat, page.market, page.language], [page.market, page.opponent],
@@ -65,11 +105,13 @@ def _wire_setup(screen: Screen) -> None:
         page.with_words,
         **QUIET_UNCHECKED,
     ).then(show_again, visit, shown, **QUIET)
-    _reply_after(screen, opened, chosen, opposed, seated, translated)
+    _reply_after(screen, chosen, *opposed, seated, translated)
     gr.on(  # the model of that seat may have to load first
-        [page.seat.input, page.opponent.input, page.backend.input],
+        [part.input for part in (page.seat, page.opponent, page.same_item, page.backend)],
         lambda: gr.Timer(active=True), None, page.clock, **QUIET,
     )  # fmt: skip
+    gr.on([page.rematch.click, page.same_item.input], None, js=SHOW_CHAT)
+    page.copy_link.click(None, None, page.copied, js=COPY_LINK)
 
 
 def _wire_moves(screen: Screen) -> None:
@@ -117,7 +159,19 @@ def _wire_model(screen: Screen) -> None:
         return _on_visit(model_callbacks.show_effect, screen, visitor_of(request))(*values)
 
     page.stop.click(stop, [page.generation, *visit], shown, **QUIET)
+
+    async def ask_stages(request: gr.Request, *values: Any) -> AsyncIterator[Updates]:
+        asked = _on_visit(board_callbacks.ask_stages, screen, visitor_of(request))(*values)
+        async with aclosing(asked):
+            async for updates in asked:
+                yield updates
+
     page.show_effect.click(show_effect, visit, [page.effect], **QUEUED)
+    page.ask_stages.click(
+        named(ask_stages, board_callbacks.ask_stages), [page.generation, *visit],
+        [page.card_text, page.result, page.ask_stages], **QUEUED,
+        concurrency_id="haggle-stages", concurrency_limit=STAGE_GAMES_AT_ONCE,
+    )  # fmt: skip
     page.stand_in.click(play_stand_in, [page.generation, *visit], shown, **QUIET)
     page.check_health.click(check_health, visit, [page.badge, *status], **QUIET)
     asked_again = page.ask_again.click(show_again, visit, shown, **QUIET)

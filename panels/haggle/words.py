@@ -1,13 +1,14 @@
 """The Haggle tab's words in English, Hinglish and Hindi, the same keys in all (a test holds it).
 
 The words around the talk of a game stand in `talk/words.py`. Hinglish takes the English ones that
-`talk/hinglish.py` does not have.
+`talk/hinglish.py` and its like do not have.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from panels.haggle.review import review_words
+from panels.haggle.opponents import words as opponents
+from panels.haggle.review import result_words, review_words
 from panels.haggle.talk import hinglish, words
 from panels.ui.offers import CHART_WORDS
 from sauda.language.speech.lines import ENGLISH, HINDI, HINGLISH
@@ -18,6 +19,7 @@ Translate = Callable[..., str]
 OWN: Mapping[str, dict[str, str]] = {
     ENGLISH: {
         "lead": "Name a price, in digits or in words. The other side answers at once.",
+        "choose": "Item, opponent, language",
         "seat": "Your seat",
         "buy": "I buy",
         "sell": "I sell",
@@ -87,16 +89,8 @@ OWN: Mapping[str, dict[str, str]] = {
         "stand_in": "Play the scripted stand-in",
         "stand_in_why": "A script plays in the place of {name}, at the same seed.",
         "stopped": "Stopped. The game is as it was before the reply.",
-        "no_move": "That reply held no legal move. The game is as it was: ask again or begin anew.",
-        "ready": "ready after {seconds} s",
-        "own_seller": "the market’s own seller",
-        "measured_buyer": "Measured as {row} on the open market: grade {grade}, n = {n}. See "
-        "Results.",
-        "measured_seller": "Measured: {share} of {n} lines are its own words and match the "
-        "decision; the others are scripted. See Results.",
-        "unmeasured": "No table in Results has a row of this model.",
-        "loading": "loading, {seconds} s so far; meanwhile {name} plays under its own name",
-        "failed": "cannot play: {reason} Meanwhile {name} plays under its own name",
+        "no_move": "{name} wrote no legal move and forfeits, by the rule of the measured games. It "
+        "wrote: “{wrote}”",
         "reads": "What Sauda reads",
         "reads_none": "No tell in your last words: no hurry, no pity, no claim.",
         "reads_wait": "Add a few words to your price to see what Sauda reads in them.",
@@ -121,10 +115,13 @@ OWN: Mapping[str, dict[str, str]] = {
         "whatif_now": "This one",
         "whatif_move": "{number}. {said}",
         "undone": "Moves taken back: {count}.",
+        **opponents.IN_ENGLISH,
+        **result_words.IN_ENGLISH,
         **review_words.IN_ENGLISH,
     },
     HINDI: {
         "lead": "दाम बोलिए, अंकों में या शब्दों में। सामने वाला तुरंत जवाब देता है।",
+        "choose": "चीज़, सामने वाला, भाषा",
         "seat": "आपकी जगह",
         "buy": "मैं ख़रीदता हूँ",
         "sell": "मैं बेचता हूँ",
@@ -194,16 +191,8 @@ OWN: Mapping[str, dict[str, str]] = {
         "stand_in": "स्क्रिप्ट के साथ खेलिए",
         "stand_in_why": "{name} की जगह एक स्क्रिप्ट खेलती है, उसी सीड पर।",
         "stopped": "रोक दिया। खेल वैसा ही है जैसा जवाब से पहले था।",
-        "no_move": "उस जवाब में कोई सही चाल नहीं थी। खेल वैसा ही है: फिर पूछिए, या नया खेलिए।",
-        "ready": "{seconds} सेकंड में तैयार",
-        "own_seller": "बाज़ार का अपना दुकानदार",
-        "measured_buyer": "खुले बाज़ार में {row} के नाम से मापा गया: ग्रेड {grade}, n = {n}। यह पंक्ति "
-        "Results में है।",
-        "measured_seller": "मापा गया: {n} वाक्यों में से {share} इसके अपने शब्द हैं और वही कहते हैं जो तय "
-        "हुआ; बाक़ी लिखे-लिखाए हैं। तालिका Results में है।",
-        "unmeasured": "Results की किसी तालिका में इस मॉडल की पंक्ति नहीं है।",
-        "loading": "आ रहा है, {seconds} सेकंड हुए; तब तक {name} अपने नाम से खेलता है",
-        "failed": "खेल नहीं सकता: {reason} तब तक {name} अपने नाम से खेलता है",
+        "no_move": "{name} ने कोई सही चाल नहीं लिखी, इसलिए वह हारा; मापे गए खेलों में भी यही नियम है। उसने "
+        "लिखा: “{wrote}”",
         "reads": "सौदा क्या पढ़ता है",
         "reads_none": "आपकी पिछली बात में कोई इशारा नहीं: न जल्दी, न दया, न दावा।",
         "reads_wait": "कुछ बोलिए, सौदा ने क्या पढ़ा यह यहाँ दिखेगा।",
@@ -228,6 +217,8 @@ OWN: Mapping[str, dict[str, str]] = {
         "whatif_now": "यह वाला",
         "whatif_move": "{number}. {said}",
         "undone": "वापस ली गई चालें: {count}।",
+        **opponents.IN_HINDI,
+        **result_words.IN_HINDI,
         **review_words.IN_HINDI,
     },
 }
@@ -239,7 +230,14 @@ def _chart(chart_words: Mapping[str, str]) -> dict[str, str]:
 
 WORDS: Mapping[str, Mapping[str, str]] = {
     ENGLISH: OWN[ENGLISH] | words.WORDS[ENGLISH] | _chart(CHART_WORDS),
-    HINGLISH: OWN[ENGLISH] | hinglish.OWN_WORDS | words.WORDS[HINGLISH] | _chart(CHART_WORDS),
+    HINGLISH: {
+        **OWN[ENGLISH],
+        **hinglish.OWN_WORDS,
+        **opponents.IN_HINGLISH,
+        **result_words.IN_HINGLISH,
+        **words.WORDS[HINGLISH],
+        **_chart(CHART_WORDS),
+    },
     HINDI: OWN[HINDI] | words.WORDS[HINDI] | _chart(words.CHART_HINDI),
 }
 

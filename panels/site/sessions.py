@@ -7,6 +7,7 @@ its sessions keep none. Gradio forgets a session only once there are 10,000 othe
 
 import time
 from collections import ChainMap, OrderedDict, defaultdict
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import is_dataclass
 from datetime import datetime
@@ -155,6 +156,32 @@ class Sessions(StateHolder):
             own.pop(session_id, None)
             if not own:
                 del self.of_address[address]
+
+
+LEFT, EXPIRED, RESTARTED = "left", "expired", "restarted"  # why a session's state is gone
+
+
+class Gone(LookupError):
+    """A session, or its state, is no longer here; `why` is LEFT, EXPIRED or RESTARTED."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+def states_of(session_id: str, parts: Sequence[gr.State]) -> list[Any]:
+    """The values that another session of the visitor whose event runs has for `parts`.
+
+    A tab that is loaded again has a new session and knows the name of its former one. A value that
+    was put away is None. Raises Gone where the whole session is.
+    """
+    current = current_session()
+    sessions = current[0].session_data if current else {}
+    if session_id not in sessions:
+        put_away = current is not None and session_id in current[0].put_away
+        raise Gone(LEFT if put_away else RESTARTED)
+    states = sessions[session_id].state_data
+    return [states.get(part._id) for part in parts]
 
 
 def no_longer_here(what: str) -> str:

@@ -1,5 +1,7 @@
 // Each tab and sub-tab has an address, as in ?tab=results&part=arena: choosing one writes it, Back
-// and Forward choose again, and so do the arrow keys on a tab that has the focus.
+// and Forward choose again, and so do the arrow keys on a tab that has the focus. A row of a table
+// may have one too, as in ?tab=results&part=market&row=linear. A link of the class sauda-inpage is
+// followed without loading the page again.
 (() => {
   const TABS = ".sauda-tabs > .tab-wrapper [role=tab]";
   const PARTS = ".sauda-subtabs > .tab-wrapper [role=tab]";
@@ -35,12 +37,35 @@
     const tab = address.get("tab") ?? first, part = address.get("part");
     until(
       () => press(TABS, tab) && (!part || press(PARTS, part)),
-      () => { following = false; },
+      () => { following = false; point(address.get("row")); },
     );
+  };
+  const point = (name) => {
+    const mark = "sauda-pointed";
+    document.querySelectorAll(`.${mark}`).forEach((old) => old.classList.remove(mark));
+    const find = () => [...document.querySelectorAll("[data-row]")]
+      .find((row) => row.dataset.row === name && row.offsetParent);
+    if (!name) return;
+    until(find, () => {
+      const row = find();
+      if (!row) return; // no table has it
+      row.classList.add(mark);
+      row.tabIndex = -1;
+      row.focus({ preventScroll: true });
+      row.scrollIntoView({ block: "center" });
+    });
   };
 
   document.addEventListener("click", (event) => {
-    if (event.target.closest(`${TABS}, ${PARTS}`)) setTimeout(write, 100);
+    const link = event.target.closest("a.sauda-inpage");
+    if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+      event.preventDefault();
+      const address = new URL(link.href);
+      const theme = new URLSearchParams(location.search).get("__theme");
+      if (theme) address.searchParams.set("__theme", theme);
+      history.pushState(null, "", address);
+      follow();
+    } else if (event.target.closest(`${TABS}, ${PARTS}`)) setTimeout(write, 100);
     else if (event.target.closest("button")) setTimeout(write, 1000); // a button may lead to a tab
   });
   document.addEventListener("keydown", (event) => {

@@ -62,6 +62,7 @@ class Game:
     undone: int = 0  # moves that were taken back
     stands_in_for: str = ""  # the language model whose seat `opponent` keeps until it is there
     unconfirmed: Action | None = None  # a doubtful move that waits for the visitor's confirmation
+    hidden: bool = False  # whether the visitor learns only at the end who the opponent is
 
     @cached_property
     def task(self) -> Task:
@@ -173,6 +174,13 @@ def after_reply(game: Game, reply: Reply) -> Game:
     return _advanced(replace(game, play=play, model_moves=moves, invalid_replies=()))
 
 
+def forfeited(game: Game) -> Game:
+    """The game that ends because the language model made no legal move, as in an evaluation."""
+    obs, wrote = game.model_observation, game.invalid_replies[-1]
+    turn = Turn(obs.agent, obs, None, f"no legal move in the reply {wrote[:80]!r}")
+    return replace(game, play=replace(game.play, turns=(*game.play.turns, turn), forfeit=True))
+
+
 def counterfactual_request(game: Game) -> Request:
     """The request for the model's last move as it would be without the visitor's last words.
 
@@ -253,15 +261,20 @@ def standings(game: Game) -> list[Standing]:
         standing(name, task, rollout(task, policy, game.play.seed))
         for name, policy in policies_of(task).items()
     ]
+    return ranked(rows)
+
+
+def ranked(rows: Sequence[Standing]) -> list[Standing]:
+    """The rows by grade, then by share, best first; the visitor stands before an equal."""
     return sorted(rows, key=lambda row: (-row.grade, -row.share, not row.visitor))
 
 
-def place(rows: list[Standing]) -> str:
-    """The visitor's place among `rows`, such as "3 of 12"; shared where somebody did as well."""
+def place(rows: Sequence[Standing]) -> tuple[int, bool]:
+    """The visitor's place among `rows`, from 1, and whether somebody else did as well."""
     you = next(row for row in rows if row.visitor)
     ahead = sum((row.grade, row.share) > (you.grade, you.share) for row in rows)
-    level = sum((row.grade, row.share) == (you.grade, you.share) for row in rows) > 1
-    return f"{'shared ' if level else ''}{ahead + 1} of {len(rows)}"
+    level = sum((row.grade, row.share) == (you.grade, you.share) for row in rows)
+    return ahead + 1, level > 1
 
 
 def standing(name: str, task: Task, played: Episode, visitor: bool = False) -> Standing:

@@ -24,18 +24,27 @@ class Model:
     def for_visitor(self, visitor):
         return self
 
-    async def stream_async(self, messages, seed, schema=None):
+    def _next_text(self):
         text = self.texts.pop(0)
         if isinstance(text, Exception):
             raise text
+        return text
+
+    def __call__(self, messages, seed, schema=None):
+        return Reply(self._next_text(), "canned", 9, "stop")
+
+    async def stream_async(self, messages, seed, schema=None):
+        text = self._next_text()
         yield Reply(text[:5], "canned", 1)
         yield Reply(text, "canned", 9, "stop")
 
 
 def screen_of(model: Model) -> Screen:
+    """The tab's screen, where `model` plays every stage and every seat."""
     with gr.Blocks():
         page = lay_out(translator(ENGLISH), {THIS_PAGE: model})
-    return Screen(page, {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}})
+    served = {"buyer": {THIS_PAGE: model}, "seller": {THIS_PAGE: model}}
+    return Screen(page, served, by_name=lambda name: model)
 
 
 def visit_to(game, text: str = "") -> Visit:

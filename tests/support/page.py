@@ -144,8 +144,16 @@ def say(page: Page, text: str) -> None:
     settle(page)
 
 
+def unfold_choices(page: Page) -> None:
+    """Show the pickers of Haggle, which a phone folds away."""
+    fold = page.locator(".sauda-choose:not([open]) summary")
+    if fold.is_visible():
+        fold.click()
+
+
 def buy(page: Page) -> None:
     """Take the buyer's seat, and hear the seller's opening."""
+    unfold_choices(page)
     page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
     page.locator("#haggle-chat [data-testid=bot]").first.wait_for()
     settle(page)
@@ -164,6 +172,7 @@ def buying(open_page) -> Page:
 def selling(open_page) -> Page:
     """The Haggle tab in the seller's seat, a script in the buyer's."""
     page = open_page(tab="Haggle")
+    unfold_choices(page)
     page.locator("#haggle-other input").click()
     page.get_by_role("option", name="linear").click()
     settle(page)

@@ -1,70 +1,89 @@
-"""What the Haggle tab shows once a game is over: share, limits, comparison, "What if"."""
+"""What the Haggle tab shows below the result card: limits, opponent, leaderboard, "What if"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from env import Episode, Task, bonus, rupees, shares, zopa_width
 from panels.haggle.game_view import IN_ENGLISH, chart, limits, sells
-from panels.haggle.words import Translate
-from panels.ui.look import note, stat, strip, table
+from panels.haggle.opponents.stages import opponent_name
+from panels.haggle.talk.conversation import chart_words
+from panels.haggle.words import ENGLISH, Translate
+from panels.ui.look import note, table
 from panels.ui.offers import SMALL, ending
 from panels.ui.provenance import missing
+from sauda.language.speech.items import name_in
+from sauda.llm.registry import is_model
 from sauda.policies.best_response.informed import informed_value, rivals_in
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import Game, Standing, finished, place, standing, standings
+from sauda.sessions.bazaar import Game, Standing, finished, ranked, standing, standings
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 
 
-def result(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
-    """After the end: share, grade, limits and comparison. Before it: a note on what is hidden."""
+@dataclass(frozen=True)
+class Board:
+    """Every player's result at the seed of a finished game, or what a player lacks."""
+
+    rows: tuple[Standing, ...] = ()  # the visitor's among them; empty where nobody can replay it
+    problem: str = ""
+
+    def with_rows(self, more: Sequence[Standing]) -> "Board":
+        """The board with more players."""
+        return Board(tuple(ranked([*self.rows, *more])), self.problem)
+
+
+def board_of(game: Game) -> Board:
+    """The visitor and every scripted policy at the same seed; no rows before the end.
+
+    Nor against a model buyer, whose moves the model makes: no policy can replay such a game. A
+    model seller only words moves that code makes.
+    """
+    if not game.over or (game.model_seat and game.model_seat.agent == "buyer"):
+        return Board()
+    try:
+        return Board(tuple(standings(game)))
+    except ArtifactError as error:  # the pilot's weights
+        return Board(problem=missing(error))
+
+
+def result(
+    game: Game,
+    translate: Translate = IN_ENGLISH,
+    language: str = ENGLISH,
+    board: Board | None = None,
+) -> Markup:
+    """After the end: limits, opponent and leaderboard. Before it: a note on what is hidden.
+
+    `board` is the game's, where it is known already.
+    """
     if not game.over:
         fixed = game.task_name.startswith("classic/") and game.task_name != LISTINGS
         return note(translate("hidden_limit") + (translate("hidden_same") if fixed else ""))
-    played = finished(game)
-    you = standing("you", game.task, played, visitor=True)
-    rows, problem = comparison(game)
-    figures = [
-        stat(f"{you.share:.0%}", translate("zopa_yours")),
-        stat(f"{you.grade:.2f}", translate("grade")),
-    ]
-    if rows:
-        figures.append(stat(place(rows), translate("place")))
+    board, played = board or board_of(game), finished(game)
     past = played.final.table.past
-    lines = [
-        strip(*figures),
-        deals_table(played) if played.final.table.deals > 1 else zopa_bar(game, translate),
-    ]
+    career = played.final.table.deals > 1
+    lines = [deals_table(played, translate, language) if career else zopa_bar(game, translate)]
     if game.task_name.startswith("bazaar/") and not sells(game):
-        lines += [seller_line(played), oracle_line(game.task, played)]
+        lines += [seller_line(played, translate), oracle_line(game.task, played, translate)]
     if sells(game):
         lines += seller_lines(game, past[-1].price if past else None, translate)
     if game.undone:
         lines.append(Markup("<p>{}</p>").format(translate("undone", count=game.undone)))
-    if rows:
-        lines += [compared(rows), replay_note(game, rows)]
-    return Markup("").join([*lines, problem])
-
-
-def comparison(game: Game) -> tuple[list[Standing], Markup]:
-    """The visitor and every policy at the same seed; or none, and what a policy lacks."""
-    # Policies cannot replay a game against a model buyer, whose moves the model makes; a model
-    # seller only words moves that code makes, so they can.
-    if game.model_seat and game.model_seat.agent == "buyer":
-        return [], Markup("")
-    try:
-        return standings(game), Markup("")
-    except ArtifactError as error:  # the pilot's weights
-        return [], missing(error)
+    if board.rows:
+        lines += [leaderboard(board, translate), replay_note(game, board, translate)]
+    return Markup("").join([*lines, board.problem])
 
 
 def seller_lines(game: Game, price: float | None, translate: Translate) -> list[Markup]:
-    """For a visitor who sold: the bonus, the best possible price, and who bought."""
+    """For a visitor who sold: the bonus, the best possible price, and who wrote the moves."""
     _, limit = limits(game)
     sentences = [bonus_line(game, price, translate), translate("best_ask", price=rupees(limit))]
     if sources := {move.source for move in game.model_moves}:
         sentences.append(translate("written_by", source=", ".join(sorted(sources))))
     elif game.opponent:
-        sentences.append(translate("buyer_was", name=game.opponent.replace("_", " ")))
+        sentences.append(translate("buyer_was", name=opponent_name(game.opponent, translate)))
     return [Markup("<p>{}</p>").format(sentence) for sentence in sentences]
 
 
@@ -76,33 +95,49 @@ def bonus_line(game: Game, price: float | None, translate: Translate) -> str:
     return translate("your_bonus", earned=rupees(earned), most=rupees(most))
 
 
-def compared(rows: list[Standing]) -> Markup:
-    """Table of the visitor's and every policy's result at the same seed."""
+def leaderboard(board: Board, translate: Translate) -> Markup:
+    """Table of the visitor's and every player's result at the same seed."""
+    heads = [translate(f"board_{name}") for name in ("player", "grade", "share", "price")]
+    you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
     return table(
-        ("player", "grade", "share", "price"),
+        heads,
         [
             (
-                Markup('<b class="sauda-you">you</b>') if row.visitor else row.name,
+                you if row.visitor else _player(row.name, translate),
                 f"{row.grade:.3f}",
                 f"{row.share:.3f}",
                 "–" if row.price is None else rupees(row.price),
             )
-            for row in rows
+            for row in board.rows
         ],
-        caption="The same game, the same seed, played by every policy",
+        caption=translate("board"),
     )
 
 
-def replay_note(game: Game, rows: list[Standing]) -> Markup:
+def _player(name: str, translate: Translate) -> str:
+    """A player on the board: a stage of the language model in words, a script by its name."""
+    return opponent_name(name, translate) if is_model(name) else name
+
+
+def replay_note(game: Game, board: Board, translate: Translate) -> Markup:
     """The command that plays this game again."""
-    name = next(row.name for row in rows if not row.visitor)
+    name = next(row.name for row in board.rows if not row.visitor)
     against = f" --against {game.opponent}" if game.opponent else ""
-    return note(
-        f"Played now. The game was {game.task_name} at seed {game.play.seed}"
-        + (f" against {game.opponent}" if game.opponent else "")
-        + f"; play it again: python -m sauda play --task {game.task_name} --policy {name}"
-        + f" --seed {game.play.seed}{against}"
+    command = (
+        f"python -m sauda play --task {game.task_name} --policy {name}"
+        f" --seed {game.play.seed}{against}"
     )
+    return note(
+        translate("board_played", task=game.task_name, seed=game.play.seed, command=command)
+    )
+
+
+def ending_of(game: Game, translate: Translate) -> str:
+    """How a finished game ended, in words."""
+    if game.play.forfeit:
+        return translate("forfeit_ended")
+    past = game.play.state.table.past
+    return ending(past[-1] if past else None, chart_words(translate))
 
 
 def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
@@ -113,7 +148,7 @@ def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
     if buyer <= seller and (deal is None or deal.price is None):
         return Markup("<p>{} {}</p>").format(span, translate("no_zopa"))
     if deal is None or deal.price is None or deal.buyer != "buyer":
-        how = "a forfeit ended it" if game.play.forfeit else ending(deal)
+        how = ending_of(game, translate)
         nothing = translate("won_nothing", how=how[0].upper() + how[1:])
         return Markup("<p>{} {}</p>").format(span, nothing)
     price = rupees(deal.price)
@@ -132,45 +167,42 @@ def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
     ).format(span, split, round(100 * part, 1), round(100 - 100 * part, 1))
 
 
-def deals_table(played: Episode) -> Markup:
+def deals_table(played: Episode, translate: Translate, language: str) -> Markup:
     """How each deal of a career ended."""
-    past, won = played.final.table.past, shares(played.final, "buyer")
+    past, won, say = played.final.table.past, shares(played.final, "buyer"), chart_words(translate)
     rows = [
-        (f"{number} {instance.item.name}", ending(deal), f"{share:.3f}")
+        (f"{number} {name_in(language, instance.item.name)}", ending(deal, say), f"{share:.3f}")
         for number, (instance, deal, share) in enumerate(
             zip(played.final.private["nature"], past, won, strict=False), start=1
         )
     ]
-    return table(("deal", "how it ended", "share"), rows, align="llr", caption="Your deals")
+    heads = [translate(key) for key in ("deals_deal", "deals_end", "board_share")]
+    return table(heads, rows, align="llr", caption=translate("deals"))
 
 
-def seller_line(played: Episode) -> Markup:
+def seller_line(played: Episode, translate: Translate) -> Markup:
     """The seller's type and its parameters."""
     stance = played.final.private["nature"][-1].seller["stance"]
     kind = stance.type
     concedes = "late" if kind.exponent < 0.7 else "early" if kind.exponent > 1.4 else "evenly"
-    return Markup(
-        "<p>The seller was of the type <b>{}</b>: it opened at {:.2f} of the list price, concedes"
-        " {}, gives {:.0%} of its concession in answer to the buyer’s movement, and makes {:.0%} of"
-        " the claims that would not be true{}.</p>"
-    ).format(
-        kind.name,
-        kind.markup,
-        concedes,
-        kind.reciprocity,
-        kind.bluff_rate,
-        "; another buyer really waited" if stance.rival else "; no other buyer waited",
+    sentence = translate(
+        "seller_type",
+        name=kind.name,
+        markup=f"{kind.markup:.2f}",
+        when=translate(f"concedes_{concedes}"),
+        reciprocity=f"{kind.reciprocity:.0%}",
+        bluffs=f"{kind.bluff_rate:.0%}",
+        rival=translate("rival_waited" if stance.rival else "no_rival_waited"),
     )
+    return Markup("<p>{}</p>").format(sentence)
 
 
-def oracle_line(task: Task, played: Episode) -> Markup:
+def oracle_line(task: Task, played: Episode, translate: Translate) -> Markup:
     """The expected grade of the best response to this seller."""
     deals = played.final.private["nature"]
     value = sum(informed_value(deal, rivals_in(task)) for deal in deals) / len(deals)
-    most = "at most " if len(deals) > 1 else ""
-    return Markup(
-        "<p>An oracle that knew this seller would have expected a grade of {}{}.</p>"
-    ).format(most, f"{value:.3f}")
+    sentence = translate("oracle_most" if len(deals) > 1 else "oracle", grade=f"{value:.3f}")
+    return Markup("<p>{}</p>").format(sentence)
 
 
 def compared_games(first: Game | None, now: Game, translate: Translate) -> Markup:
@@ -179,7 +211,7 @@ def compared_games(first: Game | None, now: Game, translate: Translate) -> Marku
         return Markup("")
     cards = [
         Markup('<section class="sauda-card"><h3>{}</h3>{}<p>{}</p></section>').format(
-            translate(name), chart(game, SMALL), outcome(game, translate)
+            translate(name), chart(game, SMALL, translate), outcome(game, translate)
         )
         for name, game in (("whatif_first", first), ("whatif_now", now))
     ]
@@ -188,9 +220,7 @@ def compared_games(first: Game | None, now: Game, translate: Translate) -> Marku
 
 def outcome(game: Game, translate: Translate) -> str:
     """How a game ended in one line, or that it still runs."""
-    past = game.play.state.table.past
-    end = ending(past[-1] if past and game.over else None)
     if not game.over:
-        return end
+        return ending(None, chart_words(translate))
     you = standing("you", game.task, finished(game), visitor=True)
-    return f"{end}; {you.share:.0%} {translate('zopa_yours')}"
+    return f"{ending_of(game, translate)}; {you.share:.0%} {translate('zopa_yours')}"

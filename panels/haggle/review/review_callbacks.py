@@ -13,7 +13,6 @@ from env import IllegalAction
 from panels.haggle.callbacks import branch
 from panels.haggle.layout import ReplyRequest, ReviewRequest, SessionGeneration
 from panels.haggle.model_callbacks import stream_reply
-from panels.haggle.model_view import model_label
 from panels.haggle.review.review_view import remark, review_shown
 from panels.haggle.screen import Screen, Updates, Visit
 from sauda.llm.serving.line import Visitor
@@ -88,7 +87,7 @@ async def _searched(visit: Visit) -> AsyncIterator[tuple[Review, list[str]]]:
 async def _asked(
     screen: Screen, visitor: Visitor, visit: Visit
 ) -> AsyncIterator[tuple[Review, list[str]]]:
-    game, name, translate = visit.game, model_label(visit.game), visit.translate
+    game, name, translate = visit.game, visit.model_name, visit.translate
     model, asked = screen.model_facing(visit).for_visitor(visitor), 0
 
     async def reply(other: Game) -> Game:

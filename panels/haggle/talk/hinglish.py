@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 OWN_WORDS: Mapping[str, str] = {
     "lead": "Daam bolo, number mein ya words mein. Saamne wala turant jawab deta hai.",
+    "choose": "Item, opponent, bhasha",
     "seat": "Aapki seat",
     "buy": "Khareedna hai",
     "sell": "Bechna hai",
@@ -35,8 +36,8 @@ OWN_WORDS: Mapping[str, str] = {
     "hidden_limit": "Saamne wale ki limit game ke baad dikhegi.",
     "thinking": "{name} soch raha hai …",
     "stopped": "Rok diya. Game waisa hi hai jaisa reply se pehle tha.",
-    "no_move": "Us reply mein koi sahi chaal nahi thi. Game waisa hi hai: phir poochho ya naya "
-    "khelo.",
+    "no_move": "{name} ne koi sahi chaal nahi likhi, isliye wo haara; measured games mein bhi yahi "
+    "rule hai. Usne likha: “{wrote}”",
     "whatif_lead": "Apni kisi chaal pe lauto aur kuch aur bolo: dono game yahan dikhenge.",
     "whatif_go": "Wahan lauto",
     "undone": "Wapas li gayi chaalein: {count}.",

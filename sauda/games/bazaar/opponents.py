@@ -9,6 +9,7 @@ from sauda.policies import BUYERS, SELLERS, SLOW
 from sauda.policies.pilot.buyer import trained
 from sauda.records.splits import UNSEEN_SELLER, seller_type
 
+PILOT = "pilot"
 OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # the task's own
 
 
@@ -20,7 +21,7 @@ def policies(task: Task) -> Mapping[str, Policy]:
     if task.learner == "seller":
         return SELLERS
     market = task.name.removeprefix("bazaar/") in MARKETS
-    return MappingProxyType({**BUYERS, "pilot": trained()}) if market else BUYERS
+    return MappingProxyType({**BUYERS, PILOT: trained()}) if market else BUYERS
 
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:
@@ -32,15 +33,18 @@ def against(task: Task, name: str) -> Task:
     """`task` with the other seat taken by `name`; "" keeps the task's own opponents.
 
     Where the learner sells, `name` is a buyer; in the open market, a type of seller. Raises
-    ValueError where there is none of that name, or nothing to choose.
+    ValueError where there is none of that name, or nothing to choose, and ArtifactError where the
+    pilot's weights are missing.
     """
     if not name:
         return task
     if task.learner != "seller":
         return with_seller_type(task, name)
-    if name not in BUYERS:
-        raise ValueError(f"no buyer {name!r} to sell to; buyers are {', '.join(BUYERS)}")
-    return replace(task, opponents={**task.opponents, "buyer": BUYERS[name]})
+    if name not in (*BUYERS, PILOT):
+        known = ", ".join((*BUYERS, PILOT))
+        raise ValueError(f"no buyer {name!r} to sell to; buyers are {known}")
+    buyer = trained() if name == PILOT else BUYERS[name]
+    return replace(task, opponents={**task.opponents, "buyer": buyer})
 
 
 def has_unseen_opponent(task: Task, seed: int) -> bool:

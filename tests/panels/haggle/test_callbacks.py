@@ -225,14 +225,46 @@ def test_a_stream_of_an_earlier_generation_is_dropped():
     assert later == []
 
 
-@pytest.mark.parametrize("failure", ["no move in this", ReplyTimeout("too slow")])
-def test_a_reply_that_makes_no_move_leaves_the_game_to_be_asked_again(failure):
-    screen, visit = selling(Model(failure))
+def test_a_model_that_gives_no_reply_leaves_the_game_to_be_asked_again():
+    screen, visit = selling(Model(ReplyTimeout("too slow")))
     last = replies(screen, visit, ReplyRequest())[-1]
     assert last[screen.page.game].play == visit.game.play
     assert last[screen.page.ask_again]["visible"]
     assert last[screen.page.problem]
     assert last[screen.page.reply_request] is None
+
+
+def test_a_model_that_writes_no_legal_move_forfeits_and_is_quoted():
+    screen, visit = selling(Model("no <b>move</b> in this"))
+    page, last = screen.page, replies(screen, visit, ReplyRequest())[-1]
+    assert last[page.game].over
+    assert last[page.game].play.forfeit
+    assert "no &lt;b&gt;move&lt;/b&gt; in this" in last[page.problem]
+    assert "No deal: a forfeit ended it" in last[page.card_text]
+    assert (last[page.card]["visible"], last[page.ask_again]["visible"]) == (True, False)
+
+
+def test_another_stage_of_training_is_played_by_weights_of_its_own():
+    asked, served = [], Model()
+    screen = screen_of(served)
+    screen = replace(screen, by_name=lambda name: asked.append(name) or served)
+    for opponent in ("mini+sft", "mini", "sauda-mini", "linear"):
+        assert screen.model_of(opponent, THIS_PAGE) is served
+    assert asked == ["mini+sft", "mini"]
+
+
+def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed():
+    screen = screen_of(Model())
+    page, ended = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3), "bye")
+    over = callbacks.send(screen, ended)
+    offered = [value for _, value in over[page.same_item]["choices"]]
+    assert {"linear", "pilot", "mini+sft", HIDDEN} <= set(offered)
+    again = callbacks.change_opponent(
+        screen, SessionGeneration(), "linear", replace(ended, game=over[page.game])
+    )
+    assert (again[page.game].opponent, again[page.game].play.seed) == ("linear", 3)
+    assert again[page.opponent]["value"] == "linear"
+    assert not again[page.card]["visible"]
 
 
 def test_whoever_is_refused_is_offered_a_script_that_is_marked_as_one():

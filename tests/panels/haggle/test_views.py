@@ -5,7 +5,7 @@ import pytest
 from env import rupees
 from panels.haggle.choices import BUY, SELL, SELLING_TASK
 from panels.haggle.game_view import brief, chart, limits
-from panels.haggle.model_view import believed
+from panels.haggle.opponents.model_view import believed
 from panels.haggle.review.result_view import result
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.visitor_text import play_text

@@ -11,6 +11,7 @@ import gradio as gr
 import pytest
 from gradio.state_holder import SessionState
 
+from panels.haggle.review.result_words import IN_HINDI
 from panels.site import sessions
 from panels.site.routes import Kind
 from panels.site.sessions import Sessions
@@ -153,6 +154,40 @@ def test_an_event_can_change_what_a_component_shows(site):
         site, "gpu_arena.callbacks.choose_action", "shows", action, nth=-1
     )
     assert (payment["visible"], message["visible"], message["value"]) == (False, True, "Hello")
+
+
+def reloaded(site: Site, before: str, after: str) -> str:
+    """What a tab shows whose session was `before` and is `after`, as text."""
+    kept = json.dumps({"session": before, "moved": True, "opponent": "linear", "language": "hi"})
+    opening = "haggle.opening.open_callbacks.open_page"
+    return json.dumps(call(site, opening, after, None, kept), ensure_ascii=False)
+
+
+@pytest.mark.slow
+def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_session(site):
+    first, second, third = (uuid.uuid4().hex for _ in range(3))
+    choice = ["sell", "any item", "linear", "this page", "en"]
+    call(site, "haggle.callbacks.begin", first, None, *choice)
+    for text in ("₹900000 <b>only</b>", "is it raining?"):
+        call(site, "haggle.callbacks.send", first, None, None, text, "this page", "en", None)
+    shown = reloaded(site, first, second)
+    assert "₹900000 &lt;b&gt;only&lt;/b&gt;" in shown
+    assert "is it raining?" in shown
+    assert "नया खेल" in shown
+    call(site, "haggle.callbacks.send", second, None, None, "₹800000", "this page", "hi", None)
+    assert "₹800000" in reloaded(site, second, third)
+    assert "₹800000" not in reloaded(site, first, uuid.uuid4().hex)
+
+
+@pytest.mark.slow
+def test_a_reload_after_the_session_was_put_away_says_so_and_begins_anew(site, monkeypatch):
+    session = uuid.uuid4().hex
+    open_page(site, session)
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "LEFT_FOR", 0)
+        site.app.state_holder.delete_all_expired_state()
+    assert IN_HINDI["gone_left"] in reloaded(site, session, uuid.uuid4().hex)
+    assert IN_HINDI["gone_restarted"] in reloaded(site, "unknown", uuid.uuid4().hex)
 
 
 @pytest.mark.slow

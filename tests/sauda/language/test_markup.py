@@ -7,8 +7,9 @@ import pytest
 
 from app import build_app
 from env import Offer
-from panels.haggle import choices, game_view, model_callbacks, model_view, words
+from panels.haggle import choices, game_view, model_callbacks, words
 from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
+from panels.haggle.opponents import model_view
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.visitor_text import play_text

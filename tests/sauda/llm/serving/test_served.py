@@ -6,7 +6,8 @@ from dataclasses import asdict, replace
 import pytest
 
 from env import CATALOGUE, Move, Offer, Table, bonus, get_task, rollout
-from panels.haggle import choices, model_view, models, words
+from panels.haggle import choices, words
+from panels.haggle.opponents import badge, model_view, stages
 from panels.haggle.talk.visitor_text import play_text
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.evaluation.comparison_config import BAZAAR
@@ -70,7 +71,7 @@ def test_a_backend_that_answers_nothing_is_not_ready_and_says_why():
 def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
     """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
     data = load_artifact("evaluation/model-comparison.json").data.as_json()
-    for name in (*models.BUYER_MODELS, *TRANSCRIPT_MODELS):
+    for name in (*stages.buyer_models(), *TRANSCRIPT_MODELS):
         row, served = row_name(name), player_spec(name)
         measured = player_spec(row)
         assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
@@ -86,10 +87,10 @@ def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
 def test_the_model_sellers_on_the_page_are_those_whose_words_were_measured():
     artifact = load_artifact("seller_quality.json")
     seat = SEATS["seller"]
-    assert {name.partition(":")[0] for name in models.SELLER_MODELS} == {seat.model}
+    assert {name.partition(":")[0] for name in stages.SELLER_MODELS} == {seat.model}
     assert seat.model in artifact.config["models"]
     assert {game["persona"] for game in artifact.data.as_json()["games"]} == {
-        name.partition(":")[2] for name in models.SELLER_MODELS
+        name.partition(":")[2] for name in stages.SELLER_MODELS
     }
     measured = artifact.data.as_json()["models"][seat.model]
     assert measured["sampling"] == asdict(seat.sampling)
@@ -109,20 +110,21 @@ def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
 @pytest.mark.parametrize(
     ("place", "opponent", "shown"),
     [
-        (SELLING, "sauda-mini+honest", "mini+grpo+honest on the open market: grade 0."),
+        (SELLING, "sauda-mini+honest", "wins 0."),
+        (SELLING, "mini+sft", "row=mini%2Bsft"),
         ("bazaar/open", "mini:fair", "lines are its own words"),
     ],
 )
 def test_the_badge_shows_what_was_measured_of_the_model_that_plays(place, opponent, shown):
     game = start(place, opponent, 3)
     seat = game.model_seat.agent
-    served = SEATS[seat].model
+    served = stages.weights_of(opponent) if seat == "buyer" else SEATS[seat].model
     ready = threaded(THIS_PAGE, lambda: Loaded(f"{served}, bf16 on CPU"))
     assert isinstance(ready.wait(), Ready)
-    assert shown in str(models.model_badge(game, ready, SAY))
+    assert shown in str(badge.opponent_badge(game, ready, SAY))
     other = threaded(THIS_PAGE, lambda: Loaded("another, bf16 on CPU"))
     other.wait()
-    assert "No table in Results" in str(models.model_badge(game, other, SAY))
+    assert "No table in Results" in str(badge.opponent_badge(game, other, SAY))
 
 
 class Loaded:

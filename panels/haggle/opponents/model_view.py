@@ -146,8 +146,3 @@ def effect_of(game: Game, reply: Reply, translate: Translate) -> str:
     else:
         move = translate("would_walk")
     return translate("effect_other", move=move)
-
-
-def model_label(game: Game) -> str:
-    """The short name of the language model across the table."""
-    return "Sauda" if sells(game) else "SmolLM2"

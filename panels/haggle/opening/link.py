@@ -1,0 +1,38 @@
+"""The address that opens a game for a friend: its task, its seed, and the choice of opponent.
+
+A link is made of a finished game alone, since a seed stands for every hidden value.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from panels.haggle.choices import chosen_opponent
+from sauda.records.seeds import whole_seed
+from sauda.sessions.bazaar import Game
+
+KEYS = TASK, SEED, AGAINST = "task", "seed", "against"  # of the address
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The game that a link opens; nothing in it is checked but the seed's form."""
+
+    task_name: str
+    seed: int
+    opponent: str  # as chosen: a hidden one is hidden from the friend, too
+
+
+def to_query(game: Game) -> str:
+    """The query string that opens the page at the setup of a finished game, with its "?"."""
+    if not game.over:
+        raise ValueError("a link would tell the seed of a game that still runs")
+    setup = {TASK: game.task_name, SEED: game.play.seed, AGAINST: chosen_opponent(game)}
+    return "?" + urlencode({"tab": "haggle", **setup}, safe="/")
+
+
+def from_query(query: Mapping[str, str]) -> Setup | None:
+    """The setup that an address names; None where it names none, ValueError for a bad seed."""
+    if TASK not in query or SEED not in query:
+        return None
+    return Setup(query[TASK], whole_seed(query[SEED]), query.get(AGAINST, ""))

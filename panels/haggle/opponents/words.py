@@ -1,0 +1,56 @@
+"""The words for opponents and what was measured of them, in three languages.
+
+Hinglish has those that it does not share with English.
+"""
+
+from collections.abc import Mapping
+
+IN_ENGLISH: Mapping[str, str] = {
+    "untrained": "Untrained base",
+    "how_bare": "{stage}, guard rails off",
+    "how_honest": "{stage}, guard rails on",
+    "how_constrained": "{stage}, held to legal moves",
+    "how_steering": "{stage}, published steering",
+    "measured_buyer": "wins {grade} of what there is {interval} on the open market, n = {n}.",
+    "row_link": "Its row in Results",
+    "measured_seller": "Measured: {share} of {n} lines are its own words and match the "
+    "decision; the others are scripted. See Results.",
+    "unmeasured": "No table in Results has a row of this model.",
+    "loading": "loading, {seconds} s so far; meanwhile {name} plays under its own name",
+    "failed": "cannot play: {reason} Meanwhile {name} plays under its own name",
+    "ready": "ready after {seconds} s",
+    "own_seller": "the market’s own seller",
+}
+IN_HINGLISH: Mapping[str, str] = {
+    "untrained": "Bina training wala model",
+    "how_bare": "{stage}, guard rails band",
+    "how_honest": "{stage}, guard rails chalu",
+    "how_constrained": "{stage}, sirf legal chaalein",
+    "how_steering": "{stage}, published steering ke saath",
+    "measured_buyer": "jitna mil sakta hai uska {grade} jeeta {interval}, open market mein, "
+    "n = {n}.",
+    "row_link": "Results mein iski row",
+    "measured_seller": "Naapa gaya: {n} lines mein se {share} iske apne words hain aur decision se "
+    "milte hain; baaki scripted hain. Results dekho.",
+    "unmeasured": "Results ki kisi table mein is model ki row nahi hai.",
+    "loading": "load ho raha hai, {seconds} s ho gaye; tab tak {name} apne naam se khel raha hai",
+    "failed": "nahi khel sakta: {reason} Tab tak {name} apne naam se khelta hai",
+    "ready": "{seconds} s mein ready",
+    "own_seller": "market ka apna seller",
+}
+IN_HINDI: Mapping[str, str] = {
+    "untrained": "बिना सीखा मॉडल",
+    "how_bare": "{stage}, रोक-टोक बंद",
+    "how_honest": "{stage}, रोक-टोक चालू",
+    "how_constrained": "{stage}, सिर्फ़ सही चालें",
+    "how_steering": "{stage}, प्रकाशित रोक-टोक",
+    "measured_buyer": "खुले बाज़ार में जितना मिल सकता था उसका {grade} जीता {interval}, n = {n}।",
+    "row_link": "नतीजों में इसकी पंक्ति",
+    "measured_seller": "मापा गया: {n} वाक्यों में से {share} इसके अपने शब्द हैं और वही कहते हैं जो तय "
+    "हुआ; बाक़ी लिखे-लिखाए हैं। तालिका Results में है।",
+    "unmeasured": "Results की किसी तालिका में इस मॉडल की पंक्ति नहीं है।",
+    "loading": "आ रहा है, {seconds} सेकंड हुए; तब तक {name} अपने नाम से खेलता है",
+    "failed": "खेल नहीं सकता: {reason} तब तक {name} अपने नाम से खेलता है",
+    "ready": "{seconds} सेकंड में तैयार",
+    "own_seller": "बाज़ार का अपना दुकानदार",
+}

@@ -1,0 +1,69 @@
+"""The result card: what the game came to, in a glance, and the link that opens it for a friend."""
+
+from markupsafe import Markup
+
+from env import rupees
+from panels.haggle.game_view import IN_ENGLISH, sells
+from panels.haggle.opening.link import to_query
+from panels.haggle.opponents.stages import opponent_name
+from panels.haggle.review.result_view import Board, board_of, ending_of
+from panels.haggle.words import Translate
+from panels.ui.look import note, stat, strip
+from sauda.sessions.bazaar import Game, finished, place, standing
+
+
+def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = None) -> Markup:
+    """Price, share, grade, place on this seed, who the opponent was, a link; empty before the end.
+
+    `board` is the game's, where it is known already.
+    """
+    if not game.over:
+        return Markup("")
+    board = board or board_of(game)
+    you = standing("you", game.task, finished(game), visitor=True)
+    figures = [
+        stat(f"{you.share:.0%}", translate("zopa_yours")),
+        stat(f"{you.grade:.2f}", translate("grade")),
+    ]
+    remark = Markup("")
+    if board.rows:
+        figures.append(stat(_place(board, translate), translate("place")))
+    elif not board.problem:
+        remark = note(translate("no_rank"))
+    name = revealed(game, translate)
+    return Markup(
+        '<section class="sauda-result"><h3>{}</h3>{}{}<p class="sauda-who"><b>{}</b> '
+        '<a class="sauda-share" href="{}" data-copied="{}" data-kept="{}">{}</a></p></section>'
+    ).format(
+        headline(game, translate), strip(*figures), remark,
+        translate("card_against", name=name) if name else "",
+        to_query(game), translate("link_copied"), translate("link_not_copied"),
+        translate("game_link"),
+    )  # fmt: skip
+
+
+def headline(game: Game, translate: Translate) -> str:
+    """How the game ended, in a few words."""
+    table = game.play.state.table
+    own = [deal for deal in table.past if deal.price is not None and deal.buyer == "buyer"]
+    if table.deals > 1:
+        return translate("card_deals", made=len(own), all=table.deals)
+    if own:
+        price = rupees(own[-1].price)
+        return translate("card_sold" if sells(game) else "card_bought", price=price)
+    return translate("card_no_deal", how=ending_of(game, translate))
+
+
+def revealed(game: Game, translate: Translate) -> str:
+    """Who the opponent of a finished game was; empty for the one seller of a classic market."""
+    if game.opponent:
+        return opponent_name(game.opponent, translate)
+    if game.task_name.startswith("bazaar/"):
+        return game.play.state.private["nature"][-1].seller["stance"].type.name
+    return ""
+
+
+def _place(board: Board, translate: Translate) -> str:
+    number, shared = place(board.rows)
+    key = "place_shared" if shared else "place_alone"
+    return translate(key, place=number, all=len(board.rows))

@@ -1,0 +1,100 @@
+"""What a visitor finds on opening the page: a shared game, a new one, and why no former one."""
+
+import json
+from dataclasses import asdict
+
+import pytest
+
+from panels.haggle.choices import BUY, SELL
+from panels.haggle.layout import SessionGeneration
+from panels.haggle.opening.kept import FIRST, Kept, Picks, read_kept
+from panels.haggle.opening.open_callbacks import open_page
+from panels.haggle.opponents.stages import SELLER_MODELS
+from panels.haggle.screen import Screen
+from panels.haggle.words import ENGLISH, HINDI, translator
+from sauda.llm.serving.events import Loading
+from sauda.llm.serving.served import THIS_PAGE
+from tests.support.haggle import Model, screen_of
+
+BACKENDS = (THIS_PAGE,)
+CHOSEN = Picks(BUY, "bazaar/open", "firm", THIS_PAGE, HINDI)
+SHARED = {"task": "bazaar/seller_brief", "seed": "7", "against": "linear"}
+
+
+def kept(session: str = "gone", moved: bool = True, **picks: object) -> str:
+    return json.dumps({"session": session, "moved": moved, **asdict(FIRST), **picks})
+
+
+def opened(screen: Screen, text: str = "", query: dict | None = None) -> dict:
+    return open_page(screen, SessionGeneration(), text, query or {}, "a session")
+
+
+@pytest.fixture
+def screen() -> Screen:
+    return screen_of(Model())
+
+
+@pytest.mark.parametrize(
+    "text", ["", "null", "7", "[]", "{}", '{"session": 7}', '{"session"', "<b>x</b>", '"x"']
+)
+def test_what_no_tab_of_ours_kept_is_nothing(text):
+    assert read_kept(text, BACKENDS) is None
+
+
+def test_a_tab_keeps_its_session_and_its_choices():
+    text = kept("one", False, **asdict(CHOSEN))
+    assert read_kept(text, BACKENDS) == Kept("one", CHOSEN, False)
+
+
+def test_choices_that_the_page_does_not_have_are_those_it_opens_with():
+    odd = {"seat": "x", "market": 5, "opponent": ["mini"], "backend": "mine", "language": "<b>"}
+    assert read_kept(kept(**odd), BACKENDS).picks == FIRST
+    other = read_kept(kept(seat=BUY, market="bazaar/open", opponent="linear"), BACKENDS).picks
+    assert (other.market, other.opponent) == ("bazaar/open", SELLER_MODELS[0])
+
+
+def test_the_first_visit_leaves_the_pickers_alone_and_learns_the_session(screen):
+    page, updates = screen.page, opened(screen)
+    assert not {page.seat, page.market, page.opponent, page.language} & updates.keys()
+    assert (updates[page.session], updates[page.problem]) == ("a session", "")
+    assert updates[page.game].opponent == FIRST.opponent
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINDI])
+def test_a_game_that_is_gone_is_told_with_its_reason_and_the_choices_stay(screen, language):
+    page, picks = screen.page, {**asdict(CHOSEN), "language": language}
+    updates = opened(screen, kept(**picks))
+    assert translator(language)("gone_restarted") in updates[page.problem]
+    assert updates[page.game].opponent == "firm"
+    shown = [updates[part].value for part in (page.seat, page.market, page.opponent)]
+    assert shown == [BUY, "bazaar/open", "firm"]
+    assert updates[page.language].value == language
+
+
+def test_a_visitor_who_had_said_nothing_is_told_nothing(screen):
+    assert opened(screen, kept(moved=False))[screen.page.problem] == ""
+
+
+def test_a_shared_game_comes_before_the_one_that_the_tab_kept(screen):
+    page, updates = screen.page, opened(screen, kept(**asdict(CHOSEN)), SHARED)
+    game = updates[page.game]
+    assert (game.task_name, game.play.seed, game.opponent) == ("bazaar/seller_brief", 7, "linear")
+    assert translator(HINDI)("shared_game") in updates[page.problem]
+    assert (updates[page.seat].value, updates[page.opponent].value) == (SELL, "linear")
+
+
+def test_a_stage_in_a_link_is_loaded_while_a_script_plays():
+    screen = screen_of(Model(stage=Loading(THIS_PAGE, 0.0)))
+    updates = opened(screen, query=SHARED | {"against": "mini+sft"})
+    game = updates[screen.page.game]
+    assert (game.stands_in_for, game.opponent) == ("mini+sft", "tit_for_tat")
+    assert "loading" in updates[screen.page.badge]
+    assert updates[screen.page.clock].active
+
+
+@pytest.mark.parametrize("wrong", [{"seed": "x"}, {"against": "nobody"}, {"task": "<b>x</b>"}])
+def test_a_link_to_no_game_is_told_and_a_new_game_begins(screen, wrong):
+    page, updates = screen.page, opened(screen, query=SHARED | wrong)
+    assert "The link names no game" in updates[page.problem]
+    assert "<b>" not in updates[page.problem]
+    assert updates[page.game].opponent == FIRST.opponent

@@ -1,0 +1,105 @@
+"""Who can be chosen to sell to: every stage with rows and weights, and what their badges say."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from env import Offer, WalkAway
+from panels.haggle.choices import ANY_ITEM, HIDDEN, SELL, new_game, opponent_choices, values
+from panels.haggle.opponents.badge import opponent_badge, score
+from panels.haggle.opponents.stages import (
+    MARKET,
+    SERVED,
+    Rows,
+    buyer_models,
+    measured,
+    opponent_name,
+    scripted_buyers,
+)
+from panels.haggle.words import ENGLISH, HINDI, translator
+from panels.results.questions.open_market import contest
+from panels.results.questions.verdict import buyer_name
+from panels.results.questions.winners import heat_map
+from sauda.evaluation.comparison_config import OURS
+from sauda.llm.registry import player_spec, row_name
+from sauda.policies import BUYERS
+from sauda.records.store import load
+from sauda.sessions.bazaar import answer, start
+from tests.support.haggle import Model
+
+IN_ENGLISH = translator(ENGLISH)
+SELLING = "bazaar/seller_brief"
+
+
+def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
+    offered = values(opponent_choices(SELL, ANY_ITEM))
+    assert offered[: len(SERVED)] == list(SERVED)
+    assert {"mini", "mini+honest", "mini+constrained", "mini+sft", "mini+dpo"} <= set(offered)
+    assert {HIDDEN, "pilot", *BUYERS} <= set(offered)
+    assert "mini+sft+honest" not in offered  # nobody measured it
+    assert OURS not in offered  # under this name; it is the one that the page serves
+    for name in buyer_models():
+        assert player_spec(name).weights
+
+
+def test_a_new_stage_is_offered_once_it_has_a_row_and_an_adapter():
+    entry = measured()["mini+sft"]
+    names = ("mini", "mini+sft", "mini+distill", "mini+distill+honest", "mini+untold")
+    known = Rows({MARKET: {name: replace(entry, policy=name) for name in names}}, names)
+    assert known.stages == ("mini", "mini+sft", "mini+distill")
+    others = [name for name in known.buyers if name not in SERVED]
+    assert others == ["mini", "mini+sft", "mini+distill", "mini+distill+honest"]
+
+
+def test_without_rows_the_served_model_and_the_scripts_are_left():
+    assert Rows({}, ()).buyers == SERVED
+
+
+@pytest.mark.parametrize(
+    ("opponent", "name"),
+    [
+        ("sauda-mini+honest", f"{buyer_name(OURS)}, guard rails on"),
+        ("mini+sft", "SFT, guard rails off"),
+        ("mini+constrained", "Untrained base, held to legal moves"),
+        ("mini:firm", "SmolLM2, firm"),
+        ("tit_for_tat", "tit for tat"),
+    ],
+)
+def test_an_opponent_is_named_by_its_stage_and_its_rails(opponent, name):
+    assert opponent_name(opponent, IN_ENGLISH) == name
+    assert opponent_name(opponent, translator(HINDI))
+
+
+def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
+    files = ("evaluation/market-holdout.json", "evaluation/model-comparison.json")
+    field = contest([load(file) for file in files])
+    table = heat_map(field, buyer_name, "Grades", OURS, ("bound", {}))
+    scored = [name for name in (*buyer_models(), *scripted_buyers()) if score(name, IN_ENGLISH)]
+    assert len(scored) > len(BUYERS)
+    for name in scored:
+        shown, row = str(score(name, IN_ENGLISH)), row_name(name)
+        entry = next(entry for entry in field[MARKET] if entry.policy == row)
+        assert f"wins {entry.grade.mean:z.2f} of what there is" in shown
+        assert f"n = {entry.n}" in shown
+        link = re.search(r'href="\?tab=results&amp;part=market&amp;row=([^"]+)"', shown)[1]
+        assert link == row.replace("+", "%2B")
+        assert f'data-row="{row}"' in table
+
+
+def test_a_hidden_opponent_has_no_name_and_no_score_before_the_end():
+    game = new_game(SELL, ANY_ITEM, HIDDEN)
+    shown = str(opponent_badge(game, Model(), IN_ENGLISH))
+    assert "Hidden till the end" in shown
+    assert "wins" not in shown
+    assert opponent_name(game.opponent, IN_ENGLISH) not in shown
+    revealed = str(opponent_badge(answer(game, WalkAway()), Model(), IN_ENGLISH))
+    assert f"<b>{opponent_name(game.opponent, IN_ENGLISH)}</b>" in revealed
+    assert "wins" in revealed
+
+
+def test_the_pilot_buys():
+    game = start(SELLING, "pilot", 3)
+    assert "<b>pilot</b>" in opponent_badge(game, Model(), IN_ENGLISH)
+    asked = answer(game, Offer(2 * game.observation.table.item.list_price))
+    assert 0 < asked.observation.bid < game.observation.table.item.list_price
