@@ -99,7 +99,7 @@ def pooled_share(parts: np.ndarray, wholes: np.ndarray) -> tuple[float, float, f
     parts, wholes = np.asarray(parts, float), np.asarray(wholes, float)
     if not len(parts) == len(wholes) > 0 or not (wholes > 0).all():
         raise ValueError("a pooled share needs clusters of at least one")
-    weights = _resamples(len(parts))
+    weights = resamples(len(parts))
     low, high = np.percentile(weights @ parts / (weights @ wholes), TAILS)
     return float(parts.sum() / wholes.sum()), float(low), float(high)
 
