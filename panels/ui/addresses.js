@@ -1,5 +1,7 @@
 // Each tab and sub-tab has an address, as in ?tab=results&part=arena: choosing one writes it, Back
-// and Forward choose again, and so do the arrow keys on a tab that has the focus.
+// and Forward choose again, and so do the arrow keys on a tab that has the focus. A link of the
+// class sauda-inside is followed without opening the page anew, which would end a game; the `row` in
+// its address is the row of a table, which is brought into view.
 (() => {
   const TABS = ".sauda-tabs > .tab-wrapper [role=tab]";
   const PARTS = ".sauda-subtabs > .tab-wrapper [role=tab]";
@@ -19,6 +21,15 @@
     else setTimeout(() => until(done, then, tries - 1), 100);
   };
 
+  const linked = (policy) => [...document.querySelectorAll("tr[data-policy]")]
+    .find((row) => row.dataset.policy === policy && row.offsetParent);
+  const bring = (policy) => {
+    document.querySelectorAll(".sauda-linked").forEach((row) => row.classList.remove("sauda-linked"));
+    const row = linked(policy);
+    row?.classList.add("sauda-linked");
+    row?.scrollIntoView({ block: "center" });
+  };
+
   const write = () => {
     const old = new URLSearchParams(location.search);
     const tab = chosen(TABS), part = chosen(PARTS);
@@ -32,14 +43,27 @@
     const address = new URLSearchParams(location.search);
     const first = document.querySelector(TABS)?.dataset.tabId;
     following = true;
-    const tab = address.get("tab") ?? first, part = address.get("part");
+    const tab = address.get("tab") ?? first, part = address.get("part"), row = address.get("row");
     until(
-      () => press(TABS, tab) && (!part || press(PARTS, part)),
-      () => { following = false; },
+      () => press(TABS, tab) && (!part || press(PARTS, part)) && (!row || linked(row)),
+      () => {
+        following = false;
+        if (row) bring(row);
+      },
     );
   };
 
   document.addEventListener("click", (event) => {
+    const link = event.target.closest("a.sauda-inside");
+    if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+      event.preventDefault();
+      const address = new URLSearchParams(link.getAttribute("href"));
+      const theme = new URLSearchParams(location.search).get("__theme");
+      if (theme) address.set("__theme", theme);
+      history.pushState(null, "", `?${address}`);
+      follow();
+      return;
+    }
     if (event.target.closest(`${TABS}, ${PARTS}`)) setTimeout(write, 100);
     else if (event.target.closest("button")) setTimeout(write, 1000); // a button may lead to a tab
   });

@@ -128,7 +128,7 @@ def heat_map(
     rows = [_bound_row(label, [bounds.get(task) for task in tasks])] if bounds else []
     for policy in policies:
         line = Markup("").join(_cell(cells[task].get(policy), field[task], name) for task in tasks)
-        rows.append(_row(name(policy), line, "sauda-ours" if policy == ours else ""))
+        rows.append(_row(name(policy), line, "sauda-ours" if policy == ours else "", policy))
     heads = Markup("").join(
         Markup('<th scope="col" class="sauda-r">{}</th>').format(short(task)) for task in tasks
     )
@@ -140,10 +140,11 @@ def heat_map(
     ).format(caption, heads, Markup("").join(rows))
 
 
-def _row(label: str, cells: Markup, mark: str) -> Markup:
-    return Markup('<tr class="{}"><th scope="row" class="sauda-l">{}</th>{}</tr>').format(
-        mark, label, cells
-    )
+def _row(label: str, cells: Markup, mark: str, policy: str = "") -> Markup:
+    """A row; a link to the address with `row=POLICY` leads to the row of that policy."""
+    return Markup(
+        '<tr class="{}" data-policy="{}"><th scope="row" class="sauda-l">{}</th>{}</tr>'
+    ).format(mark, policy, label, cells)
 
 
 def _bound_row(label: str, bounds: Sequence[Interval | None]) -> Markup:
