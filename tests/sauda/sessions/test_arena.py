@@ -9,7 +9,16 @@ from panels.gpu_arena import form, view
 from panels.gpu_arena.callbacks import new_game
 from panels.ui.curve import curve
 from sauda.policies import LABS
-from sauda.sessions.arena import LEARNER, ArenaGame, act, standings, start, step
+from sauda.sessions.arena import (
+    LEARNER,
+    ArenaGame,
+    act,
+    held,
+    refusal,
+    standings,
+    start,
+    step,
+)
 
 COALITION = "arena/coalition_market"
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
@@ -82,6 +91,39 @@ def test_a_game_of_several_hands_says_so_and_names_no_command():
 
 
 # Taking over
+
+
+def test_what_the_rules_would_refuse_is_known_before_it_costs_an_action():
+    game = start(COALITION, 5)
+    unknown = arena.Action("accept_offer", offer_id="o_99")
+    assert refusal(game, unknown).code == "unknown_offer"
+    assert refusal(game, arena.Malformed("no action")).code == "malformed_action"
+    assert refusal(game, arena.Action("wait")) is None
+    assert act(game, unknown).steps[-1].results[0] == refusal(game, unknown)
+    assert game.steps == ()
+    with pytest.raises(IllegalAction, match="over"):
+        refusal(act(game, arena.Action("finish")), arena.Action("wait"))
+
+
+def test_credits_of_an_open_offer_are_held_and_cannot_be_promised_twice():
+    game = start(COALITION, 5)
+    wanted = next(
+        block for block in game.observation.market.blocks.values() if block.owner_lab_id == "lab_1"
+    )
+    bid = arena.Action("send_offer", "lab_1", requested_block_ids=(wanted.block_id,), payment=0.5)
+    after = act(game, bid)
+    assert (held(game.observation), held(after.observation)) == (0, 0.5)
+    rest = bid._replace(payment=after.observation.own.budget)
+    assert refusal(after, rest).code == "budget_overspend"
+
+
+def test_a_step_lists_what_the_others_did_until_the_next_one():
+    game = step(step(start(COALITION, 5), "planner"), "planner")
+    answers = [answer for one in game.steps for answer in one.answers]
+    others = [turn for turn in game.play.turns if turn.agent != LEARNER]
+    assert answers
+    assert {(lab, action) for lab, action in answers} <= {(t.agent, t.action) for t in others}
+    assert not any(action.action_type == "wait" for _, action in answers)
 
 
 @pytest.mark.slow
