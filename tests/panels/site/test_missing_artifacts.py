@@ -7,6 +7,7 @@ import pytest
 
 from app import build_app
 from env import WalkAway
+from panels.gpu_arena import players
 from panels.haggle import models
 from panels.haggle.review.result_view import result
 from sauda.policies.pilot import buyer
@@ -28,7 +29,10 @@ def no_artifacts(request, monkeypatch):
         return json.loads('{"kind": ')
 
     monkeypatch.setattr(store, "read_json", read)
-    kept = (buyer.trained, models.buyer_figures, models.seller_figures)
+    kept = (
+        buyer.trained, models.buyer_figures, models.seller_figures, players.script_rows,
+        players.model_rows,
+    )  # fmt: skip
     for cache in kept:
         cache.cache_clear()
     yield
