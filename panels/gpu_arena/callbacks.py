@@ -29,7 +29,7 @@ from panels.gpu_arena.layout import Layout
 from panels.gpu_arena.settlement import settlement
 from panels.gpu_arena.words import ACTIONS, deed, player_title
 from panels.site.internals import visitor_of_event
-from panels.site.sessions import no_longer_here
+from panels.site.sessions import kept_before, no_longer_here
 from panels.ui.look import note, trouble
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import drawn_seed, whole_seed
@@ -102,6 +102,7 @@ def show(page: Layout, game: ArenaGame, running: bool = False, kind: str | None 
         page.about_world: why_this_world(game),
         page.wait: gr.Button(visible=not game.over),
         page.problem: "",
+        page.session: visitor_of_event().session if game.movers else "",
         **offer_actions(page, choices(game), kind),
         **_controls(page, game, running),
     }
@@ -140,6 +141,21 @@ def _shown_or_problem(place: Any, act_on_game: Callable[[], Updates]) -> Updates
 
 
 # Events of a game --------------------------------------------------------------------------------
+
+
+def resume(page: Layout, first: ArenaGame, earlier: str | None) -> Updates:
+    """The game of this browser tab from before it was reloaded, or why it is gone, else `first`.
+
+    `earlier` is the name of the session in which the tab had begun a game; "" for none.
+    """
+    afresh = {page.game: first, **choose_action(page, page.choice.value)}
+    if not earlier:
+        return afresh
+    game = kept_before(earlier, page.game)
+    if isinstance(game, ArenaGame):
+        return show(page, game)
+    gone = f"{no_longer_here('your game was', earlier)}; this is a new one"
+    return afresh | {page.problem: trouble(ValueError(gone))}
 
 
 def begin(page: Layout, task_name: str, seed: str, player: str) -> Updates:

@@ -17,6 +17,9 @@ from sauda.sessions.arena import ArenaGame
 
 TITLE = "GPU arena"
 PACE = 0.7  # seconds between two steps of a run
+# A browser tab remembers the session of its game, and tells it when it opens the page again.
+REMEMBER = "name => { sessionStorage.setItem('sauda-arena', name); return []; }"
+RECALL = "() => [sessionStorage.getItem('sauda-arena') ?? '']"
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
 
 
@@ -59,6 +62,8 @@ class Layout:
     game: gr.State
     running: gr.State  # whether the clock takes a step each `PACE` seconds
     clock: gr.Timer
+    session: gr.Textbox  # the name of the session that holds a begun game; for the browser tab
+    earlier: gr.Textbox  # what the browser tab remembers of it when the page is opened
 
     @property
     def of_game(self) -> list[Any]:
@@ -66,7 +71,7 @@ class Layout:
         return [
             self.game, self.calendar, self.others, self.hint, self.last_step, self.papers,
             self.offers, self.message_board, self.reward, self.log, self.settlement,
-            self.problem, self.about_world, self.wait, self.kind, self.choice,
+            self.problem, self.about_world, self.session, self.wait, self.kind, self.choice,
             *self.terms, *self.of_run,
         ]  # fmt: skip
 
@@ -89,6 +94,8 @@ def lay_out(game: ArenaGame) -> Layout:
         "game": gr.State(None, time_to_live=HOUR),
         "running": gr.State(False, time_to_live=HOUR),
         "clock": gr.Timer(PACE, active=False),
+        "session": gr.Textbox("", visible="hidden"),
+        "earlier": gr.Textbox("", visible="hidden"),
         "settlement": gr.HTML(elem_id="arena-end"),
     }
     with gr.Row():

@@ -5,7 +5,7 @@ import gradio as gr
 from panels.gpu_arena import callbacks
 from panels.gpu_arena.callbacks import Updates
 from panels.gpu_arena.first_world import SEED, TASK
-from panels.gpu_arena.layout import TITLE, Layout, lay_out
+from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
 from panels.ui.wiring import bound, event_value, named
 from sauda.sessions.arena import ArenaGame
@@ -35,8 +35,9 @@ def _wire_game(page: Layout, first: ArenaGame) -> None:
     toggle_run = bound(callbacks.toggle_run, page)
     wait_for_round = bound(callbacks.wait_for_round, page)
 
-    gr.on(None, lambda: first, None, page.game, **QUIET)
-    gr.on(None, bound(callbacks.choose_action, page, page.choice.value), None, page.terms, **QUIET)
+    resume = bound(callbacks.resume, page, first)
+    gr.on(None, resume, page.earlier, page.of_game, js=RECALL, **QUIET)
+    page.session.change(None, page.session, None, js=REMEMBER, **QUIET)
     page.policy.change(callbacks.introduced, [page.policy, page.game], page.about, **QUIET)
     gr.on(
         [page.new_world.click, page.task.input, page.seed.submit],

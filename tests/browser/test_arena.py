@@ -7,7 +7,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.page import settle
+from tests.support.page import settle, show_tab
 
 
 def press(page: Page, name: str) -> None:
@@ -21,7 +21,7 @@ def last(page: Page):
     return page.locator("#arena-last")
 
 
-def test_a_visitor_bids_for_a_block_and_books_it(open_page):
+def test_a_visitor_bids_for_a_block_books_it_and_reloads(open_page):
     page = open_page(tab="GPU arena")
     board, hint = page.locator("#arena-board"), page.locator("#arena-hint")
     expect(board).to_contain_text("Round 0, the last is 4: 2 actions left in it.")
@@ -51,6 +51,11 @@ def test_a_visitor_bids_for_a_block_and_books_it(open_page):
     press(page, "j_0_1")
     expect(last(page)).to_contain_text("Your lab books Paper deadline 2 with b_1_1")
     expect(board).to_contain_text("Round 1, the last is 4")
+    settle(page)
+    page.reload()
+    show_tab(page, "GPU arena")
+    expect(board).to_contain_text("Round 1, the last is 4")
+    expect(board).to_contain_text("✓ Paper deadline 2: done")
     open_page.assert_no_trouble()
 
 

@@ -163,3 +163,12 @@ def test_the_form_shows_the_fields_of_the_chosen_action(page):
     updates = callbacks.choose_action(page, offer)
     assert (updates[page.payment].value, updates[page.payment].visible) == (2.0, True)
     assert updates[page.message].visible
+
+
+def test_a_tab_without_an_earlier_game_finds_the_first_world(page, first):
+    found = callbacks.resume(page, first, "")
+    assert found[page.game] is first
+    assert page.problem not in found
+    lost = callbacks.resume(page, first, "a session that is gone")
+    assert lost[page.game] is first
+    assert "this is a new one" in lost[page.problem]
