@@ -3,24 +3,42 @@
 import json
 
 from env import arena
-from sauda.games.arena.transcript import action_in_words
-from sauda.sessions.arena import ArenaGame
+from panels.gpu_arena.words import deed
+from sauda.sessions.arena import LEARNER, ArenaGame
 
 TERMS = ("payment", "conditions", "message")  # what a form can change of a choice
-ACTION_NAMES = {name: name.replace("_", " ") for name in arena.KINDS}
+Choices = dict[str, list[tuple[str, str]]]  # by type of action: (words, JSON)
 
 
-def choices(game: ArenaGame) -> dict[str, list[tuple[str, str]]]:
+def choices(game: ArenaGame) -> Choices:
     """The legal actions of `lab_0` by type, each as (words, JSON), without the terms of a form."""
     by_type: dict[str, dict[str, str]] = {}
     if game.over:
         return {}
-    for action in arena.legal_actions(game.observation):
+    obs = game.observation
+    for action in arena.legal_actions(obs):
         bare = without_terms(action)
         shown = bare._replace(message="") if changeable(action.action_type) else bare
         options = by_type.setdefault(action.action_type, {})
-        options.setdefault(action_in_words(shown), json.dumps(action.as_json()))
+        options.setdefault(deed(obs, LEARNER, shown), json.dumps(action.as_json()))
     return {kind: list(options.items()) for kind, options in by_type.items()}
+
+
+def bid_for(options: Choices, block_id: str) -> str | None:
+    """The choice that asks for this block and gives no block; None where there is none."""
+    for _, choice in options.get("send_offer", []):
+        action = chosen_action(choice)
+        if action.requested_block_ids == (block_id,) and not action.block_ids:
+            return choice
+    return None
+
+
+def answer_to(options: Choices, offer_id: str) -> str | None:
+    """The first choice that answers this offer with other terms; None where there is none."""
+    for _, choice in options.get("counter_offer", []):
+        if chosen_action(choice).offer_id == offer_id:
+            return choice
+    return None
 
 
 def changeable(kind: str) -> tuple[str, ...]:

@@ -1,58 +1,88 @@
-"""AI labs share scarce GPUs: a policy plays `lab_0` step by step, or the visitor does."""
+"""AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it."""
 
 import gradio as gr
 
 from panels.gpu_arena import callbacks
-from panels.gpu_arena.layout import FIRST_POLICY, TITLE, Layout, lay_out
+from panels.gpu_arena.callbacks import Updates
+from panels.gpu_arena.first_world import SEED, TASK
+from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound
+from panels.ui.wiring import bound, event_value, named
 from sauda.sessions.arena import ArenaGame
 
 __all__ = ["TITLE", "build"]
 
-FIRST_TASK, FIRST_SEED = "arena/coalition_market", "5"  # the world that a visitor finds
-
 
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
-    first = callbacks.new_game(FIRST_TASK, FIRST_SEED)
-    page = lay_out(first, callbacks.introduced(FIRST_POLICY))
-    _wire_game(page)
-    _wire_form(page, first)
+    first = callbacks.new_game(TASK, str(SEED))
+    page = lay_out(first)
+    _wire_game(page, first)
+    _wire_presses(page)
+    _wire_form(page)
 
 
 # A step that ends the game also draws its settlement, which plays every policy and solves for an
-# upper bound: up to five seconds.
+# upper bound: up to five seconds. A language model's step takes seconds too.
 HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_limit": 4}
 
 
-def _wire_game(page: Layout) -> None:
+def _wire_game(page: Layout, first: ArenaGame) -> None:
     begin = bound(callbacks.begin, page)
     take_step = bound(callbacks.take_step, page)
+    advise = bound(callbacks.advise, page)
     tick = bound(callbacks.tick, page)
     toggle_run = bound(callbacks.toggle_run, page)
+    wait_for_round = bound(callbacks.wait_for_round, page)
 
-    page.policy.change(callbacks.introduced, page.policy, page.about, **QUIET)
+    resume = bound(callbacks.resume, page, first)
+    gr.on(None, resume, page.earlier, page.of_game, js=RECALL, **QUIET)
+    page.session.change(None, page.session, None, js=REMEMBER, **QUIET)
+    page.policy.change(callbacks.introduced, [page.policy, page.game], page.about, **QUIET)
     gr.on(
         [page.new_world.click, page.task.input, page.seed.submit],
-        begin, [page.task, page.seed], page.of_game, **QUIET,
+        begin, [page.task, page.seed, page.policy], [*page.of_game, page.about], **QUIET,
     )  # fmt: skip
     by_policy = [page.game, page.policy, page.kind]
+    page.advice.click(advise, [page.game, page.policy], [page.problem], **HEAVY)
     page.step.click(take_step, by_policy, page.of_game, **HEAVY)
     page.clock.tick(tick, by_policy, page.of_game, **HEAVY)
     page.run.click(toggle_run, [page.game, page.running], [*page.of_run, page.problem], **QUIET)
+    page.wait.click(wait_for_round, [page.game, page.kind], page.of_game, **HEAVY)
 
 
-def _wire_form(page: Layout, first: ArenaGame) -> None:
+def _wire_presses(page: Layout) -> None:
+    """The buttons within the calendar and within the offers."""
+    press_calendar = bound(callbacks.press_calendar, page)
+    press_offer = bound(callbacks.press_offer, page)
+
+    def on_calendar(event: gr.EventData, game: ArenaGame | None) -> Updates:
+        sent = (event_value(event, name) for name in ("blocks", "job", "want"))
+        return press_calendar(game, *sent)
+
+    def on_offer(event: gr.EventData, game: ArenaGame | None) -> Updates:
+        sent = (event_value(event, name) for name in ("action", "counter"))
+        return press_offer(game, *sent)
+
+    changed = [*page.of_game, page.other_actions]
+    for part, press, callback in (
+        (page.calendar, on_calendar, callbacks.press_calendar),
+        (page.others, on_calendar, callbacks.press_calendar),
+        (page.offers, on_offer, callbacks.press_offer),
+    ):  # a press while an earlier one is answered counts too
+        part.click(named(press, callback), page.game, changed, **HEAVY, trigger_mode="multiple")
+
+
+def _wire_form(page: Layout) -> None:
     choose_kind = bound(callbacks.choose_kind, page)
     choose_action = bound(callbacks.choose_action, page)
     act_by_form = bound(callbacks.act_by_form, page)
     act_by_json = bound(callbacks.act_by_json, page)
 
-    gr.on(None, lambda: first, None, page.game, **QUIET)
-    gr.on(None, bound(callbacks.choose_action, page, page.choice.value), None, page.terms, **QUIET)
-    page.kind.input(choose_kind, [page.game, page.kind], [page.choice], **QUIET_UNCHECKED)
-    page.choice.change(choose_action, page.choice, page.terms, **QUIET_UNCHECKED)
+    page.kind.input(
+        choose_kind, [page.game, page.kind], [page.choice, *page.terms], **QUIET_UNCHECKED
+    )
+    page.choice.input(choose_action, page.choice, page.terms, **QUIET_UNCHECKED)
     page.act.click(
         act_by_form,
         [page.game, page.kind, page.choice, page.payment, page.ask, page.share, page.message],

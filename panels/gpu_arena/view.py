@@ -1,117 +1,31 @@
-"""What the GPU arena tab shows of a game: calendar, board, jobs, reward, settlement."""
+"""What the GPU arena tab shows of a lab: credits, jobs, messages, reward, what happened."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from env import arena, begin
+from env import arena
+from panels.gpu_arena.words import deed, job_names, lab_name
 from panels.ui.curve import curve
 from panels.ui.look import note, stat, strip, table
-from sauda.games.arena.transcript import action_in_words
-from sauda.policies import LABS
-from sauda.policies.arena_bound import upper_bound
-from sauda.sessions.arena import LEARNER, ArenaGame, Step, standings
+from panels.ui.terms import term
+from sauda.sessions.arena import LEARNER, ArenaGame, Step, held
 
-MARKS = {
-    "available": ("", "free"),
-    "reserved": ("‖ ", "reserved"),
-    "committed": ("⇄ ", "in a pool"),
-    "used": ("✓ ", "booked"),
-    "failed": ("✕ ", "failed"),
-}
 LAST_MESSAGES = 4
-PRACTICE = (
-    "This was practice: its seed was known before the game, and the seed gives away every private"
-    " value. Leave the seed empty to play a secret world for a score."
-)
-
-
-# The calendar ------------------------------------------------------------------------------------
-
-
-def calendar(game: ArenaGame) -> Markup:
-    """Every lab's GPU time over the rounds, with the present one marked."""
-    market = game.observation.market
-    heads = [
-        Markup('<span class="{}">{}</span>').format(
-            "sauda-now" if r == market.round_index and not game.over else "", r
-        )
-        for r in range(market.max_rounds)
-    ]
-    labs = [_lab(market, lab, game.over) for lab in market.labs.values()]
-    legend = ", ".join(f"{mark.strip()} {word}" if mark else word for mark, word in MARKS.values())
-    return Markup(
-        '<div class="sauda-arena" style="--rounds: {}">'
-        '<div class="sauda-rounds" aria-hidden="true">{}</div>{}</div>{}'
-    ).format(
-        market.max_rounds,
-        Markup("").join(heads),
-        Markup("").join(labs),
-        note(f"A bar is a block of GPUs in its rounds: {legend}. ×2 means two GPUs at a time."),
-    )
-
-
-def _lab(market: arena.Market, lab: arena.Lab, over: bool) -> Markup:
-    """One lab: its public facts, and its blocks in lanes."""
-    blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
-    facts = f"reputation {lab.reputation:.2f}, budget {lab.public_budget_band}"
-    facts += f", demand {lab.public_demand}" + (", has left" if lab.finished else "")
-    now = Markup('<li class="sauda-now" aria-hidden="true" style="grid-column: {}"></li>').format(
-        market.round_index + 1
-    )
-    lanes = [_bar(block, lane, market) for block, lane in packed(blocks, market.max_rounds)]
-    return Markup(
-        '<section class="sauda-lab{}"><header><b>{}</b> {}</header>'
-        '<ul class="sauda-lanes">{}{}</ul></section>'
-    ).format(
-        " sauda-own" if lab.lab_id == LEARNER else "",
-        f"{lab.public_name} ({lab.lab_id})",
-        facts,
-        "" if over else now,
-        Markup("").join(lanes) or Markup("<li>no blocks left</li>"),
-    )
-
-
-def packed(blocks: Iterable[arena.Block], horizon: int) -> list[tuple[arena.Block, int]]:
-    """Each block with its lane, from 1: the first lane in which it overlaps no other block."""
-    ends: list[int] = []
-    placed = []
-    for block in sorted(blocks, key=lambda b: (b.start_round, b.block_id)):
-        lane = next((i for i, end in enumerate(ends) if end <= block.start_round), len(ends))
-        ends[lane : lane + 1] = [min(block.start_round + block.duration, horizon)]
-        placed.append((block, lane + 1))
-    return placed
-
-
-def _bar(block: arena.Block, lane: int, market: arena.Market) -> Markup:
-    mark, word = MARKS[block.status]
-    length = max(1, min(block.duration, market.max_rounds - block.start_round))
-    about = (
-        f"{block.block_id}: {block.gpu_count} GPUs in rounds {block.start_round} to"
-        f" {block.start_round + length - 1}, {word}, reliability {block.reliability:.2f},"
-        f" energy {block.energy_cost:.2f} credits"
-    )
-    return Markup(
-        '<li class="sauda-block sauda-is-{}" style="grid-column: {} / span {}; grid-row: {}"'
-        ' title="{}">{}{}<small> ×{}</small></li>'
-    ).format(
-        block.status, block.start_round + 1, length, lane, about, mark, block.block_id,
-        block.gpu_count,
-    )  # fmt: skip
 
 
 # The lab's private state -------------------------------------------------------------------------
 
 
 def papers(obs: arena.Observation) -> Markup:
-    """The private values of a lab: its credits and its jobs."""
+    """The private values of a lab: its credits, those that are held, and its jobs."""
     own, now = obs.own, obs.market.round_index
+    names, kept = job_names(own.jobs), held(obs)
     rows = [
         (
-            job.job_id,
+            term(names[job.job_id], job.job_id),
             f"{min(job.on_time + job.late, job.gpu_hours_required)} of {job.gpu_hours_required}",
-            "done" if job.completed else "late" if now >= job.deadline_round else _due(job, now),
+            "done" if job.completed else _due(job, now),
             f"{job.full_value:.1f}",
             f"{job.min_reliability:.2f}",
             "yes" if job.partial_credit_allowed else "no",
@@ -119,79 +33,46 @@ def papers(obs: arena.Observation) -> Markup:
         for job in own.jobs
     ]
     return strip(
-        stat(f"{own.budget:.1f}", "credits in hand"),
-        stat(f"{own.utility:+.1f}", "utility so far"),
-        stat(f"{own.batna:.1f}", "alone it could make"),
+        stat(
+            f"{own.budget - kept:.1f}",
+            "credits to spend",
+            note=f"{own.budget:.1f} in hand, {kept:.1f} held for your open offers" if kept else "",
+        ),
+        stat(f"{own.utility:+.1f}", term("made so far", "utility: jobs, energy and trades")),
+        stat(f"{own.batna:.1f}", term("you could make alone", "BATNA")),
     ) + table(
-        ("your jobs", "hours", "due", "worth", "reliability from", "in part"),
+        ("your jobs", "hours", "due", "pays", "reliability from", "in parts"),
         rows,
         align="lrrrrr",
     )
 
 
 def _due(job: arena.Job, now: int) -> str:
-    return f"before round {job.deadline_round}" if job.deadline_round > now else "now"
+    return "late" if now >= job.deadline_round else f"before round {job.deadline_round}"
 
 
-# The message board -------------------------------------------------------------------------------
+# Messages and shocks -----------------------------------------------------------------------------
 
 
 def message_board(game: ArenaGame) -> Markup:
-    """The message board: open offers, coalitions, shocks, and the last messages."""
+    """The market's shocks, and the last messages."""
     market = game.observation.market
-    offers = [
-        (
-            offer.offer_id,
-            f"{offer.from_lab_id} → {offer.to_lab_id}",
-            _goods(offer.offered_blocks, offer.payment),
-            _goods(offer.requested_blocks, offer.ask),
-            f"round {offer.expires_round}",
+    shocks = [
+        Markup('<p class="sauda-bad sauda-shock">Round {}: {}</p>').format(
+            shock.round_index, shock.message
         )
-        for offer in market.offers.values()
+        for shock in market.shock_history
     ]
-    pools = [
-        (
-            pool.coalition_id,
-            " and ".join(pool.members),
-            _pool_state(pool),
-            ", ".join(pool.commitments) or "–",
-            f"{pool.share:.0%}",
-        )
-        for pool in market.coalitions.values()
-    ]
-    parts = [
-        table(("offer", "from, to", "gives", "wants", "till"), offers, "lllll")
-        if offers
-        else note("No offer is open."),
-        table(("coalition", "members", "state", "in the pool", "share"), pools, "llllr")
-        if pools
-        else "",
-        Markup("").join(
-            Markup('<p class="sauda-bad sauda-shock">Round {}: {}</p>').format(
-                s.round_index, s.message
-            )
-            for s in market.shock_history
-        ),
-        message_list(market.messages[-LAST_MESSAGES:]),
-    ]
-    return Markup("").join(parts)
+    return Markup("").join([*shocks, message_list(market, market.messages[-LAST_MESSAGES:])])
 
 
-def _goods(blocks: Sequence[str], credits: float) -> str:
-    return ", ".join([*blocks, *([f"{credits:.2f} credits"] if credits else [])]) or "nothing"
-
-
-def _pool_state(pool: arena.Coalition) -> str:
-    if pool.breached_by:
-        return f"broken by {pool.breached_by}"
-    return "runs" if pool.active else "ended" if pool.ended else "proposed"
-
-
-def message_list(messages: Sequence[arena.Message]) -> Markup:
+def message_list(market: arena.Market, messages: Sequence[arena.Message]) -> Markup:
     """The last messages, newest at the bottom."""
     lines = Markup("").join(
         Markup("<li><b>{}</b>{}: “{}”</li>").format(
-            m.from_lab_id, f" to {m.to_lab_id}" if m.to_lab_id else "", m.message
+            "You" if m.from_lab_id == LEARNER else lab_name(market, m.from_lab_id),
+            f" to {lab_name(market, m.to_lab_id)}" if m.to_lab_id else "",
+            m.message,
         )
         for m in messages
         if m.message
@@ -216,7 +97,7 @@ def reward(game: ArenaGame) -> Markup:
         f"Cumulative reward after {len(steps)} steps: {sums[-1]:.3f}.",
     )
     if not steps:
-        return picture + note("Step or run: each step’s reward is split into its components here.")
+        return picture + note("Each step’s reward is split into its components here.")
     total = arena.total([one.reward for one in steps])
     last = steps[-1].reward
     rows = [
@@ -231,85 +112,58 @@ def _signed(value: float) -> str:
     return f"{value:+.3f}" if value else "0"
 
 
+# What happened -----------------------------------------------------------------------------------
+
+
+def last_step(game: ArenaGame) -> Markup:
+    """What became of the last action, and what the other labs did since."""
+    if not game.steps:
+        return note("Nobody has moved yet: it is your turn.")
+    obs, one = game.observation, game.steps[-1]
+    result = one.results[0]
+    told = [f"Your lab {deed(obs, LEARNER, one.action)}", *_answers(obs, one)]
+    if not result.ok:
+        told.insert(1, f"The rules refuse: {result.message}")
+    return Markup("<p>{}</p>").format(" ".join(t if t.endswith("”") else f"{t}." for t in told))
+
+
 def log(game: ArenaGame) -> Markup:
-    """Every step of `lab_0` with its result code and reward, the last one on top."""
-    lines = Markup("").join(Markup("<li>{}</li>").format(_told(one)) for one in game.steps[::-1])
+    """Every step of `lab_0` with its result and reward, and the answers; the last one on top."""
+    obs = game.observation
+    lines = Markup("").join(
+        Markup("<li>{}</li>").format(_told(obs, one)) for one in game.steps[::-1]
+    )
     empty = note("lab_0 has not moved yet.")
     return (
-        Markup('<ol class="sauda-talk sauda-log" reversed>{}</ol>').format(lines)
+        Markup('<ol class="sauda-talk sauda-log" tabindex="0" reversed>{}</ol>').format(lines)
         if lines
         else empty
     )
 
 
-def _told(one: Step) -> Markup:
-    result = one.results[0]
+def _told(obs: arena.Observation, one: Step) -> Markup:
+    answers = [Markup("<li>{}</li>").format(told) for told in _answers(obs, one)]
     settled = Markup(" {}.").format(one.results[1].message) if len(one.results) > 1 else ""
-    return Markup(
-        '<span class="sauda-note">round {}</span> <bdi>{}</bdi> →'
-        ' <code class="sauda-{}">{}</code> <b>{}</b>{}'
-    ).format(
+    return Markup('<span class="sauda-note">round {}</span> <bdi>{}</bdi> {} <b>{}</b>{}{}').format(
         one.round_index,
-        action_in_words(one.action),
-        "good" if result.ok else "bad",
-        result.code,
+        deed(obs, LEARNER, one.action),
+        _outcome(one),
         f"{one.reward.normalized_reward:+.3f}",
-        Markup("<br><small>{}</small>").format(result.message) if not result.ok else settled,
+        Markup("<br><small>{}</small>").format(one.results[0].message)
+        if not one.results[0].ok
+        else settled,
+        Markup("<ul>{}</ul>").format(Markup("").join(answers)) if answers else "",
     )
 
 
-# The end -----------------------------------------------------------------------------------------
+def _outcome(one: Step) -> Markup:
+    """The result code of a step as a mark, with the rules' sentence in a tooltip."""
+    result = one.results[0]
+    return Markup('<code class="sauda-{}" title="{}">{}</code>').format(
+        "good" if result.ok else "bad", result.message, result.code
+    )
 
 
-def settlement(game: ArenaGame) -> Markup:
-    """The result of a finished game, beside every policy at the same seed."""
-    if not game.over:
-        return Markup("")
-    own = game.play.state.private[LEARNER]
-    grade = game.task.grade(game.play.state)
-    total = arena.total([one.reward for one in game.steps]).normalized_reward
-    bound = upper_bound(begin(game.task, game.play.seed).state, seconds=5.0)
-    rows = [
-        (
-            row.name
-            if row.name in LABS
-            else Markup('<b class="sauda-you">{}</b>').format(row.name),
-            f"{row.utility:.1f}",
-            f"{row.grade:+z.3f}",
-            f"{row.reward:+z.3f}",
-        )
-        for row in standings(game)
-    ]
-    return Markup("").join(
-        [
-            strip(
-                stat(f"{own.utility:.1f}", "utility, credits"),
-                stat(f"{own.utility - own.batna:+.1f}", "over what it could make alone"),
-                stat(f"{grade:+z.3f}", "grade"),
-                stat(f"{total:+z.3f}", "reward"),
-            ),
-            table(("player", "utility", "grade", "reward"), rows,
-                  caption="The same world, the same seed, played by every policy"),
-            Markup(
-                "<p>Jobs brought {:.1f} credits, energy took {:.1f}, trades {:+.1f}, pools {:+.1f}."
-                " No play that leaves the others as well off as alone makes more than {:.1f}{}.</p>"
-            ).format(
-                own.job_value, own.energy, own.deals, own.pool, bound.utility,
-                "" if bound.solved else " (the solver’s own bound)",
-            ),
-            note(f"Played now, {game.task_name} at seed {game.play.seed}. {_again(game)}"),
-        ]
-    )  # fmt: skip
-
-
-def _again(game: ArenaGame) -> str:
-    """The command that plays this game again, where one policy chose every step."""
-    if game.policy:
-        return (
-            f"Play it again: python -m sauda play --task {game.task_name} --policy {game.policy}"
-            f" --seed {game.play.seed}"
-        )
-    counts = Counter(game.movers)
-    parts = ", ".join(f"{count} by {who}" for who, count in counts.items())
-    hands = f"Its {len(game.movers)} steps were chosen by several hands ({parts})."
-    return hands if game.secret or not game.by_hand else f"{hands} {PRACTICE}"
+def _answers(obs: arena.Observation, one: Step) -> Iterator[str]:
+    for lab, action in one.answers:
+        yield f"{lab_name(obs.market, lab)} {deed(obs, lab, action)}"

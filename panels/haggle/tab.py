@@ -28,7 +28,7 @@ from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, translator
 from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, named
+from panels.ui.wiring import bound, event_value, named
 
 __all__ = ["TITLE", "build"]
 
@@ -129,10 +129,7 @@ def _wire_moves(screen: Screen) -> None:
     )
 
     def try_move(event: gr.EventData, generation: SessionGeneration, *values: Any) -> Updates:
-        try:
-            number = event.move
-        except (AttributeError, TypeError):  # a client other than the page names no move
-            number = None
+        number = event_value(event, "move")
         return _on_visit(review_callbacks.what_if, screen)(generation, number, *values)
 
     tried = page.review.click(

@@ -184,13 +184,17 @@ def states_of(session_id: str, parts: Sequence[gr.State]) -> list[Any]:
     return [states.get(part._id) for part in parts]
 
 
-def no_longer_here(what: str) -> str:
-    """Why the visitor whose event runs lacks `what` ("this game was"): half a sentence."""
-    session = current_session()
-    if session is not None:
-        holder, name = session
+def no_longer_here(what: str, earlier: str = "") -> str:
+    """Why the visitor whose event runs lacks `what` ("this game was"): half a sentence.
+
+    `earlier` is the session that had it, where it is not the visitor's present one.
+    """
+    current = current_session()
+    if current is not None:
+        holder, name = current[0], earlier or current[1]
         if name in holder.put_away:
             return f"{what} put away {LEFT_FOR / 60:g} minutes after its tab was left"
-        if time.monotonic() - holder[name].born < HOUR:
+        session = holder.session_data.get(name)
+        if session is None or time.monotonic() - session.born < HOUR:
             return f"the page was restarted, and {what} lost"
     return f"{what} put away after an hour"

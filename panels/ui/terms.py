@@ -58,14 +58,15 @@ def with_tooltips(text: object) -> object:
     if type(text) is not str:
         return text
     if text in TASK_TITLES:
-        return _abbreviation(TASK_TITLES[text], f"{text}: {TASKS[text].about}")
+        return term(TASK_TITLES[text], f"{text}: {TASKS[text].about}")
     parts, seen = Markup(""), set()
     for part in _TERM.split(text):
         new = part in TERMS and part not in seen
-        parts += _abbreviation(part, TERMS[part]) if new else Markup.escape(part)
+        parts += term(part, TERMS[part]) if new else Markup.escape(part)
         seen.add(part)
     return parts
 
 
-def _abbreviation(text: str, meaning: str) -> Markup:
-    return Markup('<abbr class="sauda-term" title="{}">{}</abbr>').format(meaning, text)
+def term(text: str, meaning: str) -> Markup:
+    """Plain words with their technical name or their meaning in a tooltip."""
+    return Markup('<abbr title="{}">{}</abbr>').format(meaning, text)

@@ -9,6 +9,7 @@ from functools import cached_property
 from env import (
     Episode,
     Play,
+    Policy,
     Task,
     advance,
     agent_stream,
@@ -63,27 +64,35 @@ class ArenaGame:
     def steps(self) -> tuple["Step", ...]:
         """Every step so far with its result and reward."""
         start = begin(self.task, self.play.seed).state
-        rewards = arena.episode_rewards(start, self.play.turns, LEARNER)
+        rewards = iter(arena.episode_rewards(start, self.play.turns, LEARNER))
         state, steps = start, []
         for turn in self.play.turns:
             if turn.action is None:
                 break
             round_index = state.market.round_index
             state = self.task.env.step(state, turn.action)
+            results = state.private[turn.agent].results
             if turn.agent == LEARNER:
-                results = state.private[LEARNER].results
-                steps.append((round_index, turn.action, results))
-        return tuple(Step(*step, reward) for step, reward in zip(steps, rewards, strict=True))
+                steps.append(Step(round_index, turn.action, results, next(rewards)))
+            elif steps and results[0].ok and turn.action.action_type != "wait":
+                answers = (*steps[-1].answers, (turn.agent, turn.action))
+                steps[-1] = replace(steps[-1], answers=answers)
+        return tuple(steps)
 
 
 @dataclass(frozen=True)
 class Step:
-    """One action of `lab_0`: the round, what became of it, and what it was worth."""
+    """One action of `lab_0`: the round, what became of it, and what it was worth.
+
+    `answers` are the other labs' actions up to its next one, those that the rules took; a lab that
+    waits does nothing.
+    """
 
     round_index: int
     action: Move
     results: tuple[arena.Result, ...]
     reward: arena.Breakdown
+    answers: tuple[tuple[str, arena.Action], ...] = ()
 
 
 def start(task_name: str, seed: int, secret: bool = False) -> ArenaGame:
@@ -94,21 +103,45 @@ def start(task_name: str, seed: int, secret: bool = False) -> ArenaGame:
     return _answered(ArenaGame(task_name, begin(task, seed), secret=secret))
 
 
-def step(game: ArenaGame, name: str) -> ArenaGame:
-    """The game after the policy called `name` made one action; as it is where it is over."""
+def step(game: ArenaGame, name: str, policy: Policy | None = None) -> ArenaGame:
+    """The game after the policy called `name` made one action; as it is where it is over.
+
+    `policy` is the one to ask where the name alone does not say it: a model that runs elsewhere.
+    """
     if game.over:
         return game
-    mover = get_policy(game.task, name)
-    taken = sum(turn.agent == LEARNER for turn in game.play.turns)
-    rng = agent_stream(game.task, game.play.seed, LEARNER, taken)
-    play = move(game.task, game.play, mover(game.observation, rng))
+    play = move(game.task, game.play, proposal(game, policy or get_policy(game.task, name)))
     return _answered(replace(game, play=play, movers=(*game.movers, name)))
+
+
+def proposal(game: ArenaGame, policy: Policy) -> Move:
+    """The action that the policy takes if `step` asks it now."""
+    taken = sum(turn.agent == LEARNER for turn in game.play.turns)
+    return policy(game.observation, agent_stream(game.task, game.play.seed, LEARNER, taken))
 
 
 def act(game: ArenaGame, action: Move) -> ArenaGame:
     """The game after the visitor's action; IllegalAction where the game is over."""
     play = move(game.task, game.play, action)
     return _answered(replace(game, play=play, movers=(*game.movers, YOU)))
+
+
+def refusal(game: ArenaGame, action: Move) -> arena.Result | None:
+    """Why the rules would refuse the visitor's action now; None where they take it.
+
+    The game stays as it is, so that asking costs no action. Raises IllegalAction where it is over.
+    """
+    after = move(game.task, game.play, action).state
+    result = after.private[LEARNER].results[0]
+    return None if result.ok else result
+
+
+def held(obs: arena.Observation) -> float:
+    """Credits that the observing lab has promised in its open offers: it cannot promise them again.
+
+    They are paid once another lab accepts, and free again once an offer ends without.
+    """
+    return sum(offer.payment for offer in obs.outgoing)
 
 
 def _answered(game: ArenaGame) -> ArenaGame:
@@ -131,8 +164,8 @@ def standings(game: ArenaGame) -> list[Standing]:
     task, seed = game.task, game.play.seed
     played = {name: rollout(task, player, seed) for name, player in policies_of(task).items()}
     rows = [_standing(name, task, one) for name, one in played.items()]
-    if not game.policy:
-        name = YOU if game.by_hand else "this game"
+    if game.policy not in played:
+        name = game.policy or (YOU if game.by_hand else "this game")
         rows.append(_standing(name, task, episode(task, game.play)))
     return sorted(rows, key=lambda row: -row.grade)
 

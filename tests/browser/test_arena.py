@@ -1,54 +1,106 @@
-"""The GPU arena tab as a visitor uses it: stepping, running, taking over, typing nonsense."""
+"""The GPU arena tab as a visitor uses it: booking, bidding, letting a player act, typing nonsense.
 
-from playwright.sync_api import expect
+In the first world the visitor's b_0_2 serves the small job j_0_0, and lab_1's b_1_1 the large one.
+"""
+
+import re
+
+from playwright.sync_api import Page, expect
 
 from tests.support.page import settle, show_tab
 
 
-def test_a_visitor_steps_takes_over_and_runs_to_the_settlement(open_page):
-    page = open_page()
-    show_tab(page, "GPU arena")
-    log = page.locator("#arena-log li")
-    page.get_by_role("button", name="Step", exact=True).click()
-    expect(log).to_have_count(1)
-    expect(page.locator("#arena-reward")).to_contain_text("normalized reward")
+def press(page: Page, name: str) -> None:
+    """Press a block or a job on the calendar by its id."""
+    button = page.locator(f'#arena-board :is([data-block="{name}"], [data-job="{name}"])')
+    button.click()
 
-    page.get_by_role("button", name="Take over lab_0").click()
-    page.get_by_label("Action", exact=True).click()
-    page.get_by_role("option", name="send message", exact=True).click()
-    words = page.get_by_label("What you say")
-    expect(words).to_have_value("What would you trade?")  # the form of the chosen action is there
-    words.fill("Anyone with a spare block?")
+
+def last(page: Page):
+    """What became of the last action, and of the others' answers to it."""
+    return page.locator("#arena-last")
+
+
+def test_a_visitor_bids_for_a_block_books_it_and_reloads(open_page):
+    page = open_page(tab="GPU arena")
+    board, hint = page.locator("#arena-board"), page.locator("#arena-hint")
+    expect(board).to_contain_text("Round 0, the last is 4: 2 actions left in it.")
+    expect(page.locator("#arena-why")).to_contain_text("In this world trading pays")
+
+    press(page, "b_0_2")
+    expect(board.locator("[aria-pressed=true]")).to_have_count(1)
+    expect(hint).to_contain_text("Paper deadline 1: 2 of 2 GPU-hours on time")
+    press(page, "j_0_1")
+    expect(hint).to_contain_text("this cost no action")
+    expect(board).to_contain_text("2 actions left in it")
+
+    board.locator('[data-want="b_1_1"]').press("Enter")  # by the keyboard
+    expect(hint).to_contain_text("b_1_1 of Lab A would add 78.1 credits")
+    price = page.get_by_label("You pay, credits")
+    price.fill("500")
     page.get_by_role("button", name="Act", exact=True).click()
-    expect(log).to_have_count(2)
-    expect(log.first).to_contain_text("Anyone with a spare block?")
-    expect(log.first).to_contain_text("message_sent")
+    problem = page.locator("#arena-problem")
+    expect(problem).to_contain_text("You have 93.53 credits to spend, and this offer pays 500.00")
+    price.fill("10")
+    page.get_by_role("button", name="Act", exact=True).click()
+    expect(last(page)).to_contain_text("Lab A accepts o_1")
+    expect(page.locator("#arena-offers")).to_contain_text("You give b_0_2 (worth")
+    expect(board.locator("[aria-pressed=true]")).to_have_count(0)
 
+    press(page, "b_1_1")
+    press(page, "j_0_1")
+    expect(last(page)).to_contain_text("Your lab books Paper deadline 2 with b_1_1")
+    expect(board).to_contain_text("Round 1, the last is 4")
+    settle(page)
+    page.reload()
+    show_tab(page, "GPU arena")
+    expect(board).to_contain_text("Round 1, the last is 4")
+    expect(board).to_contain_text("✓ Paper deadline 2: done")
+    open_page.assert_no_trouble()
+
+
+def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_players_row(open_page):
+    page = open_page(tab="GPU arena")
+    page.get_by_role("button", name="Step", exact=True).click()
+    expect(last(page)).to_contain_text("Your lab makes an offer to Lab A")
+    page.locator("#arena-about a").click()
+    expect(page).to_have_url(re.compile(r"tab=results&part=arena&row=planner"))
+    expect(page.locator("#results-arena-figure tr.sauda-pointed")).to_contain_text("planner")
+    page.go_back()
+    expect(last(page)).to_contain_text("Your lab makes an offer to Lab A")
+
+    page.locator("#arena-hand > button").click()
     page.get_by_label("Or as JSON").fill("give me everything")
     page.get_by_role("button", name="Send JSON").click()
     expect(page.locator("#arena-problem")).to_contain_text("An action is JSON such as")
-    expect(log).to_have_count(2)
-
     page.get_by_label("Or as JSON").fill('{"action_type": "finish"}')
     page.get_by_role("button", name="Send JSON").click()
-    expect(page.locator("#arena-end")).to_contain_text("over what it could make alone")
-    expect(page.locator("#arena-end")).to_contain_text("2 by you")
+    end = page.locator("#arena-end")
+    expect(end).to_contain_text("than it could make alone")
+    expect(end).to_contain_text("1 by planner, 1 by you")
+    expect(end).to_contain_text("retaliatory")
     expect(page.get_by_role("button", name="Step", exact=True)).to_be_disabled()
     open_page.assert_no_trouble()
 
 
 def test_a_run_ends_by_itself_and_a_new_world_starts_afresh(open_page):
-    page = open_page()
-    show_tab(page, "GPU arena")
-    page.get_by_label("Task").click()
-    page.get_by_role("option", name="arena/single_trade").click()
+    page = open_page(tab="GPU arena")
+    page.locator("#arena-task input").click()
+    page.get_by_role("option", name="One trade").click()
     settle(page)  # the world of the new task stands
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("#arena-end")).to_contain_text("grade", timeout=60_000)
+    expect(page.locator("#arena-end")).to_contain_text("alone", timeout=60_000)
     page.get_by_label("Seed", exact=True).fill("many")
     page.get_by_role("button", name="New world").click()
     expect(page.locator("#arena-problem")).to_contain_text("A seed is a whole number from 0")
     page.get_by_label("Seed", exact=True).fill("6")
     page.get_by_role("button", name="New world").click()
-    expect(page.locator("#arena-log")).to_contain_text("lab_0 has not moved yet")
+    expect(last(page)).to_contain_text("Nobody has moved yet")
     open_page.assert_no_trouble()
+
+
+def test_a_phones_first_screen_shows_the_goal_the_round_and_the_own_jobs(open_page):
+    page = open_page(width=390, tab="GPU arena")
+    for part in (".sauda-goal", "#arena-board .sauda-clock", '[data-job="j_0_1"]'):
+        expect(page.locator(part)).to_be_in_viewport()
+    assert page.locator('[data-job="j_0_1"]').bounding_box()["height"] >= 44

@@ -143,35 +143,35 @@ def test_markup_pitched_to_the_judge_is_quoted_as_it_was_typed(open_page):
 
 def test_markup_said_to_a_lab_is_quoted_as_it_was_typed(open_page):
     page = open_page(tab="GPU arena")
-    page.get_by_text("Take over lab_0").click()
+    page.locator("#arena-hand > button").click()
     box, send = page.get_by_label("Or as JSON"), page.get_by_role("button", name="Send JSON")
     box.fill('{"action_type": "wait"}')
     send.click()  # the first step draws a table of rewards
-    expect(page.locator("#arena-log li")).to_have_count(1)
+    expect(page.locator("#arena-last")).to_contain_text("Your lab")
     settle(page)
     for markup in TOGETHER:
         action = {"action_type": "send_message", "target_lab_id": "lab_1", "message": markup}
         with nothing_new(page, address_of(page)):
             box.fill(json.dumps(action))
             send.click()
-            expect(page.locator("#arena-log")).to_contain_text(f"“{markup}”")
+            expect(page.locator("#arena-last")).to_contain_text(f"“{markup}”")
             expect(page.locator("#arena-floor")).to_contain_text(f"“{markup}”")
     open_page.assert_no_trouble()
 
 
 def test_a_form_of_the_arena_takes_markup_for_words(open_page):
     page = open_page(tab="GPU arena")
-    page.get_by_text("Take over lab_0").click()
+    page.locator("#arena-hand > button").click()
     page.locator("#arena-kind input").click()
-    page.get_by_role("option", name="send message").click()
+    page.get_by_role("option", name="send a message").click()
     settle(page)
     page.get_by_role("button", name="Act", exact=True).click()
-    expect(page.locator("#arena-log li")).to_have_count(1)
+    expect(page.locator("#arena-last")).to_contain_text("Your lab")
     settle(page)
     with nothing_new(page, address_of(page)):
         page.get_by_label("What you say").fill(MARKUP[0])
         page.get_by_role("button", name="Act", exact=True).click()
-        expect(page.locator("#arena-log")).to_contain_text(MARKUP[0])
+        expect(page.locator("#arena-last")).to_contain_text(MARKUP[0])
     open_page.assert_no_trouble()
 
 
@@ -181,7 +181,7 @@ def test_markup_in_an_action_or_an_address_is_answered_in_words(open_page):
     show_tab(page, "Training")
     expect(page.get_by_text("Not all of the link could be read")).to_be_visible()
     show_tab(page, "GPU arena")
-    page.get_by_text("Take over lab_0").click()
+    page.locator("#arena-hand > button").click()
     with nothing_new(page, address_of(page)):
         page.get_by_label("Or as JSON").fill(MARKUP[0])
         page.get_by_role("button", name="Send JSON").click()

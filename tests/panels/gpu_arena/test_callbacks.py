@@ -5,7 +5,9 @@ import pytest
 
 from panels.gpu_arena import callbacks
 from panels.gpu_arena.callbacks import new_game
+from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import Layout, lay_out
+from sauda.sessions.arena import ArenaGame
 
 WORLD = "arena/single_trade"
 
@@ -13,7 +15,13 @@ WORLD = "arena/single_trade"
 @pytest.fixture(scope="module")
 def page() -> Layout:
     with gr.Blocks():
-        return lay_out(new_game(WORLD, "5"), "")
+        return lay_out(new_game(WORLD, "5"))
+
+
+@pytest.fixture
+def first() -> ArenaGame:
+    """The first world: b_0_2 serves the job j_0_0, b_1_1 of lab_1 would serve j_0_1."""
+    return new_game(TASK, str(SEED))
 
 
 def test_a_run_starts_pauses_and_takes_steps_until_it_is_paused(page):
@@ -31,17 +39,121 @@ def test_a_step_by_hand_pauses_a_run_and_stays_at_the_type_of_action(page):
     assert (updates[page.running], updates[page.kind].value) == (False, "wait")
 
 
+def test_advice_is_the_action_that_a_step_takes_and_leaves_the_game_as_it_is(page, first):
+    advice = callbacks.advise(page, first, "planner")
+    assert list(advice) == [page.problem]
+    assert "makes an offer to Lab A with 16.46 credits for b_1_1" in advice[page.problem]
+    stepped = callbacks.take_step(page, first, "planner", None)
+    assert "makes an offer to Lab A with 16.46 credits for b_1_1" in stepped[page.last_step]
+
+
 def test_an_action_that_fails_shows_one_sentence_and_changes_nothing_else(page):
     game = new_game(WORLD, "5")
     for updates, expected in (
-        (callbacks.begin(page, WORLD, "many"), "A seed is a whole number"),
+        (callbacks.begin(page, WORLD, "many", "planner"), "A seed is a whole number"),
         (callbacks.take_step(page, None, "planner", None), "put away after an hour"),
+        (callbacks.take_step(page, game, "nobody", None), "The policies of lab_0 are planner"),
+        (callbacks.advise(page, None, "planner"), "put away after an hour"),
         (callbacks.toggle_run(page, None, running=False), "put away after an hour"),
+        (callbacks.wait_for_round(page, None, None), "put away after an hour"),
         (callbacks.act_by_form(page, game, None, None, 0, 0, 0, ""), "Choose an action first"),
         (callbacks.act_by_json(page, game, None, "give"), "An action is JSON such as"),
     ):
         assert list(updates) == [page.problem]
         assert expected in updates[page.problem]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"action_type": "steal"}', "The rules refuse this: there is no action_type"),
+        (
+            '{"action_type": "accept_offer", "offer_id": "o_7"}',
+            "The rules refuse this: there is no offer o_7",
+        ),
+        (
+            '{"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 94}',
+            "You have 93.53 credits to spend, and this offer pays 94.00",
+        ),
+        (
+            '{"action_type": "allocate_to_job", "job_id": "j_0_1", "block_ids": ["b_1_1"]}',
+            "The rules refuse this: b_1_1 is neither yours nor in a pool of yours",
+        ),
+    ],
+)
+def test_what_the_rules_would_refuse_is_said_in_a_sentence_and_costs_no_action(
+    page, first, text, expected
+):
+    updates = callbacks.act_by_json(page, first, None, text)
+    assert list(updates) == [page.problem]
+    assert expected in updates[page.problem]
+    assert "; this cost no action." in updates[page.problem]
+
+
+def test_pressed_blocks_say_what_they_would_do_and_a_pressed_job_books_them(page, first):
+    outlook = callbacks.press_calendar(page, first, ["b_0_2"], None, None)
+    assert list(outlook) == [page.hint]
+    assert "2 of 2 GPU-hours on time" in outlook[page.hint]
+    assert "Paper deadline 2 takes all its 8 GPU-hours in one booking" in outlook[page.hint]
+    booked = callbacks.press_calendar(page, first, ["b_0_2"], "j_0_0", None)[page.game]
+    assert booked.steps[0].results[0].code == "job_allocated"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "job", "want", "expected"),
+    [
+        ([], "j_0_0", None, "Press one or more of your blocks first, then the job"),
+        (["b_0_2"], "j_0_1", None, "takes all its 8 GPU-hours in one booking, and there are 6"),
+        (["b_0_0"], "j_0_0", None, "reliability 0.89 or more, and b_0_0 has 0.72"),
+        (["b_0_2"], "j_9_9", None, "The rules refuse this: you have no job j_9_9"),
+        (["b_9_9"], None, None, "There is no block b_9_9 on the calendar"),
+        ([], None, "b_0_2", "Choose a block of another lab"),
+    ],
+)
+def test_a_press_that_cannot_be_is_answered_beside_the_calendar_and_costs_nothing(
+    page, first, blocks, job, want, expected
+):
+    updates = callbacks.press_calendar(page, first, blocks, job, want)
+    assert list(updates) == [page.hint]
+    assert expected in updates[page.hint]
+
+
+@pytest.mark.parametrize("odd", [None, 5, {}, [[1]], "x" * 5000, [None]])
+def test_whatever_a_client_sends_for_a_press_leaves_the_game_as_it_is(page, first, odd):
+    pressed = (
+        callbacks.press_calendar(page, first, odd, odd, None),
+        callbacks.press_calendar(page, first, None, None, odd),
+        callbacks.press_calendar(page, None, odd, odd, odd),
+        callbacks.press_offer(page, first, odd, odd),
+    )
+    for updates in pressed:
+        assert page.game not in updates
+
+
+def test_a_press_of_anothers_block_fills_the_form_with_an_offer_for_it(page, first):
+    updates = callbacks.press_calendar(page, first, [], None, "b_1_1")
+    assert "b_1_1 of Lab A would add 78.1 credits" in updates[page.hint]
+    assert updates[page.other_actions].open
+    assert updates[page.kind].value == "send_offer"
+    assert '"requested_block_ids": ["b_1_1"]' in updates[page.choice].value
+    assert updates[page.payment].visible
+    useless = callbacks.press_calendar(page, first, [], None, "b_2_0")
+    assert "would add nothing" in useless[page.hint]
+
+
+def test_an_offer_is_taken_or_answered_by_its_buttons(page, first):
+    bid = '{"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 10,'
+    bid += ' "requested_block_ids": ["b_1_1"]}'
+    game = callbacks.act_by_json(page, first, None, bid)[page.game]
+    shown = callbacks.show(page, game)
+    assert "You give b_0_2 (worth" in shown[page.offers]
+    assert "and get 34.71 credits" in shown[page.offers]
+    taken = callbacks.press_offer(
+        page, game, '{"action_type": "accept_offer", "offer_id": "o_2"}', None
+    )
+    assert taken[page.game].steps[-1].results[0].code == "offer_accepted"
+    countered = callbacks.press_offer(page, game, None, "o_2")
+    assert (countered[page.kind].value, page.game in countered) == ("counter_offer", False)
 
 
 def test_the_form_shows_the_fields_of_the_chosen_action(page):
@@ -51,3 +163,12 @@ def test_the_form_shows_the_fields_of_the_chosen_action(page):
     updates = callbacks.choose_action(page, offer)
     assert (updates[page.payment].value, updates[page.payment].visible) == (2.0, True)
     assert updates[page.message].visible
+
+
+def test_a_tab_without_an_earlier_game_finds_the_first_world(page, first):
+    found = callbacks.resume(page, first, "")
+    assert found[page.game] is first
+    assert page.problem not in found
+    lost = callbacks.resume(page, first, "a session that is gone")
+    assert lost[page.game] is first
+    assert "this is a new one" in lost[page.problem]

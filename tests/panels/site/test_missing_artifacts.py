@@ -7,6 +7,7 @@ import pytest
 
 from app import build_app
 from env import WalkAway
+from panels.gpu_arena import players
 from panels.haggle.opponents import badge, stages
 from panels.haggle.review.card import card
 from panels.haggle.review.result_view import result
@@ -29,7 +30,9 @@ def no_artifacts(request, monkeypatch):
         return json.loads('{"kind": ')
 
     monkeypatch.setattr(store, "read_json", read)
-    kept = (buyer.trained, badge.seller_figures, stages.rows)
+    kept = (
+        buyer.trained, badge.seller_figures, stages.rows, players.script_rows, players.model_rows,
+    )  # fmt: skip
     for cache in kept:
         cache.cache_clear()
     yield

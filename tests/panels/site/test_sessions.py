@@ -203,3 +203,20 @@ def test_a_visitor_is_told_whether_the_page_was_restarted_or_the_tab_was_left(si
         site.app.state_holder.delete_all_expired_state()
     problem = json.dumps(call(site, "haggle.callbacks.send", "left", *message))
     assert "This game was put away 10 minutes after its tab was left; press" in problem
+
+
+@pytest.mark.slow
+def test_a_reloaded_page_shows_the_game_that_its_tab_had_begun(site, monkeypatch):
+    open_page(site, "before")
+    site.call(site.event_number("gpu_arena.callbacks", "wait_for_round"), [None, "wait"], "before")
+    shown = json.dumps(call(site, "gpu_arena.callbacks.resume", "after", "before"))
+    assert "Round 1, the last is 4" in shown
+    strangers = json.dumps(call(site, "gpu_arena.callbacks.resume", "new", ""))
+    assert "Round 1" not in strangers
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "LEFT_FOR", 0)
+        site.app.state_holder.delete_all_expired_state()
+    problem = json.dumps(call(site, "gpu_arena.callbacks.resume", "later", "before"))
+    assert "Your game was put away 10 minutes after its tab was left; this is a new one" in problem
+    problem = json.dumps(call(site, "gpu_arena.callbacks.resume", "later", "of-another-page"))
+    assert "The page was restarted, and your game was lost; this is a new one" in problem

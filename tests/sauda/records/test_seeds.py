@@ -9,6 +9,8 @@ from env import arena, get_task, rollout
 from panels.artifacts import tab as artifacts
 from panels.gpu_arena import callbacks as gpu_arena
 from panels.gpu_arena import view as arena_view
+from panels.gpu_arena.calendar import calendar, others
+from panels.gpu_arena.settlement import PRACTICE, settlement
 from panels.haggle import choices
 from panels.haggle.review import result_view
 from panels.transcripts.episodes import play as play_transcripts
@@ -75,7 +77,7 @@ def test_the_command_of_a_finished_game_plays_its_long_seed(capsys):
     game = gpu_arena.new_game(MARKET, "")
     while not game.over:
         game = arena_play.step(game, "autarky")
-    shown = str(arena_view.settlement(game))
+    shown = str(settlement(game))
     command = f"play --task {MARKET} --policy autarky --seed {game.play.seed}"
     assert f"python -m sauda {command}" in shown
     assert command_line.main([*command.split(), "--json"]) == 0
@@ -95,17 +97,17 @@ def test_policies_are_compared_on_the_long_seed_of_a_finished_game():
 
 def test_a_secret_seed_shows_only_after_the_end():
     game = gpu_arena.new_game(MARKET, "")
-    parts = (arena_view.calendar, arena_view.message_board, arena_view.reward, arena_view.log)
-    shown = "".join(str(part(game)) for part in (*parts, arena_view.settlement))
+    parts = (calendar, others, arena_view.message_board, arena_view.reward, arena_view.log)
+    shown = "".join(str(part(game)) for part in (*parts, settlement))
     assert str(game.play.seed) not in shown + str(arena_view.papers(game.observation))
-    assert str(game.play.seed) in str(arena_view.settlement(finished(game)))
+    assert str(game.play.seed) in str(settlement(finished(game)))
 
 
 def test_a_game_by_hand_at_a_seed_that_was_typed_is_called_practice():
     typed, secret = (finished(gpu_arena.new_game(MARKET, seed)) for seed in ("6", ""))
-    assert arena_view.PRACTICE in str(arena_view.settlement(typed))
-    assert arena_view.PRACTICE not in str(arena_view.settlement(secret))
+    assert PRACTICE in str(settlement(typed))
+    assert PRACTICE not in str(settlement(secret))
     watched = arena_play.step(gpu_arena.new_game(MARKET, "6"), "autarky")
     while not watched.over:
         watched = arena_play.step(watched, "autarky")
-    assert arena_view.PRACTICE not in str(arena_view.settlement(watched))
+    assert PRACTICE not in str(settlement(watched))

@@ -5,11 +5,21 @@ import json
 import pytest
 
 from env import ARENA_TASKS, IllegalAction, arena, get_task, rollout
-from panels.gpu_arena import form, view
+from panels.gpu_arena import calendar, form, offers, view
 from panels.gpu_arena.callbacks import new_game
+from panels.gpu_arena.settlement import settlement
 from panels.ui.curve import curve
 from sauda.policies import LABS
-from sauda.sessions.arena import LEARNER, ArenaGame, act, standings, start, step
+from sauda.sessions.arena import (
+    LEARNER,
+    ArenaGame,
+    act,
+    held,
+    refusal,
+    standings,
+    start,
+    step,
+)
 
 COALITION = "arena/coalition_market"
 every_task = pytest.mark.parametrize("name", ARENA_TASKS)
@@ -74,14 +84,50 @@ def test_a_game_of_several_hands_says_so_and_names_no_command():
     game = step(step(start(COALITION, 7), "random"), "wait")
     mixed = played_out(game, "planner")
     assert "this game" in {row.name for row in standings(mixed)}
-    shown = str(view.settlement(mixed))
+    shown = str(settlement(mixed))
     assert "1 by random, 1 by wait" in shown
     assert "python -m sauda play" not in shown
     ended = played_out(act(start(COALITION, 7), arena.Action("wait")), "planner")
-    assert "1 by you" in str(view.settlement(ended))
+    assert "1 by you" in str(settlement(ended))
 
 
 # Taking over
+
+
+def test_what_the_rules_would_refuse_is_known_before_it_costs_an_action():
+    game = start(COALITION, 5)
+    unknown = arena.Action("accept_offer", offer_id="o_99")
+    assert refusal(game, unknown).code == "unknown_offer"
+    assert refusal(game, arena.Malformed("no action")).code == "malformed_action"
+    assert refusal(game, arena.Action("wait")) is None
+    assert act(game, unknown).steps[-1].results[0] == refusal(game, unknown)
+    assert game.steps == ()
+    with pytest.raises(IllegalAction, match="over"):
+        refusal(act(game, arena.Action("finish")), arena.Action("wait"))
+
+
+def test_credits_of_an_open_offer_are_held_and_cannot_be_promised_twice():
+    game = start(COALITION, 5)
+    wanted = next(
+        block for block in game.observation.market.blocks.values() if block.owner_lab_id == "lab_1"
+    )
+    bid = arena.Action("send_offer", "lab_1", requested_block_ids=(wanted.block_id,), payment=0.5)
+    after = act(game, bid)
+    assert (held(game.observation), held(after.observation)) == (0, 0.5)
+    rest = bid._replace(payment=after.observation.own.budget)
+    assert refusal(after, rest).code == "budget_overspend"
+    shown = str(view.papers(after.observation))
+    assert "0.5 held for your open offers" in shown
+    assert f"{after.observation.own.budget - 0.5:.1f}</dd>" in shown
+
+
+def test_a_step_lists_what_the_others_did_until_the_next_one():
+    game = step(step(start(COALITION, 5), "planner"), "planner")
+    answers = [answer for one in game.steps for answer in one.answers]
+    others = [turn for turn in game.play.turns if turn.agent != LEARNER]
+    assert answers
+    assert {(lab, action) for lab, action in answers} <= {(t.agent, t.action) for t in others}
+    assert not any(action.action_type == "wait" for _, action in answers)
 
 
 @pytest.mark.slow
@@ -135,8 +181,16 @@ def test_json_of_another_shape_is_a_malformed_action():
 
 
 def texts(game: ArenaGame) -> str:
-    parts = (view.calendar, view.message_board, view.reward, view.log)
-    return str(view.papers(game.observation)) + "".join(str(part(game)) for part in parts)
+    parts = (
+        calendar.calendar,
+        calendar.others,
+        view.message_board,
+        view.reward,
+        view.log,
+        view.last_step,
+    )
+    obs = game.observation
+    return str(view.papers(obs) + offers.offers(obs)) + "".join(str(part(game)) for part in parts)
 
 
 @pytest.mark.slow
@@ -146,7 +200,7 @@ def test_nothing_that_another_lab_alone_knows_is_shown_while_the_game_runs(name:
         game = start(name, seed)
         while not game.over:
             shown = texts(game)
-            assert str(view.settlement(game)) == ""
+            assert str(settlement(game)) == ""
             for lab, own in game.play.state.private.items():
                 if lab in (LEARNER, "nature") or own is None:
                     continue
@@ -158,7 +212,7 @@ def test_nothing_that_another_lab_alone_knows_is_shown_while_the_game_runs(name:
 
 def test_the_calendar_holds_every_block_once_under_its_owner():
     game = played_out(start(COALITION, 5), "planner")
-    shown = str(view.calendar(game))
+    shown = str(calendar.calendar(game) + calendar.others(game))
     for block in game.observation.market.blocks.values():
         assert shown.count(f"{block.block_id}:") == 1  # in the tooltip
 
@@ -168,7 +222,7 @@ def test_blocks_of_one_lane_do_not_overlap():
     horizon = game.observation.market.max_rounds
     blocks = list(game.observation.market.blocks.values())
     lanes: dict[int, list[range]] = {}
-    for block, lane in view.packed(blocks, horizon):
+    for block, lane in calendar.packed(blocks, horizon):
         lanes.setdefault(lane, []).append(
             range(block.start_round, min(block.start_round + block.duration, horizon))
         )
@@ -180,7 +234,7 @@ def test_blocks_of_one_lane_do_not_overlap():
 
 def test_the_end_names_the_command_that_plays_it_again():
     game = played_out(start("arena/single_trade", 3), "planner")
-    shown = str(view.settlement(game))
+    shown = str(settlement(game))
     assert "python -m sauda play --task arena/single_trade --policy planner --seed 3" in shown
     assert f"{game.play.state.private[LEARNER].utility:.1f}" in shown
 

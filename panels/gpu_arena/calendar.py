@@ -1,0 +1,206 @@
+"""The calendar: the visitor's jobs up to their deadlines, and every lab's blocks over the rounds.
+
+A visitor presses blocks and then a job to book them, or another lab's block to bid for it.
+"""
+
+from collections.abc import Iterable
+
+from markupsafe import Markup
+
+from env import arena
+from panels.gpu_arena.words import job_names
+from panels.ui.look import note
+from panels.ui.terms import term
+from sauda.sessions.arena import LEARNER, ArenaGame
+
+MARKS = {
+    "available": ("", "free"),
+    "reserved": ("‖ ", "held by its lab"),
+    "committed": ("⇄ ", "in a pool"),
+    "used": ("✓ ", "booked"),
+    "failed": ("✕ ", "failed"),
+}
+# Pressed blocks are marked by the browser, which keeps the focus where it is; each press sends all
+# that are pressed. A press of a job books them, one of another lab's block asks for an offer, whose
+# form is brought into view.
+PRESS_CALENDAR = """element.addEventListener("click", event => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const {block, job, want} = button.dataset;
+    if (block) button.setAttribute("aria-pressed", button.ariaPressed !== "true");
+    const pressed = [...element.querySelectorAll("button[aria-pressed=true]")];
+    trigger("click", {blocks: pressed.map(one => one.dataset.block), job, want});
+    if (want) document.getElementById("arena-hand").scrollIntoView({block: "nearest"});
+});"""
+HOW_TO_BOOK = "Press your blocks, then a job: that books them."
+HOW_TO_BID = "Press another lab’s block to make an offer for it."
+SCRIPTS = "The other labs are scripts; the end of the game tells who they were."
+
+
+def calendar(game: ArenaGame) -> Markup:
+    """The rounds with the present one marked, the visitor's jobs and its blocks."""
+    obs = game.observation
+    own = [_jobs(obs, game.over), _lab(obs, obs.market.labs[LEARNER], game.over)]
+    return Markup('<p class="sauda-clock">{}</p>{}{}').format(
+        clock(game), "" if game.over else note(HOW_TO_BOOK), _grid(game, own)
+    )
+
+
+def others(game: ArenaGame) -> Markup:
+    """The other labs' blocks over the same rounds, and what the marks mean."""
+    obs = game.observation
+    labs = [_lab(obs, lab, game.over) for name, lab in obs.market.labs.items() if name != LEARNER]
+    legend = ", ".join(f"{mark.strip()} {word}" for mark, word in MARKS.values() if mark)
+    return Markup("{}{}{}").format(
+        "" if game.over else note(HOW_TO_BID),
+        _grid(game, labs),
+        note(f"A bar is a block of GPU time in its rounds: {legend}. {SCRIPTS}"),
+    )
+
+
+def _grid(game: ArenaGame, sections: list[Markup]) -> Markup:
+    """Sections under the numbers of the rounds."""
+    market = game.observation.market
+    heads = [
+        Markup('<span class="{}">{}</span>').format(
+            "sauda-now" if r == market.round_index and not game.over else "", r
+        )
+        for r in range(market.max_rounds)
+    ]
+    return Markup(
+        '<div class="sauda-calendar" style="--rounds: {}">'
+        '<div class="sauda-rounds" aria-hidden="true">{}</div>{}</div>'
+    ).format(market.max_rounds, Markup("").join(heads), Markup("").join(sections))
+
+
+def clock(game: ArenaGame) -> str:
+    """Which round it is and how many actions are left in it."""
+    market = game.observation.market
+    if game.over:
+        return "The game is over."
+    left = market.queue.count(LEARNER)
+    return (
+        f"Round {market.round_index}, the last is {market.max_rounds - 1}:"
+        f" {left} action{'s' if left > 1 else ''} left in it."
+    )
+
+
+# Jobs --------------------------------------------------------------------------------------------
+
+
+def _jobs(obs: arena.Observation, over: bool) -> Markup:
+    """The jobs as bars that end at their deadlines."""
+    names = job_names(obs.own.jobs)
+    bars = [
+        _job_bar(obs, job, names[job.job_id], row, over) for row, job in enumerate(obs.own.jobs, 1)
+    ]
+    return _section(obs, "Your jobs", "each bar ends at its deadline", bars, over, "sauda-own")
+
+
+def _job_bar(obs: arena.Observation, job: arena.Job, name: str, row: int, over: bool) -> Markup:
+    deadline = min(job.deadline_round, obs.market.max_rounds)
+    late = obs.market.round_index >= job.deadline_round
+    missing = job.gpu_hours_required - job.on_time - job.late
+    label = f"{name}: {missing} h for {job.full_value:.1f}"
+    if job.completed:
+        label = f"✓ {name}: done"
+    elif late and not over:
+        label += f", late: {arena.LATE:.0%}"
+    about = (
+        f"{job.job_id} wants {job.gpu_hours_required} GPU-hours before round {job.deadline_round},"
+        f" {'in parts' if job.partial_credit_allowed else 'all in one booking'}, on blocks of"
+        f" reliability {job.min_reliability:.2f} or more"
+    )
+    style = "sauda-is-used" if job.completed else "sauda-job"
+    pressed = "" if over or job.completed else job.job_id
+    return Markup(
+        '<li class="sauda-deadline" style="grid-column: 1 / span {}; grid-row: {}">{}</li>'
+    ).format(deadline, row, _bar(style, label, about, "job", pressed))
+
+
+# Blocks ------------------------------------------------------------------------------------------
+
+
+def _lab(obs: arena.Observation, lab: arena.Lab, over: bool) -> Markup:
+    """One lab: its public facts, and its blocks in lanes."""
+    market, own = obs.market, lab.lab_id == LEARNER
+    blocks = [b for b in market.blocks.values() if b.owner_lab_id == lab.lab_id]
+    title = "Your blocks" if own else lab.public_name
+    facts = Markup("{} {:.2f}").format(term("trusted", "reputation, from 0 to 1"), lab.reputation)
+    if not own:
+        facts += f", {lab.public_budget_band} budget, {lab.public_demand} need of hours"
+    facts += ", has left" if lab.finished else ""
+    bars = [_block_bar(obs, block, lane, over) for block, lane in packed(blocks, market.max_rounds)]
+    return _section(
+        obs, term(title, lab.lab_id), facts, bars or [Markup("<li>no blocks left</li>")], over,
+        "sauda-own" if own else "",
+    )  # fmt: skip
+
+
+def packed(blocks: Iterable[arena.Block], horizon: int) -> list[tuple[arena.Block, int]]:
+    """Each block with its lane, from 1: the first lane in which it overlaps no other block."""
+    ends: list[int] = []
+    placed = []
+    for block in sorted(blocks, key=lambda b: (b.start_round, b.block_id)):
+        lane = next((i for i, end in enumerate(ends) if end <= block.start_round), len(ends))
+        ends[lane : lane + 1] = [min(block.start_round + block.duration, horizon)]
+        placed.append((block, lane + 1))
+    return placed
+
+
+def _block_bar(obs: arena.Observation, block: arena.Block, lane: int, over: bool) -> Markup:
+    market = obs.market
+    mark, word = MARKS[block.status]
+    length = max(1, min(block.duration, market.max_rounds - block.start_round))
+    hours = arena.live_hours(block, market.round_index, market.max_rounds)
+    live = block.status in arena.LIVE and hours > 0
+    gpus = f"{block.gpu_count} GPU{'s' if block.gpu_count > 1 else ''}"
+    about = (
+        f"{block.block_id}: {gpus} in rounds {block.start_round} to"
+        f" {block.start_round + length - 1}, {hours if live else 0} GPU-hours left, {word},"
+        f" reliability {block.reliability:.2f}, energy {block.energy_cost:.2f} credits"
+    )
+    purpose = ""
+    if live and not over and block in arena.usable_blocks(obs):
+        purpose = "block"
+    elif live and not over and block.owner_lab_id != LEARNER and arena.is_requestable(block):
+        purpose = "" if market.labs[block.owner_lab_id].finished else "want"
+    label = f"{mark}{block.block_id}{f' {hours} h' if live else ''}"
+    return Markup('<li style="grid-column: {} / span {}; grid-row: {}">{}</li>').format(
+        block.start_round + 1,
+        length,
+        lane,
+        _bar(f"sauda-is-{block.status}", label, about, purpose, purpose and block.block_id),
+    )
+
+
+# Both --------------------------------------------------------------------------------------------
+
+
+def _section(
+    obs: arena.Observation,
+    title: str,
+    facts: str,
+    bars: list[Markup],
+    over: bool,
+    style: str,
+) -> Markup:
+    """A titled group of bars, the present round shaded behind them."""
+    column = obs.market.round_index + 1
+    now = Markup(
+        '<li class="sauda-now" aria-hidden="true" style="grid-column: {} / {}"></li>'
+    ).format(column, column + 1)
+    return Markup(
+        '<section class="sauda-lab {}"><header><b>{}</b> {}</header>'
+        '<ul class="sauda-lanes">{}{}</ul></section>'
+    ).format(style, title, facts, "" if over else now, Markup("").join(bars))
+
+
+def _bar(style: str, label: str, about: str, purpose: str, value: str) -> Markup:
+    """A bar with its facts in a tooltip; a button that sends `value` where there is a purpose."""
+    if not value:
+        return Markup('<span class="sauda-bar {}" title="{}">{}</span>').format(style, about, label)
+    pressed = Markup(' aria-pressed="false"') if purpose == "block" else ""
+    return Markup(
+        '<button type="button" class="sauda-bar {}" title="{}" data-{}="{}"{}>{}</button>'
+    ).format(style, about, purpose, value, pressed, label)

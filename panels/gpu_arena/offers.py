@@ -1,0 +1,177 @@
+"""What is on the table: open offers with their worth to the visitor's lab, and pools.
+
+A worth is the change of the lab's best plan, computed from what the lab itself may see.
+"""
+
+import json
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from env import arena
+from panels.gpu_arena.words import lab_name, listed
+from panels.ui.look import note, table
+from panels.ui.terms import term
+
+PRESS_OFFER = """element.addEventListener("click", event => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const {action, counter} = button.dataset;
+    trigger("click", {action, counter});
+    if (counter) document.getElementById("arena-hand").scrollIntoView({block: "nearest"});
+});"""
+WORTH = (
+    "the change of your best plan: what your jobs could still earn with your blocks, less energy"
+)
+NO_OFFER = "No offer is open to you or from you."
+
+
+def offers(obs: arena.Observation) -> Markup:
+    """Every open offer: those to the visitor, its own, and those between others."""
+    market = obs.market
+    between = [o for o in market.offers.values() if obs.agent not in (o.from_lab_id, o.to_lab_id)]
+    own = [*(_incoming(obs, o) for o in obs.incoming), *(_outgoing(obs, o) for o in obs.outgoing)]
+    return Markup("<h3>On the table</h3>{}{}{}").format(
+        Markup("").join(own) or note(NO_OFFER),
+        _between(obs, between),
+        _pools(obs),
+    )
+
+
+# Worth -------------------------------------------------------------------------------------------
+
+
+def worth(
+    obs: arena.Observation, given: Sequence[str], received: Sequence[str], money: float
+) -> tuple[str, float]:
+    """What a trade gives and costs the lab, in words, and what it is worth in all, in credits.
+
+    `given` and `received` are ids of blocks, `money` the credits that the lab receives less those
+    that it pays.
+    """
+    blocks = arena.trade_gain(obs, given, received, 0.0)
+    one_way = not (given and received)
+    gives = _valued(given, -blocks if one_way else None) + _credits(-money)
+    gets = _valued(received, blocks if one_way else None) + _credits(money)
+    swap = "" if one_way else f"; the swap is worth {blocks:+z.1f} to your jobs"
+    return f"You give {listed(gives)} and get {listed(gets)}{swap}", blocks + money
+
+
+def _valued(block_ids: Sequence[str], credits: float | None) -> list[str]:
+    """The blocks of one side with their worth, where it can be told from the other side's."""
+    if not block_ids:
+        return []
+    amount = "" if credits is None else f" (worth {credits:z.1f} to your jobs)"
+    return [f"{listed(block_ids)}{amount}"]
+
+
+def _credits(money: float) -> list[str]:
+    return [f"{money:.2f} credits"] if money > 0 else []
+
+
+def _explained(
+    obs: arena.Observation, given: Sequence[str], received: Sequence[str], money: float
+) -> Markup:
+    text, total = worth(obs, given, received, money)
+    return Markup('<p>{}: <b class="sauda-{}" title="{}">{}</b></p>').format(
+        text, "good" if total > 0 else "bad", WORTH, f"{total:+z.1f}"
+    )
+
+
+# Offers ------------------------------------------------------------------------------------------
+
+
+def _incoming(obs: arena.Observation, offer: arena.Offer) -> Markup:
+    """An offer to the visitor, with buttons that answer it."""
+    explained = _explained(
+        obs, offer.requested_blocks, offer.offered_blocks, offer.payment - offer.ask
+    )
+    sender = lab_name(obs.market, offer.from_lab_id)
+    answers = [
+        _button(label, action={"action_type": kind, "offer_id": offer.offer_id})
+        for label, kind in (("Accept", "accept_offer"), ("Turn down", "reject_offer"))
+    ]
+    buttons = Markup(" ").join([*answers, _button("Other terms", counter=offer.offer_id)])
+    return _card(f"{sender} offers you a trade", offer, explained, buttons)
+
+
+def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
+    """An offer of the visitor's, with what it holds back until the answer."""
+    explained = _explained(
+        obs, offer.offered_blocks, offer.requested_blocks, offer.ask - offer.payment
+    )
+    kept = f"{offer.payment:.2f} credits are held for it. " if offer.payment else ""
+    below = note(f"{kept}It is settled if the other lab accepts.")
+    recipient = lab_name(obs.market, offer.to_lab_id)
+    return _card(f"You offered {recipient} a trade", offer, explained, below)
+
+
+def _card(title: str, offer: arena.Offer, sentence: Markup, below: Markup) -> Markup:
+    said = Markup("<p>“{}”</p>").format(offer.message) if offer.message else ""
+    return Markup(
+        '<section class="sauda-offer"><h4>{} <small>open till round {}</small></h4>{}{}{}</section>'
+    ).format(term(title, offer.offer_id), offer.expires_round, sentence, said, below)
+
+
+def _button(label: str, action: dict[str, str] | None = None, counter: str = "") -> Markup:
+    name, value = ("action", json.dumps(action)) if action else ("counter", counter)
+    return Markup('<button type="button" class="sauda-try" data-{}="{}">{}</button>').format(
+        name, value, label
+    )
+
+
+def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
+    """The offers among other labs, a line each."""
+    lines = [
+        Markup("<li>{} offers {} {} for {}, till round {}</li>").format(
+            lab_name(obs.market, offer.from_lab_id),
+            lab_name(obs.market, offer.to_lab_id),
+            goods(offer.offered_blocks, offer.payment),
+            goods(offer.requested_blocks, offer.ask),
+            offer.expires_round,
+        )
+        for offer in offers
+    ]
+    return (
+        Markup('<ul class="sauda-talk">{}</ul>').format(Markup("").join(lines))
+        if lines
+        else Markup("")
+    )
+
+
+def goods(blocks: Sequence[str], credits: float) -> str:
+    """One side of an offer."""
+    return listed([*blocks, *([f"{credits:.2f} credits"] if credits else [])])
+
+
+# Pools -------------------------------------------------------------------------------------------
+
+
+def _pools(obs: arena.Observation) -> Markup:
+    """The pools of the market, with a button to join one that the visitor is asked into."""
+    pools = obs.market.coalitions.values()
+    if not pools:
+        return Markup("")
+    asked = {pool.coalition_id for pool in obs.proposals}
+    rows = [
+        (
+            term(listed(lab_name(obs.market, lab) for lab in pool.members), pool.coalition_id),
+            _join(pool) if pool.coalition_id in asked else _pool_state(obs, pool),
+            ", ".join(pool.commitments) or "–",
+            f"{pool.share:.0%}",
+        )
+        for pool in pools
+    ]
+    heads = (term("pool of", "coalition"), "state", "blocks in it", "owner’s share of a gain")
+    return table(heads, rows, "lllr")
+
+
+def _join(pool: arena.Coalition) -> Markup:
+    action = {"action_type": "form_coalition", "target_lab_id": pool.members[0]}
+    return _button("Join", action=action)
+
+
+def _pool_state(obs: arena.Observation, pool: arena.Coalition) -> str:
+    if pool.breached_by:
+        return f"broken by {lab_name(obs.market, pool.breached_by)}"
+    return "runs" if pool.active else "ended" if pool.ended else "proposed"

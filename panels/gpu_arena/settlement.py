@@ -1,0 +1,127 @@
+"""The end of a game: what the lab made, every player at the same seed, who the others were."""
+
+from collections import Counter
+
+from markupsafe import Markup
+
+from env import arena, begin
+from panels.gpu_arena.players import among
+from panels.gpu_arena.words import PLAYERS
+from panels.ui.look import note, stat, strip, table
+from panels.ui.terms import term
+from sauda.policies import LABS
+from sauda.policies.arena_bound import Bound, upper_bound
+from sauda.sessions.arena import LEARNER, YOU, ArenaGame, standings
+
+SECONDS = 5.0  # that the solver of the upper bound may take
+PRACTICE = (
+    "This was practice: its seed was known before the game, and the seed gives away every private"
+    " value. Leave the seed empty to play a secret world for a score."
+)
+
+
+def settlement(game: ArenaGame) -> Markup:
+    """The result of a finished game; empty while it runs."""
+    if not game.over:
+        return Markup("")
+    bound = upper_bound(begin(game.task, game.play.seed).state, seconds=SECONDS)
+    return Markup("").join(
+        [
+            Markup('<p class="sauda-answer">{}</p>').format(verdict(game)),
+            _figures(game),
+            _accounts(game.play.state.private[LEARNER], bound),
+            _players(game),
+            _others(game),
+            note(f"Played now, {game.task_name} at seed {game.play.seed}. {_again(game)}"),
+        ]
+    )
+
+
+def verdict(game: ArenaGame) -> str:
+    """Whether trading paid, in one sentence."""
+    own = game.play.state.private[LEARNER]
+    gain = own.utility - own.batna
+    if abs(gain) < 0.05:
+        return f"Your lab made {own.utility:.1f} credits, as much as it could make alone."
+    return (
+        f"Your lab made {own.utility:.1f} credits, {abs(gain):.1f}"
+        f" {'more' if gain > 0 else 'less'} than it could make alone."
+    )
+
+
+def _figures(game: ArenaGame) -> Markup:
+    own = game.play.state.private[LEARNER]
+    total = arena.total([one.reward for one in game.steps]).normalized_reward
+    return strip(
+        stat(f"{own.utility:.1f}", term("credits made", "utility")),
+        stat(f"{own.utility - own.batna:+z.1f}", term("over what it could make alone", "surplus")),
+        stat(f"{game.task.grade(game.play.state):+z.3f}", term("score", "grade")),
+        stat(f"{total:+z.3f}", term("reward of its steps", "normalized_reward")),
+    )
+
+
+def _accounts(own: arena.Own, bound: Bound) -> Markup:
+    return Markup(
+        "<p>Jobs brought {:.1f} credits, energy took {:.1f}, trades {:+.1f}, pools {:+.1f}."
+        " No play that leaves the others as well off as alone makes more than {:.1f}{}.</p>"
+    ).format(
+        own.job_value,
+        own.energy,
+        own.deals,
+        own.pool,
+        bound.utility,
+        "" if bound.solved else " (the solver’s own bound)",
+    )
+
+
+def _players(game: ArenaGame) -> Markup:
+    rows = [
+        (
+            term(PLAYERS[row.name], row.name)
+            if row.name in LABS
+            else Markup('<b class="sauda-you">{}</b>').format(row.name),
+            f"{row.utility:.1f}",
+            f"{row.grade:+z.3f}",
+            f"{row.reward:+z.3f}",
+        )
+        for row in standings(game)
+    ]
+    heads = ("player", term("credits made", "utility"), term("score", "grade"), "reward")
+    return table(heads, rows, caption="The same world, the same seed, played by every script")
+
+
+def _others(game: ArenaGame) -> Markup:
+    """The other labs' characters, and how the planner fares among labs of each alone."""
+    state = game.play.state
+    rows = [
+        (
+            term(lab.public_name, lab_id),
+            state.private[lab_id].archetype.replace("_", " "),
+            among(state.private[lab_id].archetype, game.task_name),
+        )
+        for lab_id, lab in state.market.labs.items()
+        if lab_id != LEARNER
+    ]
+    return table(
+        ("lab", term("character", "archetype"), "the planner’s mean score among such labs alone"),
+        rows,
+        "llr",
+        caption="Who the others were: scripted labs, their characters hidden until now",
+    )
+
+
+def _again(game: ArenaGame) -> str:
+    """The command that plays this game again, where one policy chose every step."""
+    if game.policy:
+        return (
+            f"Play it again: python -m sauda play --task {game.task_name} --policy {game.policy}"
+            f" --seed {game.play.seed}"
+        )
+    counts = Counter(game.movers)
+    parts = ", ".join(f"{count} by {who}" for who, count in counts.items())
+    hands = (
+        f"You chose all its {len(game.movers)} steps."
+        if set(counts) == {YOU}
+        else f"Its {len(game.movers)} steps were chosen by several hands ({parts})."
+    )
+    return hands if game.secret or not game.by_hand else f"{hands} {PRACTICE}"
