@@ -86,7 +86,7 @@ def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_player
 def test_a_run_ends_by_itself_and_a_new_world_starts_afresh(open_page):
     page = open_page(tab="GPU arena")
     page.locator("#arena-task input").click()
-    page.get_by_role("option", name="One trade").click()
+    page.get_by_role("option", name="Single trade").click()
     settle(page)  # the world of the new task stands
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator("#arena-end")).to_contain_text("alone", timeout=60_000)
