@@ -253,6 +253,11 @@ def standings(game: Game) -> list[Standing]:
         standing(name, task, rollout(task, policy, game.play.seed))
         for name, policy in policies_of(task).items()
     ]
+    return ranked(rows)
+
+
+def ranked(rows: Sequence[Standing]) -> list[Standing]:
+    """The rows by grade, then by share, best first; the visitor stands before an equal."""
     return sorted(rows, key=lambda row: (-row.grade, -row.share, not row.visitor))
 
 
