@@ -123,19 +123,11 @@ class Screen:
     def _buttons(self, visit: Visit, chat: Chat, asks: bool) -> Updates:
         """The buttons that the game allows, and the moves to go back to."""
         page, game, translate = self.page, visit.game, visit.translate
-        quick = [gr.update(value="…", interactive=False)] * QUICK_MOVES
-        if not (game.over or game.waiting):
-            quick = [
-                gr.update(
-                    value=quick_label(game, move, translate), interactive=move.action is not None
-                )
-                for move in quick_moves(game.observation)
-            ]
         first = visit.first_game
         said = (chat_of(first, visit.talk, visit.language) if first else chat).own_words
         earlier = past_moves(said, translate)
         return {
-            **dict(zip(page.quick_moves, quick, strict=True)),
+            **dict(zip(page.quick_moves, quick_buttons(game, translate), strict=True)),
             page.stop: gr.update(visible=asks),
             page.ask_again: gr.update(visible=game.waiting and not asks),
             page.take_back: gr.update(visible=bool(moves_of(game)) and not game.over),
@@ -156,3 +148,14 @@ class Screen:
     def model_facing(self, visit: Visit) -> ModelWorker:
         """The language model for the seat across from the visitor."""
         return self.models["buyer" if sells(visit.game) else "seller"][visit.backend]
+
+
+def quick_buttons(game: Game, translate: Translate) -> list[Updates]:
+    """What the quick buttons show: the moves that can be made now, or that there is none."""
+    if game.over or game.waiting:
+        # One update a button: Gradio empties each update that it reads.
+        return [gr.update(value="…", interactive=False) for _ in range(QUICK_MOVES)]
+    return [
+        gr.update(value=quick_label(game, move, translate), interactive=move.action is not None)
+        for move in quick_moves(game.observation)
+    ]
