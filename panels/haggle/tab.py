@@ -12,6 +12,7 @@ from typing import Any
 import gradio as gr
 
 from panels.challenges.daily import tab as daily
+from panels.challenges.spot import tab as spot
 from panels.haggle import callbacks, model_callbacks
 from panels.haggle.layout import TITLE, Layout, SessionGeneration, lay_out
 from panels.haggle.models import models
@@ -35,6 +36,8 @@ def build() -> None:
             language = _any_bargain()
         with gr.Tab(daily.TITLE, id=daily.NAME) as tab:
             daily.build(tab, language)
+        with gr.Tab(spot.TITLE, id=spot.NAME) as tab:
+            spot.build(tab)
 
 
 def _any_bargain() -> gr.Radio:
