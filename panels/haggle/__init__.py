@@ -4,5 +4,5 @@
 (language model); both return new values by component through `screen.py`. `choices.py` turns what a
 visitor picks into a game, `talk/` what is typed into moves and a chat. The `*_view.py` modules draw
 a game, `review/` one that is over; `models.py` knows the language models, `words.py` the three
-languages.
+languages. The other sub-tabs stand in `panels/challenges/`.
 """

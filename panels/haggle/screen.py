@@ -148,20 +148,11 @@ class Screen:
     def _buttons(self, visit: Visit, chat: Chat, asks: bool) -> Updates:
         """The buttons that the game allows, and the moves to go back to."""
         page, game, translate = self.page, visit.game, visit.translate
-        # Gradio changes each update that it reads, so the buttons cannot share one.
-        quick = [gr.update(value="…", interactive=False) for _ in range(QUICK_MOVES)]
-        if not (game.over or game.waiting):
-            quick = [
-                gr.update(
-                    value=quick_label(game, move, translate), interactive=move.action is not None
-                )
-                for move in quick_moves(game.observation)
-            ]
         first = visit.first_game
         said = (chat_of(first, visit.talk, visit.language) if first else chat).own_words
         earlier = past_moves(said, translate)
         return {
-            **dict(zip(page.quick_moves, quick, strict=True)),
+            **dict(zip(page.quick_moves, quick_buttons(game, translate), strict=True)),
             page.stop: gr.update(visible=asks),
             page.ask_again: gr.update(visible=game.waiting and not asks),
             page.take_back: gr.update(visible=bool(moves_of(game)) and not game.over),
@@ -209,3 +200,14 @@ class Screen:
         if not is_language_model(opponent):
             return False
         return isinstance(self.model_of(opponent, backend).wait(READY_SOON), Ready)
+
+
+def quick_buttons(game: Game, translate: Translate) -> list[Updates]:
+    """What the quick buttons show: the moves that can be made now, or that there is none."""
+    if game.over or game.waiting:
+        # One update a button: Gradio empties each update that it reads.
+        return [gr.update(value="…", interactive=False) for _ in range(QUICK_MOVES)]
+    return [
+        gr.update(value=quick_label(game, move, translate), interactive=move.action is not None)
+        for move in quick_moves(game.observation)
+    ]

@@ -11,6 +11,8 @@ from typing import Any
 
 import gradio as gr
 
+from panels.challenges.daily import tab as daily
+from panels.challenges.spot import tab as spot
 from panels.haggle import callbacks, model_callbacks
 from panels.haggle.layout import (
     COPY_LINK,
@@ -39,12 +41,24 @@ REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a threa
 
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
+    with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
+        with gr.Tab("Any bargain", id="any"):
+            language = _any_bargain()
+        with gr.Tab(daily.TITLE, id=daily.NAME) as tab:
+            daily.build(tab, language)
+        with gr.Tab(spot.TITLE, id=spot.NAME) as tab:
+            spot.build(tab)
+
+
+def _any_bargain() -> gr.Radio:
+    """A game as the visitor chooses it; returns the picker of the language."""
     page = lay_out(translator(ENGLISH), models()["buyer"])
     screen = Screen(page, models())
     _wire_opening(screen)
     _wire_setup(screen)
     _wire_moves(screen)
     _wire_model(screen)
+    return page.language
 
 
 def _wire_opening(screen: Screen) -> None:

@@ -35,7 +35,8 @@ GAMES = (  # a game, what it is about, the tab to open and the button's words
     ),
 )
 NEXT = (  # what to look at, the tab to open and the button's words
-    ("Sell something to Sauda, or buy from a seller.", "haggle", "Haggle"),
+    ("Sell something to Sauda, buy from a seller, or play the bargain of the day.",
+     "haggle", "Haggle"),
     ("Every stage of training beside scripts and an oracle, on games never trained on.",
      "results", "See who wins"),
     ("The curves of every run, read from its log.", "training", "See the curves"),

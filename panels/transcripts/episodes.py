@@ -21,6 +21,7 @@ from sauda.games.transcript import from_json, to_json, to_markdown
 from sauda.llm.registry import PlayerSpec, get_policy, row_name
 from sauda.llm.serving.events import Loading
 from sauda.llm.serving.served import in_page
+from sauda.llm.serving.worker import ModelWorker
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
@@ -80,10 +81,20 @@ def by_model(task_name: str, seed: int, name: str) -> Episode:
     Its requests stand in line as those of the visitor who asked for it. Raises ReplyError once
     nobody waits for it any more.
     """
-    task, model = get_task(task_name), in_page(name).for_visitor(visitor_of_event())
+    task, model = get_task(task_name), awaited_model(name)
+    return rollout(task, while_awaited(PlayerSpec(model).policy(game_of(task))), seed)
+
+
+def awaited_model(name: str) -> ModelWorker:
+    """The model called `name` of this page, once it has loaded or failed to.
+
+    Its requests stand in line as those of the visitor whose event runs. Raises ReplyError once
+    nobody waits for that event any more.
+    """
+    model = in_page(name).for_visitor(visitor_of_event())
     while isinstance(model.wait(LOOK), Loading):
         _stop_unless_awaited()
-    return rollout(task, while_awaited(PlayerSpec(model).policy(game_of(task))), seed)
+    return model
 
 
 def while_awaited(policy: Policy) -> Policy:

@@ -111,10 +111,16 @@ document.addEventListener("mouseover", (event) => {
   });
 });
 """
+# A chat may scroll, so the keyboard has to reach it; Gradio gives it no place in the tab order.
+CHATS = """
+new MutationObserver(() => {
+  document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
+}).observe(document, { childList: true, subtree: true });
+"""
 ADDRESSES = (FOLDER / "addresses.js").read_text(encoding="utf-8")
 HEAD = f"""
 <style>{CSS}</style>
-<script>{ARROWS}{TOGETHER}{ADDRESSES}</script>
+<script>{ARROWS}{TOGETHER}{CHATS}{ADDRESSES}</script>
 <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">

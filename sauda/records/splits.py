@@ -8,6 +8,7 @@ games also measure how a trained player meets something new.
 from env import CATALOGUE, Item, Task, begin
 
 SPLITS = {"train": range(50_000), "holdout": range(50_000, 100_000)}
+DAILY = range(100_000, 1_000_000)  # for visitors' games of a day; no training, no evaluation
 
 UNSEEN_SELLER = "fair"  # the seller type that no training game has
 _PLACES = {item.name: place for place, item in enumerate(CATALOGUE)}

@@ -1,0 +1,116 @@
+"""The picture of a finished bargain of the day: item, share, place, the two lines of offers.
+
+It names no price of the game: whoever sees it can still play. 1200 x 630 px, as links are shown.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from panels.challenges.daily.view import day_address, day_in_words
+from panels.ui.downloads import downloads
+from panels.ui.look import PALETTE
+from panels.ui.theme import FONTS
+from sauda.sessions.bazaar import Game
+from sauda.sessions.daily import coded
+
+WIDTH, HEIGHT = 1200, 630  # px
+FINER = 2  # drawn at twice the size, because Pillow's lines have no smooth edges
+SIDE = 64  # px: the margins
+CHART = (640, 232, WIDTH - SIDE, 480)  # left, top, right, bottom
+LEFT_OF_CHART = 540  # px, for words
+LIGHT = 0  # of a pair of PALETTE
+
+
+def picture_file(day: date, game: Game, share: float, where: str, origin: str) -> str:
+    """The path of the picture as PNG; raises NotWritten."""
+    content = repr((day, coded(game), where, origin))
+    name = f"sauda-{day.isoformat()}.png"
+
+    def write(path: Path) -> None:
+        picture(day, game, share, where, origin).save(path, format="PNG", optimize=True)
+
+    return str(downloads().write(name, content, write))
+
+
+def picture(day: date, game: Game, share: float, where: str, origin: str) -> Image.Image:
+    """The picture of a finished game, WIDTH x HEIGHT px; `where` is the place among the scripts."""
+    size = (WIDTH * FINER, HEIGHT * FINER)
+    image = Image.new("RGB", size, _colour("paper"))
+    draw = ImageDraw.Draw(image)
+    table = game.play.state.table
+    _write(draw, (SIDE, 56), "Sauda", 44, 700, "ink")
+    _write(draw, (SIDE, 118), f"Bargain of {day_in_words(day)}", 26, 400, "subdued")
+    _line(draw, [(SIDE, 168), (WIDTH - SIDE, 168)], "ink", 2)
+    item = f"{table.item.name[0].upper()}{table.item.name[1:]}"
+    _write(draw, (SIDE, 204), item, 34, 600, "ink", LEFT_OF_CHART)
+    _write(draw, (SIDE, 262), f"{share:.0%}", 132, 700, "indigo")
+    _write(draw, (SIDE, 418), "of what could be won", 28, 400, "ink")
+    _write(draw, (SIDE, 456), f"place among the scripts: {where}", 28, 400, "ink")
+    _offers(draw, table.asks, table.bids)
+    host = origin.partition("://")[2]
+    address = f"{host}/{day_address(day)}"
+    _line(draw, [(SIDE, 540), (WIDTH - SIDE, 540)], "line", 2)
+    _write(draw, (SIDE, 562), f"Play the same bargain: {address}", 22, 400, "subdued")
+    return image.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+
+
+def _offers(draw: ImageDraw.ImageDraw, asks: Sequence[float], bids: Sequence[float]) -> None:
+    """Both sides' offers as lines without a scale."""
+    left, top, right, bottom = CHART
+    prices = [*asks, *bids]
+    low, span = min(prices), max(prices) - min(prices) or 1
+    steps = max(len(asks), len(bids) + 1, 2) - 1
+    for offers, start, colour, name in ((asks, 0, "marigold", "asks"), (bids, 1, "indigo", "bids")):
+        points = [
+            (
+                left + (right - left) * (start + i) / steps,
+                bottom - (bottom - top) * (price - low) / span,
+            )
+            for i, price in enumerate(offers)
+        ]
+        if not points:
+            continue
+        _line(draw, points, colour, 5)
+        for x, y in points:
+            box = [FINER * (x - 7), FINER * (y - 7), FINER * (x + 7), FINER * (y + 7)]
+            draw.ellipse(box, fill=_colour(colour))
+        x, y = points[0]
+        _write(draw, (x, y - 40 if colour == "marigold" else y + 16), name, 22, 500, colour)
+
+
+def _line(
+    draw: ImageDraw.ImageDraw, points: Sequence[tuple[float, float]], colour: str, width: int
+) -> None:
+    scaled = [(FINER * x, FINER * y) for x, y in points]
+    draw.line(scaled, fill=_colour(colour), width=FINER * width, joint="curve")
+
+
+def _write(
+    draw: ImageDraw.ImageDraw,
+    place: tuple[float, float],
+    text: str,
+    size: int,
+    weight: int,
+    colour: str,
+    room: float = WIDTH - 2 * SIDE,
+) -> None:
+    """Text of Inter, `size` px, its upper left corner at `place`; cut where it needs more room."""
+    font = _font(size, weight)
+    while font.getlength(text) > FINER * room:
+        text = text.rstrip("…")[:-1] + "…"
+    draw.text((FINER * place[0], FINER * place[1]), text, font=font, fill=_colour(colour))
+
+
+@cache
+def _font(size: int, weight: int) -> ImageFont.FreeTypeFont:
+    font = ImageFont.truetype(FONTS / "inter-latin-wght-normal.woff2", FINER * size)
+    font.set_variation_by_axes([weight])
+    return font
+
+
+def _colour(role: str) -> str:
+    return PALETTE[role][LIGHT]

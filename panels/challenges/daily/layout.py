@@ -1,0 +1,130 @@
+"""The components of the bargain of the day, laid out and not yet wired."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from panels.haggle.layout import QUICK_MOVES
+from panels.haggle.talk.state import SILENT
+from panels.haggle.words import ENGLISH, translator
+from panels.site.sessions import HOUR
+from panels.ui.look import heading
+
+NAME, TITLE = "daily", "Bargain of the day"
+LEAD = (
+    "One item and one seller for everybody, a new one each day at midnight UTC. You buy, once;"
+    " then you see your share, and your place among the scripts and Sauda."
+)
+# Where a browser keeps its own games. The key is no secret: it only has to stay the same.
+KEPT, KEPT_KEY = "sauda-daily", "bargain-of-the-day"
+Parts = dict[str, Any]  # components by the name of their field in `Layout`
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Every component that a callback reads or writes."""
+
+    head: gr.HTML  # which day's bargain this is
+    notice: gr.HTML  # what is wrong with the address
+    friend: gr.HTML  # the game that a link holds
+    watch: gr.Button  # asks for that game before the own one
+    brief: gr.HTML
+    chat: gr.Chatbot
+    message: gr.Textbox
+    send: gr.Button
+    problem: gr.HTML
+    quick_moves: tuple[gr.Button, ...]
+    offers: gr.HTML
+    result: gr.HTML
+    players: gr.HTML  # the table of all who played this seed
+    ask_sauda: gr.Button  # offered where the model had not loaded
+    shared: gr.Column
+    text: gr.Textbox
+    picture: gr.HTML
+    download: gr.DownloadButton
+    game: gr.State
+    talk: gr.State
+    bargain: gr.State  # a Bargain, or None before the first visit
+    shown_turns: gr.Number  # turns of the game that this browser shows
+    kept: gr.BrowserState  # own finished games in this browser: day -> code
+
+    @property
+    def of_players(self) -> list[Any]:
+        """The components that Sauda's own game changes."""
+        return [self.players, self.ask_sauda]
+
+    @property
+    def of_game(self) -> list[Any]:
+        """The components that show the game or hold it."""
+        return [
+            self.head, self.notice, self.friend, self.watch, self.brief, self.chat, self.message,
+            self.problem, *self.quick_moves, self.offers, self.result, *self.of_players,
+            self.shared, self.text, self.picture, self.download, self.game, self.talk,
+            self.bargain, self.shown_turns, self.kept,
+        ]  # fmt: skip
+
+
+def lay_out() -> Layout:
+    """Place every component."""
+    gr.HTML(heading(TITLE, LEAD))
+    parts: Parts = {"head": gr.HTML(), "notice": gr.HTML(elem_id="daily-notice")}
+    parts["friend"] = gr.HTML(elem_id="daily-friend")
+    parts["watch"] = gr.Button("Watch it first", visible=False, scale=0, min_width=140)
+    with gr.Row():
+        with gr.Column(scale=2, min_width=240):
+            parts["brief"] = gr.HTML(elem_id="daily-brief")
+        with gr.Column(scale=4, min_width=320):
+            parts |= _talk()
+        with gr.Column(scale=4, min_width=320):
+            parts["offers"] = gr.HTML(elem_id="daily-chart")
+    parts["result"] = gr.HTML(elem_id="daily-result")
+    parts["players"] = gr.HTML(elem_id="daily-players")
+    parts["ask_sauda"] = gr.Button("Ask Sauda again", visible=False, scale=0, min_width=160)
+    return Layout(**parts, **_share(), **_session())
+
+
+def _talk() -> Parts:
+    translate = translator(ENGLISH)
+    chat = gr.Chatbot(
+        height=240, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
+        layout="bubble", elem_id="daily-chat", placeholder=translate("unpacking"),
+    )  # fmt: skip
+    with gr.Row(elem_classes="sauda-actions"):
+        message = gr.Textbox(
+            placeholder=translate("placeholder"), label=translate("price"), lines=1, max_lines=1,
+            scale=4, min_width=160, elem_id="daily-price",
+        )  # fmt: skip
+        send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
+    problem = gr.HTML(elem_id="daily-problem")
+    with gr.Row(elem_classes="sauda-quick"):
+        quick_moves = tuple(gr.Button("…", size="sm", min_width=90) for _ in range(QUICK_MOVES))
+    return {
+        "chat": chat, "message": message, "send": send, "problem": problem,
+        "quick_moves": quick_moves,
+    }  # fmt: skip
+
+
+def _share() -> Parts:
+    with gr.Column(visible=False, elem_classes="sauda-share") as shared:
+        gr.HTML(heading("Share it", "The link holds your moves and no result: it is played again."))
+        with gr.Row():
+            with gr.Column(min_width=320):
+                text = gr.Textbox(
+                    label="Text to paste", lines=5, interactive=False, buttons=["copy"],
+                    elem_id="daily-share",
+                )  # fmt: skip
+                download = gr.DownloadButton("Download the picture", size="sm", scale=0)
+            with gr.Column(min_width=320):
+                picture = gr.HTML(elem_id="daily-picture")
+    return {"shared": shared, "text": text, "picture": picture, "download": download}
+
+
+def _session() -> Parts:
+    return {
+        "game": gr.State(None, time_to_live=HOUR),
+        "talk": gr.State(SILENT, time_to_live=HOUR),
+        "bargain": gr.State(None, time_to_live=HOUR),
+        "shown_turns": gr.Number(0, visible="hidden"),
+        "kept": gr.BrowserState({}, storage_key=KEPT, secret=KEPT_KEY),
+    }

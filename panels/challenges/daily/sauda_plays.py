@@ -1,0 +1,41 @@
+"""Sauda in the bargain of the day: the served model plays the same seed in this page's process."""
+
+from datetime import date
+from functools import lru_cache
+
+from env import get_task, rollout
+from panels.haggle.layout import FIRST_OPPONENT
+from panels.haggle.models import BUYER_MODELS
+from panels.results.questions.reproduce import of_this_page
+from sauda.llm.registry import player_spec, row_name
+from sauda.llm.serving.events import Failed, Ready, Stage
+from sauda.llm.serving.served import in_page
+from sauda.sessions.bazaar import Standing
+from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of
+
+LABEL = BUYER_MODELS[FIRST_OPPONENT]  # as Haggle calls it
+PLAYED = f"{LABEL} ({row_name(FIRST_OPPONENT)}) played this seed in this page’s own process."
+
+
+@lru_cache(maxsize=DAYS_KEPT)
+def standing_of(day: date) -> Standing:
+    """Sauda's game of a day, played once a process; takes seconds.
+
+    Raises ReplyError where the model cannot reply, or nobody waits for the game any more.
+    """
+    task = get_task(TASK)
+    return player(LABEL, rollout(task, of_this_page(task, FIRST_OPPONENT), seed_of(day)))
+
+
+def stage() -> Stage:
+    """Whether the model is loading, ready or failed in this page's process."""
+    return in_page(player_spec(FIRST_OPPONENT).weights).stage
+
+
+def absent(now: Stage) -> str:
+    """Why Sauda has no row yet, in a sentence; "" where it is ready to play."""
+    if isinstance(now, Ready):
+        return ""
+    if isinstance(now, Failed):
+        return f"{LABEL} has no row: it cannot play in this page. {now.reason}"
+    return f"{LABEL} has no row yet: it is still loading in this page’s process."

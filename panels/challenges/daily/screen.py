@@ -1,0 +1,155 @@
+"""What the bargain of the day shows of a visitor's game: new values by component.
+
+It is the screen of Haggle with other components, so that Haggle's callbacks make the moves.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import IllegalAction
+from panels.challenges.daily import view
+from panels.challenges.daily.card import picture_file
+from panels.challenges.daily.layout import Layout
+from panels.haggle.game_view import brief, bubbles, chart
+from panels.haggle.screen import Screen, Updates, Visit, quick_buttons
+from panels.haggle.talk.conversation import chat_of
+from panels.site.sessions import no_longer_here
+from panels.ui.downloads import offered
+from panels.ui.look import note
+from panels.ui.provenance import missing
+from sauda.records.kinds import ArtifactError
+from sauda.sessions.bazaar import Game, Standing, finished, place, ranked
+from sauda.sessions.daily import coded, player, scripts
+
+MOST_KEPT = 60  # games in a browser, the newest days
+OWN_LINK = "The link holds the very moves of your own game."
+WAITS = "Sauda plays this seed now, which takes some seconds …"
+
+
+@dataclass(frozen=True)
+class Bargain:
+    """The day that is open, and the finished game that its link holds, if any."""
+
+    day: date
+    asked: tuple[str | None, str | None]  # day and moves of the address, as they came
+    friend: Game | None = None
+    watched: bool = False  # whether the visitor asked for the friend's game before the own one
+
+
+@dataclass(frozen=True)
+class DailyVisit(Visit):
+    """The values of a visitor's screen."""
+
+    bargain: Bargain | None = None
+    kept: Mapping[str, str] = field(default_factory=dict)  # own finished games: day -> code
+    origin: str = ""  # scheme and host of the page; "" where the browser did not say
+
+    @property
+    def kept_game(self) -> Game:
+        if self.game is None or self.bargain is None:
+            raise IllegalAction(f"{no_longer_here('this game was')}; open the page again")
+        return self.game
+
+    @property
+    def you(self) -> Standing:
+        """The visitor's standing in the finished game."""
+        return player("you", finished(self.game), visitor=True)
+
+    @property
+    def friend(self) -> Game | None:
+        """The friend's game of the link; None where the link holds the visitor's own."""
+        friend = self.bargain.friend
+        own = friend is not None and self.kept.get(self.bargain.day.isoformat()) == coded(friend)
+        return None if own else friend
+
+
+@dataclass(frozen=True, eq=False)
+class DailyScreen(Screen):
+    """The components of the bargain of the day."""
+
+    page: Layout
+
+    def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
+        """Everything that shows the game of `visit`; what is hidden shows once it is over."""
+        page, game, translate = self.page, visit.game, visit.translate
+        chat = chat_of(game, visit.talk, visit.language)
+        if game.over:
+            kept = {**visit.kept, visit.bargain.day.isoformat(): coded(game)}
+            visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
+        return {
+            page.game: game,
+            page.talk: visit.talk,
+            page.bargain: visit.bargain,
+            page.shown_turns: len(game.play.turns),
+            page.head: view.day_line(visit.bargain.day),
+            page.problem: problem,
+            page.brief: brief(game, translate, visit.language),
+            page.chat: gr.update(value=bubbles(chat.messages)),
+            page.offers: chart(game, translate=translate),
+            **dict(zip(page.quick_moves, quick_buttons(game, translate), strict=True)),
+            **self._friend(visit),
+            **self._end(visit),
+        }
+
+    def show_move(self, before: DailyVisit, after: DailyVisit) -> Updates:
+        """What a move changes: nearly everything here."""
+        return self.show(after)
+
+    def _friend(self, visit: DailyVisit) -> Updates:
+        page, friend, bargain = self.page, visit.friend, visit.bargain
+        shown: Markup | str = note(OWN_LINK) if bargain.friend else ""
+        if friend is not None:
+            words = (visit.translate, visit.language)
+            shown = view.friend_part(friend, visit.game, bargain.watched, words)
+        offered_first = friend is not None and not (visit.game.over or bargain.watched)
+        return {page.friend: shown, page.watch: gr.update(visible=offered_first)}
+
+    def _end(self, visit: DailyVisit) -> Updates:
+        """The result, the players and what can be shared; before the end, none of it."""
+        page, game = self.page, visit.game
+        if not game.over:
+            return {
+                page.result: note(visit.translate("hidden_limit")),
+                page.players: "",
+                page.ask_sauda: gr.update(visible=False),
+                page.shared: gr.update(visible=False),
+                page.text: "",
+                page.picture: "",
+                page.download: None,
+            }
+        try:
+            others = scripts(visit.bargain.day)
+        except ArtifactError as error:  # the pilot's weights
+            return {page.result: missing(error)}
+        you = visit.you
+        return {
+            page.kept: dict(visit.kept),
+            page.result: view.result(game, you, others, visit.translate),
+            page.players: view.players(self.rows(visit), WAITS),
+            **self._shared(visit, place([you, *others])),
+        }
+
+    def rows(self, visit: DailyVisit, *more: Standing) -> Sequence[Standing]:
+        """All who played the day's seed, best first: the visitor, a friend, scripts and `more`."""
+        friends = [player("your friend", finished(visit.friend))] if visit.friend else []
+        return ranked([visit.you, *friends, *scripts(visit.bargain.day), *more])
+
+    def _shared(self, visit: DailyVisit, where: str) -> Updates:
+        """The text, the link and the picture of a finished game."""
+        page, game, day = self.page, visit.game, visit.bargain.day
+        address = f"{visit.origin}/{view.day_address(day, coded(game))}"
+        text = view.share_text(day, game, visit.you, where, address)
+        path, problem = offered(
+            lambda: picture_file(day, game, visit.you.share, where, visit.origin)
+        )
+        seen = Markup('<img class="sauda-picture" src="gradio_api/file={}" alt="{}">')
+        return {
+            page.shared: gr.update(visible=True),
+            page.text: text,
+            page.picture: seen.format(path, "; ".join(text.split("\n")[:2])) if path else problem,
+            page.download: path,
+        }

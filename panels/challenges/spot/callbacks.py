@@ -1,0 +1,163 @@
+"""What “Spot the trained one” does on each event.
+
+A callback takes the part's `Game` and the values of its inputs, and returns new values by
+component. Which side is the trained one stands in the session's state alone until the guess.
+"""
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import gradio as gr
+from markupsafe import Markup
+
+from env import IllegalAction
+from panels.challenges.spot import view
+from panels.challenges.spot.layout import Layout
+from panels.challenges.spot.stages import Stages
+from panels.haggle.layout import SessionGeneration
+from panels.haggle.screen import Updates
+from panels.site.sessions import no_longer_here
+from panels.transcripts.episodes import awaited_model
+from panels.ui.look import note, trouble
+from sauda.language.money import price as price_in
+from sauda.llm.registry import player_spec
+from sauda.llm.types import ReplyError
+from sauda.records.schemas.comparison import ChosenPair
+from sauda.records.seeds import drawn_seed
+from sauda.sessions.spot import Duel, answered, ask_both, guessed, live_duel, recorded_duel
+
+MOST_GUESSES = 1_000_000  # of one browser; a larger number in its memory is no tally
+THINKING = "Both buyers think; the first time, they have to load as well …"
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """The part's components, its two stages and its recorded pairs."""
+
+    page: Layout
+    stages: Stages
+    pairs: Sequence[ChosenPair]
+
+
+def opened(spot: Spot, generation: SessionGeneration, duel: Duel | None, kept: object) -> Updates:
+    """A first pair for a visitor who comes here; whoever has one keeps it."""
+    page = spot.page
+    told = {page.tally: view.tally(*tally_of(kept))}
+    if duel is not None:
+        return told
+    start = deal_recorded if spot.pairs else deal_live
+    return start(spot, generation, None) | told
+
+
+def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
+    """Another recorded pair, its sides in random order."""
+    generation.advance()
+    if not spot.pairs:
+        return {spot.page.problem: trouble(ValueError("there are no recorded games of this stage"))}
+    others = [p for p in spot.pairs if duel is None or (p.after.task, p.seed) != _place(duel)]
+    pair = secrets.choice(others or spot.pairs)
+    rows = [pair.before.as_json(), pair.after.as_json()]
+    return show(spot, recorded_duel(_shuffled(rows)))
+
+
+def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
+    """A new item that the visitor sells to both, in random order."""
+    generation.advance()
+    players = _shuffled([spot.stages.untrained, spot.stages.trained])
+    return show(spot, live_duel(players, drawn_seed()))
+
+
+def _place(duel: Duel) -> tuple[str, int]:
+    return duel.task, duel.seed
+
+
+def _shuffled(pair: Sequence) -> list:
+    return secrets.SystemRandom().sample(list(pair), len(pair))
+
+
+def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
+    """Everything that shows the duel; who is who shows once a guess was made."""
+    page = spot.page
+    verdict = view.verdict(duel, spot.stages) if duel.guess is not None else ""
+    return {
+        page.duel: duel,
+        page.about: view.about(duel),
+        page.columns: view.columns(duel),
+        page.more: gr.update(visible=duel.has_more and not duel.is_live),
+        page.asking: gr.update(visible=duel.has_more and duel.is_live),
+        page.problem: problem,
+        page.verdict: verdict,
+        **{button: gr.update(interactive=duel.can_guess) for button in page.guesses},
+    }
+
+
+def show_more(spot: Spot, duel: Duel | None) -> Updates:
+    """One more exchange of a recorded pair."""
+    try:
+        kept = _kept(duel)
+    except IllegalAction as error:
+        return {spot.page.problem: trouble(error)}
+    more = kept.has_more and not kept.is_live
+    return show(spot, replace(kept, shown=kept.shown + 1) if more else kept)
+
+
+def ask(
+    spot: Spot, generation: SessionGeneration, text: str, duel: Duel | None
+) -> Iterator[Updates]:
+    """Both buyers' answers to the visitor's ask, one after the other.
+
+    Where a model cannot reply the ask counts as not made. Another pair ends the answers.
+    """
+    page = spot.page
+    current = generation.advance()
+    try:
+        before = _kept(duel)
+        asked = ask_both(before, _whole(price_in(text)))
+    except ValueError as error:  # no price, or one that the rules forbid
+        yield {page.problem: trouble(error)}
+        return
+    yield show(spot, asked, note(THINKING)) | {page.price: ""}
+    try:
+        for number in asked.waiting:
+            model = awaited_model(player_spec(asked.games[number].opponent).weights)
+            asked = answered(asked, number, model)
+            if generation.number != current:
+                return
+            yield show(spot, asked, note(THINKING) if asked.waiting else "")
+    except ReplyError as error:
+        if generation.number == current:
+            yield show(spot, before, trouble(error)) | {page.price: text}
+
+
+def _whole(price: float) -> float:
+    """A whole price as an int, which is how the rules count rupees."""
+    return int(price) if price == int(price) else price
+
+
+def guess(spot: Spot, number: int, duel: Duel | None, kept: object) -> Updates:
+    """The reveal, and the tally with this guess."""
+    page = spot.page
+    try:
+        after = guessed(_kept(duel), number)
+    except IllegalAction as error:
+        return {page.problem: trouble(error)}
+    right, count = tally_of(kept)
+    right, count = right + view.is_right(after, spot.stages), count + 1
+    return show(spot, after) | {
+        page.kept: {"right": right, "guessed": count},
+        page.tally: view.tally(right, count),
+    }
+
+
+def _kept(duel: Duel | None) -> Duel:
+    if duel is None:
+        raise IllegalAction(f"{no_longer_here('this pair was')}; start another one")
+    return duel
+
+
+def tally_of(kept: object) -> tuple[int, int]:
+    """Right guesses and all guesses that a browser sent; (0, 0) for what is no tally."""
+    right, count = (kept.get("right"), kept.get("guessed")) if isinstance(kept, Mapping) else (0, 0)
+    numbers = all(isinstance(n, int) and not isinstance(n, bool) for n in (right, count))
+    return (right, count) if numbers and 0 <= right <= count < MOST_GUESSES else (0, 0)

@@ -1,0 +1,79 @@
+"""The components of “Spot the trained one”, laid out and not yet wired."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from panels.haggle.layout import SessionGeneration
+from panels.site.sessions import HOUR
+from panels.ui.look import heading
+
+NAME, TITLE = "spot", "Spot the trained one"
+LEAD = (
+    "Two buyers answer the same seller: one is the untrained base, the other the trained model."
+    " Say which is which; then see how both were measured."
+)
+SIDES = ("A", "B")
+# Where a browser keeps its tally. The key is no secret: it only has to stay the same.
+KEPT, KEPT_KEY = "sauda-spot", "spot-the-trained-one"
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Every component that a callback reads or writes."""
+
+    recorded: gr.Button
+    live: gr.Button
+    about: gr.HTML  # the item, and where the answers come from
+    columns: gr.HTML  # both buyers side by side
+    more: gr.Button  # shows the next exchange of a recorded pair
+    asking: gr.Row
+    price: gr.Textbox
+    ask: gr.Button
+    problem: gr.HTML
+    guesses: tuple[gr.Button, ...]
+    verdict: gr.HTML
+    tally: gr.HTML
+    duel: gr.State
+    generation: gr.State
+    kept: gr.BrowserState  # the tally: {"right": …, "guessed": …}
+
+    @property
+    def of_duel(self) -> list[Any]:
+        """The components that show the duel or hold it."""
+        return [
+            self.about, self.columns, self.more, self.asking, self.price, self.problem,
+            *self.guesses, self.verdict, self.tally, self.duel, self.kept,
+        ]  # fmt: skip
+
+
+def lay_out(has_recorded: bool) -> Layout:
+    """Place every component; without recorded games there is no button for them."""
+    gr.HTML(heading(TITLE, LEAD))
+    with gr.Row(elem_classes="sauda-actions"):
+        recorded = gr.Button("Another recorded pair", visible=has_recorded, min_width=180)
+        live = gr.Button("Harder: sell to both yourself, live", min_width=240)
+    about = gr.HTML(elem_id="spot-about")
+    columns = gr.HTML(elem_id="spot-buyers")
+    more = gr.Button("Next exchange", visible=False, scale=0, min_width=140)
+    with gr.Row(visible=False, elem_classes="sauda-actions") as asking:
+        price = gr.Textbox(
+            label="Your asking price", placeholder="₹450, or “450 mein le lo”", lines=1,
+            max_lines=1, scale=4, min_width=160, elem_id="spot-price",
+        )  # fmt: skip
+        ask = gr.Button("Ask both", variant="primary", scale=0, min_width=110)
+    problem = gr.HTML(elem_id="spot-problem")
+    with gr.Row(elem_classes="sauda-quick"):
+        guesses = tuple(
+            gr.Button(f"{side} is the trained one", interactive=False, min_width=140)
+            for side in SIDES
+        )
+    return Layout(
+        recorded, live, about, columns, more, asking, price, ask, problem, guesses,
+        verdict=gr.HTML(elem_id="spot-verdict"),
+        tally=gr.HTML(elem_id="spot-tally"),
+        duel=gr.State(None, time_to_live=HOUR),
+        generation=gr.State(SessionGeneration(), time_to_live=HOUR),
+        kept=gr.BrowserState({}, storage_key=KEPT, secret=KEPT_KEY),
+    )  # fmt: skip

@@ -1,0 +1,82 @@
+"""Bargain of the day and Spot the trained one, as visitors and their friends use them."""
+
+from datetime import date, timedelta
+from urllib.parse import urlsplit
+
+from playwright.sync_api import expect
+
+from env import Offer, rupees
+from sauda.sessions.bazaar import answer
+from sauda.sessions.daily import bargain_of, today
+from tests.support.page import DRAWN, settle, violations
+
+
+def a_day_whose_seller_stays() -> tuple[date, int]:
+    """A past day, and a bid of half the ask that its seller answers with another ask."""
+    for number in range(1, 60):
+        game = bargain_of(day := today() - timedelta(days=number))
+        bid = round(game.observation.ask / 2)
+        if not answer(game, Offer(bid)).over:
+            return day, bid
+    raise AssertionError("no seller of the last 60 days stays")
+
+
+def is_as_wide_as_the_window(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open_page):
+    day, bid = a_day_whose_seller_stays()
+    (instance,) = bargain_of(day).play.state.private["nature"]
+    limit = rupees(instance.seller["reservation"])
+    page = open_page(width=390, dark=True, query=f"tab=haggle&part=daily&day={day}")
+    expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)
+    box = page.locator("#daily-price :is(input, textarea)")
+    box.fill(f"{bid} <b>please</b>")
+    box.press("Enter")
+    expect(page.locator("#daily-chat [data-testid=bot]")).to_have_count(2)
+    assert f"{bid} <b>please</b>" in page.locator("#daily-chat [data-testid=user]").inner_text()
+    page.get_by_role("button", name="Walk away").click()
+    expect(page.locator("#daily-result")).to_contain_text("your place among the scripts")
+    expect(page.locator("#daily-result")).to_contain_text(limit)
+    expect(page.locator(".sauda-picture")).to_be_visible()
+    settle(page)
+    assert violations(page) == []
+    assert is_as_wide_as_the_window(page)
+    link = page.locator("#daily-share textarea").input_value().split("\n")[-1]
+    again = page.context.new_page()
+    again.goto(page.url)
+    expect(again.locator("#daily-result")).to_contain_text(limit, timeout=DRAWN)
+
+    friend = open_page(query=urlsplit(link).query)
+    expect(friend.locator("#daily-friend")).to_contain_text("Play it yourself", timeout=DRAWN)
+    friend.get_by_role("button", name="Watch it first").click()
+    expect(friend.locator("#daily-friend")).to_contain_text(rupees(bid))
+    expect(friend.locator("#daily-friend li").last).to_be_visible()
+    assert limit not in friend.locator("#daily-friend").inner_text()
+    friend.get_by_role("button", name="Walk away").click()
+    expect(friend.locator("#daily-players")).to_contain_text("your friend")
+    open_page.assert_no_trouble()
+
+
+def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
+    page = open_page(width=390, query="tab=haggle&part=spot")
+    buyers = page.locator("#spot-buyers .sauda-card")
+    expect(buyers).to_have_count(2, timeout=DRAWN)
+    expect(page.locator("#spot-about")).to_contain_text("recorded")
+    page.get_by_role("button", name="A is the trained one").click()
+    expect(page.locator("#spot-verdict")).to_contain_text("is the trained one.")
+    expect(page.locator("#spot-tally")).to_contain_text("of 1 pairs")
+    settle(page)
+    assert violations(page) == []
+    assert is_as_wide_as_the_window(page)
+    page.get_by_role("button", name="Harder: sell to both yourself").click()
+    box = page.locator("#spot-price :is(input, textarea)")
+    box.fill("<img src=x onerror=alert(1)>")
+    box.press("Enter")
+    expect(page.locator("#spot-problem")).not_to_be_empty()
+    assert page.locator("#spot-problem img").count() == 0
+    settle(page)  # no answer is on its way any more
+    page.reload()
+    expect(page.locator("#spot-tally")).to_contain_text("of 1 pairs", timeout=DRAWN)
+    open_page.assert_no_trouble()

@@ -1,0 +1,252 @@
+"""What the bargain of the day shows and hides, without a browser."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import gradio as gr
+import pytest
+from PIL import Image
+
+from env import Accept, Offer, WalkAway, rupees
+from panels.challenges.daily import callbacks, sauda_plays, view
+from panels.challenges.daily.card import picture
+from panels.challenges.daily.layout import lay_out
+from panels.challenges.daily.screen import DailyScreen, DailyVisit
+from panels.haggle import callbacks as haggle
+from panels.haggle.words import ENGLISH, HINDI
+from sauda.llm.serving.events import Failed, Loading, Ready
+from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.types import ReplyError
+from sauda.sessions.bazaar import Standing, answer, finished
+from sauda.sessions.daily import bargain_of, coded, replayed, today
+
+DAY = today() - timedelta(days=40)
+OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.example")
+
+
+@pytest.fixture
+def screen() -> DailyScreen:
+    with gr.Blocks():
+        return DailyScreen(lay_out(), {})
+
+
+def address(day=DAY, **more) -> dict[str, str]:
+    return {"tab": "haggle", "part": "daily", "day": day.isoformat(), **more}
+
+
+def friends_code(day=DAY) -> str:
+    """A friend's deal: two low bids, then the ask is accepted."""
+    game = bargain_of(day)
+    price = game.observation.table.item.list_price
+    for move in (Offer(round(0.3 * price)), Offer(round(0.35 * price)), Accept()):
+        game = answer(game, move)
+    return coded(game)
+
+
+def after(screen, visit: DailyVisit, updates) -> DailyVisit:
+    """The visit once the page shows `updates`."""
+    page = screen.page
+    return replace(
+        visit,
+        game=updates.get(page.game, visit.game),
+        talk=updates.get(page.talk, visit.talk),
+        bargain=updates.get(page.bargain, visit.bargain),
+        kept=updates.get(page.kept, visit.kept),
+        text="",
+    )
+
+
+def opened(screen, visit=OPEN, **more) -> tuple[DailyVisit, dict]:
+    updates = callbacks.open_day(screen, address(**more), visit)
+    return after(screen, visit, updates), updates
+
+
+def ended(screen, visit: DailyVisit) -> tuple[DailyVisit, dict]:
+    """The visit after the visitor walked away."""
+    updates = haggle.send(screen, replace(visit, text="goodbye"))
+    return after(screen, visit, updates), updates
+
+
+def texts(updates) -> str:
+    """All that the updates send to the browser; states stay on the server."""
+    shown = [value for part, value in updates.items() if not isinstance(part, gr.State)]
+    return repr(shown)
+
+
+def sellers_limit(day=DAY) -> str:
+    (instance,) = bargain_of(day).play.state.private["nature"]
+    return rupees(instance.seller["reservation"])
+
+
+def test_everybody_gets_the_same_bargain_of_a_day(screen):
+    (first, _), (second, _) = opened(screen), opened(screen)
+    assert first.game.play == second.game.play
+
+
+def test_a_bid_is_answered_by_the_seller_and_markup_in_it_is_shown_as_typed(screen):
+    visit, _ = opened(screen)
+    updates = haggle.send(screen, replace(visit, text="<img src=x> hello"))
+    assert "&lt;img src=x&gt; hello" in str(updates[screen.page.chat])
+    bid = haggle.send(screen, replace(visit, text=f"{visit.game.observation.ask // 3} please"))
+    assert len(bid[screen.page.game].play.turns) == 3
+
+
+def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
+    visit, shown = opened(screen)
+    bid = haggle.send(screen, replace(visit, text=str(visit.game.observation.ask // 3)))
+    for updates in (shown, bid):
+        assert sellers_limit() not in texts(updates)
+        assert str(visit.game.play.seed) not in texts(updates)
+    _, last = ended(screen, visit)
+    assert sellers_limit() in last[screen.page.result]
+
+
+def test_the_end_shows_share_place_players_and_what_to_share(screen):
+    visit, _ = opened(screen)
+    _, updates = ended(screen, visit)
+    page = screen.page
+    assert "your place among the scripts" in updates[page.result]
+    assert "linear" in updates[page.players]
+    *_, blocks, link = updates[page.text].split("\n")
+    assert blocks.endswith("🚶")
+    assert link.startswith("https://sauda.example/?tab=haggle&part=daily&day=")
+    code = link.partition("&moves=")[2]
+    assert code == coded(updates[page.game]) == coded(replayed(DAY, code))
+    assert updates[page.kept] == {DAY.isoformat(): code}
+    with Image.open(updates[page.download]) as card:
+        assert card.size == (1200, 630)
+
+
+def test_a_finished_game_is_shown_again_from_the_browsers_memory(screen):
+    visit, _ = opened(screen)
+    kept = ended(screen, visit)[0].kept
+    again, updates = opened(screen, replace(OPEN, kept=kept))
+    assert again.game.over
+    assert sellers_limit() in updates[screen.page.result]
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINDI])
+def test_coming_back_keeps_the_game_under_way(screen, language):
+    visit, _ = opened(screen)
+    moved = after(screen, visit, haggle.send(screen, replace(visit, text="₹100")))
+    for query in (address(), {"tab": "haggle", "part": "daily"}):
+        updates = callbacks.open_day(screen, query, replace(moved, language=language))
+        assert updates[screen.page.game].play == moved.game.play
+
+
+def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(screen):
+    visit, updates = opened(screen, moves=friends_code())
+    page, friend = screen.page, replayed(DAY, friends_code())
+    bids = [rupees(price) for price in friend.play.state.table.bids]
+    assert "Play it yourself first" in updates[page.friend]
+    assert not any(bid in texts(updates) for bid in bids)
+    watched = callbacks.watch(screen, visit)
+    assert all(bid in watched[page.friend] for bid in bids)
+    assert "stay hidden" in watched[page.friend]
+    assert sellers_limit() not in texts(watched)
+    assert not watched[page.game].over
+
+
+def test_after_the_own_game_both_games_stand_side_by_side(screen):
+    visit, _ = opened(screen, moves=friends_code())
+    _, updates = ended(screen, visit)
+    assert "Your friend" in updates[screen.page.friend]
+    assert "your friend" in updates[screen.page.players]
+
+
+def test_a_link_with_the_visitors_own_moves_says_so(screen):
+    visit, _ = opened(screen)
+    kept = ended(screen, visit)[0].kept
+    _, updates = opened(screen, replace(OPEN, kept=kept), moves=kept[DAY.isoformat()])
+    assert "your own game" in updates[screen.page.friend]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"day": "<b>never</b>"},
+        {"day": DAY.isoformat(), "moves": "<script>alert(1)</script>"},
+        {"day": DAY.isoformat(), "moves": ""},
+        {"day": DAY.isoformat(), "moves": friends_code()[:-1] + "!"},
+        {"day": (today() + timedelta(days=3)).isoformat(), "moves": friends_code()},
+    ],
+)
+def test_a_wrong_address_gets_a_sentence_and_a_bargain_that_can_be_played(screen, query):
+    updates = callbacks.open_day(screen, query, OPEN)
+    notice = updates[screen.page.notice]
+    assert notice.count("<p") == 1
+    assert "<script" not in notice
+    assert "<b>" not in notice
+    assert not updates[screen.page.game].over
+    assert updates[screen.page.friend] == ""
+
+
+@pytest.mark.parametrize("kept", [None, [], "x", 7, {DAY.isoformat(): 3}, {"a": "b" * 500}])
+def test_a_browsers_memory_that_holds_no_games_is_none(kept):
+    assert callbacks.own_games(kept) == {}
+
+
+def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(screen):
+    visit = replace(OPEN, kept={DAY.isoformat(): "1AAAA"})
+    game, updates = opened(screen, visit)
+    assert "cannot be replayed" in updates[screen.page.notice]
+    assert not game.game.over
+
+
+def test_an_event_of_a_game_that_is_gone_ends_in_a_sentence(screen):
+    updates = haggle.send(screen, replace(OPEN, text="₹100"))
+    assert "open the page again" in updates[screen.page.problem]
+    assert screen.page.friend not in callbacks.watch(screen, OPEN)
+
+
+def sauda(screen, visit) -> dict:
+    return callbacks.let_sauda_play(screen, visit)
+
+
+def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
+    page, visit = screen.page, opened(screen)[0]
+    assert "grade" not in str(sauda(screen, visit)[page.players])
+    monkeypatch.setattr(sauda_plays, "stage", lambda: Ready("sauda-mini", "canned", 1.0))
+    monkeypatch.setattr(
+        sauda_plays, "standing_of", lambda day: Standing(sauda_plays.LABEL, 0.5, 0.4, 100)
+    )
+    shown = sauda(screen, ended(screen, visit)[0])[page.players]
+    assert "0.400" in shown
+    assert "You did worse." in shown
+
+
+@pytest.mark.parametrize(
+    ("stage", "sentence"),
+    [
+        (Loading("sauda-mini", 0.0), "still loading"),
+        (Failed("sauda-mini", "There are no weights."), "There are no weights."),
+        (Ready("sauda-mini", "canned", 1.0), "the line is full"),
+    ],
+)
+def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
+    def refuses(day):
+        raise ReplyError("the line is full")
+
+    monkeypatch.setattr(sauda_plays, "stage", lambda: stage)
+    monkeypatch.setattr(sauda_plays, "standing_of", refuses)
+    visit, _ = ended(screen, opened(screen)[0])
+    assert sentence in sauda(screen, visit)[screen.page.players]
+
+
+def test_the_blocks_tell_distance_and_end_and_no_price():
+    game = replayed(DAY, friends_code())
+    blocks = view.blocks(game)
+    assert len(blocks) == len(game.play.state.table.bids) + 1
+    assert blocks.endswith("🤝")
+    assert not any(letter.isdigit() for letter in blocks)
+
+
+def test_a_long_name_is_cut_to_its_room_on_the_picture():
+    game = answer(bargain_of(DAY), WalkAway())
+    table = game.play.state.table
+    long = table._replace(item=replace(table.item, name="very " * 40 + "long"))
+    wide = replace(game, play=replace(game.play, state=replace(game.play.state, table=long)))
+    card = picture(DAY, wide, 0.0, "1 of 13", "https://" + "host." * 60)
+    background = card.getpixel((2, 2))
+    assert finished(game).end == "walkaway"
+    assert all(card.getpixel((1198, y)) == background for y in range(630))

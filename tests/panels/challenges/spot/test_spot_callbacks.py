@@ -1,0 +1,178 @@
+"""Spot the trained one without a browser: what is hidden, the guess, the tally."""
+
+import json
+from dataclasses import replace
+
+import gradio as gr
+import pytest
+
+from panels.challenges.spot import callbacks
+from panels.challenges.spot.callbacks import Spot, tally_of
+from panels.challenges.spot.layout import lay_out
+from panels.challenges.spot.stages import pairs_of, stages_of
+from panels.haggle.layout import SessionGeneration
+from sauda.evaluation.comparison_config import OURS
+from sauda.llm.types import Reply, ReplyRefused
+from sauda.records.store import load
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return load("evaluation/model-comparison.json")
+
+
+@pytest.fixture
+def spot(comparison) -> Spot:
+    with gr.Blocks():
+        page = lay_out(True)
+    return Spot(page, stages_of(comparison), pairs_of(load("episodes/before_after.json")))
+
+
+@pytest.fixture
+def models(monkeypatch):
+    """Each model's canned replies, by its weights' name; an error among them is raised."""
+    texts = {}
+
+    def model(name):
+        def reply(messages, seed, schema=None):
+            text = texts[name].pop(0)
+            if isinstance(text, Exception):
+                raise text
+            return Reply(text, "canned", 9, "stop")
+
+        return reply
+
+    monkeypatch.setattr(callbacks, "awaited_model", model)
+    return texts
+
+
+def shown(updates) -> str:
+    """All that the updates send to the browser; states stay on the server."""
+    return json.dumps([v for part, v in updates.items() if not isinstance(part, gr.State)])
+
+
+def live(spot):
+    return callbacks.deal_live(spot, SessionGeneration(), None)[spot.page.duel]
+
+
+def asked(spot, duel, text=None, generation=None):
+    text = f"₹{duel.item.list_price}" if text is None else text
+    return list(callbacks.ask(spot, generation or SessionGeneration(), text, duel))
+
+
+def test_the_two_stages_follow_the_artifact_and_the_stage_that_is_served(spot, comparison):
+    assert spot.stages.is_trained(OURS)
+    assert not spot.stages.is_trained(spot.stages.untrained)
+    assert spot.stages.untrained == "mini+constrained"  # bare, the base ends its games at once
+    rows = [
+        row.model_copy(update={"invalid_replies": 0}) if row.policy == "mini" else row
+        for row in comparison.data.rows
+    ]
+    talkative = replace(comparison, data=comparison.data.model_copy(update={"rows": rows}))
+    assert stages_of(talkative).untrained == "mini"
+
+
+def test_recorded_games_of_another_stage_are_left_out():
+    record = load("episodes/before_after.json")
+    served = [p for t in record.data.tasks for p in t.chosen if p.after.policy == OURS]
+    assert pairs_of(record) == served
+    assert pairs_of(None) == []
+
+
+def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
+    for _ in range(8):  # the order is drawn
+        updates = callbacks.deal_recorded(spot, SessionGeneration(), None)
+        assert "recorded" in updates[spot.page.about]
+        sent = shown(updates)
+        names = [side.policy for side in updates[spot.page.duel].sides]
+        assert not any(f"({name})" in sent for name in names)
+        assert "untrained" not in sent
+        assert "GRPO" not in sent
+
+
+def test_another_pair_is_another_one(spot):
+    page, duel = spot.page, None
+    for _ in range(8):
+        after = callbacks.deal_recorded(spot, SessionGeneration(), duel)[page.duel]
+        assert duel is None or (after.task, after.seed) != (duel.task, duel.seed)
+        duel = after
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, right):
+    page = spot.page
+    duel = callbacks.deal_recorded(spot, SessionGeneration(), None)[page.duel]
+    (trained,) = (i for i in (0, 1) if spot.stages.is_trained(duel.sides[i].policy))
+    number = trained if right else 1 - trained
+    updates = callbacks.guess(spot, number, duel, {"right": 3, "guessed": 4})
+    assert updates[page.verdict].count("Right" if right else "Wrong") == 1
+    for name in ("mini", OURS):
+        row = spot.stages.rows[name]
+        assert f"({name})" in updates[page.verdict]
+        assert f">{row.n}<" in updates[page.verdict]
+        assert f"[{row.grade.low:z.3f}, {row.grade.high:z.3f}]" in updates[page.verdict]
+    assert "?tab=results" in updates[page.verdict]
+    assert updates[page.kept] == {"right": 3 + right, "guessed": 5}
+    again = callbacks.guess(spot, number, updates[page.duel], updates[page.kept])
+    assert list(again) == [page.problem]
+
+
+def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
+    models |= {"mini": ['{"offer":40,"say":"<b>no</b>"}'], "sauda-mini": ['{"offer":60}']}
+    waits, *_, last = asked(spot, live(spot))
+    assert "Both buyers think" in waits[spot.page.problem]
+    assert last[spot.page.problem] == ""
+    assert last[spot.page.columns].count("bids ₹") == 2
+    assert "<b>no</b>" not in last[spot.page.columns]
+    assert "mini" not in shown(last)
+
+
+def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
+    models |= {"mini": ["my limit is 47 percent"], "sauda-mini": ['{"offer":60}']}
+    *_, last = asked(spot, live(spot))
+    assert "which is no move" in last[spot.page.columns]
+    assert "47" not in last[spot.page.columns]
+    told = callbacks.guess(spot, 0, last[spot.page.duel], None)
+    assert "my limit is 47 percent" in told[spot.page.columns]
+
+
+def test_an_ask_that_a_model_cannot_answer_counts_as_not_made(spot, models):
+    models |= {"mini": ['{"offer":40}'], "sauda-mini": [ReplyRefused("the line is full", 5)]}
+    duel = live(spot)
+    *_, last = asked(spot, duel)
+    assert last[spot.page.duel] == duel
+    assert "The line is full" in last[spot.page.problem]
+
+
+def test_another_pair_ends_the_answers_that_are_under_way(spot, models):
+    models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
+    generation, duel = SessionGeneration(), live(spot)
+    answers = callbacks.ask(spot, generation, f"₹{duel.item.list_price}", duel)
+    next(answers)
+    callbacks.deal_live(spot, generation, duel)
+    assert list(answers) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", "namaste", "<script>alert(1)</script>", "x" * 3000, "₹9 crore"]
+)
+def test_an_ask_without_a_legal_price_gets_a_sentence_and_nothing_is_lost(spot, text):
+    (updates,) = asked(spot, live(spot), text)
+    assert list(updates) == [spot.page.problem]
+    assert "<script" not in updates[spot.page.problem]
+
+
+@pytest.mark.parametrize(
+    "kept", [None, [], "x", {"right": 2, "guessed": 1}, {"right": True, "guessed": 1}, {"right": 1}]
+)
+def test_a_browsers_memory_that_holds_no_tally_is_none(kept):
+    assert tally_of(kept) == (0, 0)
+
+
+def test_an_event_of_a_pair_that_is_gone_ends_in_a_sentence(spot):
+    for updates in (
+        callbacks.show_more(spot, None),
+        callbacks.guess(spot, 0, None, None),
+        *callbacks.ask(spot, SessionGeneration(), "₹5", None),
+    ):
+        assert "start another one" in updates[spot.page.problem]

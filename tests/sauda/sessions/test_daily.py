@@ -1,0 +1,112 @@
+"""The bargain of the day: its seed, its link, how the scripts play it."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from env import Accept, Offer, WalkAway, get_task, rollout
+from sauda.games import policies_of
+from sauda.records.splits import DAILY, SPLITS
+from sauda.sessions.bazaar import answer, finished
+from sauda.sessions.daily import (
+    LONGEST_CODE,
+    TASK,
+    BadLink,
+    bargain_of,
+    coded,
+    day_of,
+    player,
+    replayed,
+    scripts,
+    seed_of,
+    today,
+)
+
+DAY = date(2026, 11, 23)
+
+
+def played(day: date, *moves):
+    """The game of a day after these moves; each bid is a share of the list price."""
+    game = bargain_of(day)
+    for one in moves:
+        price = isinstance(one, float) and round(one * game.observation.table.item.list_price)
+        game = answer(game, Offer(price) if price else one)
+    return game
+
+
+def test_no_training_and_no_evaluation_takes_the_seeds_of_the_days():
+    assert not any(set(DAILY) & set(seeds) for seeds in SPLITS.values())
+    assert all(seed_of(DAY + timedelta(days=n)) in DAILY for n in range(60))
+
+
+def test_each_day_has_a_bargain_of_its_own_and_room_for_a_deal():
+    days = [DAY + timedelta(days=n) for n in range(60)]
+    assert len({seed_of(day) for day in days}) == len(days)
+    for day in days:
+        (instance,) = bargain_of(day).play.state.private["nature"]
+        assert instance.buyer["reservation"] > instance.seller["reservation"]
+
+
+def test_a_link_names_its_day_and_none_means_today():
+    assert day_of("2026-11-01") == date(2026, 11, 1)
+    assert day_of(None) == today()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "today", "2026-02-30", "20261101", "2026-W48-1", "٢٠٢٦-١١-٠١", "<b>", "2026-11-01 "],
+)
+def test_a_link_to_no_day_is_refused_with_a_sentence(text):
+    with pytest.raises(BadLink, match="year, month and date"):
+        day_of(text)
+
+
+def test_a_day_to_come_stays_shut():
+    with pytest.raises(BadLink, match="a day to come"):
+        day_of((today() + timedelta(days=1)).isoformat())
+
+
+@pytest.mark.parametrize("moves", [(WalkAway(),), (0.3, 0.4, Accept()), (0.3, 0.35, WalkAway())])
+def test_a_link_replays_the_very_game(moves):
+    game = played(DAY, *moves)
+    assert replayed(DAY, coded(game)).play == game.play
+
+
+def test_the_longest_game_fits_into_a_link():
+    days = (DAY + timedelta(days=n) for n in range(300))
+    longest = next(day for day in days if bargain_of(day).observation.table.rounds == 12)
+    game = bargain_of(longest)
+    while not game.over:
+        game = answer(game, Offer(1))
+    assert len(coded(game)) <= LONGEST_CODE
+    assert replayed(longest, coded(game)).play == game.play
+
+
+def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
+    code = coded(played(DAY, 0.3, 0.4, Accept()))
+    others = [code[:end] for end in range(len(code))]
+    others += [
+        code[:at] + ("A" if letter != "A" else "B") + code[at + 1 :]
+        for at, letter in enumerate(code)
+    ]
+    for other in [*others, code + "AAAA", code * 9, f" {code}", code + "=", "1é", "1<b>x</b>"]:
+        with pytest.raises(BadLink):
+            replayed(DAY, other)
+    with pytest.raises(BadLink):
+        replayed(DAY + timedelta(days=1), code)
+
+
+def test_the_scripts_fare_in_batches_as_they_do_one_by_one():
+    task = get_task(TASK)
+    alone = [
+        player(name, rollout(task, policy, seed_of(DAY)))
+        for name, policy in policies_of(task).items()
+    ]
+    assert list(scripts(DAY)) == alone
+
+
+def test_a_visitor_who_moves_as_a_script_does_as_well():
+    episode = rollout(get_task(TASK), policies_of(get_task(TASK))["linear"], seed_of(DAY))
+    game = played(DAY, *(turn.action for turn in episode.trajectory("buyer")))
+    (linear,) = (row for row in scripts(DAY) if row.name == "linear")
+    assert player("linear", finished(game)) == linear

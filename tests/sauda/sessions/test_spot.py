@@ -1,0 +1,89 @@
+"""Two hidden buyers before one seller, recorded or live."""
+
+from dataclasses import replace
+
+import pytest
+
+from env import IllegalAction
+from sauda.llm.types import Reply
+from sauda.records.store import load
+from sauda.sessions.spot import EXCHANGES, answered, ask_both, guessed, live_duel, recorded_duel
+
+
+def says(text):
+    """A model that replies with `text` to everything."""
+    return lambda messages, seed, schema=None: Reply(text, "canned", 9, "stop")
+
+
+def asked(duel, price, *texts):
+    """The duel after an ask and an answer of each side that is there."""
+    duel = ask_both(duel, price)
+    for number in duel.waiting:
+        duel = answered(duel, number, says(texts[number]))
+    return duel
+
+
+@pytest.fixture
+def live():
+    return live_duel(("mini", "sauda-mini"), 7)
+
+
+def asks(duel):
+    return [[turn.action.price for turn, *_ in side.exchanges()] for side in duel.sides]
+
+
+def test_both_buyers_hear_the_same_ask_and_answer_it(live):
+    price = live.item.list_price
+    duel = asked(live, price, '{"offer":40}', '{"offer":60}')
+    assert asks(duel) == [[price], [price]]
+    (first,), (second,) = (side.exchanges() for side in duel.sides)
+    assert first[1].action.price < second[1].action.price
+    assert duel.has_more
+    assert duel.can_guess
+
+
+def test_nothing_can_be_guessed_before_both_have_answered(live):
+    for duel in (live, ask_both(live, live.item.list_price)):
+        assert not duel.can_guess
+        with pytest.raises(IllegalAction, match="nothing to guess"):
+            guessed(duel, 0)
+
+
+def test_a_reply_that_is_no_move_ends_that_side_alone(live):
+    price = live.item.list_price
+    duel = asked(live, price, "Namaste, what a day!", '{"offer":50}')
+    assert [side.no_move for side in duel.sides] == ["Namaste, what a day!", ""]
+    duel = asked(duel, price - 1, "", '{"offer":55}')
+    assert asks(duel) == [[price], [price, price - 1]]
+
+
+def test_a_pair_hears_three_asks_at_most_and_one_guess(live):
+    duel = live
+    for number in range(EXCHANGES):
+        duel = asked(duel, duel.item.list_price - number, '{"offer":40}', '{"offer":41}')
+    assert not duel.has_more
+    with pytest.raises(IllegalAction, match="no further price"):
+        ask_both(duel, 5)
+    done = guessed(duel, 1)
+    assert done.guess == 1
+    with pytest.raises(IllegalAction, match="nothing to guess"):
+        guessed(done, 0)
+
+
+def test_an_ask_that_the_rules_forbid_leaves_the_pair_as_it_was(live):
+    with pytest.raises(IllegalAction, match="an ask may be at most"):
+        ask_both(live, 1000 * live.item.list_price)
+    assert live.has_more
+
+
+def test_recorded_games_are_shown_in_the_order_given():
+    pair = load("episodes/before_after.json").data.tasks[0].chosen[-1]
+    rows = [pair.after.as_json(), pair.before.as_json()]
+    duel = recorded_duel(rows)
+    assert [side.policy for side in duel.sides] == [pair.after.policy, pair.before.policy]
+    assert not duel.is_live
+    assert duel.can_guess
+    shown = 1
+    while duel.has_more:
+        duel, shown = replace(duel, shown=duel.shown + 1), shown + 1
+    assert shown == min(EXCHANGES, max(len(side.exchanges()) for side in duel.sides))
