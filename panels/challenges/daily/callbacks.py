@@ -77,7 +77,7 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
         except ReplyError as error:
             said = f"{sauda_plays.LABEL} has no row: {error}"
     try:
-        shown = view.players(screen.rows(visit, *rows), said)
+        shown = view.players(screen.rows(visit, *rows), said, visit.translate)
     except ArtifactError as error:  # the pilot's weights
         shown = missing(error)
     return {page.players: shown, page.ask_sauda: gr.update(visible=not rows)}

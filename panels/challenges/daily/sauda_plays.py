@@ -4,8 +4,9 @@ from datetime import date
 from functools import lru_cache
 
 from env import get_task, rollout
-from panels.haggle.layout import FIRST_OPPONENT
-from panels.haggle.models import BUYER_MODELS
+from panels.haggle.opening.kept import FIRST
+from panels.haggle.opponents.stages import opponent_name
+from panels.haggle.words import ENGLISH, translator
 from panels.results.questions.reproduce import of_this_page
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.serving.events import Failed, Ready, Stage
@@ -13,8 +14,8 @@ from sauda.llm.serving.served import in_page
 from sauda.sessions.bazaar import Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of
 
-LABEL = BUYER_MODELS[FIRST_OPPONENT]  # as Haggle calls it
-PLAYED = f"{LABEL} ({row_name(FIRST_OPPONENT)}) played this seed in this page’s own process."
+LABEL = opponent_name(FIRST.opponent, translator(ENGLISH))  # as Haggle calls it
+PLAYED = f"{LABEL} ({row_name(FIRST.opponent)}) played this seed in this page’s own process."
 
 
 @lru_cache(maxsize=DAYS_KEPT)
@@ -24,12 +25,12 @@ def standing_of(day: date) -> Standing:
     Raises ReplyError where the model cannot reply, or nobody waits for the game any more.
     """
     task = get_task(TASK)
-    return player(LABEL, rollout(task, of_this_page(task, FIRST_OPPONENT), seed_of(day)))
+    return player(LABEL, rollout(task, of_this_page(task, FIRST.opponent), seed_of(day)))
 
 
 def stage() -> Stage:
     """Whether the model is loading, ready or failed in this page's process."""
-    return in_page(player_spec(FIRST_OPPONENT).weights).stage
+    return in_page(player_spec(FIRST.opponent).weights).stage
 
 
 def absent(now: Stage) -> str:

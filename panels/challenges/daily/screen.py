@@ -15,6 +15,7 @@ from panels.challenges.daily import view
 from panels.challenges.daily.card import picture_file
 from panels.challenges.daily.layout import Layout
 from panels.haggle.game_view import brief, bubbles, chart
+from panels.haggle.review.result_view import placed
 from panels.haggle.screen import Screen, Updates, Visit, quick_buttons
 from panels.haggle.talk.conversation import chat_of
 from panels.site.sessions import no_longer_here
@@ -22,7 +23,7 @@ from panels.ui.downloads import offered
 from panels.ui.look import note
 from panels.ui.provenance import missing
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import Game, Standing, finished, place, ranked
+from sauda.sessions.bazaar import Game, Standing, finished, ranked
 from sauda.sessions.daily import coded, player, scripts
 
 MOST_KEPT = 60  # games in a browser, the newest days
@@ -129,8 +130,8 @@ class DailyScreen(Screen):
         return {
             page.kept: dict(visit.kept),
             page.result: view.result(game, you, others, visit.translate),
-            page.players: view.players(self.rows(visit), WAITS),
-            **self._shared(visit, place([you, *others])),
+            page.players: view.players(self.rows(visit), WAITS, visit.translate),
+            **self._shared(visit, placed([you, *others], visit.translate)),
         }
 
     def rows(self, visit: DailyVisit, *more: Standing) -> Sequence[Standing]:

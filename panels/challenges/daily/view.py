@@ -8,8 +8,10 @@ from markupsafe import Markup
 from env import Deal, EndReason, rupees
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.review.result_view import (
-    compared,
+    Board,
+    leaderboard,
     oracle_line,
+    placed,
     replay_note,
     seller_line,
     zopa_bar,
@@ -18,7 +20,7 @@ from panels.haggle.talk.conversation import chat_of
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
 from panels.ui.offers import SMALL, ending
-from sauda.sessions.bazaar import Game, Standing, finished, place, ranked
+from sauda.sessions.bazaar import Game, Standing, finished, ranked
 from sauda.sessions.daily import player
 
 FAR, MIDDLE, NEAR = 0.30, 0.15, 0.05  # of the list price, between a bid and the ask before it
@@ -114,19 +116,19 @@ def result(game: Game, you: Standing, scripts: Sequence[Standing], translate: Tr
             strip(
                 stat(f"{you.share:.0%}", translate("zopa_yours")),
                 stat(f"{you.grade:.2f}", translate("grade")),
-                stat(place([you, *scripts]), "your place among the scripts"),
+                stat(placed([you, *scripts], translate), translate("place")),
             ),
             zopa_bar(game, translate),
-            seller_line(played),
-            oracle_line(game.task, played),
-            replay_note(game, ranked([you, *scripts])),
+            seller_line(played, translate),
+            oracle_line(game.task, played, translate),
+            replay_note(game, Board(tuple(ranked([you, *scripts]))), translate),
         ]
     )
 
 
-def players(rows: Sequence[Standing], about_sauda: str) -> Markup:
+def players(rows: Sequence[Standing], about_sauda: str, translate: Translate) -> Markup:
     """Everybody who played this seed, best first, and whether Sauda did."""
-    return compared(list(rows)) + note(about_sauda)
+    return leaderboard(Board(tuple(rows)), translate) + note(about_sauda)
 
 
 def versus(you: Standing, sauda: Standing) -> str:

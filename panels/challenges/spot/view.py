@@ -5,7 +5,7 @@ from markupsafe import Markup
 from env import Turn, rupees
 from panels.challenges.spot.layout import SIDES
 from panels.challenges.spot.stages import MEASURED, Stages
-from panels.haggle.model_view import names_a_number
+from panels.haggle.opponents.model_view import names_a_number
 from panels.results.model_labels import policy_label
 from panels.results.model_summary import FORM
 from panels.ui.look import note, table

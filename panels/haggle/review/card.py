@@ -6,10 +6,10 @@ from env import rupees
 from panels.haggle.game_view import IN_ENGLISH, sells
 from panels.haggle.opening.link import to_query
 from panels.haggle.opponents.stages import opponent_name
-from panels.haggle.review.result_view import Board, board_of, ending_of
+from panels.haggle.review.result_view import Board, board_of, ending_of, placed
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
-from sauda.sessions.bazaar import Game, finished, place, standing
+from sauda.sessions.bazaar import Game, finished, standing
 
 
 def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = None) -> Markup:
@@ -27,7 +27,7 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
     ]
     remark = Markup("")
     if board.rows:
-        figures.append(stat(_place(board, translate), translate("place")))
+        figures.append(stat(placed(board.rows, translate), translate("place")))
     elif not board.problem:
         remark = note(translate("no_rank"))
     name = revealed(game, translate)
@@ -61,9 +61,3 @@ def revealed(game: Game, translate: Translate) -> str:
     if game.task_name.startswith("bazaar/"):
         return game.play.state.private["nature"][-1].seller["stance"].type.name
     return ""
-
-
-def _place(board: Board, translate: Translate) -> str:
-    number, shared = place(board.rows)
-    key = "place_shared" if shared else "place_alone"
-    return translate(key, place=number, all=len(board.rows))

@@ -17,7 +17,7 @@ from sauda.language.speech.items import name_in
 from sauda.llm.registry import is_model
 from sauda.policies.best_response.informed import informed_value, rivals_in
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import Game, Standing, finished, ranked, standing, standings
+from sauda.sessions.bazaar import Game, Standing, finished, place, ranked, standing, standings
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 
@@ -112,6 +112,12 @@ def leaderboard(board: Board, translate: Translate) -> Markup:
         ],
         caption=translate("board"),
     )
+
+
+def placed(rows: Sequence[Standing], translate: Translate) -> str:
+    """The visitor's place among `rows` in words."""
+    number, shared = place(rows)
+    return translate("place_shared" if shared else "place_alone", place=number, all=len(rows))
 
 
 def _player(name: str, translate: Translate) -> str:
