@@ -5,7 +5,6 @@ from functools import lru_cache
 
 from env import get_task, rollout
 from panels.haggle.layout import FIRST_OPPONENT
-from panels.haggle.models import BUYER_MODELS
 from panels.results.questions.reproduce import of_this_page
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.serving.events import Failed, Ready, Stage
@@ -13,7 +12,7 @@ from sauda.llm.serving.served import in_page
 from sauda.sessions.bazaar import Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of
 
-LABEL = BUYER_MODELS[FIRST_OPPONENT]  # as Haggle calls it
+LABEL = "Sauda"  # as Haggle calls its first opponent
 PLAYED = f"{LABEL} ({row_name(FIRST_OPPONENT)}) played this seed in this page’s own process."
 
 
