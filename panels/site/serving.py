@@ -25,7 +25,7 @@ from panels.ui import theme
 
 LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.
-THREADS = 80
+THREADS = 84
 QUEUE = 512  # events in all; `guard.py` limits those of one address
 # Gradio computes statistics of all its last events after each; nobody sees them here.
 VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000"}

@@ -5,8 +5,6 @@ from functools import lru_cache
 
 from env import get_task, rollout
 from panels.haggle.opening.kept import FIRST
-from panels.haggle.opponents.stages import opponent_name
-from panels.haggle.words import ENGLISH, translator
 from panels.results.questions.reproduce import of_this_page
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.serving.events import Failed, Ready, Stage
@@ -14,7 +12,7 @@ from sauda.llm.serving.served import in_page
 from sauda.sessions.bazaar import Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of
 
-LABEL = opponent_name(FIRST.opponent, translator(ENGLISH))  # as Haggle calls it
+LABEL = "Sauda"  # as Haggle calls its first opponent
 PLAYED = f"{LABEL} ({row_name(FIRST.opponent)}) played this seed in this page’s own process."
 
 
