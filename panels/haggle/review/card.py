@@ -9,7 +9,7 @@ from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.review.result_view import Board, board_of, ending_of
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
-from sauda.sessions.bazaar import Game, finished, place, standing
+from sauda.sessions.bazaar import Game, finished, rank, standing
 
 
 def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = None) -> Markup:
@@ -64,6 +64,6 @@ def revealed(game: Game, translate: Translate) -> str:
 
 
 def _place(board: Board, translate: Translate) -> str:
-    number, shared = place(board.rows)
+    number, shared = rank(board.rows)
     key = "place_shared" if shared else "place_alone"
     return translate(key, place=number, all=len(board.rows))

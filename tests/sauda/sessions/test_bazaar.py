@@ -16,6 +16,7 @@ from sauda.sessions.bazaar import (
     finished,
     place,
     quick_moves,
+    rank,
     request,
     standings,
     start,
@@ -234,8 +235,9 @@ def test_leaving_wins_nothing():
 def test_a_place_is_shared_where_somebody_did_as_well():
     you = Standing("you", 0.5, 0.5, 10, visitor=True)
     better, same, worse = (Standing(n, g, g, 10) for n, g in (("a", 0.9), ("b", 0.5), ("c", 0.1)))
-    assert place([better, you, worse]) == (2, False)
-    assert place([better, you, same, worse]) == (2, True)
+    assert place([better, you, worse]) == "2 of 3"
+    assert place([better, you, same, worse]) == "shared 2 of 4"
+    assert rank([better, you, same, worse]) == (2, True)
 
 
 # A language model across the table
