@@ -16,6 +16,7 @@ from panels.site.sessions import HOUR
 from panels.ui.look import heading
 
 TITLE = "Haggle"
+FIRST_OPPONENT = FIRST.opponent
 QUICK_MOVES = 4
 # A button of the review names its move and shows the chat, where the game goes on. The listener
 # outlives the HTML that is shown within.
@@ -202,7 +203,7 @@ def _pickers(translate: Translate) -> Parts:
             min_width=240, elem_id="haggle-market",
         )  # fmt: skip
         opponent = gr.Dropdown(
-            opponent_choices(FIRST.seat, FIRST.market), value=FIRST.opponent,
+            opponent_choices(FIRST.seat, FIRST.market), value=FIRST_OPPONENT,
             label=translate("buyer"), scale=2, min_width=190, elem_id="haggle-other",
         )  # fmt: skip
         new_game = gr.Button(translate("new"), variant="secondary", scale=0, min_width=120)

@@ -269,7 +269,7 @@ def ranked(rows: Sequence[Standing]) -> list[Standing]:
     return sorted(rows, key=lambda row: (-row.grade, -row.share, not row.visitor))
 
 
-def place(rows: Sequence[Standing]) -> tuple[int, bool]:
+def rank(rows: Sequence[Standing]) -> tuple[int, bool]:
     """The visitor's place among `rows`, from 1, and whether somebody else did as well."""
     you = next(row for row in rows if row.visitor)
     ahead = sum((row.grade, row.share) > (you.grade, you.share) for row in rows)

@@ -1,5 +1,6 @@
 """Whom a visitor can play against, and what was measured of each.
 
 `stages.py` takes the stages of training and their figures from the artifacts, so that a new stage
-with rows is offered; `badge.py` shows who plays; `words.py` names them in three languages.
+with rows is offered; `badge.py` shows who plays, `model_view.py` what a language model reads and
+writes; `words.py` names them in three languages.
 """

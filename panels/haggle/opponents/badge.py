@@ -21,7 +21,8 @@ from sauda.sessions.bazaar import Game
 def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Markup:
     """The opponent's name and measured score; for a language model also its load status.
 
-    A hidden opponent has no badge. `model` is the worker of the language model in `game`.
+    Of a hidden opponent nothing is told before the end. `model` is the worker of the language
+    model in `game`.
     """
     figures, remark = Markup(""), Markup("")
     if game.model_seat and not _is_measured(game.opponent, model.stage):

@@ -17,7 +17,7 @@ from sauda.language.speech.items import name_in
 from sauda.llm.registry import is_model
 from sauda.policies.best_response.informed import informed_value, rivals_in
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import Game, Standing, finished, place, ranked, standing, standings
+from sauda.sessions.bazaar import Game, Standing, finished, rank, ranked, standing, standings
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 
@@ -72,7 +72,7 @@ def result(
     if game.undone:
         lines.append(Markup("<p>{}</p>").format(translate("undone", count=game.undone)))
     if board.rows:
-        lines += [leaderboard(board, translate), replay_note(game, board, translate)]
+        lines += [compared(board.rows, translate), replay_note(game, board.rows, translate)]
     return Markup("").join([*lines, board.problem])
 
 
@@ -95,7 +95,7 @@ def bonus_line(game: Game, price: float | None, translate: Translate) -> str:
     return translate("your_bonus", earned=rupees(earned), most=rupees(most))
 
 
-def leaderboard(board: Board, translate: Translate) -> Markup:
+def compared(rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Markup:
     """Table of the visitor's and every player's result at the same seed."""
     heads = [translate(f"board_{name}") for name in ("player", "grade", "share", "price")]
     you = Markup('<b class="sauda-you">{}</b>').format(translate("board_you"))
@@ -108,7 +108,7 @@ def leaderboard(board: Board, translate: Translate) -> Markup:
                 f"{row.share:.3f}",
                 "–" if row.price is None else rupees(row.price),
             )
-            for row in board.rows
+            for row in rows
         ],
         caption=translate("board"),
     )
@@ -116,7 +116,7 @@ def leaderboard(board: Board, translate: Translate) -> Markup:
 
 def placed(rows: Sequence[Standing], translate: Translate) -> str:
     """The visitor's place among `rows` in words."""
-    number, shared = place(rows)
+    number, shared = rank(rows)
     return translate("place_shared" if shared else "place_alone", place=number, all=len(rows))
 
 
@@ -125,9 +125,9 @@ def _player(name: str, translate: Translate) -> str:
     return opponent_name(name, translate) if is_model(name) else name
 
 
-def replay_note(game: Game, board: Board, translate: Translate) -> Markup:
+def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Markup:
     """The command that plays this game again."""
-    name = next(row.name for row in board.rows if not row.visitor)
+    name = next(row.name for row in rows if not row.visitor)
     against = f" --against {game.opponent}" if game.opponent else ""
     command = (
         f"python -m sauda play --task {game.task_name} --policy {name}"
@@ -186,7 +186,7 @@ def deals_table(played: Episode, translate: Translate, language: str) -> Markup:
     return table(heads, rows, align="llr", caption=translate("deals"))
 
 
-def seller_line(played: Episode, translate: Translate) -> Markup:
+def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     """The seller's type and its parameters."""
     stance = played.final.private["nature"][-1].seller["stance"]
     kind = stance.type
@@ -203,7 +203,7 @@ def seller_line(played: Episode, translate: Translate) -> Markup:
     return Markup("<p>{}</p>").format(sentence)
 
 
-def oracle_line(task: Task, played: Episode, translate: Translate) -> Markup:
+def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     """The expected grade of the best response to this seller."""
     deals = played.final.private["nature"]
     value = sum(informed_value(deal, rivals_in(task)) for deal in deals) / len(deals)

@@ -14,8 +14,8 @@ from sauda.sessions.bazaar import (
     back,
     counterfactual_request,
     finished,
-    place,
     quick_moves,
+    rank,
     request,
     standings,
     start,
@@ -234,8 +234,9 @@ def test_leaving_wins_nothing():
 def test_a_place_is_shared_where_somebody_did_as_well():
     you = Standing("you", 0.5, 0.5, 10, visitor=True)
     better, same, worse = (Standing(n, g, g, 10) for n, g in (("a", 0.9), ("b", 0.5), ("c", 0.1)))
-    assert place([better, you, worse]) == (2, False)
-    assert place([better, you, same, worse]) == (2, True)
+    assert rank([better, you, worse]) == (2, False)
+    assert rank([better, you, same, worse]) == (2, True)
+    assert rank([better, you, same, worse]) == (2, True)
 
 
 # A language model across the table
@@ -323,6 +324,6 @@ def test_a_model_that_sells_words_what_code_decided():
 @pytest.mark.parametrize(
     ("place", "name"), [("bazaar/open", "mini"), (SELLING, "mini:firm"), (SELLING, "mini:nobody")]
 )
-def test_a_model_in_a_seat_that_is_not_its_own_is_refused(place, name):
+def test_a_model_in_a_seat_that_is_not_its_own_is_refused(rank, name):
     with pytest.raises(ValueError, match=r"no seller for|sells in|no persona"):
-        start(place, name, 1)
+        start(rank, name, 1)

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from env import WalkAway
 from panels.haggle.layout import SessionGeneration
-from panels.haggle.opponents.stages import bare_stages, weights_of
+from panels.haggle.opponents.stages import bare_stages, opponent_name, weights_of
 from panels.haggle.review.board_callbacks import ask_stages
 from panels.haggle.screen import Screen
+from panels.haggle.words import ENGLISH, translator
 from sauda.llm.serving.line import Visitor
 from sauda.llm.types import ReplyTimeout
 from sauda.sessions.bazaar import Game, answer, start
@@ -35,8 +36,8 @@ def test_each_stage_plays_the_seed_and_the_place_counts_it():
     page, shown = screen.page, asked(screen, bought(), SessionGeneration())
     assert len(shown) == len(STAGES) + 1
     assert f"0 of {len(STAGES)} stages" in shown[0][page.result]
-    for name in ("Untrained base", "SFT, guard rails off", "Sauda ("):
-        assert name in shown[-1][page.result]
+    for stage in STAGES:
+        assert f"{opponent_name(stage, translator(ENGLISH))}</th>" in shown[-1][page.result]
     assert asked_for == [weights_of(stage) for stage in STAGES]
     rows = shown[-1][page.result].count("<tr")
     assert f"of {rows - 1}" in shown[-1][page.card_text]
