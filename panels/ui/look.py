@@ -11,7 +11,7 @@ from types import MappingProxyType
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.ui.terms import with_tooltips
+from panels.ui.terms import titled, with_tooltips
 from sauda.records.schemas.base import Interval
 
 PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -244,7 +244,7 @@ def table(
                     "th" if i == 0 else tag,
                     a,
                     scope if tag == "th" or i == 0 else "",
-                    with_tooltips(c),
+                    with_tooltips(c) if tag == "th" else titled(c),
                 )
                 for i, (a, c) in enumerate(zip(align, cells, strict=True))
             )

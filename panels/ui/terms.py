@@ -50,15 +50,17 @@ def task_choices(tasks: Iterable[str]) -> list[tuple[str, str]]:
     return [(task_title(task), task) for task in tasks]
 
 
-def with_tooltips(text: object) -> object:
-    """A task's name as its title, and the first of each of TERMS, with tooltips.
+def titled(value: object) -> object:
+    """A task's name as its title with a tooltip; any other value as it is."""
+    if not isinstance(value, str) or value not in TASK_TITLES:
+        return value
+    return term(TASK_TITLES[value], f"{value}: {TASKS[value].about}")
 
-    Markup and whatever is not text stay as they are.
-    """
+
+def with_tooltips(text: object) -> object:
+    """`text` with a tooltip on the first of each of TERMS; Markup and other values as they are."""
     if type(text) is not str:
         return text
-    if text in TASK_TITLES:
-        return term(TASK_TITLES[text], f"{text}: {TASKS[text].about}")
     parts, seen = Markup(""), set()
     for part in _TERM.split(text):
         new = part in TERMS and part not in seen

@@ -8,8 +8,7 @@ from markupsafe import Markup
 from env import Deal, EndReason, rupees
 from panels.haggle.game_view import bubbles, chart
 from panels.haggle.review.result_view import (
-    Board,
-    leaderboard,
+    compared,
     oracle_line,
     placed,
     replay_note,
@@ -121,14 +120,14 @@ def result(game: Game, you: Standing, scripts: Sequence[Standing], translate: Tr
             zopa_bar(game, translate),
             seller_line(played, translate),
             oracle_line(game.task, played, translate),
-            replay_note(game, Board(tuple(ranked([you, *scripts]))), translate),
+            replay_note(game, ranked([you, *scripts]), translate),
         ]
     )
 
 
 def players(rows: Sequence[Standing], about_sauda: str, translate: Translate) -> Markup:
     """Everybody who played this seed, best first, and whether Sauda did."""
-    return leaderboard(Board(tuple(rows)), translate) + note(about_sauda)
+    return compared(rows, translate) + note(about_sauda)
 
 
 def versus(you: Standing, sauda: Standing) -> str:

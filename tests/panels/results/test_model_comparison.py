@@ -54,7 +54,7 @@ def test_a_labs_stages_have_names_and_colours_of_their_own():
     ("adds", "verdict"),
     [
         (0.1, "the model adds to it"),
-        (-0.1, "takes away"),
+        (-0.1, "wrapper wins more alone"),
         (0.0, "no evidence that the model adds anything"),
     ],
 )
@@ -80,7 +80,7 @@ def test_the_summary_says_what_training_won_and_the_share_of_the_gap_it_closed(
     place = model_summary.standing(recorded, "bazaar/open")
     assert f"wins {place.row.grade.mean:.3f} [" in text
     assert f"closes {model_summary.in_percent(place.gap_closed)[0]} [" in text
-    assert "Training on to SFT + GRPO + DPO changed that by" in text
+    assert "Further training to SFT + GRPO + DPO changed this by" in text
 
 
 def test_a_labs_summary_tells_the_last_stage_the_best_script_and_the_bound(lab):

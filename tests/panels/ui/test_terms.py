@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from env import TASKS
 from panels.ui.look import heading, table
-from panels.ui.terms import TASK_TITLES, TERMS, task_choices, task_title, with_tooltips
+from panels.ui.terms import TASK_TITLES, TERMS, task_choices, task_title, titled, with_tooltips
 
 
 def test_every_task_has_a_title_of_its_own():
@@ -15,7 +15,7 @@ def test_every_task_has_a_title_of_its_own():
 
 
 def test_a_task_and_the_first_mention_of_a_term_carry_tooltips():
-    shown = with_tooltips("bazaar/open")
+    shown = titled("bazaar/open")
     assert shown.endswith(">Open market</abbr>")
     assert f"bazaar/open: {Markup.escape(TASKS['bazaar/open'].about)}" in shown
     shown = with_tooltips("Share of the ZOPA; the ZOPA is <b>wide</b>, and ZOPAs differ")
@@ -26,7 +26,8 @@ def test_a_task_and_the_first_mention_of_a_term_carry_tooltips():
 
 def test_markup_and_numbers_stay_as_they_are():
     assert with_tooltips(Markup("<i>ZOPA</i>")) == "<i>ZOPA</i>"
-    assert with_tooltips(3) == 3
+    assert with_tooltips(3) == titled(3) == 3
+    assert titled("SFT") == "SFT"
 
 
 def test_tables_and_headings_explain_their_terms():

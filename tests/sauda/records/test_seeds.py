@@ -92,7 +92,7 @@ def test_policies_are_compared_on_the_long_seed_of_a_finished_game():
     deal = start("bazaar/open", "", LARGE)
     deal = answer(deal, quick_moves(deal.observation)[3].action)
     assert {"you", "linear"} <= {row.name for row in standings(deal)}
-    assert f"--seed {LARGE}" in str(result_view.replay_note(deal, standings(deal)))
+    assert f"--seed {LARGE}" in result_view.replay_note(deal, standings(deal))
 
 
 def test_a_secret_seed_shows_only_after_the_end():

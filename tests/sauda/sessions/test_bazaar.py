@@ -236,7 +236,6 @@ def test_a_place_is_shared_where_somebody_did_as_well():
     better, same, worse = (Standing(n, g, g, 10) for n, g in (("a", 0.9), ("b", 0.5), ("c", 0.1)))
     assert rank([better, you, worse]) == (2, False)
     assert rank([better, you, same, worse]) == (2, True)
-    assert rank([better, you, same, worse]) == (2, True)
 
 
 # A language model across the table
@@ -324,6 +323,6 @@ def test_a_model_that_sells_words_what_code_decided():
 @pytest.mark.parametrize(
     ("place", "name"), [("bazaar/open", "mini"), (SELLING, "mini:firm"), (SELLING, "mini:nobody")]
 )
-def test_a_model_in_a_seat_that_is_not_its_own_is_refused(rank, name):
+def test_a_model_in_a_seat_that_is_not_its_own_is_refused(place, name):
     with pytest.raises(ValueError, match=r"no seller for|sells in|no persona"):
-        start(rank, name, 1)
+        start(place, name, 1)

@@ -105,7 +105,7 @@ def test_the_end_shows_share_place_players_and_what_to_share(screen):
     visit, _ = opened(screen)
     _, updates = ended(screen, visit)
     page = screen.page
-    assert "your place among the scripts" in updates[page.result]
+    assert "your place on this seed" in updates[page.result]
     assert "linear" in updates[page.players]
     *_, blocks, link = updates[page.text].split("\n")
     assert blocks.endswith("🚶")
