@@ -19,6 +19,11 @@ settings.register_profile("quick", QUICK)
 settings.load_profile("full")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--full` runs the trials of the OpenEnv environment at full size: minutes, not seconds."""
+    parser.addoption("--full", action="store_true", help="trials at full size (minutes)")
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the browser tests; keep each of the two heavy lanes on one worker, to load it once."""

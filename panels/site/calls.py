@@ -5,7 +5,6 @@ lets a caller put any event into its queue. So each call is read, checked and wr
 Gradio sees it.
 """
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,8 @@ from typing import Any
 
 import gradio as gr
 from gradio.block_function import BlockFunction
+
+from sauda.serve.json_object import json_object
 
 MOST_BYTES = 1024 * 1024  # of a body
 MOST_TEXT = 20_000  # characters of a text field that names no limit
@@ -36,19 +37,9 @@ NO_EVENT = BadCall(404, "The page has no such event, or not at this address.")
 def read(body: bytes) -> dict[str, Any]:
     """The JSON object in `body`; raises BadCall where it holds none that can be written again."""
     try:
-        value = json.loads(body, parse_constant=_refuse)
-        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair cannot be sent back
-    except (ValueError, RecursionError):
-        raise BadCall(
-            400, "The body of a call is a JSON object; this one cannot be read."
-        ) from None
-    if not isinstance(value, dict):
-        raise BadCall(400, "The body of a call is a JSON object; this is none.")
-    return value
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
+        return json_object(body, "The body of a call")
+    except ValueError as error:
+        raise BadCall(400, str(error)) from None
 
 
 def called_event(

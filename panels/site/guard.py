@@ -29,18 +29,21 @@ from panels.site.calls import (
     read,
 )
 from panels.site.front import Front, Kept
-from panels.site.gate import FairGate, GateFull
 from panels.site.headers import with_headers
 from panels.site.internals import own_components, queued_events
-from panels.site.routes import API, Kind, route_of
+from panels.site.routes import API, SOCKET, Kind, route_of
 from panels.site.streams import Streams
-from panels.site.visitor import address_of
+from sauda.serve.address import address_of
+from sauda.serve.gate import FairGate, GateFull
+from sauda.serve.openenv.sockets import Sockets
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+CLOSING = BadCall(503, "The page is being restarted; open it again in a minute.")
+REFUSED = 1008  # the code of a socket that is not opened
 BODY_SECONDS = 10  # within which the body of a call has come
 # Events of one address that wait or run in Gradio's queue, by their group.
 IN_QUEUE = {"haggle-reply": 48, "play": 48, "arena": 16}
@@ -48,6 +51,7 @@ IN_QUEUE_OTHERWISE = 8
 # Calls of public events, with their values in a list or under the names of the parameters.
 BY_LIST = f"{API}/call/"
 BY_NAME = f"{BY_LIST}v2/"
+NEW_CALLS = (Kind.RUN, Kind.JOIN, Kind.OPENENV)  # which a page that is about to end refuses
 HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[\da-f:.]+\](:\d{1,5})?", re.ASCII | re.IGNORECASE)
 
 
@@ -68,13 +72,18 @@ class Guard:
         streams: Streams,
         doors: Doors,
         pages: Kept,
+        sockets: Sockets,
         behind_proxy: bool,
     ) -> None:
         self.app, self.gate, self.streams, self.doors = app, gate, streams, doors
+        self.sockets = sockets  # of the OpenEnv environment, with its app and its gate
         self.front = Front(app, pages)
         self.behind_proxy = behind_proxy  # that may say under which name the page is reached
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and scope["path"] == SOCKET:
+            await self._socket(scope, receive, send)
+            return
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -94,19 +103,38 @@ class Guard:
         claims = (b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
         return scope | {"headers": [pair for pair in scope["headers"] if pair[0] not in claims]}
 
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a socket of the OpenEnv environment; a refused one is never opened."""
+        try:
+            self._check_origin(self._named(scope))
+            if not self.doors.open:
+                raise CLOSING
+        except BadCall:
+            await receive()
+            await send({"type": "websocket.close", "code": REFUSED})
+            return
+        await self.sockets.serve(scope, receive, send, address_of(scope))
+
+    def _check_origin(self, scope: Scope) -> None:
+        """Raise BadCall where a browser sends the call for the page of another site."""
+        headers = Headers(scope=scope)
+        origin, own = headers.get("origin"), {headers.get("host"), headers.get("x-forwarded-host")}
+        if origin is not None and origin.rpartition("//")[2] not in own - {None}:
+            raise BadCall(403, "The environment takes no calls from the pages of other sites.")
+
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = route_of(scope["method"], scope["path"], scope["query_string"])
         address = address_of(scope)
         if route is None:
             raise BadCall(404, "The page has nothing at this address.")
-        if not self.doors.open and route.kind in (Kind.RUN, Kind.JOIN):
-            raise BadCall(503, "The page is being restarted; open it again in a minute.")
+        if not self.doors.open and route.kind in NEW_CALLS:
+            raise CLOSING
         if route.kind in (Kind.HEARTBEAT, Kind.MESSAGES):
             with self.streams.open(address, route.kind, route.name):
                 await self.app(scope, receive, send)
         elif route.kind is Kind.RUN:
             _, replay = await self._call(scope, receive, route.name, queued=False)
-            await self._run(scope, replay, send, address)
+            await self._run(scope, replay, send, address, self)
         elif route.kind is Kind.JOIN:
             event, replay = await self._call(scope, receive, route.name, queued=True)
             if scope["path"].startswith(BY_NAME):
@@ -115,6 +143,12 @@ class Guard:
             await self.app(scope, replay, send)
         elif route.kind is Kind.CONTROL:
             await self.app(scope, replayed(json.dumps(await _body(receive)), receive), send)
+        elif route.kind is Kind.OPENENV:
+            self._check_origin(scope)
+            body = await _bytes(receive, self.sockets.limits.frame_bytes)
+            if body:
+                read(body)
+            await self._run(scope, replayed(body, receive), send, address, self.sockets)
         else:
             await self.front(scope, receive, send)
 
@@ -138,13 +172,15 @@ class Guard:
         scope["app"].state_holder.claim(call["session_hash"], address_of(scope))
         return event, replayed(json.dumps(call), receive)
 
-    async def _run(self, scope: Scope, receive: Receive, send: Send, address: str) -> None:
-        """Let the event run in its turn, unless its caller leaves before."""
+    async def _run(
+        self, scope: Scope, receive: Receive, send: Send, address: str, door: "Guard | Sockets"
+    ) -> None:
+        """Let the app of `door` answer when its gate lets the call in, unless the caller leaves."""
         body = await receive()
         gone = asyncio.ensure_future(receive())  # answers once the caller is gone
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(gone.cancel)
-            entering = asyncio.ensure_future(stack.enter_async_context(self.gate.place(address)))
+            entering = asyncio.ensure_future(stack.enter_async_context(door.gate.place(address)))
             await asyncio.wait([entering, gone], return_when=asyncio.FIRST_COMPLETED)
             if not entering.done():
                 entering.cancel()
@@ -155,7 +191,7 @@ class Guard:
                 entering.result()
             except GateFull:
                 raise BUSY from None
-            await self.app(scope, _in_turn(body, gone), send)
+            await door.app(dict(scope), _in_turn(body, gone), send)
 
     def _count(self, scope: Scope, event: BlockFunction, address: str) -> None:
         """Refuse one more event of this address where as many as may are in the queue."""
@@ -170,6 +206,11 @@ class Guard:
 
 async def _body(receive: Receive) -> dict[str, Any]:
     """The JSON object that a request brings."""
+    return read(await _bytes(receive, MOST_BYTES))
+
+
+async def _bytes(receive: Receive, most: int) -> bytes:
+    """The body of a request, of at most so many bytes."""
     parts, size, more = [], 0, True
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -179,17 +220,18 @@ async def _body(receive: Receive) -> dict[str, Any]:
                     raise BadCall(400, "The body of the call ended early.")
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
-                if size > MOST_BYTES:
-                    raise BadCall(413, f"A call has at most {MOST_BYTES // 1024} KiB.")
+                if size > most:
+                    raise BadCall(413, f"A call has at most {most // 1024} KiB.")
                 more = message.get("more_body", False)
     except TimeoutError:
         raise BadCall(408, f"The call did not come within {BODY_SECONDS} s.") from None
-    return read(b"".join(parts))
+    return b"".join(parts)
 
 
-def replayed(body: str, receive: Receive) -> Receive:
+def replayed(body: str | bytes, receive: Receive) -> Receive:
     """A `receive` that brings `body` first, and then what `receive` brings."""
-    whole = {"type": "http.request", "body": body.encode(), "more_body": False}
+    content = body.encode() if isinstance(body, str) else body
+    whole = {"type": "http.request", "body": content, "more_body": False}
     messages = iter([whole])
 
     async def replay() -> dict[str, Any]:

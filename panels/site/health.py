@@ -12,12 +12,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from panels.site.front import NAMES, Kept
-from panels.site.gate import FairGate
 from panels.site.internals import queued_events, waiting
 from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.ui.downloads import BYTES, NotWritten, downloads
 from sauda.llm.serving import served
+from sauda.serve.gate import FairGate
+from sauda.serve.openenv.routes import CAPACITY
+from sauda.serve.openenv.sockets import Sockets
 from sauda.sessions.arena import ArenaGame
 from sauda.sessions.bazaar import Game
 
@@ -25,7 +27,7 @@ MIB = 2**20
 OURS = ("env", "panels", "sauda")  # packages
 
 
-def health_route(gate: FairGate, streams: Streams, pages: Kept) -> Route:
+def health_route(gate: FairGate, streams: Streams, pages: Kept, sockets: Sockets) -> Route:
     """The route of `/health`."""
     began = time.monotonic()
 
@@ -33,6 +35,7 @@ def health_route(gate: FairGate, streams: Streams, pages: Kept) -> Route:
         blocks, sessions = request.app.get_blocks(), request.app.state_holder
         return JSONResponse(
             {
+                "status": "healthy",
                 "uptime_s": round(time.monotonic() - began),
                 "sessions": {
                     "kept": len(sessions.session_data),
@@ -45,6 +48,12 @@ def health_route(gate: FairGate, streams: Streams, pages: Kept) -> Route:
                     "at_the_gate": sum(map(len, gate.waiting.values())),
                     "in_queue": len(queued_events(blocks)),
                     "waiting_in_queue": waiting(blocks),
+                },
+                "openenv": {
+                    "sessions": sockets.of_address.total(),
+                    "most": CAPACITY,
+                    "episodes_over_http": len(sockets.app.state.episodes),
+                    "steps_running": sockets.gate.running.total(),
                 },
                 "pages": {"kept": len(pages), "most": NAMES},
                 "caches": caches(),

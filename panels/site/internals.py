@@ -65,6 +65,11 @@ def current_session() -> tuple[Any, str] | None:
     return (blocks.state_holder, request.session_hash) if blocks and request else None
 
 
+def limit_frames(blocks: gr.Blocks, most: int) -> None:
+    """Let the web server of a launched page close a socket that sends more bytes at a time."""
+    blocks.server.config.ws_max_size = most
+
+
 def forget(blocks: gr.Blocks, session: str) -> None:
     """Drop what Gradio keeps for a session outside of its state."""
     queue = blocks._queue

@@ -1,4 +1,7 @@
-"""The routes of Gradio's app that the page uses. All others, such as uploads, do not exist here."""
+"""The routes that there are: of Gradio's app what the page uses, and those of OpenEnv.
+
+All others, such as uploads, do not exist here.
+"""
 
 import re
 from dataclasses import dataclass
@@ -15,6 +18,7 @@ class Kind(Enum):
     RUN = auto()  # runs an event outside the queue
     JOIN = auto()  # puts an event into the queue
     CONTROL = auto()  # cancels an event
+    OPENENV = auto()  # is answered by the OpenEnv environment
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,14 @@ ROUTES = {
         (re.compile(rf"{API}/(cancel|reset)/?"), Kind.CONTROL),
     ],
 }
+OPENENV = {
+    "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
+    r"|/sauda/splits",
+    "POST": r"/(reset|step|mcp|sauda/(tasks|num_tasks|task|task_range))",
+}
+for method, paths in OPENENV.items():
+    ROUTES[method].append((re.compile(paths), Kind.OPENENV))
+SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
 ROUTES["HEAD"] = ROUTES["GET"][:1]
 
 

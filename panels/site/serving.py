@@ -13,15 +13,23 @@ from gradio.routes import App
 from starlette.middleware import Middleware
 
 from panels.site.front import Kept
-from panels.site.gate import FairGate
 from panels.site.guard import Doors, Guard
 from panels.site.health import health_route
-from panels.site.internals import cancel, names, queued_events, remember_constants
+from panels.site.internals import (
+    cancel,
+    limit_frames,
+    names,
+    queued_events,
+    remember_constants,
+)
 from panels.site.routes import Kind
 from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.site.visitor import trust_proxies
 from panels.ui import theme
+from sauda.serve.gate import FairGate, Limits
+from sauda.serve.openenv.routes import openenv_app
+from sauda.serve.openenv.sockets import Sockets
 
 LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.
@@ -31,12 +39,18 @@ QUEUE = 512  # events in all; `guard.py` limits those of one address
 VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000"}
 
 
+# Steps of the OpenEnv environment have a gate of their own: no trainer takes a visitor's turn.
+STEPS = Limits(running=4, running_of_address=3)
+MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
+
+
 @dataclass(frozen=True)
 class Served:
-    """A page that is open: Gradio's app, and the doors that a shutdown closes."""
+    """A page that is open: Gradio's app, the doors that a shutdown closes, OpenEnv's sockets."""
 
     app: App
     doors: Doors
+    sockets: Sockets
 
 
 def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
@@ -45,7 +59,14 @@ def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
         os.environ.setdefault(name, value)
     remember_constants()
     gate, streams, doors, pages = FairGate(), Streams(), Doors(), Kept()
-    parts = {"gate": gate, "streams": streams, "doors": doors, "pages": pages}
+    sockets = Sockets(openenv_app(), FairGate(STEPS))
+    parts = {
+        "gate": gate,
+        "streams": streams,
+        "doors": doors,
+        "pages": pages,
+        "sockets": sockets,
+    }
     guard = Middleware(Guard, **parts, behind_proxy=trust_proxies())
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
@@ -63,11 +84,12 @@ def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
         max_file_size=0,
         app_kwargs={
             "middleware": [guard],
-            "routes": [health_route(gate, streams, pages)],
+            "routes": [health_route(gate, streams, pages, sockets)],
             "lifespan": lifespan(streams),
         },
     )
-    return Served(app, doors)
+    limit_frames(blocks, MOST_FRAME)
+    return Served(app, doors, sockets)
 
 
 def lifespan(streams: Streams) -> Callable[[App], Any]:

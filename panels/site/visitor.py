@@ -6,14 +6,13 @@ such an address it takes the visitor from `X-Forwarded-For`: the last hop that i
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import gradio as gr
 
 from sauda.llm.serving.line import Visitor
+from sauda.serve.address import NO_ADDRESS
 
 NO_SESSION = ""  # a caller of the API need not name a session
-NO_ADDRESS = "unknown"  # a test client, or a socket that is no network socket
 VARIABLE = "FORWARDED_ALLOW_IPS"
 # The proxy of a Space reaches its container from an internal address.
 INTERNAL = "127.0.0.1,::1,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fc00::/7"
@@ -27,12 +26,6 @@ def visitor_of(request: gr.Request) -> Visitor:
     """
     client = request.client
     return Visitor(request.session_hash or NO_SESSION, client.host if client else NO_ADDRESS)
-
-
-def address_of(scope: Mapping[str, Any]) -> str:
-    """The caller's address in an ASGI scope."""
-    client = scope.get("client")
-    return client[0] if client else NO_ADDRESS
 
 
 def trusted_proxies(environment: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from sauda.llm.serving import served
 from sauda.llm.serving.service import ReplyService
 from sauda.llm.serving.threads import ThreadEngine
 from sauda.llm.types import Reply
+from sauda.serve.openenv.sockets import Sockets
 
 MANY = httpx.Limits(max_connections=100)
 PATIENCE = 60  # seconds for an answer; tests share the cores
@@ -39,6 +40,7 @@ class Site:
     address: str
     app: Any  # Gradio's FastAPI app
     doors: Doors
+    sockets: Sockets  # of the OpenEnv environment
     shared: httpx.Client  # of all callers; making one takes longer than most calls
 
     @property
@@ -88,6 +90,6 @@ def served_page() -> Iterator[Site]:
         page = serve(blocks, "127.0.0.1", port)
         address = f"http://127.0.0.1:{port}"
         with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
-            yield Site(address, page.app, page.doors, shared)
+            yield Site(address, page.app, page.doors, page.sockets, shared)
         blocks.close()
     models.models.cache_clear()

@@ -1,4 +1,4 @@
-"""`python -m sauda bench`: speed of the games, the page and the language model.
+"""`python -m sauda bench`: speed of the games, the page, OpenEnv and the language model.
 
 Every figure keeps its samples; the machine stands beside them. What cannot be measured on a machine
 is left out, with the reason in a sentence.
@@ -15,6 +15,7 @@ from typing import Any
 
 from sauda.commands.bench import page
 from sauda.commands.bench.games import arena_speeds, full_table, game_speeds
+from sauda.commands.bench.openenv import openenv_figures
 from sauda.commands.console import add_command
 from sauda.commands.loadtest.page_process import running_app
 from sauda.evaluation.speed import Compared, published_speeds
@@ -25,20 +26,21 @@ NO_MODEL = "The language model's speed is left out: the run was asked for withou
 
 def add(commands: Any) -> None:
     """Add `bench` to the commands of `python -m sauda`."""
-    about = "measure speed: games, import, page, language model"
+    about = "measure speed: games, import, page, OpenEnv, language model"
     parser = add_command(commands, "bench", bench, about)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--model", action="store_true", help="the language model alone")
     part.add_argument("--no-model", action="store_true", help="all but the language model")
+    part.add_argument("--openenv", action="store_true", help="the OpenEnv environment alone")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--save", action="store_true", help="write artifacts/bench.json")
 
 
 def bench(options: argparse.Namespace) -> int:
     """Measure, print the figures, and save them if the options say so."""
-    if options.model and options.save:
-        raise ValueError("the model's figures alone are no whole bench; save without --model")
-    data = measured(options.model, options.no_model)
+    if (options.model or options.openenv) and options.save:
+        raise ValueError("figures of one part are no whole bench; save without naming one")
+    data = openenv_alone() if options.openenv else measured(options.model, options.no_model)
     if options.save:
         save("bench.json", {}, data)
     if options.json:
@@ -61,8 +63,16 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
         else:
             figures.append(page.first_figure(app.address))
         figures.append(page.scripted_reply(app.address))
+        figures += openenv_figures(app.address)
     both = {"figures": figures + model.figures, "ratios": ratios + model.ratios}
     return {"machine": machine(), **both, "left_out": left_out}
+
+
+def openenv_alone() -> dict[str, Any]:
+    """The same data with the figures of the OpenEnv environment and no others."""
+    with running_app() as app:
+        figures = openenv_figures(app.address)
+    return {"machine": machine(), "figures": figures, "ratios": [], "left_out": []}
 
 
 def report(data: Mapping[str, Any]) -> Iterator[str]:

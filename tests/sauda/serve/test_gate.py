@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from panels.site.gate import FairGate, GateFull, Limits
+from sauda.serve.gate import FairGate, GateFull, Limits
 from tests.support.coroutines import run
 
 

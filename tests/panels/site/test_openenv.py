@@ -1,0 +1,551 @@
+"""The OpenEnv environment on the page's own port: its clients, its validator, hostile callers.
+
+`pytest tests/panels/site/test_openenv.py --full` runs the trials at full size.
+"""
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import psutil
+import pytest
+import schemathesis
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from openenv.cli.__main__ import app as openenv_command
+from openenv.core import GenericEnvClient
+from openenv.core.env_server import WSErrorCode
+from schemathesis import GenerationMode
+from typer.testing import CliRunner
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as connected
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from env import TASKS
+from sauda.commands.bench.openenv import openenv_figures
+from sauda.records.schemas.bench import Speed
+from sauda.records.store import ROOT
+from sauda.serve.openenv.actions import ARENA, BAZAAR, SaudaAction
+from sauda.serve.openenv.environment import SaudaEnvironment
+from sauda.serve.openenv.routes import CAPACITY
+from sauda.serve.openenv.sockets import Limits
+from tests.support.coroutines import run
+from tests.support.lanes import unavailable
+from tests.support.served_games import played, wire_actions
+from tests.support.site import PATIENCE, Site
+
+pytestmark = pytest.mark.slow
+
+FORMER_CLIENT = Path(sys.prefix) / "openenv-core"  # openenv-core 0.3.0, installed by `make`
+LEAKS = ("Traceback", 'File "', str(ROOT.parent), "http_server", "sauda.serve", "site-packages")
+GAMES = ("bazaar/open", "arena/market_round")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the trials are."""
+
+    cases: int = 150  # of schemathesis
+    malformed: int = 1_000
+    seconds: float = 4.0  # with all sessions at once
+
+
+FULL = Size(2_000, 10_000, 60.0)
+
+
+@pytest.fixture
+def size(request) -> Size:
+    return FULL if request.config.getoption("--full") else Size()
+
+
+def socket_of(site: Site) -> str:
+    return site.address.replace("http", "ws", 1) + "/ws"
+
+
+def asked(socket: Any, message: Any) -> dict[str, Any]:
+    """The answer to one message."""
+    socket.send(message if isinstance(message, str | bytes) else json.dumps(message))
+    return json.loads(socket.recv(PATIENCE))
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Return once `holds()`; fails after PATIENCE."""
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+# Clients and validator
+
+
+@pytest.mark.parametrize("task_name", GAMES)
+def test_the_client_of_openenv_plays_a_whole_episode(site, task_name):
+    episode = played(task_name, 7)
+    with GenericEnvClient(base_url=site.address).sync() as client:
+        result = client.reset(task=task_name, seed=7, episode_id="of a test")
+        for action in wire_actions(episode):
+            assert not result.done
+            result = client.step(action)
+        state = client.state()
+    assert result.done
+    assert result.observation["outcome"]["grade"] == TASKS[task_name].grade(episode.final)
+    assert (state["episode_id"], state["task"], state["done"]) == ("of a test", task_name, True)
+
+
+PLAY = """
+import json, sys
+from openenv import GenericEnvClient
+import openenv, importlib.metadata as metadata
+address, seed, games = json.load(sys.stdin)
+told = []
+with GenericEnvClient(base_url=address).sync() as client:
+    for task, actions in games.items():
+        result = client.reset(task=task, seed=seed)
+        for action in actions:
+            result = client.step(action)
+        grade = result.observation["outcome"]["grade"]
+        told.append([result.done, grade, client.state()["step_count"]])
+print(json.dumps([openenv.__file__, metadata.version("openenv-core"), told]))
+"""
+
+
+def test_the_former_client_openenv_core_plays_a_whole_episode(site):
+    """It has the import name of its successor, so it runs in a process and folder of its own."""
+    if not FORMER_CLIENT.is_dir():
+        unavailable(f"openenv-core 0.3.0 is not in {FORMER_CLIENT}; `make` installs it there")
+    episodes = [played(task_name, 7) for task_name in GAMES]
+    games = {episode.task: list(wire_actions(episode)) for episode in episodes}
+    done = subprocess.run(
+        [sys.executable, "-c", PLAY],
+        input=json.dumps([site.address, 7, games]),
+        env=os.environ | {"PYTHONPATH": str(FORMER_CLIENT)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    file, version, told = json.loads(done.stdout)
+    assert Path(file).is_relative_to(FORMER_CLIENT)
+    assert version == "0.3.0"
+    assert told == [
+        [True, TASKS[episode.task].grade(episode.final), len(games[episode.task])]
+        for episode in episodes
+    ]
+
+
+def test_openenvs_validator_passes_the_running_page_in_all_six_criteria(site):
+    done = CliRunner().invoke(openenv_command, ["validate", "--url", site.address, "--json"])
+    report = json.loads(done.stdout)
+    assert done.exit_code == 0, done.stdout
+    assert report["summary"]["passed_count"] == report["summary"]["total_count"] == 6
+    assert (report["standard_profile"], report["mode"]) == ("openenv-http/1.x", "simulation")
+
+
+def test_openenvs_validator_passes_the_repository(monkeypatch):
+    monkeypatch.chdir(ROOT.parent)
+    done = CliRunner().invoke(openenv_command, ["validate", ".", "--level", "static", "--json"])
+    assert done.exit_code == 0, done.stdout
+    assert json.loads(done.stdout)["verdict"] == "pass"
+
+
+def test_the_manifest_declares_what_is_served(site):
+    manifest = yaml.safe_load((ROOT.parent / "openenv.yaml").read_text(encoding="utf-8"))
+    metadata = site.shared.get("/metadata").json()
+    assert (manifest["name"], manifest["version"]) == (metadata["name"], metadata["version"])
+    declared = manifest["validation"]["capabilities"]["declared_task_count"]
+    splits = [split["name"] for split in site.shared.get("/sauda/splits").json()]
+    assert list(declared) == splits
+    for split, count in declared.items():
+        answer = site.shared.post("/sauda/num_tasks", json={"split": split})
+        assert answer.json() == {"num_tasks": count}
+
+
+def test_the_client_of_the_documentation_runs_as_it_stands(site, capsys):
+    text = (ROOT.parent / "docs" / "openenv.md").read_text(encoding="utf-8")
+    code, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(code.replace("http://127.0.0.1:7860", site.address), {})
+    assert "'end': 'walkaway'" in capsys.readouterr().out
+
+
+# Plain HTTP
+
+
+def test_an_episode_over_http_lives_under_the_id_that_its_caller_named(site):
+    def post(route: str, **body: Any) -> dict[str, Any]:
+        answer = site.shared.post(route, json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    episode = played("bazaar/career", 7)
+    first = post("/reset", task="bazaar/career", seed=7, episode_id="mine")
+    other = post("/reset", task="bazaar/career", seed=8, episode_id="another")
+    assert first["observation"]["bazaar"] != other["observation"]["bazaar"]
+    for action in wire_actions(episode):
+        progress = site.shared.get("/score", params={"episode_id": "mine"}).json()
+        assert progress["score"] is None
+        last = post("/step", action=action, episode_id="mine")
+    assert last["done"]
+    score = site.shared.get("/score", params={"episode_id": "mine"}).json()
+    assert score == {
+        "task": "bazaar/career",
+        "score": TASKS["bazaar/career"].grade(episode.final),
+        "episodes_completed": 10,
+        "total_episodes": 10,
+        "success": last["observation"]["outcome"]["success"],
+    }
+    assert site.shared.get("/state", params={"episode_id": "another"}).json()["step_count"] == 0
+
+
+def test_a_reset_without_an_id_keeps_nothing(site):
+    before = len(site.sockets.app.state.episodes)
+    first = site.shared.post("/reset").json()
+    again = site.shared.post("/reset", json={}).json()
+    assert first["observation"]["bazaar"] != again["observation"]["bazaar"]
+    assert len(site.sockets.app.state.episodes) == before
+    assert site.shared.get("/state").json()["task"] is None
+    step = {"action": {"action_type": "accept"}}
+    assert site.shared.post("/step", json=step).status_code == 422
+    made_up = first["observation"]["metadata"]["episode_id"]
+    assert site.shared.post("/step", json={**step, "episode_id": made_up}).status_code == 404
+
+
+def test_the_task_routes_list_the_tasks_of_the_splits(site):
+    def post(route: str, **body: Any) -> Any:
+        return site.shared.post(f"/sauda/{route}", json=body)
+
+    assert list(site.shared.get("/tasks").json()) == list(TASKS)
+    assert site.shared.get("/list_environments").json() == ["sauda"]
+    (task,) = post("task_range", split="holdout", start=20, stop=21).json()["tasks"]
+    assert post("task", split="holdout", index=20).json() == {"task": task}
+    assert post("tasks", split="holdout").json()["tasks"][20] == task
+    reset = site.shared.post("/reset", json={"split": "holdout", "index": 20}).json()
+    assert reset["observation"]["task"] == task["task"]
+    assert post("num_tasks", split="test").status_code == 422
+    assert post("task", split="train", index=10**9).status_code == 400
+
+
+def test_the_route_of_mcp_has_no_tool_that_resets_or_steps(site):
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    assert site.shared.post("/mcp", json=call).json()["result"] == {"tools": []}
+    for method in ("openenv/session/create", "tools/call", "initialize"):
+        answer = site.shared.post("/mcp", json={**call, "method": method}).json()
+        assert answer["error"]["message"] == "Episodes are played over /ws."
+
+
+# Hostile callers
+
+
+def test_no_call_of_the_document_ends_in_an_error_of_the_server(site, size):
+    """Calls that fit the OpenAPI document and calls that do not, by schemathesis."""
+    schema = schemathesis.openapi.from_url(f"{site.address}/openapi.json")
+    operations = [result.ok() for result in schema.get_all_operations()]
+    assert {"/reset", "/step", "/state", "/score", "/tasks", "/schema", "/metadata"} <= {
+        operation.path for operation in operations
+    }
+    with_input = [one for one in operations if one.body or one.query]
+    seen: Counter[int] = Counter()
+
+    def tried(operation: Any, mode: GenerationMode, cases: int, number: int) -> None:
+        place = {"env_name": "sauda"} if operation.path_parameters else None
+
+        @hypothesis.seed(number)
+        @settings(
+            max_examples=cases, database=None, deadline=None, phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        @given(operation.as_strategy(mode, path_parameters=place))
+        def send(case: Any) -> None:
+            answer = case.call(timeout=PATIENCE)
+            seen[answer.status_code] += 1
+            assert answer.status_code < 500, (case, answer.text)
+            assert not any(leak in answer.text for leak in LEAKS), answer.text
+
+        send()
+
+    for operation in operations:
+        tried(operation, GenerationMode.POSITIVE, 1, 0)
+    number, each = 0, -(-size.cases // (4 * len(with_input)))
+    while seen.total() < size.cases:
+        number += 1
+        for operation in with_input:
+            for mode in GenerationMode:
+                tried(operation, mode, each, number)
+    assert seen[200] > size.cases // 20
+    assert seen[422] > size.cases // 20
+
+
+ODD = [
+    None, True, 0, -1, 3, 0.5, 1e308, 10**30, "", "a", "7", "../../etc/passwd", "x" * 3000, [],
+    [[]], {}, {"a": 1}, {"__class__": "str"}, [None], "\x00", '{"price": 5}', "₹ 500", "${7*7}",
+    "'; drop table games; --", "lab_1", "b_0_0", "o_1",
+]  # fmt: skip
+FIELDS = list(SaudaAction.model_fields)
+
+
+def malformed(stream: random.Random) -> str | bytes:
+    """One message that is wrong in some way, or in none."""
+    kind = stream.choice(BAZAAR + ARENA) if stream.random() < 0.7 else stream.choice(ODD)
+    data = {"action_type": kind}
+    for _ in range(stream.randrange(4)):
+        data[stream.choice([*FIELDS, "self", "metadata", "odd"])] = stream.choice(ODD)
+    message: Any = {"type": "step", "data": data}
+    chance = stream.random()
+    if chance < 0.1:
+        options = ("seed", "task", "split", "index", "episode_id", "self", "func", "rubric")
+        message = {"type": "reset", "data": {stream.choice(options): stream.choice(ODD)}}
+    elif chance < 0.2:
+        message = stream.choice(ODD)
+    elif chance < 0.3:
+        message[stream.choice(["type", "data", "odd"])] = stream.choice(ODD)
+    elif chance < 0.32:
+        message = {"type": stream.choice(["state", "mcp", "close", "STEP"]), "data": data}
+    content = json.dumps(message)
+    if stream.random() < 0.1:
+        content = content[: stream.randrange(len(content))]
+    return content.encode() if stream.random() < 0.02 else content
+
+
+def test_malformed_actions_get_typed_errors_and_leave_the_session_alive(site, size, caplog):
+    codes, types = {str(code.value) for code in WSErrorCode}, Counter()
+    stream = random.Random(0)
+    with connect(socket_of(site)) as socket, caplog.at_level(logging.WARNING):
+        asked(socket, {"type": "reset", "data": {"seed": 1}})
+        for number in range(size.malformed):
+            if number % 20 == 0:  # a game that runs, of one kind and the other
+                data = {"task": GAMES[number // 20 % 2], "seed": number, "episode_id": "here"}
+                assert asked(socket, {"type": "reset", "data": data})["type"] == "observation"
+            message = malformed(stream)
+            answer = asked(socket, message)
+            types[answer["type"]] += 1
+            text = json.dumps(answer)
+            assert not any(leak in text for leak in LEAKS), (message, text)
+            if answer["type"] == "error":
+                assert answer["data"]["code"] in codes
+                types[answer["data"]["code"]] += 1
+        last = asked(socket, {"type": "reset", "data": {"seed": 2, "task": "bazaar/open"}})
+    assert last["data"]["observation"]["bazaar"] == SaudaEnvironment().reset(seed=2).bazaar
+    assert types["observation"] > size.malformed // 10  # some were moves
+    for code in ("INVALID_JSON", "UNKNOWN_TYPE", "VALIDATION_ERROR"):
+        assert types[code] > size.malformed // 50
+    assert "Traceback" not in caplog.text
+
+
+def test_routes_of_the_package_that_could_hold_slots_or_leave_the_folder_are_not_there(site):
+    for method, path in (
+        ("GET", "/web"),
+        ("GET", "/sauda/../openenv.yaml"),
+        ("GET", "/sauda/%2e%2e/%2e%2e/etc/passwd/splits"),
+        ("GET", "/..%2f..%2fetc/splits"),
+        ("POST", "/other/tasks"),
+        ("POST", "/harness"),
+        ("GET", "/redoc"),
+    ):
+        answer = site.shared.request(method, path, json={"split": "train"})
+        assert answer.status_code == 404, path
+    with pytest.raises(InvalidStatus), connect(socket_of(site).replace("/ws", "/mcp")):
+        pass
+
+
+def test_bodies_and_messages_that_are_too_large_are_refused(site):
+    large = {"episode_id": "x" * Limits().frame_bytes}
+    assert site.shared.post("/reset", json=large).status_code == 413
+    with connect(socket_of(site)) as socket:
+        answer = asked(socket, {"type": "reset", "data": large})
+        assert answer["data"]["message"] == "A message has at most 64 KiB."
+        assert asked(socket, {"type": "state"})["type"] == "state"
+    with connect(socket_of(site)) as socket, pytest.raises(ConnectionClosed):
+        asked(socket, "x" * 2**20)
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://[", "http://127.0.0.1:1"]
+)
+def test_the_page_of_another_site_can_call_nothing(site, origin):
+    headers = {"origin": origin}
+    for method, path in (("POST", "/reset"), ("GET", "/schema"), ("POST", "/mcp")):
+        answer = site.shared.request(method, path, headers=headers)
+        assert answer.status_code == 403, path
+        assert "pages of other sites" in answer.json()["error"]
+    with (
+        pytest.raises(InvalidStatus, match="403"),
+        connect(socket_of(site), additional_headers=headers),
+    ):
+        pass
+
+
+def test_the_page_itself_may_call(site):
+    headers = {"origin": site.address}
+    assert site.shared.post("/reset", headers=headers).status_code == 200
+    with connect(socket_of(site), additional_headers=headers) as socket:
+        assert asked(socket, {"type": "state"})["type"] == "state"
+
+
+def test_a_caller_cannot_pass_for_many_by_a_header(site):
+    claims = [{name: f"10.0.0.{i}"} for i, name in enumerate(("x-forwarded-for", "x-real-ip"))]
+    body = {"seed": 5, "episode_id": "claimed"}
+    site.shared.post("/reset", json=body, headers=claims[0])
+    answer = site.shared.get("/state", params={"episode_id": "claimed"}, headers=claims[1])
+    assert answer.json()["seed"] == 5  # it is one caller's episode, whatever the headers claim
+    with connect(socket_of(site), additional_headers=claims[0]) as socket:
+        asked(socket, {"type": "state"})
+        assert set(site.sockets.of_address) == {"127.0.0.1"}
+
+
+# Many at once
+
+
+def policy(observation: dict[str, Any]) -> dict[str, Any]:
+    """A buyer that bids more by the round and takes what it can afford at the end."""
+    table = observation["bazaar"]
+    if table["round"] + 1 >= table["rounds"]:
+        return {"action_type": "walk"}
+    limit = table["own"]["reservation"]
+    price = max(1, int(limit * (0.3 + 0.05 * table["round"])))
+    return {"action_type": "offer", "price": price, "message": f"for {limit:.0f}"}
+
+
+def outcome_at(seed: int) -> dict[str, Any]:
+    """What the policy comes to at a seed, in this process."""
+    served = SaudaEnvironment()
+    observation = served.reset(seed=seed)
+    while not observation.done:
+        observation = served.step(SaudaAction(**policy(observation.model_dump())))
+    return dict(observation.outcome)
+
+
+async def told(socket: ClientConnection, kind: str, data: Any) -> dict[str, Any]:
+    await socket.send(json.dumps({"type": kind, "data": data}))
+    return json.loads(await socket.recv())["data"]
+
+
+async def episodes_until(address: str, seed: int, deadline: float) -> list[dict[str, Any]]:
+    """Plays one seed again and again over one session; every outcome."""
+    outcomes, name = [], f"session {seed}"
+    async with connected(address) as socket:
+        while time.monotonic() < deadline or not outcomes:
+            answer = await told(socket, "reset", {"seed": seed, "episode_id": name})
+            while not answer["done"]:
+                assert answer["observation"]["metadata"]["episode_id"] == name
+                answer = await told(socket, "step", policy(answer["observation"]))
+            outcomes.append(answer["observation"]["outcome"])
+    return outcomes
+
+
+@pytest.fixture
+def nobody(site) -> Iterator[None]:
+    """No session is open before the test and after it."""
+    yield until(lambda: not site.sockets.of_address)
+    until(lambda: not site.sockets.of_address)
+    until(lambda: not site.sockets.app.state.server.active_sessions)
+
+
+def test_sessions_at_once_share_nothing_and_memory_stays_flat(site, size, nobody):
+    expected = {seed: outcome_at(seed) for seed in range(CAPACITY)}
+
+    async def crowd(seconds: float) -> list[list[dict[str, Any]]]:
+        deadline = time.monotonic() + seconds
+        return await asyncio.gather(
+            *(episodes_until(socket_of(site), seed, deadline) for seed in expected)
+        )
+
+    def resident() -> float:
+        gc.collect()
+        return psutil.Process().memory_info().rss / 2**20
+
+    run(crowd(size.seconds / 2))  # fills the caches
+    before = resident()
+    for seed, outcomes in enumerate(run(crowd(size.seconds))):
+        assert outcomes == [expected[seed]] * len(outcomes)
+    assert resident() - before < 16
+
+
+def test_one_session_more_than_there_is_room_for_is_refused_and_a_lost_client_makes_room(
+    site, nobody
+):
+    async def crowd() -> None:
+        sockets = [await connected(socket_of(site)) for _ in range(CAPACITY)]
+        for socket in sockets:
+            await socket.send('{"type": "state"}')
+            assert json.loads(await socket.recv())["type"] == "state"
+        async with connected(socket_of(site)) as refused:
+            answer = json.loads(await refused.recv())["data"]
+            assert answer["code"] == "CAPACITY_REACHED"
+            assert answer["max_sessions"] == CAPACITY
+            with pytest.raises(ConnectionClosed):
+                await refused.recv()
+        sockets.pop().transport.abort()  # gone without a word
+        deadline = time.monotonic() + PATIENCE
+        while site.sockets.app.state.server.active_sessions >= CAPACITY:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.02)
+        async with connected(socket_of(site)) as next_one:
+            assert "observation" in await told(next_one, "reset", {})
+        for socket in sockets:
+            await socket.close()
+
+    run(crowd())
+
+
+def test_visitors_of_the_page_are_answered_while_every_session_plays(site, nobody):
+    async def crowd() -> None:
+        deadline = time.monotonic() + 1.5
+        await asyncio.gather(
+            *(episodes_until(socket_of(site), seed, deadline) for seed in range(CAPACITY)),
+            asyncio.to_thread(visit),
+        )
+
+    def visit() -> None:
+        began = site.event_number("haggle.callbacks", "begin")
+        inputs = site.blocks.fns[began].inputs
+        data = json.loads(json.dumps([getattr(p, "value", None) for p in inputs], default=str))
+        assert site.call(began, data, "a-visitor")
+        assert site.shared.get("/").status_code == 200
+
+    run(crowd())
+
+
+def test_the_bench_times_steps_in_process_and_over_sockets(site, nobody):
+    with ThreadPoolExecutor(1) as thread:  # where no loop of a browser runs
+        figures = thread.submit(openenv_figures, site.address, 0.05).result()
+    assert [row["unit"] for row in figures] == ["steps/s"] * 4 + ["ms"]
+    assert [row.get("visitors") for row in figures] == [None, 1, 16, 64, None]
+    assert all(row["median"] > 0 for row in figures)
+    assert [Speed(**row).name for row in figures] == [row["name"] for row in figures]
+
+
+def test_health_counts_the_sessions(site, nobody):
+    def counted() -> dict[str, int]:
+        answer = site.shared.get("/health").json()
+        assert answer["status"] == "healthy"
+        return answer["openenv"]
+
+    assert (counted()["sessions"], counted()["most"]) == (0, CAPACITY)
+    with connect(socket_of(site)) as socket:
+        asked(socket, {"type": "state"})
+        assert counted()["sessions"] == 1
+
+
+def test_a_page_that_is_about_to_end_opens_no_session(site):
+    site.doors.open = False
+    try:
+        with pytest.raises(InvalidStatus, match="403"), connect(socket_of(site)):
+            pass
+        assert site.shared.post("/reset").status_code == 503
+    finally:
+        site.doors.open = True

@@ -1,0 +1,24 @@
+"""Moves of in-process episodes as they go over the wire, for the tests of what serves the games."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from env import ARENA_TASKS, TASKS, Episode, rollout
+from sauda.games import game_of, policies_of
+
+
+@cache
+def played(task_name: str, seed: int) -> Episode:
+    """An episode of a script at `seed`, played in this process; in the arena of random moves."""
+    task = TASKS[task_name]
+    policy = "random" if task_name in ARENA_TASKS else "linear"
+    return rollout(task, policies_of(task)[policy], seed)
+
+
+def wire_actions(episode: Episode) -> Iterator[dict[str, Any]]:
+    """The learner's moves of an episode as actions of the OpenEnv environment."""
+    task = TASKS[episode.task]
+    for turn in episode.trajectory(task.learner):
+        row = game_of(task).transcript.to_json(turn.action)
+        yield {"action_type": row.pop("action"), **row}
