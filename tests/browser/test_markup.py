@@ -77,10 +77,10 @@ def new_game(page: Page) -> None:
     settle(page)
 
 
-@pytest.mark.parametrize("seat", [buying, selling])
-def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat):
+@pytest.mark.parametrize(("seat", "texts"), [(buying, MARKUP), (selling, TOGETHER)])
+def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat, texts):
     page = seat(open_page)
-    for markup in MARKUP:
+    for markup in texts:
         new_game(page)
         price = page.get_by_role("button", name="Open ₹").inner_text().removeprefix("Open ")
         with nothing_new(page, address_of(page)):
@@ -93,7 +93,7 @@ def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat)
 @pytest.mark.parametrize("seat", [buying, selling])
 def test_markup_without_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat):
     page = seat(open_page)
-    for markup in MARKUP:
+    for markup in TOGETHER:
         with nothing_new(page, address_of(page)):
             say(page, markup)
             assert problem(page) == ""
