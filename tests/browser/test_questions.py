@@ -66,7 +66,8 @@ def test_every_label_of_a_figure_ends_within_it_on_a_phone(open_page):
 
 
 def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_page):
-    page = open_page(width=390, tab="Results")
+    width = 390
+    page = open_page(width=width, tab="Results")
     parts = 0
     for title in questions(page):
         show_question(page, title)
