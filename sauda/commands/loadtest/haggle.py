@@ -97,7 +97,11 @@ def _first(components: Sequence[Any], what: str) -> Any:
 
 
 def _event(event: Mapping[str, Any], raw: Sequence[Mapping], props: Mapping[int, Any]) -> Event:
-    followers = [other["id"] for other in raw if other.get("trigger_after") == event["id"]]
+    followers = [
+        other["id"]
+        for other in raw
+        if other["backend_fn"] and other.get("trigger_after") == event["id"]
+    ]
     defaults = [props[part].get("value") for part in event["inputs"]]
     return Event(event["id"], bool(event["queue"]), tuple(defaults), tuple(followers))
 
