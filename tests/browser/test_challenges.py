@@ -37,7 +37,7 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     expect(page.locator("#daily-chat [data-testid=bot]")).to_have_count(2)
     assert f"{bid} <b>please</b>" in page.locator("#daily-chat [data-testid=user]").inner_text()
     page.get_by_role("button", name="Walk away").click()
-    expect(page.locator("#daily-result")).to_contain_text("your place among the scripts")
+    expect(page.locator("#daily-result")).to_contain_text("your place on this seed")
     expect(page.locator("#daily-result")).to_contain_text(limit)
     expect(page.locator(".sauda-picture")).to_be_visible()
     settle(page)

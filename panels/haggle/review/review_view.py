@@ -58,7 +58,7 @@ def verdict(review: Review, translate: Translate) -> str:
     """What the visitor missed, and the move that cost most, in one sentence."""
     worst = review.costliest
     if worst is None:
-        return translate("review_none")
+        return translate("review_none_asked" if is_asked(review.game) else "review_none")
     amount = _amount(review.missed, review.game, translate)
     said = own_said(own_turn(review.game, worst.number), translate)
     return translate("review_missed", amount=amount, number=worst.number + 1, said=said)

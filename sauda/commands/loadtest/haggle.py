@@ -80,7 +80,11 @@ def script(config: Mapping[str, Any]) -> Script:
         badge=shown.index(named["haggle-badge"]),
         ask_again=shown.index(retry),
         buttons=tuple(place for place, part in enumerate(shown) if part in small),
-        on_load=tuple(e["id"] for e in raw if any(name == "load" for _, name in e["targets"])),
+        on_load=tuple(
+            e["id"]
+            for e in raw
+            if e["backend_fn"] and any(name == "load" for _, name in e["targets"])
+        ),
         reads=tuple(e["id"] for e in raw if _reads(e, {part["id"]: part for part in parts})),
         api={e["api_name"]: e["id"] for e in raw if e.get("api_visibility") == "public"},
     )
@@ -93,7 +97,11 @@ def _first(components: Sequence[Any], what: str) -> Any:
 
 
 def _event(event: Mapping[str, Any], raw: Sequence[Mapping], props: Mapping[int, Any]) -> Event:
-    followers = [other["id"] for other in raw if other.get("trigger_after") == event["id"]]
+    followers = [
+        other["id"]
+        for other in raw
+        if other["backend_fn"] and other.get("trigger_after") == event["id"]
+    ]
     defaults = [props[part].get("value") for part in event["inputs"]]
     return Event(event["id"], bool(event["queue"]), tuple(defaults), tuple(followers))
 

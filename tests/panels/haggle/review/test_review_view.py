@@ -89,6 +89,14 @@ def test_where_nothing_could_be_won_there_is_no_bar():
     assert "You left nothing on the table" in review_shown(review, [], IN_ENGLISH)
 
 
+def test_a_model_that_was_asked_nothing_is_not_said_to_leave_nothing():
+    """Only its replies tell what it would have paid, and there are none yet."""
+    left = answer(start("bazaar/seller_brief", "mini", 3), WalkAway())
+    shown = review_shown(Review(left, ()), [], IN_ENGLISH)
+    assert "You left nothing" not in shown
+    assert "No better line is known from the replies that were asked for" in shown
+
+
 def test_a_loss_of_grade_alone_is_told_as_grade():
     """Without a ZOPA nothing but time can be lost by staying."""
     games = (start("bazaar/open", "", seed) for seed in range(100))
