@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from panels.results.questions.reproduce import SCRIPTED
@@ -65,8 +66,8 @@ def test_every_label_of_a_figure_ends_within_it_on_a_phone(open_page):
     assert seen > 0
 
 
-def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_page):
-    width = 390
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_page, width):
     page = open_page(width=width, tab="Results")
     parts = 0
     for title in questions(page):

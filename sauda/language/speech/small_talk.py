@@ -87,8 +87,7 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
 def answer_to(
     kind: str, seen: Table, agent: str, language: str, said: Sequence[str], seed: int
 ) -> str:
-    """What `agent` says to talk of this `kind`: an answer that is not in `said` where there is "
-    "one.
+    """What `agent` says to talk of this `kind`: an answer that is not in `said` where there is one.
 
     Its facts are the item's name, condition and list price, and the agent's own last price.
     """
