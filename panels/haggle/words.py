@@ -7,6 +7,7 @@ The words around the talk of a game stand in `talk/words.py`. Hinglish takes the
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from panels.haggle.opponents import reading_words
 from panels.haggle.opponents import words as opponents
 from panels.haggle.review import result_words, review_words
 from panels.haggle.talk import hinglish, words
@@ -116,6 +117,7 @@ OWN: Mapping[str, dict[str, str]] = {
         "whatif_move": "{number}. {said}",
         "undone": "Moves taken back: {count}.",
         **opponents.IN_ENGLISH,
+        **reading_words.IN_ENGLISH,
         **result_words.IN_ENGLISH,
         **review_words.IN_ENGLISH,
     },
@@ -218,6 +220,7 @@ OWN: Mapping[str, dict[str, str]] = {
         "whatif_move": "{number}. {said}",
         "undone": "वापस ली गई चालें: {count}।",
         **opponents.IN_HINDI,
+        **reading_words.IN_HINDI,
         **result_words.IN_HINDI,
         **review_words.IN_HINDI,
     },

@@ -204,7 +204,7 @@ def _traces(log: Log, metric: Metric, view: View, log_axis: bool) -> Iterator[di
     raw = [row.get(metric.name) for row in rows]
     style = _style(log)
     if metric is EVALUATION:
-        yield _evaluations(rows, at, style) | {"name": log.name}
+        yield evaluation_trace(rows, at, style) | {"name": log.name}
         return
     if not metric.noisy:
         yield {
@@ -246,7 +246,8 @@ def _style(log: Log) -> dict[str, Any]:
     return style
 
 
-def _evaluations(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> dict[str, Any]:
+def evaluation_trace(rows: Sequence[Row], at: Values, style: Mapping[str, Any]) -> dict[str, Any]:
+    """Means of checkpoint evaluations with their whiskers, as a scatter trace."""
     means, lows, highs = (
         [row[key] for row in rows] for key in ("grade", "grade_low", "grade_high")
     )

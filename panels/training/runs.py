@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from panels.training import dashboard, overview
+from panels.training import dashboard, overview, together
 from panels.training.logs import (
     ALL_SIX,
     SIX,
@@ -122,6 +122,7 @@ def build() -> None:
     published, no_published = load_or_say("published.json")
     if runs:
         overview.build(runs)
+        together.build(runs)
         logs = published_logs(published) if published else {}
         _Dashboard(runs, logs, scripted_rows()).build()
     missing = [message for _, message in loaded.values() if message]

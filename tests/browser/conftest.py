@@ -5,13 +5,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from sauda.commands.bench.page import CHROMIUM_FLAGS
 from sauda.commands.loadtest.page_process import running_app
 from sauda.commands.loadtest.run import TRUSTED
 from tests.support.lanes import unavailable
 from tests.support.page import PageOpener
+
+SHOWN = 20_000  # milliseconds: the model may have to play a whole game on a busy machine
+expect.set_options(timeout=SHOWN)
 
 
 @pytest.fixture(scope="session")

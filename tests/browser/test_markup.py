@@ -78,10 +78,10 @@ def new_game(page: Page) -> None:
     settle(page)
 
 
-@pytest.mark.parametrize(("seat", "texts"), [(buying, MARKUP), (selling, TOGETHER)])
-def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat, texts):
+@pytest.mark.parametrize("seat", [buying, selling])
+def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat):
     page = seat(open_page)
-    for markup in texts:
+    for markup in TOGETHER:
         new_game(page)
         price = page.get_by_role("button", name="Open ₹").inner_text().removeprefix("Open ")
         with nothing_new(page, address_of(page)):
@@ -91,9 +91,8 @@ def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat,
     open_page.assert_no_trouble()
 
 
-@pytest.mark.parametrize("seat", [buying, selling])
-def test_markup_without_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat):
-    page = seat(open_page)
+def test_markup_without_a_price_stands_in_the_chat_as_it_was_typed(open_page):
+    page = buying(open_page)
     for markup in FOUR_AT_ONCE:
         with nothing_new(page, address_of(page)):
             say(page, markup)

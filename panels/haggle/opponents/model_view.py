@@ -34,9 +34,9 @@ def reading(game: Game, translate: Translate) -> Markup:
     else:
         tells = read(own[-1])
         shown = Markup('<p class="sauda-quote">“{}”</p>{}{}').format(
-            marked(own[-1], tells),
-            reasons(tells) if tells else note(translate("reads_none")),
-            levels(memory(own)),
+            marked(own[-1], tells, translate),
+            reasons(tells, translate) if tells else note(translate("reads_none")),
+            levels(memory(own), translate),
         )
     return Markup('<div class="sauda-reads"><h3>{}</h3>{}{}</div>').format(
         translate("reads"), shown, believed(game, translate) if sells(game) else ""
@@ -52,10 +52,12 @@ def believed(game: Game, translate: Translate) -> Markup:
     before, after = (believe(t, person=True) if t.asks else None for t in tables)
     if after is None:  # the visitor walked away without naming a price
         return Markup("")
-    return Markup("{}{}").format(belief_picture(before, after), note(translate("reads_belief")))
+    return Markup("{}{}").format(
+        belief_picture(before, after, translate), note(translate("reads_belief"))
+    )
 
 
-def marked(text: str, tells: tuple[Tell, ...]) -> Markup:
+def marked(text: str, tells: tuple[Tell, ...], translate: Translate) -> Markup:
     """`text` with each tell highlighted by its signal; of two that overlap, the first."""
     parts, end = [], 0
     for tell in tells:
@@ -64,25 +66,25 @@ def marked(text: str, tells: tuple[Tell, ...]) -> Markup:
         parts += [
             Markup.escape(text[end : tell.start]),
             Markup('<mark class="sauda-tell sauda-tell-{}" title="{}">{}</mark>').format(
-                tell.signal, tell.explanation, tell.text
+                tell.signal, translate(tell.explanation), tell.text
             ),
         ]
         end = tell.end
     return Markup("").join([*parts, Markup.escape(text[end:])])
 
 
-def reasons(tells: tuple[Tell, ...]) -> Markup:
+def reasons(tells: tuple[Tell, ...], translate: Translate) -> Markup:
     """One line per tell: its signal, its score from 0 to 1, the reason."""
     rows = [
-        Markup('<li><span class="sauda-tell sauda-tell-{0}">{0}</span> {1:.2f} · {2}</li>').format(
-            tell.signal, tell.score, tell.explanation
+        Markup('<li><span class="sauda-tell sauda-tell-{}">{}</span> {:.2f} · {}</li>').format(
+            tell.signal, translate(tell.signal), tell.score, translate(tell.explanation)
         )
         for tell in tells
     ]
     return Markup("<ul>{}</ul>").format(Markup("").join(rows))
 
 
-def levels(remembered: dict[str, float]) -> Markup:
+def levels(remembered: dict[str, float], translate: Translate) -> Markup:
     """The remembered score of each signal as a bar; empty where all are 0."""
     if not any(remembered.values()):
         return Markup("")
@@ -90,7 +92,7 @@ def levels(remembered: dict[str, float]) -> Markup:
         Markup(
             '<li><span>{0}</span><span class="sauda-level" role="img" aria-label="{0} {1:.2f}">'
             '<i style="width:{2:.0f}%"></i></span><span>{1:.2f}</span></li>'
-        ).format(signal, remembered[signal], 100 * remembered[signal])
+        ).format(translate(signal), remembered[signal], 100 * remembered[signal])
         for signal in SIGNALS
     ]
     return Markup('<ul class="sauda-levels">{}</ul>').format(Markup("").join(bars))

@@ -7,6 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from env import rupees
+from panels.haggle.words import Translate
 from panels.ui.offers import nice_ticks
 from sauda.policies.belief.posterior import Belief
 
@@ -16,7 +17,7 @@ BINS = 32
 SPAN = (0.02, 0.98)  # of each belief, to be seen; what lies beyond would flatten the rest
 
 
-def belief_picture(before: Belief | None, after: Belief) -> Markup:
+def belief_picture(before: Belief | None, after: Belief, translate: Translate) -> Markup:
     """Two beliefs over one seller: its reservation price as hills, its type as bars.
 
     `before` is faint, None where nothing was believed yet; `after` is full. 320 units wide.
@@ -33,26 +34,30 @@ def belief_picture(before: Belief | None, after: Belief) -> Markup:
         for belief, name in zip(shown, names, strict=True)
     ]
     types = [
-        _type(i, name, after.types()[name], before and before.types()[name])
+        _type(i, translate(name), after.types()[name], before and before.types()[name])
         for i, name in enumerate(after.types())
     ]
+    title = translate("belief_axis") + ("" if before is None else translate("belief_dashed"))
     height = HILL + AXIS + ROW * len(types)
     return Markup(
         '<svg class="sauda-belief" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-    ).format(WIDTH, height, picture_sentence(after), Markup("").join([
-        *hills, _axis(low, high, before is not None), *types,
+    ).format(WIDTH, height, picture_sentence(after, translate), Markup("").join([
+        *hills, _axis(low, high, title), *types,
     ]))  # fmt: skip
 
 
-def picture_sentence(belief: Belief) -> str:
+def picture_sentence(belief: Belief, translate: Translate) -> str:
     """What the picture shows, in words."""
-    low, middle, high = belief.quantile([0.1, 0.5, 0.9])
+    low, middle, high = (rupees(round(price)) for price in belief.quantile([0.1, 0.5, 0.9]))
     types = belief.types()
     likely = max(types, key=types.__getitem__)
-    return (
-        f"Sauda believes the seller takes no less than about {rupees(round(middle))}, with four"
-        f" chances in five between {rupees(round(low))} and {rupees(round(high))};"
-        f" most likely a {likely} seller ({types[likely]:.0%})."
+    return translate(
+        "belief_sentence",
+        low=low,
+        middle=middle,
+        high=high,
+        likely=translate(likely),
+        share=f"{types[likely]:.0%}",
     )
 
 
@@ -65,7 +70,7 @@ def _hill(heights: np.ndarray, name: str) -> Markup:
     return Markup('<polygon class="{}" points="{}"/>').format(name, outline)
 
 
-def _axis(low: float, high: float, is_change: bool) -> Markup:
+def _axis(low: float, high: float, title: str) -> Markup:
     """The rupees under the hills, and what they are."""
     rule = Markup('<line class="rule" x1="{}" x2="{}" y1="{y}" y2="{y}"/>')
     tick = Markup('<text class="tick" x="{:.1f}" y="{}" text-anchor="middle">{}</text>')
@@ -74,7 +79,6 @@ def _axis(low: float, high: float, is_change: bool) -> Markup:
         x = SIDE + (WIDTH - 2 * SIDE) * (value - low) / (high - low)
         if 24 <= x <= WIDTH - 24:  # so that no label is cut off
             parts.append(tick.format(x, HILL + 15, rupees(value)))
-    title = "the least the seller takes" + "; dashed: before" * is_change
     parts.append(
         Markup('<text class="axis" x="{}" y="{}" text-anchor="middle">{}</text>').format(
             WIDTH / 2, HILL + 31, title

@@ -18,6 +18,7 @@ from sauda.language.speech.phrases import language_of
 from sauda.language.speech.situations import is_last
 from sauda.language.speech.small_talk import answer_to
 from sauda.language.speech.spoken import Decided, from_lines, named, spoken
+from sauda.language.speech.translated import translated
 from sauda.sessions.bazaar import Game
 from sauda.sessions.doubts import FAR_OFF, doubt, loss_at
 
@@ -115,9 +116,9 @@ def _words(game: Game, turn: Turn, number: int, ears: _Ears, translate: Translat
 
 
 def _line(turn: Turn, number: int, ears: _Ears) -> str:
-    if turn.action.message:
-        return named(turn.action)
     own, seen = turn.agent == ears.you, turn.observation.table
+    if turn.action.message:
+        return named(turn.action) if own else translated(named(turn.action), ears.language)
     decided = Decided(
         seen,
         turn.agent,

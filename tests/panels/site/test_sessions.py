@@ -18,7 +18,7 @@ from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from tests.support.site import Site
 
-IDLE, MOST_BYTES = 100, 25_000
+IDLE, MOST_BYTES = 40, 25_000
 
 
 @pytest.fixture

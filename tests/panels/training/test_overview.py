@@ -3,7 +3,9 @@
 import re
 
 from panels.results.model_comparison import FILE, LAB_FILE
+from panels.training.logs import EVALUATION, recorded
 from panels.training.overview import NOT_PLAYED, all_gains, gain_of, overview
+from panels.training.together import shared_metrics, together
 from sauda.records.kinds import training_runs
 from sauda.records.store import load
 
@@ -33,3 +35,17 @@ def test_without_a_comparison_no_gain_is_claimed():
     runs = {name: load(f"training/{name}.json") for name in training_runs()}
     shown = str(overview(runs, []))
     assert len(re.findall(NOT_PLAYED, shown)) == len(runs)
+
+
+def test_runs_laid_over_each_other_are_those_that_hold_the_metric():
+    logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
+    for metric in shared_metrics(logs):
+        for over in ("step", "tokens", "time"):
+            drawn = together(logs, metric, over)
+            assert {line.name for line in drawn.data} == {
+                log.name for log in logs if log.holds(metric)
+            }
+            assert len(drawn.data) > 1
+            assert all(line.x[-1] > line.x[0] for line in drawn.data)
+    evaluated = together(logs, EVALUATION, "tokens").data
+    assert all(line.error_y.array is not None for line in evaluated)

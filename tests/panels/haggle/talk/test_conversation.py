@@ -141,3 +141,10 @@ def test_a_loss_is_asked_back_in_the_chat_and_confirmed_by_yes():
     assert "₹1 का घाटा" in said(asked, language=HINDI)[-1]
     made = play_text(asked, "haan")
     assert made.observation.table.asks == (limit - 1,)
+
+
+@pytest.mark.parametrize("task", ["bazaar/open", "classic/deceptive_seller"])
+def test_a_scripted_sellers_own_words_come_in_hindi_too(task):
+    for seed in range(8):
+        game = answer(start(task, "", seed), Offer(1))
+        assert not re.search("[A-Za-z]", " ".join(said(game, language=HINDI)))

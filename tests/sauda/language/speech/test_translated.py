@@ -1,0 +1,49 @@
+"""The lines of scripted sellers in Hinglish and Hindi say the same price and nothing in Latin."""
+
+import re
+
+import pytest
+
+from env.bazaar.classic.lines import LINES as CLASSIC
+from env.bazaar.market.sellers import LINES as MARKET
+from sauda.language import money
+from sauda.language.speech.lines import ENGLISH, HINDI, HINGLISH
+from sauda.language.speech.translated import translated, translations
+
+TEMPLATES = [
+    line
+    for kinds in (MARKET, *CLASSIC.values())
+    for lines in kinds.values()
+    for line in lines
+]  # fmt: skip
+ITEM = "handwoven silk scarf"
+
+
+def prices(text: str) -> list[float]:
+    return [mention.amount for mention in money.prices(text)]
+
+
+def test_every_line_of_a_seller_is_translated_and_no_other():
+    assert set(translations()) == set(TEMPLATES)
+
+
+@pytest.mark.parametrize("language", [HINGLISH, HINDI])
+def test_a_translation_holds_the_price_and_in_hindi_no_latin_letter(language):
+    for template in TEMPLATES:
+        line = template.format(price="₹1,20,450", item=ITEM)
+        said = translated(line, language)
+        assert said != line
+        assert prices(said) == prices(line)
+        if language == HINDI:
+            assert not re.search("[A-Za-z]", said), said
+
+
+def test_a_pressing_seller_is_translated_line_by_line():
+    pressing = "₹900. Decide. There is a queue behind you."
+    assert translated(pressing, HINDI) == "₹900। बोलिए। आपके पीछे कतार लगी है।"
+    assert translated(pressing, ENGLISH) == pressing
+
+
+@pytest.mark.parametrize("other", ["₹900, says the model.", "Decide. <b>now</b>", ""])
+def test_what_is_no_line_of_theirs_stays_as_it_is(other):
+    assert translated(other, HINDI) == other
