@@ -1,6 +1,6 @@
 """Episodes that are kept between calls over HTTP, each under a key.
 
-A door chooses its keys so that no caller meets another's episode. An address that keeps too many
+A server chooses its keys so that no caller meets another's episode. An address that keeps too many
 loses the one that was not used for longest.
 """
 
