@@ -1,6 +1,5 @@
 """Artifacts & API: every file with its command, for download and checking; use from code."""
 
-import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from markupsafe import Markup
 
 from env import TASKS, Policy, rollout
 from panels.artifacts import load as load_test
-from panels.artifacts import speeds
+from panels.artifacts import snippets, speeds
 from panels.site.internals import is_awaited
 from panels.ui.downloads import NotWritten, downloads, offered
 from panels.ui.look import QUEUED, badge, heading, note, table
@@ -44,16 +43,6 @@ def half_then_take(obs, rng):
 task = TASKS["classic/single_deal"]
 episode = rollout(task, half_then_take, seed=7)
 print(episode.end, episode.payoffs, task.grade(episode.final))"""
-
-CLIENT = """\
-from gradio_client import Client
-
-client = Client("{address}")
-print(client.predict("classic/single_deal", "expert", "7", api_name="/play"))"""
-# The snippet with the address of the page that shows it, filled in by the browser.
-CLIENT_HERE = f"""() => {json.dumps(CLIENT)}.replace(
-  "{{address}}", new URL(".", window.location.href).href
-)"""
 
 
 def listing(root: Path = ROOT) -> Markup:
@@ -117,7 +106,9 @@ def url(path: Path) -> str:
     return f"gradio_api/file={quote(str(path))}"
 
 
-def play(task_name: str, policy_name: str, seed: str) -> dict[str, Any]:
+def play(
+    task_name: str = "classic/single_deal", policy_name: str = "expert", seed: str = "7"
+) -> dict[str, Any]:
     """Play one episode of a task with a scripted policy in the learner's seat.
 
     The rules of every task end a game within a few hundred moves; one that is not over after ten
@@ -218,16 +209,7 @@ def build() -> None:
         )
     )
     gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)
-    gr.HTML(heading("Over HTTP", "This page answers as an API, at this address."))
-    client = gr.Code(
-        CLIENT.format(address="http://127.0.0.1:7860"),
-        language="python",
-        interactive=False,
-        show_label=False,
-        show_line_numbers=False,
-        elem_id="api-client",
-    )
-    gr.on(None, None, None, client, js=CLIENT_HERE)
+    snippets.build()
     gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
     gr.HTML(
         note("These files hold finished games only; nothing that a running game hides is in them.")

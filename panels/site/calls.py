@@ -64,12 +64,14 @@ def called_event(
 def by_position(body: Mapping[str, Any], event: BlockFunction) -> dict[str, Any]:
     """A call that gives its values by the names of the parameters, as one that gives a list.
 
-    Raises BadCall where a parameter is missing, or is none of the event's.
+    A value that is left out is the parameter's default. Raises BadCall where a parameter without
+    one is missing, or is none of the event's.
     """
-    parameters = list(signature(event.fn).parameters)
-    if set(body) != set(parameters):
+    parameters = signature(event.fn).parameters
+    needed = {name for name, one in parameters.items() if one.default is one.empty}
+    if not needed <= body.keys() <= parameters.keys():
         raise BadCall(422, f"A call has the parameters {', '.join(parameters)}.")
-    return {"data": [body[name] for name in parameters]}
+    return {"data": [body.get(name, one.default) for name, one in parameters.items()]}
 
 
 def checked(

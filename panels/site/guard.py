@@ -35,6 +35,7 @@ from panels.site.routes import API, SOCKET, Kind, route_of
 from panels.site.streams import Streams
 from sauda.serve.address import address_of
 from sauda.serve.gate import FairGate, GateFull
+from sauda.serve.mcp.server import McpServer
 from sauda.serve.openenv.sockets import Sockets
 
 Scope = dict[str, Any]
@@ -42,6 +43,7 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+POST_ALONE = BadCall(405, "This is the address of an MCP server; a client sends messages to it.")
 CLOSING = BadCall(503, "The page is being restarted; open it again in a minute.")
 REFUSED = 1008  # the code of a socket that is not opened
 BODY_SECONDS = 10  # within which the body of a call has come
@@ -51,7 +53,12 @@ IN_QUEUE_OTHERWISE = 8
 # Calls of public events, with their values in a list or under the names of the parameters.
 BY_LIST = f"{API}/call/"
 BY_NAME = f"{BY_LIST}v2/"
-NEW_CALLS = (Kind.RUN, Kind.JOIN, Kind.OPENENV)  # which a page that is about to end refuses
+NEW_CALLS = (
+    Kind.RUN,
+    Kind.JOIN,
+    Kind.OPENENV,
+    Kind.MCP,
+)  # which a page that is about to end refuses
 HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[\da-f:.]+\](:\d{1,5})?", re.ASCII | re.IGNORECASE)
 
 
@@ -73,10 +80,12 @@ class Guard:
         doors: Doors,
         pages: Kept,
         sockets: Sockets,
+        mcp: McpServer,
         behind_proxy: bool,
     ) -> None:
         self.app, self.gate, self.streams, self.doors = app, gate, streams, doors
         self.sockets = sockets  # of the OpenEnv environment, with its app and its gate
+        self.mcp = mcp  # the tools for agents, likewise
         self.front = Front(app, pages)
         self.behind_proxy = behind_proxy  # that may say under which name the page is reached
 
@@ -143,12 +152,15 @@ class Guard:
             await self.app(scope, replay, send)
         elif route.kind is Kind.CONTROL:
             await self.app(scope, replayed(json.dumps(await _body(receive)), receive), send)
-        elif route.kind is Kind.OPENENV:
+        elif route.kind in (Kind.OPENENV, Kind.MCP):
+            door = self.mcp if route.kind is Kind.MCP else self.sockets
+            if door is self.mcp and scope["method"] != "POST":
+                raise POST_ALONE
             self._check_origin(scope)
             body = await _bytes(receive, self.sockets.limits.frame_bytes)
             if body:
                 read(body)
-            await self._run(scope, replayed(body, receive), send, address, self.sockets)
+            await self._run(scope, replayed(body, receive), send, address, door)
         else:
             await self.front(scope, receive, send)
 
@@ -173,7 +185,12 @@ class Guard:
         return event, replayed(json.dumps(call), receive)
 
     async def _run(
-        self, scope: Scope, receive: Receive, send: Send, address: str, door: "Guard | Sockets"
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        address: str,
+        door: "Guard | Sockets | McpServer",
     ) -> None:
         """Let the app of `door` answer when its gate lets the call in, unless the caller leaves."""
         body = await receive()

@@ -17,7 +17,9 @@ from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.ui.downloads import BYTES, NotWritten, downloads
 from sauda.llm.serving import served
+from sauda.serve.episodes import MOST
 from sauda.serve.gate import FairGate
+from sauda.serve.mcp.server import McpServer
 from sauda.serve.openenv.routes import CAPACITY
 from sauda.serve.openenv.sockets import Sockets
 from sauda.sessions.arena import ArenaGame
@@ -27,7 +29,9 @@ MIB = 2**20
 OURS = ("env", "panels", "sauda")  # packages
 
 
-def health_route(gate: FairGate, streams: Streams, pages: Kept, sockets: Sockets) -> Route:
+def health_route(
+    gate: FairGate, streams: Streams, pages: Kept, sockets: Sockets, mcp: McpServer
+) -> Route:
     """The route of `/health`."""
     began = time.monotonic()
 
@@ -55,6 +59,7 @@ def health_route(gate: FairGate, streams: Streams, pages: Kept, sockets: Sockets
                     "episodes_over_http": len(sockets.app.state.episodes),
                     "steps_running": sockets.gate.running.total(),
                 },
+                "mcp": {"games": len(mcp.seats), "most": MOST},
                 "pages": {"kept": len(pages), "most": NAMES},
                 "caches": caches(),
                 "language_models": served.own_service().health(),

@@ -70,6 +70,14 @@ def limit_frames(blocks: gr.Blocks, most: int) -> None:
     blocks.server.config.ws_max_size = most
 
 
+def announce_mcp(blocks: gr.Blocks) -> None:
+    """Say in the configuration of a launched page that it serves MCP, as with Gradio's own server.
+
+    Whoever reads the configuration to find servers of MCP finds this one.
+    """
+    blocks.config["mcp_server"] = True
+
+
 def forget(blocks: gr.Blocks, session: str) -> None:
     """Drop what Gradio keeps for a session outside of its state."""
     queue = blocks._queue

@@ -1,4 +1,4 @@
-"""The routes that there are: of Gradio's app what the page uses, and those of OpenEnv.
+"""The routes that there are: of Gradio's app what the page uses, those of OpenEnv, and of MCP.
 
 All others, such as uploads, do not exist here.
 """
@@ -19,6 +19,7 @@ class Kind(Enum):
     JOIN = auto()  # puts an event into the queue
     CONTROL = auto()  # cancels an event
     OPENENV = auto()  # is answered by the OpenEnv environment
+    MCP = auto()  # is answered by the tools for agents
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,11 @@ class Route:
 
 
 API = "/gradio_api"
+TOOLS = f"{API}/mcp/schema"  # the list of the tools for agents
 READS = (
     rf"/|/config/?|/theme\.css|/favicon\.ico|/manifest\.json|/robots\.txt|/pwa_icon(/\d+)?|/health"
     rf"|/(static|assets|svelte)/.*|{API}/(file=.*|info/?|openapi\.json|theme\.css|app_id/?"
-    rf"|startup-events|queue/status)|{API}/(user|token|login_check)/?|/login_check/?"
+    rf"|startup-events|queue/status|mcp/schema)|{API}/(user|token|login_check)/?|/login_check/?"
 )
 ROUTES = {
     "GET": [
@@ -56,6 +58,9 @@ OPENENV = {
 }
 for method, paths in OPENENV.items():
     ROUTES[method].append((re.compile(paths), Kind.OPENENV))
+MCP = re.compile(rf"{API}/mcp/?")  # where Gradio's own server would be, which agents expect
+for method in ("GET", "POST", "DELETE"):
+    ROUTES.setdefault(method, []).append((MCP, Kind.MCP))
 SOCKET = "/ws"  # of the OpenEnv environment; the page has no other
 ROUTES["HEAD"] = ROUTES["GET"][:1]
 

@@ -11,23 +11,26 @@ from typing import Any
 import gradio as gr
 from gradio.routes import App
 from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from panels.site.front import Kept
 from panels.site.guard import Doors, Guard
 from panels.site.health import health_route
 from panels.site.internals import (
+    announce_mcp,
     cancel,
     limit_frames,
     names,
     queued_events,
     remember_constants,
 )
-from panels.site.routes import Kind
+from panels.site.routes import TOOLS, Kind
 from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.site.visitor import trust_proxies
 from panels.ui import theme
 from sauda.serve.gate import FairGate, Limits
+from sauda.serve.mcp.server import McpServer, schema
 from sauda.serve.openenv.routes import openenv_app
 from sauda.serve.openenv.sockets import Sockets
 
@@ -39,18 +42,19 @@ QUEUE = 512  # events in all; `guard.py` limits those of one address
 VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000"}
 
 
-# Steps of the OpenEnv environment have a gate of their own: no trainer takes a visitor's turn.
+# Programs that play have a gate of their own: no trainer and no agent takes a visitor's turn.
 STEPS = Limits(running=4, running_of_address=3)
 MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
 
 
 @dataclass(frozen=True)
 class Served:
-    """A page that is open: Gradio's app, the doors that a shutdown closes, OpenEnv's sockets."""
+    """A page that is open: Gradio's app, the doors that a shutdown closes, OpenEnv's and MCP's."""
 
     app: App
     doors: Doors
     sockets: Sockets
+    mcp: McpServer
 
 
 def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
@@ -59,13 +63,15 @@ def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
         os.environ.setdefault(name, value)
     remember_constants()
     gate, streams, doors, pages = FairGate(), Streams(), Doors(), Kept()
-    sockets = Sockets(openenv_app(), FairGate(STEPS))
+    steps = FairGate(STEPS)
+    sockets, mcp = Sockets(openenv_app(), steps), McpServer(steps)
     parts = {
         "gate": gate,
         "streams": streams,
         "doors": doors,
         "pages": pages,
         "sockets": sockets,
+        "mcp": mcp,
     }
     guard = Middleware(Guard, **parts, behind_proxy=trust_proxies())
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
@@ -84,16 +90,17 @@ def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
         max_file_size=0,
         app_kwargs={
             "middleware": [guard],
-            "routes": [health_route(gate, streams, pages, sockets)],
-            "lifespan": lifespan(streams),
+            "routes": [health_route(gate, streams, pages, sockets, mcp), Route(TOOLS, schema)],
+            "lifespan": lifespan(streams, mcp),
         },
     )
     limit_frames(blocks, MOST_FRAME)
-    return Served(app, doors, sockets)
+    announce_mcp(blocks)
+    return Served(app, doors, sockets, mcp)
 
 
-def lifespan(streams: Streams) -> Callable[[App], Any]:
-    """What holds while the page is served: lean sessions, and events that somebody waits for."""
+def lifespan(streams: Streams, mcp: McpServer) -> Callable[[App], Any]:
+    """What holds while the page is served: lean sessions, awaited events, the MCP server."""
 
     @contextlib.asynccontextmanager
     async def serving(app: App) -> AsyncIterator[None]:
@@ -101,7 +108,8 @@ def lifespan(streams: Streams) -> Callable[[App], Any]:
         app.state_holder.set_blocks(app.get_blocks())
         task = asyncio.create_task(_drop_unheard(app.get_blocks(), streams))
         try:
-            yield
+            async with mcp.running():
+                yield
         finally:
             task.cancel()
 

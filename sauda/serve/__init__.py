@@ -1,6 +1,7 @@
 """The games for programs: other people's trainers, agents and libraries.
 
-`openenv/` serves them by the OpenEnv protocol, `adapters/` gives them the interfaces of Gymnasium
-and PettingZoo. `address.py` and `gate.py` say who calls, let few calls run at a time and
-addresses take turns; `json_object.py` reads what a stranger sends.
+`openenv/` serves them by the OpenEnv protocol, `mcp/` as tools for an agent, `adapters/` gives them
+the interfaces of Gymnasium and PettingZoo. `address.py` and `gate.py` say who calls, let few calls
+run at a time and addresses take turns; `episodes.py` keeps games between calls, `json_object.py`
+reads what a stranger sends.
 """

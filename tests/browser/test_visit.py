@@ -4,6 +4,8 @@ import hashlib
 import json
 import re
 import shutil
+import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -12,6 +14,7 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import expect
 
 from env import TASKS, rollout
+from panels.artifacts.snippets import SNIPPETS
 from sauda.commands.loadtest.page_process import running_app
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
@@ -29,6 +32,7 @@ from tests.support.page import (
     show_question,
     show_tab,
     unfold,
+    violations,
 )
 
 # Haggle
@@ -346,12 +350,31 @@ def test_an_unknown_policy_is_answered_by_the_api_with_those_there_are(server):
             client.predict("classic/single_deal", name, "7", api_name="/play")
 
 
-def test_the_client_snippet_of_the_page_runs_as_printed(server, open_page, capsys):
-    page = open_page(tab="Artifacts & API")
-    snippet = page.locator("#api-client .cm-content")
-    expect(snippet).to_contain_text(server)
-    exec(snippet.inner_text(), {})
+def test_the_snippets_of_the_page_run_as_printed(server, open_page, capsys):
+    page, printed = open_page(tab="Artifacts & API"), {}
+    for name, group in SNIPPETS.items():
+        page.get_by_role("tab", name=name, exact=True).click()
+        for elem_id, _, _ in group:
+            snippet = page.locator(f"#{elem_id} .cm-content")
+            expect(snippet).to_contain_text(server)
+            printed[elem_id] = snippet.inner_text()
+    assert violations(page) == []
+    exec(printed["api-client"], {})
     assert "'policy': 'expert'" in capsys.readouterr().out
+    assert '"policy": "expert"' in output_of("bash", printed["api-curl"])
+    with page.expect_console_message() as logged:
+        page.evaluate(f"async () => {{ {printed['api-javascript']} }}")
+    assert logged.value.args[0].json_value()["policy"] == "expert"
+    assert json.loads(printed["api-mcp"])["mcpServers"]["sauda"]["url"] in printed["api-agent"]
+    assert "'policy': 'you'" in output_of(sys.executable, printed["api-agent"])
+    open_page.assert_no_trouble()
+
+
+def output_of(interpreter: str, program: str) -> str:
+    """What a program prints that ends without a fault."""
+    done = subprocess.run([interpreter, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tabs(

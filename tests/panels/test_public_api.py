@@ -1,5 +1,7 @@
 """What a caller of the page can start: scripted games from lists of names, within their slots."""
 
+from inspect import Parameter, signature
+
 import gradio as gr
 import pytest
 
@@ -94,6 +96,21 @@ def test_play_is_the_only_public_endpoint_and_has_a_slot_of_its_own(events):
     (play,) = (event for event in events if event.api_visibility != "private")
     assert (play.api_name, play.queue) == ("play", True)
     assert (play.concurrency_id, play.concurrency_limit) == ("play", 1)
+
+
+def test_every_public_endpoint_has_a_name_types_a_docstring_and_an_example(events):
+    for event in events:
+        if event.api_visibility == "private":
+            continue
+        assert event.api_name == event.fn.__name__
+        parameters = signature(event.fn, eval_str=True)
+        assert parameters.return_annotation is not Parameter.empty
+        for name, parameter in parameters.parameters.items():
+            assert parameter.annotation is not Parameter.empty
+            assert f"\n        {name}: " in event.fn.__doc__
+        example = [parameter.default for parameter in parameters.parameters.values()]
+        assert [part.example_payload() for part in event.inputs] == example
+        assert event.fn()["seed"] == "7"
 
 
 def test_all_slots_of_the_queue_can_be_taken_at_once(events):

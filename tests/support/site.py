@@ -1,11 +1,12 @@
 """The page behind its guard, served from this process, its language model a toy."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import gradio as gr
 import httpx
 import pytest
 
@@ -17,6 +18,7 @@ from sauda.llm.serving import served
 from sauda.llm.serving.service import ReplyService
 from sauda.llm.serving.threads import ThreadEngine
 from sauda.llm.types import Reply
+from sauda.serve.mcp.server import McpServer
 from sauda.serve.openenv.sockets import Sockets
 
 MANY = httpx.Limits(max_connections=100)
@@ -41,6 +43,7 @@ class Site:
     app: Any  # Gradio's FastAPI app
     doors: Doors
     sockets: Sockets  # of the OpenEnv environment
+    mcp: McpServer
     shared: httpx.Client  # of all callers; making one takes longer than most calls
 
     @property
@@ -77,19 +80,19 @@ class Site:
 
 
 @contextmanager
-def served_page() -> Iterator[Site]:
-    """Context: the whole page at a free port of this machine."""
+def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
+    """Context: the whole page, or what `build` makes, at a free port of this machine."""
     toy = ReplyService(lambda report: ThreadEngine(report, lambda name: Toy()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(served, "own_service", lambda: toy)
         models.models.cache_clear()
-        blocks = build_app()
+        blocks = build()
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         page = serve(blocks, "127.0.0.1", port)
         address = f"http://127.0.0.1:{port}"
         with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
-            yield Site(address, page.app, page.doors, page.sockets, shared)
+            yield Site(address, page.app, page.doors, page.sockets, page.mcp, shared)
         blocks.close()
     models.models.cache_clear()

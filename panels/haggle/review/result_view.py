@@ -15,9 +15,9 @@ from panels.ui.offers import SMALL, ending
 from panels.ui.provenance import missing
 from sauda.language.speech.items import name_in
 from sauda.llm.registry import is_model
-from sauda.policies.best_response.informed import informed_value, rivals_in
 from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, finished, rank, ranked, standing, standings
+from sauda.sessions.oracle import informed_grade
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 
@@ -205,9 +205,8 @@ def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
 
 def oracle_line(task: Task, played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     """The expected grade of the best response to this seller."""
-    deals = played.final.private["nature"]
-    value = sum(informed_value(deal, rivals_in(task)) for deal in deals) / len(deals)
-    sentence = translate("oracle_most" if len(deals) > 1 else "oracle", grade=f"{value:.3f}")
+    kind = "oracle_most" if played.final.table.deals > 1 else "oracle"
+    sentence = translate(kind, grade=f"{informed_grade(task, played.seed):.3f}")
     return Markup("<p>{}</p>").format(sentence)
 
 

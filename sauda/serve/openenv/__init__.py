@@ -2,6 +2,6 @@
 
 `game.py` is one episode as a value. `actions.py` and `observations.py` hold what goes over the
 wire, `rubrics.py` the named parts of the reward, `task_list.py` the numbered tasks of a split.
-`environment.py` is the environment, `routes.py` the web app around it, `episodes.py` its episodes
-over plain HTTP, `sockets.py` the limits of `/ws`.
+`environment.py` is the environment, `routes.py` the web app around it, `sockets.py` the limits of
+`/ws`.
 """

@@ -22,21 +22,20 @@ from openenv.core.env_server import (
 from openenv.core.env_server.types import ResetResponse, StepResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from env import TASKS
-from sauda.games import game_of
 from sauda.serve.address import address_of
+from sauda.serve.episodes import Episodes, Refused
 from sauda.serve.json_object import json_object
 from sauda.serve.openenv.actions import SaudaAction
 from sauda.serve.openenv.environment import ABOUT, LONGEST_ID, NAME, VERSION, SaudaEnvironment
-from sauda.serve.openenv.episodes import Episodes, Refused
 from sauda.serve.openenv.observations import SaudaObservation, SaudaState
-from sauda.serve.openenv.task_list import UnknownSplit
+from sauda.serve.openenv.task_list import TaskCard, UnknownSplit, task_cards
 
 CAPACITY = 64  # sessions over `/ws` at a time
 REPLACED = {"/reset", "/step", "/state", "/health", "/mcp"}  # of the package's routes
 
 Id = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
 IdInQuery = Annotated[Id, Query(description="The id under which reset kept the episode.")]
+UNKNOWN = "You have no episode of this id; reset starts one under the id you name."
 RESET_EXAMPLE = {"task": "bazaar/open", "seed": 7, "episode_id": "my-episode"}
 STEP_EXAMPLE = {"episode_id": "my-episode", "action": {"action_type": "offer", "price": 500}}
 
@@ -62,16 +61,6 @@ class Step(BaseModel):
     episode_id: Id
     timeout_s: float | None = None
     request_id: str | None = None
-
-
-class TaskCard(BaseModel):
-    """A task by name."""
-
-    game: str
-    description: str
-    seat: str = Field(description="The seat that the caller plays.")
-    seats: list[str]
-    success: float = Field(description="Least grade of a success.")
 
 
 class Score(BaseModel):
@@ -116,7 +105,7 @@ def openenv_app() -> FastAPI:
     )
     server.register_routes(app)
     app.router.routes[:] = [r for r in app.router.routes if r.path not in REPLACED]
-    app.state.server, app.state.episodes = server, Episodes()
+    app.state.server, app.state.episodes = server, Episodes(UNKNOWN)
     _add_episodes(app, app.state.episodes)
     _add_tasks(app)
     _add_mcp(app)
@@ -135,8 +124,11 @@ def sentences() -> Iterator[None]:
         raise Refused(422, str(error)) from None
 
 
-def _add_episodes(app: FastAPI, episodes: Episodes) -> None:
-    """Add `/reset`, `/step`, `/state` and `/score`."""
+def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:
+    """Add `/reset`, `/step`, `/state` and `/score`. An id counts for the address that chose it."""
+
+    def key(request: Request, episode_id: str) -> tuple[str, str]:
+        return address_of(request.scope), episode_id
 
     @app.post("/reset", responses=PROBLEMS, tags=["Episodes"])
     def reset(request: Request, body: Reset | None = None) -> ResetResponse:
@@ -146,13 +138,14 @@ def _add_episodes(app: FastAPI, episodes: Episodes) -> None:
         with sentences():
             observation = environment.reset(**options)
         if "episode_id" in options:
-            episodes.keep(address_of(request.scope), options["episode_id"], environment)
+            episode = key(request, options["episode_id"])
+            episodes.keep(episode, address_of(request.scope), environment)
         return ResetResponse(**serialize_observation(observation))
 
     @app.post("/step", responses=PROBLEMS, tags=["Episodes"])
     def step(request: Request, body: Step) -> StepResponse:
         """Make a move in the episode that you named at reset."""
-        with episodes.using(address_of(request.scope), body.episode_id) as environment, sentences():
+        with episodes.using(key(request, body.episode_id)) as environment, sentences():
             observation = environment.step(body.action)
         return StepResponse(**serialize_observation(observation))
 
@@ -161,13 +154,13 @@ def _add_episodes(app: FastAPI, episodes: Episodes) -> None:
         """The public state of the episode of that id; of no episode without one."""
         if episode_id is None:
             return SaudaEnvironment().state
-        with episodes.using(address_of(request.scope), episode_id) as environment:
+        with episodes.using(key(request, episode_id)) as environment:
             return environment.state
 
     @app.get("/score", responses=PROBLEMS, tags=["Episodes"])
     def score(request: Request, episode_id: IdInQuery) -> Score:
         """The grade of the episode of that id, once it is over."""
-        with episodes.using(address_of(request.scope), episode_id) as environment:
+        with episodes.using(key(request, episode_id)) as environment:
             at = environment.state
         return Score(
             task=at.task,
@@ -184,16 +177,7 @@ def _add_tasks(app: FastAPI) -> None:
     @app.get("/tasks", tags=["Tasks"])
     def tasks() -> dict[str, TaskCard]:
         """Every task by name."""
-        return {
-            task.name: TaskCard(
-                game=game_of(task).name,
-                description=task.about,
-                seat=task.learner,
-                seats=list(task.env.agents),
-                success=task.success,
-            )
-            for task in TASKS.values()
-        }
+        return task_cards()
 
 
 def _add_mcp(app: FastAPI) -> None:

@@ -1,4 +1,4 @@
-"""The numbered tasks of a split: every task of both games at every seed of the split.
+"""The tasks by name, and the numbered tasks of a split: each task at each seed of the split.
 
 The tasks of one seed stand together: index 0 is the first task at the split's first seed, index 1
 the second task at that seed. `reset(split=…, index=…)` plays one of them.
@@ -6,9 +6,11 @@ the second task at that seed. `reset(split=…, index=…)` plays one of them.
 
 from typing import Any
 
+from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from env import TASKS
+from sauda.games import game_of
 from sauda.records.splits import SPLITS
 
 PREVIEW = 1_000  # tasks that are listed at a time
@@ -27,6 +29,30 @@ class NumberedTask(TypedDict):
     index: int
     task: str
     seed: int
+
+
+class TaskCard(BaseModel):
+    """A task by name."""
+
+    game: str
+    description: str
+    seat: str = Field(description="The seat that the caller plays.")
+    seats: list[str]
+    success: float = Field(description="Least grade of a success.")
+
+
+def task_cards() -> dict[str, TaskCard]:
+    """Every task of both games by name."""
+    return {
+        task.name: TaskCard(
+            game=game_of(task).name,
+            description=task.about,
+            seat=task.learner,
+            seats=list(task.env.agents),
+            success=task.success,
+        )
+        for task in TASKS.values()
+    }
 
 
 def splits() -> list[dict[str, str]]:

@@ -196,9 +196,8 @@ def test_an_event_in_the_queue_is_fetched_under_the_callers_own_session(
         assert stream.status_code == 200
 
 
-def test_the_snippets_of_the_api_page_name_addresses_that_answer(site):
-    """Its curl snippet gives the values by name, and fetches the game under its number."""
-    game = {"task_name": "classic/single_deal", "policy_name": "expert", "seed": "7"}
+@pytest.mark.parametrize("game", [{"task_name": "classic/single_deal", "seed": "7"}, {}])
+def test_a_call_by_name_may_leave_out_what_has_a_default(site, game):
     status, text = posted(site, "call/v2/play", game)
     assert status == 200
     answer = site.shared.get(f"/gradio_api/call/play/{json.loads(text)['event_id']}").text
@@ -206,8 +205,8 @@ def test_the_snippets_of_the_api_page_name_addresses_that_answer(site):
     assert '"seed": "7"' in answer
 
 
-@pytest.mark.parametrize("game", [{}, {"task_name": "a"}, GAME, {"fn_index": 0, "data": []}])
-def test_a_call_by_name_that_lacks_a_parameter_is_told_which_there_are(site, game):
+@pytest.mark.parametrize("game", [{"task": "a"}, GAME, {"fn_index": 0, "data": []}])
+def test_a_call_by_name_with_another_parameter_is_told_which_there_are(site, game):
     status, text = posted(site, "call/v2/play", game)
     assert status == 422
     assert json.loads(text)["error"] == "A call has the parameters task_name, policy_name, seed."

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.slow
 def test_health_counts_sessions_games_events_caches_replies_memory_and_files(site: Site):
     health = site.shared.get("/health").json()
     assert set(health) == {
-        "status", "uptime_s", "sessions", "games", "events", "openenv", "pages", "caches",
-        "language_models", "memory_mib", "downloads", "temporary_files",
+        "status", "uptime_s", "sessions", "games", "events", "openenv", "mcp", "pages",
+        "caches", "language_models", "memory_mib", "downloads", "temporary_files",
     }  # fmt: skip
     assert health["memory_mib"]["page"] > 50
     assert health["language_models"]["waiting"] == 0

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from env import ARENA_TASKS, TASKS, arena, begin
 from sauda.records.splits import SPLITS
+from sauda.serve.episodes import IDLE_SECONDS, OF_ADDRESS, Episodes, Refused
 from sauda.serve.openenv import game as games
 from sauda.serve.openenv import task_list
 from sauda.serve.openenv.actions import FIELDS, SaudaAction
 from sauda.serve.openenv.environment import SaudaEnvironment
-from sauda.serve.openenv.episodes import IDLE_SECONDS, OF_ADDRESS, Episodes, Refused
 from sauda.serve.openenv.observations import observation_of, state_of
 from tests.support.served_games import played, wire_actions
 
@@ -242,16 +242,19 @@ def kept(episodes: Episodes, address: str, *names: str) -> Mapping[str, SaudaEnv
     """Environments that are kept for an address under these ids."""
     new = {name: SaudaEnvironment() for name in names}
     for name, environment in new.items():
-        episodes.keep(address, name, environment)
+        episodes.keep((address, name), address, environment)
     return new
 
 
 def test_an_episode_over_http_is_found_by_the_address_that_named_it_alone():
     episodes = Episodes()
     own = kept(episodes, "10.0.0.1", "game")
-    with episodes.using("10.0.0.1", "game") as environment:
+    with episodes.using(("10.0.0.1", "game")) as environment:
         assert environment is own["game"]
-    with pytest.raises(Refused, match="no episode of this id"), episodes.using("10.0.0.2", "game"):
+    with (
+        pytest.raises(Refused, match="no episode of this id"),
+        episodes.using(("10.0.0.2", "game")),
+    ):
         pass
 
 
@@ -259,28 +262,28 @@ def test_an_address_that_keeps_too_many_episodes_loses_the_one_unused_for_longes
     episodes = Episodes()
     kept(episodes, "10.0.0.1", *map(str, range(OF_ADDRESS)))
     kept(episodes, "10.0.0.2", "other")
-    with episodes.using("10.0.0.1", "0"):
+    with episodes.using(("10.0.0.1", "0")):
         pass
     kept(episodes, "10.0.0.1", "new")
     for name in ("0", "2", "new"):
-        with episodes.using("10.0.0.1", name):
+        with episodes.using(("10.0.0.1", name)):
             pass
-    with pytest.raises(Refused), episodes.using("10.0.0.1", "1"):
+    with pytest.raises(Refused), episodes.using(("10.0.0.1", "1")):
         pass
     assert len(episodes) == OF_ADDRESS + 1
 
 
 def test_an_episode_over_http_is_dropped_when_it_is_left():
     clock = Clock()
-    episodes = Episodes(clock)
+    episodes = Episodes(clock=clock)
     kept(episodes, "10.0.0.1", "left", "used")
     clock.now += IDLE_SECONDS
-    with episodes.using("10.0.0.1", "used"):
+    with episodes.using(("10.0.0.1", "used")):
         pass
     clock.now += 1
-    with pytest.raises(Refused), episodes.using("10.0.0.1", "left"):
+    with pytest.raises(Refused), episodes.using(("10.0.0.1", "left")):
         pass
-    with episodes.using("10.0.0.1", "used"):
+    with episodes.using(("10.0.0.1", "used")):
         pass
 
 

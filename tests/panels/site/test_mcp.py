@@ -1,0 +1,252 @@
+"""MCP on the page's own port: a real client plays both games, and limits hold."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import gradio as gr
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+from sauda.serve.openenv.sockets import Limits
+from tests.support.coroutines import run
+from tests.support.site import Site, served_page
+
+pytestmark = pytest.mark.slow
+
+PATH = "/gradio_api/mcp"
+HEADERS = {"accept": "application/json, text/event-stream"}
+Agent = Callable[[], AbstractAsyncContextManager[ClientSession]]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    """A page without tabs behind the page's own guard."""
+
+    def empty() -> gr.Blocks:
+        with gr.Blocks() as blocks:
+            return blocks
+
+    with served_page(empty) as page:
+        yield page
+
+
+@pytest.fixture
+def agent(site) -> Agent:
+    """Connects a fresh agent."""
+
+    @asynccontextmanager
+    async def connected():
+        async with (
+            streamable_http_client(f"{site.address}{PATH}/") as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            yield session
+
+    return connected
+
+
+async def told(session: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool answers to a call that it takes."""
+    answer = await session.call_tool(tool, arguments)
+    assert not answer.isError, answer.content[0].text
+    assert json.loads(answer.content[0].text) == answer.structuredContent
+    return answer.structuredContent
+
+
+async def refused(session: ClientSession, tool: str, **arguments: Any) -> str:
+    """The sentence by which a tool refuses a call."""
+    answer = await session.call_tool(tool, arguments)
+    assert answer.isError
+    (part,) = answer.content
+    return part.text
+
+
+async def haggled(session: ClientSession, task: str) -> dict[str, Any]:
+    """A game of the bazaar to its end: the agent concedes evenly and takes what is in its limit."""
+    game = await told(session, "new_game", task=task)
+    buys = game["seat"] == "buyer"
+    while not game["over"]:
+        table, here = game["bazaar"], {"game_id": game["game_id"]}
+        limit, theirs = table["own"]["reservation"], table["asks" if buys else "bids"]
+        own = table["bids" if buys else "asks"]
+        done = (table["round"] + 1) / table["rounds"]
+        price = round(limit * (0.5 + 0.4 * done if buys else 1.6 - 0.5 * done))
+        if theirs and (theirs[-1] <= limit if buys else theirs[-1] >= limit):
+            game = await told(session, "accept", **here)
+        elif done >= 1:
+            game = await told(session, "walk_away", message="Then not.", **here)
+        elif own and own[-1] == price:
+            game = await told(session, "reject", **here)
+        else:
+            game = await told(session, "offer", price=price, message="My price.", **here)
+    return game
+
+
+async def until_a_deal(session: ClientSession, task: str) -> dict[str, Any]:
+    """The first of the agent's games that ends in a deal; some buyers and sellers cannot agree."""
+    for _ in range(40):
+        game = await haggled(session, task)
+        if game["outcome"]["end"] == "agreement":
+            return game
+    raise AssertionError(f"no game of {task} ended in a deal")
+
+
+def test_a_fresh_agent_buys_one_item_sells_one_and_learns_only_then_what_was_hidden(agent):
+    async def visit() -> None:
+        async with agent() as session:
+            for task, seat in (("bazaar/open", "buyer"), ("bazaar/seller_brief", "seller")):
+                game = await until_a_deal(session, task)
+                assert game["seat"] == seat
+                assert game["outcome"]["payoffs"][seat] >= 0
+                review = await told(session, "review_game", game_id=game["game_id"])
+                assert review["outcome"] == game["outcome"]
+                (limits,) = review["limits"]
+                assert limits[seat] == game["bazaar"]["own"]["reservation"]
+                (deal,) = game["bazaar"]["past"]
+                assert limits["seller"] <= deal["price"] <= limits["buyer"]
+                assert -1 <= review["oracle"]["grade"] <= 1
+                assert review["transcript"]["moves"][-1]["action"] == "accept"
+
+    run(visit())
+
+
+def test_a_fresh_agent_runs_a_lab_of_the_arena_to_the_end(agent):
+    async def visit() -> None:
+        async with agent() as session:
+            game = await told(session, "new_game", task="arena/single_trade")
+            here = {"game_id": game["game_id"]}
+            while not game["over"]:
+                offers = [
+                    each["offer_id"]
+                    for each in game["arena"]["offers"]
+                    if each["to_lab_id"] == game["seat"] and each["status"] == "pending"
+                ]
+                if offers:
+                    game = await told(session, "reject", offer_id=offers[0], **here)
+                    continue
+                legal = await told(session, "legal_actions", action_type="allocate_to_job", **here)
+                action = next(iter(legal["actions"]), {"action_type": "wait"})
+                game = await told(session, "arena_action", action=action, **here)
+            review = await told(session, "review_game", **here)
+            assert review["outcome"]["end"] == game["outcome"]["end"] == "deadline"
+            assert review["oracle"]["grade"] >= review["outcome"]["grade"] - 1e-3
+
+    run(visit())
+
+
+def test_an_agent_that_knows_nothing_is_told_how_to_play(agent):
+    async def visit() -> None:
+        async with agent() as session:
+            hello = await session.initialize()
+            assert (hello.serverInfo.name, hello.serverInfo.version) == ("sauda", "1.0.0")
+            tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+            assert set(tools) == {
+                "list_tasks", "new_game", "view_game", "legal_actions", "offer", "accept",
+                "reject", "walk_away", "arena_action", "review_game", "get_results",
+                "get_transcripts",
+            }  # fmt: skip
+            reads = {name for name, tool in tools.items() if tool.annotations.readOnlyHint}
+            assert reads == {
+                "list_tasks", "view_game", "legal_actions", "review_game", "get_results",
+                "get_transcripts",
+            }  # fmt: skip
+            assert all(tool.description for tool in tools.values())
+            assert "new_game seats you" in hello.instructions
+
+    run(visit())
+
+
+def test_gradios_page_on_its_api_finds_the_tools(agent, site):
+    async def listed() -> list[Any]:
+        async with agent() as session:
+            return (await session.list_tools()).tools
+
+    answer = site.shared.get(f"{PATH}/schema").json()
+    assert site.shared.get("/config").json()["mcp_server"]
+    for tool, row in zip(run(listed()), answer, strict=True):
+        assert (row["name"], row["inputSchema"]) == (tool.name, tool.inputSchema)
+        assert row["description"] == tool.description
+    some = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = site.shared.post(f"{PATH}/?tools=offer,accept", json=some, headers=HEADERS).json()
+    assert {tool["name"] for tool in answer["result"]["tools"]} == {"offer", "accept"}
+
+
+def test_two_agents_share_nothing_and_a_game_is_found_by_its_id_alone(agent):
+    async def visit() -> None:
+        async with agent() as first, agent() as second:
+            own = await told(first, "new_game")
+            other = await told(second, "new_game")
+            assert own["game_id"] != other["game_id"]
+            await told(first, "offer", game_id=own["game_id"], price=1)
+            seen = await told(second, "view_game", game_id=other["game_id"])
+            assert seen == other
+            assert "no game of this game_id" in await refused(second, "view_game", game_id="mine")
+
+    run(visit())
+
+
+def post(site: Site, body: Any, **headers: str) -> Any:
+    content = body if isinstance(body, str | bytes) else json.dumps(body)
+    kind = {"content-type": "application/json"}
+    return site.shared.post(PATH, content=content, headers=HEADERS | kind | headers)
+
+
+def call(tool: Any, arguments: Any) -> dict[str, Any]:
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def test_messages_that_are_too_large_or_come_from_another_site_are_refused(site):
+    large = call("offer", {"game_id": "x" * Limits().frame_bytes})
+    assert post(site, large).status_code == 413
+    assert post(site, call("list_tasks", {}), origin="https://evil.example").status_code == 403
+    assert post(site, call("list_tasks", {}), origin=site.address).status_code == 200
+    for method in ("GET", "DELETE"):
+        answer = site.shared.request(method, PATH, headers=HEADERS)
+        assert (answer.status_code, "MCP" in answer.json()["error"]) == (405, True)
+
+
+MALFORMED = [
+    "", "{", "[]", "null", '{"jsonrpc": "2.0"}', '{"a": NaN}', b"\xff\xfe", "[" * 5000,
+    {"jsonrpc": "1.0", "id": 1, "method": "tools/list"},
+    {"jsonrpc": "2.0", "id": {}, "method": "tools/list"},
+    {"jsonrpc": "2.0", "id": 1, "method": "reset", "params": {}},
+    {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": []},
+    call("step", {}), call(None, {}), call("new_game", []), call("new_game", {"seed": 7}),
+    call("new_game", {"task": "../../etc/passwd"}), call("new_game", {"task": ["bazaar/open"]}),
+    call("offer", {}), call("offer", {"game_id": "x", "price": "1e999"}),
+    call("offer", {"game_id": None, "price": True}), call("view_game", {"game_id": "x" * 65}),
+    call("arena_action", {"game_id": "x", "action": {"action_type": "sell"}}),
+    call("arena_action", {"game_id": "x", "action": '{"action_type": ["wait"]}'}),
+    call("get_transcripts", {"task": "bazaar/open", "policy": 7}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", MALFORMED, ids=lambda body: repr(body)[:60])
+def test_a_message_that_cannot_be_right_is_answered_with_a_fault_of_the_caller(site, body, caplog):
+    answer = post(site, body)
+    assert answer.status_code < 500
+    if answer.status_code == 200:
+        found = answer.json()
+        assert "error" in found or found["result"]["isError"]
+    for leak in ("Traceback", 'File "', "site-packages", "sauda.serve", "passwd"):
+        assert leak not in answer.text
+    assert "Traceback" not in caplog.text
+
+
+def test_a_page_that_is_about_to_end_takes_no_call(site):
+    site.doors.open = False
+    try:
+        assert post(site, call("new_game", {})).status_code == 503
+    finally:
+        site.doors.open = True
+
+
+def test_an_address_keeps_so_many_games_and_health_counts_them(site):
+    for _ in range(20):
+        assert post(site, call("new_game", {})).status_code == 200
+    assert site.shared.get("/health").json()["mcp"] == {"games": 16, "most": 256}
