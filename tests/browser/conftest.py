@@ -10,14 +10,16 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sauda.commands.bench.page import CHROMIUM_FLAGS
 from sauda.commands.loadtest.page_process import running_app
 from sauda.commands.loadtest.run import TRUSTED
+from sauda.serve.leaderboard.storage import VARIABLE
 from tests.support.lanes import unavailable
 from tests.support.page import PageOpener
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def server(tmp_path_factory) -> Iterator[str]:
     """The address of a running `app.py`, which has said itself that it answers."""
-    with running_app(environment=TRUSTED) as app:
+    data = {VARIABLE: str(tmp_path_factory.mktemp("data"))}
+    with running_app(environment=TRUSTED | data) as app:
         yield app.address
 
 

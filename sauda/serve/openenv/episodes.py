@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from pydantic import ValidationError
+
+from sauda.serve.leaderboard.storage import Unavailable
 from sauda.serve.openenv.environment import SaudaEnvironment
 
 MOST = 256  # in all
@@ -24,6 +27,19 @@ class Refused(Exception):
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Context: a ValueError or IndexError of what is called becomes a refusal of the call."""
+    try:
+        yield
+    except ValidationError:  # an observation that does not fit its own type is no mistake of theirs
+        raise
+    except Unavailable as error:
+        raise Refused(503, str(error)) from None
+    except (ValueError, IndexError) as error:
+        raise Refused(422, str(error)) from None
 
 
 @dataclass
