@@ -465,8 +465,11 @@ def test_an_entry_over_http_hides_its_seed_its_token_and_its_games(site, caplog)
     assert games.status_code == 404
     board = site.shared.get("/leaderboard")
     assert ticket["entry"] not in board.text
-    told = [board.text, state.text, site.shared.get("/health").text, site.shared.get("/").text]
-    assert not any(ticket["token"] in text for text in (*told, caplog.text))
+    told = [site.shared.get(path).text for path in ("/", "/health", "/config", "/openapi.json")]
+    told += [board.text, state.text, json.dumps([first, last]), caplog.text]
+    seeds = [seed for (seed,) in own_board().storage.rows("SELECT seed FROM games")]
+    assert len(seeds) >= GAMES_OF_AN_ENTRY
+    assert not any(secret in text for text in told for secret in (ticket["token"], *seeds))
 
 
 def test_a_caller_enters_a_few_times_an_hour_whatever_its_headers_claim(site):
