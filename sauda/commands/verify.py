@@ -1,11 +1,15 @@
-"""`python -m sauda verify`, `seal`, `seal-published`, `rehash`, `migrate`: check artifacts."""
+"""`python -m sauda verify`, `seal`, `seal-published`, `rehash`, `migrate`: check artifacts.
+
+`python -m sauda leaderboard` lists and checks what agents played on a page.
+"""
 
 import argparse
 import json
 import time
+from pathlib import Path
 from typing import Any
 
-from sauda.commands.console import add_command
+from sauda.commands.console import add_command, interval
 from sauda.records.kinds import FILES, KINDS, amount, entry
 from sauda.records.store import ROOT, load
 
@@ -39,6 +43,13 @@ def add(commands: Any) -> None:
     about = "rename keys and files of artifacts to their newest kinds; nothing else changes"
     parser = add_command(commands, "migrate", migrate, about)
     parser.add_argument("files", nargs="*", help="under artifacts/; all that are there if none")
+    about = "list the complete entries of a leaderboard; --verify plays all their games again"
+    parser = add_command(commands, "leaderboard", leaderboard, about)
+    parser.add_argument(
+        "file", nargs="?", type=Path,
+        help="the database of a page, or the record of an entry as JSON; if none, this machine's",
+    )  # fmt: skip
+    parser.add_argument("--verify", action="store_true", help="exit 1 where a game differs")
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -131,6 +142,25 @@ def migrate(options: argparse.Namespace) -> int:
         name = migration.migrate(file)
         _say(f"migrated {file} to {name}" if name else f"nothing to do: {file}")
     return 0
+
+
+def leaderboard(options: argparse.Namespace) -> int:
+    """List the entries of a leaderboard; 1 where `--verify` finds one that differs."""
+    from sauda.serve.leaderboard.record import faults, records_in
+    from sauda.serve.leaderboard.storage import FILE, data_folder
+
+    failed = False
+    for recorded in records_in(options.file or data_folder() / FILE):
+        found = list(faults(recorded)) if options.verify else []
+        failed |= bool(found)
+        sign = ("FAIL " if found else "ok   ") if options.verify else ""
+        _say(
+            f"{sign}{recorded['entry']} {recorded['name']} on {recorded['task']}:"
+            f" {interval(recorded['grade']).strip()}, n = {len(recorded['games'])}"
+        )
+        for place in found[:SHOWN]:
+            _say(f"     {place}")
+    return int(failed)
 
 
 def _say(line: str) -> None:

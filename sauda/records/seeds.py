@@ -8,8 +8,13 @@ EXACT = 2**53 - 1  # the largest whole number that every reader of JSON keeps
 
 
 def drawn_seed() -> int:
-    """A seed that nobody can guess; it stays hidden until its game is over."""
-    return secrets.randbits(SEED_BITS)
+    """A seed that nobody can guess, none of the leaderboard's; hidden until its game is over."""
+    return secrets.randbits(SEED_BITS - 1)
+
+
+def leaderboard_seed() -> int:
+    """A seed of the range `splits.LEADERBOARD` that nobody can guess."""
+    return 2 ** (SEED_BITS - 1) + secrets.randbits(SEED_BITS - 1)
 
 
 def whole_seed(value: object) -> int:

@@ -6,9 +6,12 @@ games also measure how a trained player meets something new.
 """
 
 from env import CATALOGUE, Item, Task, begin
+from sauda.records.seeds import SEED_BITS
 
 SPLITS = {"train": range(50_000), "holdout": range(50_000, 100_000)}
 DAILY = range(100_000, 1_000_000)  # for visitors' games of a day; no training, no evaluation
+# For entries of the leaderboard; no other game is given a seed of this range. Too large to search.
+LEADERBOARD = range(2 ** (SEED_BITS - 1), 2**SEED_BITS)
 
 UNSEEN_SELLER = "fair"  # the seller type that no training game has
 _PLACES = {item.name: place for place, item in enumerate(CATALOGUE)}

@@ -12,6 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from pydantic import ValidationError
+
+from sauda.serve.leaderboard.storage import Unavailable
+
 MOST = 256  # in all
 OF_ADDRESS = 16
 IDLE_SECONDS = 600.0
@@ -25,6 +29,19 @@ class Refused(Exception):
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+@contextmanager
+def sentences() -> Iterator[None]:
+    """Context: a ValueError or IndexError of what is called becomes a refusal of the call."""
+    try:
+        yield
+    except ValidationError:  # an observation that does not fit its own type is no mistake of theirs
+        raise
+    except Unavailable as error:
+        raise Refused(503, str(error)) from None
+    except (ValueError, IndexError) as error:
+        raise Refused(422, str(error)) from None
 
 
 @dataclass

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from sauda.commands.bench.page import CHROMIUM_FLAGS
 from sauda.commands.loadtest.page_process import running_app
 from sauda.commands.loadtest.run import TRUSTED
+from sauda.serve.leaderboard.storage import VARIABLE
 from tests.support.lanes import unavailable
 from tests.support.page import PageOpener
 
@@ -18,9 +19,10 @@ expect.set_options(timeout=SHOWN)
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def server(tmp_path_factory) -> Iterator[str]:
     """The address of a running `app.py`, which has said itself that it answers."""
-    with running_app(environment=TRUSTED) as app:
+    data = {VARIABLE: str(tmp_path_factory.mktemp("data"))}
+    with running_app(environment=TRUSTED | data) as app:
         yield app.address
 
 

@@ -1,6 +1,7 @@
 """The page behind its guard, served from this process, its language model a toy."""
 
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from sauda.llm.serving import served
 from sauda.llm.serving.service import ReplyService
 from sauda.llm.serving.threads import ThreadEngine
 from sauda.llm.types import Reply
+from sauda.serve.leaderboard.board import own_board
+from sauda.serve.leaderboard.storage import VARIABLE
 from sauda.serve.mcp.server import McpServer
 from sauda.serve.openenv.sockets import Sockets
 
@@ -83,8 +86,10 @@ class Site:
 def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
     """Context: the whole page, or what `build` makes, at a free port of this machine."""
     toy = ReplyService(lambda report: ThreadEngine(report, lambda name: Toy()))
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(served, "own_service", lambda: toy)
+        patch.setenv(VARIABLE, folder)
+        own_board.cache_clear()
         models.models.cache_clear()
         blocks = build()
         with socket.socket() as free:
@@ -95,4 +100,5 @@ def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
         with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
             yield Site(address, page.app, page.doors, page.sockets, page.mcp, shared)
         blocks.close()
+    own_board.cache_clear()
     models.models.cache_clear()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 import pandas as pd
@@ -33,28 +34,40 @@ def show_caption(text: str) -> None:
     gr.HTML(Markup("<p>{}</p>").format(text))
 
 
-def fold(title: str) -> gr.Accordion:
+def fold(title: str, is_open: bool = False) -> gr.Accordion:
     """A folded part of a question, to be filled in its context."""
-    return gr.Accordion(title, open=False, elem_classes="sauda-fold")
+    return gr.Accordion(title, open=is_open, elem_classes="sauda-fold")
 
 
-def numbers(name: str, rows: Sequence[Measured], form: str, what: str) -> None:
+def numbers(
+    name: str, rows: Sequence[Measured], form: str, what: str, label: str = "Hold-out seeds"
+) -> tuple[gr.Dataframe, gr.HTML, gr.DownloadButton]:
     """Lay out the figure's numbers, folded: a table to sort and search, and a CSV file.
 
-    `what` heads the column of policies or steps.
+    `what` heads the column of policies or steps. Returns what `numbers_values` fills.
     """
+    table, problem, csv = numbers_values(name, rows, form, what)
+    with fold("The numbers of this figure"):
+        return (
+            sortable_table(table, label, f"results-{name}-numbers"),
+            gr.HTML(problem, visible=bool(problem)),
+            gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0),
+        )
+
+
+def numbers_values(
+    name: str, rows: Sequence[Measured], form: str, what: str
+) -> tuple[dict[str, Any], Markup, str | None]:
+    """The table's value, why there is no file, and the path of the CSV file."""
     columns = (
         Column("task", lambda row: row.task),
         Column(what, lambda row: row.policy),
         Column("n", lambda row: number(row.n, ",")),
         Column("mean [95 % interval]", lambda row: estimate(row.interval, form)),
     )
-    with fold("The numbers of this figure"):
-        sortable_table(comparison(columns, rows), "Hold-out seeds", f"results-{name}-numbers")
-        file = f"results-{name}.csv"
-        csv, problem = offered(lambda: csv_file(numbers_frame(rows, what), file))
-        gr.HTML(problem, visible=bool(problem))
-        gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0)
+    file = f"results-{name}.csv"
+    csv, problem = offered(lambda: csv_file(numbers_frame(rows, what), file))
+    return comparison(columns, rows), problem, csv
 
 
 def numbers_frame(rows: Sequence[Measured], what: str) -> pd.DataFrame:

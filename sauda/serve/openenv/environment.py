@@ -9,6 +9,8 @@ from openenv.core.env_server import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
 
 from sauda.records.seeds import whole_seed
+from sauda.serve.leaderboard import replay
+from sauda.serve.leaderboard.board import Place, own_board
 from sauda.serve.openenv import game as games
 from sauda.serve.openenv import task_list
 from sauda.serve.openenv.actions import SaudaAction
@@ -41,6 +43,7 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
         super().__init__(rubric=reward_rubric())
         self._clock = clock
         self._game: games.ServedGame | None = None
+        self._place: Place | None = None  # in an entry of the leaderboard
 
     def reset(
         self,
@@ -49,32 +52,57 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
         task: Any = None,
         split: Any = None,
         index: Any = None,
+        entry: Any = None,
     ) -> SaudaObservation:
         """Start an episode of `task` at `seed`, or of the numbered task `index` of `split`.
 
-        Without a task it is `bazaar/open`; without a seed it is one that nobody knows. Raises
-        ValueError or IndexError, with one sentence, on anything else.
+        Without a task it is `bazaar/open`; without a seed it is one that nobody knows. With the
+        token of an `entry` it is the entry's next game of the leaderboard, or the one that it has
+        not finished, where it stands. Raises ValueError or IndexError, with one sentence, on
+        anything else.
         """
-        task_name, seed = chosen(task, seed, split, index)
         named = isinstance(episode_id, str) and 0 < len(episode_id) <= LONGEST_ID
         if not (named or episode_id is None):
             raise ValueError(f"an episode_id is a text of 1 to {LONGEST_ID} characters")
-        self._game = games.start(task_name, seed, episode_id or uuid4().hex, self._clock())
+        episode_id, place = episode_id or uuid4().hex, None
+        if entry is None:
+            task_name, seed = chosen(task, seed, split, index)
+            game = games.start(task_name, seed, episode_id, self._clock())
+        else:
+            place = entered(entry, task, seed, split, index)
+            game = replay.replayed(place.task, place.seed, place.actions, episode_id)
+        self._game, self._place = game, place
         self._reset_rubric()
-        return observation_of(self._game)
+        return self._observation()
 
     def step(
         self, action: SaudaAction, timeout_s: float | None = None, **options: Any
     ) -> SaudaObservation:
         """Make a move; an illegal one changes nothing, and the observation's `error` says why.
 
-        Raises ValueError where no episode is running. `timeout_s` has no effect.
+        A move of the leaderboard is stored before it is answered. Raises ValueError where no
+        episode is running, or the move cannot be stored. `timeout_s` has no effect.
         """
         if self._game is None:
             raise ValueError("no episode is running; reset starts one")
-        self._game = games.acted(self._game, action, self._clock())
-        observation = observation_of(self._game)
+        if self._place is None:
+            self._game = games.acted(self._game, action, self._clock())
+        else:
+            game = games.acted(self._game, action, replay.BEGAN)
+            row = replay.stored(action)
+            own_board().add(self._place, game.steps, row, replay.result(game))
+            self._game = game
+        observation = self._observation()
         observation.reward = self._apply_rubric(action, observation)
+        return observation
+
+    def _observation(self) -> SaudaObservation:
+        observation = observation_of(self._game)
+        if self._place is not None:
+            observation.metadata["entry"] = {
+                "game": self._place.number,
+                "games": self._place.games,
+            }
         return observation
 
     @property
@@ -120,3 +148,15 @@ def chosen(task: Any, seed: Any, split: Any, index: Any) -> tuple[str, int | Non
         raise ValueError("reset takes a task and a seed, or a split and an index")
     row = task_list.numbered(split, index)
     return row["task"], row["seed"]
+
+
+def entered(entry: Any, *others: Any) -> Place:
+    """Where the entry of a token stands; ValueError where none has it or `others` are given."""
+    if any(other is not None for other in others):
+        raise ValueError("a reset of an entry takes its token, and an episode_id, alone")
+    if not isinstance(entry, str):
+        raise ValueError("an entry is the token that POST /leaderboard/enter gave")
+    place = own_board().next_game(entry)
+    if place.rules != replay.rules_of(place.task):
+        raise ValueError(f"the rules of {place.task} have changed; POST /leaderboard/enter anew")
+    return place

@@ -17,6 +17,9 @@ from sauda.sessions.arena import LEARNER
 MOST_STEPS = 200  # of an episode; the longest game takes 80 moves
 MOST_SECONDS = 3600.0  # of an episode
 GRADE = "grade"  # the part of the bazaar's reward
+WORST = (
+    -1.0
+)  # the lowest grade; what a game of the leaderboard counts that was not played to its end
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class ServedGame:
     episode_id: str
     began: float  # time.monotonic
     seed_is_chosen: bool
+    is_entered: bool = False  # a game of the leaderboard: its seed stays hidden at the end, too
     steps: int = 0
     error: str = ""  # why the last action was refused
     ended: str = ""  # why the game was forfeited
@@ -49,14 +53,23 @@ class ServedGame:
     @property
     def seed(self) -> int | str | None:
         """The seed as JSON; None while it is hidden."""
-        return seed_in_json(self.play.seed) if self.seed_is_chosen or self.over else None
+        is_known = (self.seed_is_chosen or self.over) and not self.is_entered
+        return seed_in_json(self.play.seed) if is_known else None
+
+    @property
+    def grade(self) -> float:
+        """The task's grade of the state; of a forfeited game of the leaderboard the lowest."""
+        lost = self.is_entered and self.play.forfeit
+        return WORST if lost else self.task.grade(self.play.state)
 
     @property
     def end(self) -> EndReason | None:
         return EndReason.FORFEIT if self.play.forfeit else self.task.env.end(self.play.state)
 
 
-def start(task_name: str, seed: int | None, episode_id: str, now: float) -> ServedGame:
+def start(
+    task_name: str, seed: int | None, episode_id: str, now: float, is_entered: bool = False
+) -> ServedGame:
     """A fresh episode up to the learner's first move; without a `seed`, of one nobody knows.
 
     Raises ValueError for an unknown task.
@@ -64,7 +77,7 @@ def start(task_name: str, seed: int | None, episode_id: str, now: float) -> Serv
     task = get_task(task_name)
     play = begin(task, drawn_seed() if seed is None else seed)
     play = advance(task, task.opponents, play)
-    return ServedGame(task_name, play, episode_id, now, seed is not None)
+    return ServedGame(task_name, play, episode_id, now, seed is not None, is_entered)
 
 
 def acted(game: ServedGame, action: SaudaAction, now: float) -> ServedGame:
@@ -97,4 +110,4 @@ def _parts(before: Play, after: ServedGame) -> Mapping[str, float]:
         new = after.play.turns[len(before.turns) :]
         step = arena.total(arena.episode_rewards(before.state, new, LEARNER))
         return {part.name: getattr(step, part.name) for part in arena.COMPONENTS}
-    return {GRADE: after.task.grade(after.play.state)} if after.over else {}
+    return {GRADE: after.grade} if after.over else {}

@@ -122,7 +122,7 @@ class Outcome(TypedDict):
     grade: float
     success: bool
     payoffs: dict[str, float]  # surplus of every seat
-    seed: int | str
+    seed: int | str | None  # null in a game of the leaderboard
     forfeit: str  # why the episode was forfeited; empty where it was not
 
 
@@ -236,13 +236,12 @@ def records(tuples: Any) -> list[dict[str, Any]]:
 
 def outcome_of(game: ServedGame) -> Outcome:
     """How a finished game ended."""
-    task, state = game.task, game.play.state
-    grade = task.grade(state)
+    task = game.task
     return {
         "end": str(game.end),
-        "grade": grade,
-        "success": grade >= task.success,
-        "payoffs": task.env.payoffs(state),
+        "grade": game.grade,
+        "success": game.grade >= task.success,
+        "payoffs": task.env.payoffs(game.play.state),
         "seed": game.seed,
         "forfeit": game.ended,
     }

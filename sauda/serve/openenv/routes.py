@@ -5,8 +5,6 @@ and `/step` forget each episode at once; ours keep one under the id that its cal
 and `/score` are the published convenience routes.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
@@ -23,8 +21,9 @@ from openenv.core.env_server.types import ResetResponse, StepResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sauda.serve.address import address_of
-from sauda.serve.episodes import Episodes, Refused
+from sauda.serve.episodes import Episodes, Refused, sentences
 from sauda.serve.json_object import json_object
+from sauda.serve.leaderboard.routes import add_leaderboard
 from sauda.serve.openenv.actions import SaudaAction
 from sauda.serve.openenv.environment import ABOUT, LONGEST_ID, NAME, VERSION, SaudaEnvironment
 from sauda.serve.openenv.observations import SaudaObservation, SaudaState
@@ -50,6 +49,7 @@ class Reset(BaseModel):
     split: str | None = None
     index: int | None = None
     episode_id: Id | None = Field(None, description="Keeps the episode for step under this id.")
+    entry: str | None = Field(None, description="Token of a leaderboard entry: its next game.")
 
 
 class Step(BaseModel):
@@ -87,7 +87,8 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         (404, "There is no such episode"),
         (413, "The call is too large"),
         (422, "The call asks for something that does not exist"),
-        (429, "Too many calls or episodes at a time"),
+        (429, "Too many calls, episodes or entries"),
+        (503, "The page is ending, or cannot store what was sent"),
     )
 }
 
@@ -108,20 +109,10 @@ def openenv_app() -> FastAPI:
     app.state.server, app.state.episodes = server, Episodes(UNKNOWN)
     _add_episodes(app, app.state.episodes)
     _add_tasks(app)
+    add_leaderboard(app, PROBLEMS)
     _add_mcp(app)
     _add_refusals(app)
     return app
-
-
-@contextmanager
-def sentences() -> Iterator[None]:
-    """Context: a ValueError or IndexError of the environment becomes a refusal of the call."""
-    try:
-        yield
-    except ValidationError:  # an observation that does not fit its own type is no mistake of theirs
-        raise
-    except (ValueError, IndexError) as error:
-        raise Refused(422, str(error)) from None
 
 
 def _add_episodes(app: FastAPI, episodes: Episodes[SaudaEnvironment]) -> None:

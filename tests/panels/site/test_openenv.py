@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import hypothesis
 import psutil
 import pytest
@@ -37,9 +38,13 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from env import TASKS
+from sauda.__main__ import main as sauda_command
 from sauda.commands.bench.openenv import openenv_figures
 from sauda.records.schemas.bench import Speed
 from sauda.records.store import ROOT
+from sauda.serve.leaderboard.board import GAMES as GAMES_OF_AN_ENTRY
+from sauda.serve.leaderboard.board import own_board
+from sauda.serve.leaderboard.hourly import OF_ADDRESS, Hourly
 from sauda.serve.openenv.actions import ARENA, BAZAAR, SaudaAction
 from sauda.serve.openenv.environment import SaudaEnvironment
 from sauda.serve.openenv.routes import CAPACITY
@@ -405,6 +410,99 @@ def test_a_caller_cannot_pass_for_many_by_a_header(site):
     with connect(socket_of(site), additional_headers=claims[0]) as socket:
         asked(socket, {"type": "state"})
         assert set(site.sockets.of_address) == {"127.0.0.1"}
+
+
+# Leaderboard
+
+
+@pytest.fixture(autouse=True)
+def fresh_hour(site) -> None:
+    """Nobody has entered the leaderboard within the hour."""
+    site.sockets.app.state.hourly = Hourly()
+
+
+def entered(site: Site, **claims: str) -> httpx.Response:
+    agent = {"name": "of a test", "task": "bazaar/open"}
+    return site.shared.post("/leaderboard/enter", json=agent, headers=claims)
+
+
+def test_the_entry_of_the_documentation_runs_as_it_stands(site, capsys):
+    """It plays all its games over `/ws`; its record is verified by the command, as documented."""
+    text = (ROOT.parent / "docs" / "leaderboard.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(code.replace("http://127.0.0.1:7860", site.address), {})
+    shown = capsys.readouterr().out
+    entry = re.search(r"'entry': '(\w+)'", shown).group(1)
+    row = site.shared.get("/leaderboard").json()["entries"][0]
+    assert (row["entry"], row["agent_name"]) == (entry, "rising bids")
+    assert row["low"] <= row["score"] <= row["high"]
+    assert sum(row["ends"].values()) == row["episodes_completed"] == GAMES_OF_AN_ENTRY
+    record = own_board().storage.file.with_name("record.json")
+    record.write_text(site.shared.get("/leaderboard/games", params={"entry": entry}).text)
+    for file in (record, own_board().storage.file):
+        assert sauda_command(["leaderboard", "--verify", str(file)]) == 0
+        assert f"ok   {entry} rising bids" in capsys.readouterr().out
+    changed = json.loads(record.read_text())
+    changed["games"][0]["grade"] = 1.0
+    record.write_text(json.dumps(changed))
+    assert sauda_command(["leaderboard", "--verify", str(record)]) == 1
+    assert f"FAIL {entry}" in capsys.readouterr().out
+
+
+def test_an_entry_over_http_hides_its_seed_its_token_and_its_games(site, caplog):
+    caplog.set_level(logging.DEBUG)
+    ticket = entered(site).json()
+    body = {"entry": ticket["token"], "episode_id": "entered"}
+    first = site.shared.post("/reset", json=body).json()
+    assert first["observation"]["metadata"]["entry"] == {"game": 1, "games": GAMES_OF_AN_ENTRY}
+    walk = {"action": {"action_type": "walk"}, "episode_id": "entered"}
+    last = site.shared.post("/step", json=walk).json()
+    assert last["done"]
+    assert last["observation"]["outcome"]["seed"] is None
+    state = site.shared.get("/state", params={"episode_id": "entered"})
+    assert state.json()["seed"] is None
+    games = site.shared.get("/leaderboard/games", params={"entry": ticket["entry"]})
+    assert games.status_code == 404
+    board = site.shared.get("/leaderboard")
+    assert ticket["entry"] not in board.text
+    told = [site.shared.get(path).text for path in ("/", "/health", "/config", "/openapi.json")]
+    told += [board.text, state.text, json.dumps([first, last]), caplog.text]
+    seeds = [seed for (seed,) in own_board().storage.rows("SELECT seed FROM games")]
+    assert len(seeds) >= GAMES_OF_AN_ENTRY
+    assert not any(secret in text for text in told for secret in (ticket["token"], *seeds))
+
+
+def test_a_caller_enters_a_few_times_an_hour_whatever_its_headers_claim(site):
+    statuses = [
+        entered(site, **{"x-forwarded-for": f"10.0.0.{i}", "x-real-ip": f"10.0.1.{i}",
+                         "forwarded": f"for=10.0.2.{i}"}).status_code
+        for i in range(OF_ADDRESS + 1)
+    ]  # fmt: skip
+    assert statuses == [200] * OF_ADDRESS + [429]
+    answer = entered(site)
+    assert answer.json()["detail"].startswith(f"An address may enter {OF_ADDRESS} times an hour")
+
+
+def test_an_entry_that_cannot_be_is_refused_with_a_sentence(site):
+    def status(**body: Any) -> int:
+        answer = site.shared.post("/leaderboard/enter", json=body)
+        assert not any(leak in answer.text for leak in LEAKS), answer.text
+        return answer.status_code
+
+    assert status(name="x" * Limits().frame_bytes) == 413
+    for name in ("", "../../etc/passwd", "a\nb", "x" * 41, "x" * 5_000, 7, None):
+        assert status(name=name) == 422
+    for task in ("classic/single_deal", "../../etc/passwd", None, 3):
+        assert status(name="a", task=task) == 422
+    assert status(name="a", seed=7) == 422
+    for entry in ("../../etc/passwd", "0" * 15, "' OR 1=1 --", "%00"):
+        answer = site.shared.get("/leaderboard/games", params={"entry": entry})
+        assert answer.status_code == 422
+    assert site.shared.get("/leaderboard/games", params={"entry": "0" * 16}).status_code == 404
+    for path in ("/leaderboard/../etc", "/leaderboard/leaderboard.sqlite", "/leaderboard%2f..%2fx"):
+        assert site.shared.get(path).status_code == 404
+    file = own_board().storage.file
+    assert site.shared.get(f"/gradio_api/file={file}").status_code in (403, 404)
 
 
 # Many at once

@@ -1,0 +1,301 @@
+"""Leaderboard: agents that played hidden games on this page, beside what was measured here."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.model_comparison import LAB_FILE
+from panels.results.model_labels import LAB_STAGES, series_role
+from panels.results.questions import arena, entered_games, open_market
+from panels.results.questions.layout import Measured, fold, numbers, numbers_values
+from panels.results.questions.verdict import Verdict, buyer_name, capital, short, verdict_html
+from panels.results.questions.winners import FORM, Field
+from panels.ui.look import QUIET, as_typed, badge, trouble
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
+from panels.ui.terms import task_choices
+from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from sauda.evaluation.comparison_config import BELIEF, OURS, PILOT, STAGES
+from sauda.games import game_of
+from sauda.records.schemas.base import Interval
+from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Entry, own_board
+from sauda.serve.leaderboard.replay import rules_of
+from sauda.serve.leaderboard.storage import Unavailable
+
+NAME, TITLE = "leaderboard", "Leaderboard"
+DRAWN = 8  # entries in the figure; the table has more
+SCRIPTS = 2  # in the figure
+FITS = 24  # characters of a name in the figure
+ALWAYS = (BELIEF, PILOT, STAGES[0], OURS, *LAB_STAGES)  # in the figure, where they were measured
+HERE = "http://127.0.0.1:7860"
+
+SNIPPET = """\
+import httpx
+from openenv.core import GenericEnvClient
+
+page = "{address}"
+agent = {"name": "rising bids", "task": "bazaar/open"}
+entry = httpx.post(f"{page}/leaderboard/enter", json=agent).raise_for_status().json()
+print("To go on after a break, keep the token:", entry["token"])
+with GenericEnvClient(base_url=page).sync() as client:
+    for _ in range(entry["games"]):
+        result = client.reset(entry=entry["token"])
+        while not result.done:
+            table = result.observation["bazaar"]
+            price = int((0.4 + 0.05 * table["round"]) * table["own"]["reservation"])
+            last = table["round"] + 1 == table["rounds"]
+            move = {"action_type": "walk"} if last else {"action_type": "offer", "price": price}
+            result = client.step(move)
+rows = httpx.get(f"{page}/leaderboard", params={"task": entry["task"]}).json()["entries"]
+print(next(row for row in rows if row["entry"] == entry["entry"]))
+"""
+# The snippet with the address of the page that shows it, filled in by the browser.
+SNIPPET_HERE = f"""() => {json.dumps(SNIPPET)}.replace(
+  "{{address}}", new URL(".", window.location.href).href.replace(/[/]$/, "")
+)"""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A measured row of a task, or the bound of what can be won; on hold-out seeds."""
+
+    label: str
+    n: int
+    grade: Interval
+    role: str  # key of SERIES
+    is_drawn: bool  # in the figure, too
+    is_contestant: bool = True
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """What was measured of a game's tasks, best first, and the files that hold it."""
+
+    references: Mapping[str, Sequence[Reference]]  # by task
+    origin: Markup
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A task's best entries, how many are complete in all, and how many are being played."""
+
+    task: str
+    entries: Sequence[Entry] = ()
+    complete: int = 0
+    being_played: int = 0
+
+
+# What was measured -------------------------------------------------------------------------------
+
+
+def measurements(game: str) -> Measurements:
+    """The measured rows of the game called `game`; what is missing is said in `origin`."""
+    of_arena = game == "arena"
+    files = (arena.HOLDOUT, LAB_FILE) if of_arena else (
+        open_market.HOLDOUT, COMPARISON, open_market.ORACLE_FILE
+    )  # fmt: skip
+    loaded = {file: load_or_say(file) for file in files}
+    first, second, *rest = (artifact for artifact, _ in loaded.values())
+    if of_arena:
+        field, name = arena.contest(first, second), arena.name
+        bounds = {row.task: (row.n, row.grade) for row in (first.data.bounds if first else ())}
+    else:
+        field, name = open_market.contest([a for a in (first, second) if a]), buyer_name
+        bounds = {r.task: (r.n, r.informed) for r in (rest[0].data.rows if rest[0] else ())}
+    origin = (missing if a is None else provenance(a) for a, missing in loaded.values())
+    return Measurements(references(field, name, bounds), Markup("").join(origin))
+
+
+def references(
+    field: Field, name: Callable[[str], str], bounds: Mapping[str, tuple[int, Interval]]
+) -> dict[str, list[Reference]]:
+    """The bound and the measured rows of each task."""
+    found = {
+        task: [Reference("bound of what can be won", n, grade, "oracle", True, False)]
+        for task, (n, grade) in bounds.items()
+    }
+    for task, entries in field.items():
+        scripts = [
+            e.policy
+            for e in entries
+            if series_role(e.policy) == "scripted" and "+" not in e.policy  # no wrapper of a model
+        ]
+        best = [policy for policy in scripts if policy not in ALWAYS][:SCRIPTS]
+        found.setdefault(task, []).extend(
+            Reference(
+                name(entry.policy),
+                entry.n,
+                entry.grade,
+                "buyer" if entry.policy in (BELIEF, PILOT) else series_role(entry.policy),
+                entry.policy in (*ALWAYS, *best),
+            )
+            for entry in entries
+        )
+    return found
+
+
+# Parts -------------------------------------------------------------------------------------------
+
+
+def standing(task: str) -> Standing:
+    """How the leaderboard of a task stands now; storage.Unavailable where it cannot be read."""
+    board, rules = own_board(), rules_of(task)
+    return Standing(task, board.entries(task, rules), *board.counts(task, rules))
+
+
+def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
+    """Who leads, and whether it wins more than the best measured row without hidden knowledge."""
+    best = next((row for row in measured if row.is_contestant), None)
+    lines = []
+    if best is not None:
+        lines.append(
+            f"best measured: {best.label} {with_interval(best.grade, FORM)}, n = {best.n:,}"
+        )
+    if now.being_played:
+        lines.append(f"entries that are being played: {now.being_played}")
+    if not now.entries:
+        told = f"No agent has entered the {short(now.task)} yet; the code below enters one"
+        return Verdict(f"{told}.", tuple(lines))
+    first, count = now.entries[0], now.complete
+    lead = f"“{first.name}” leads {count:,} {'entry' if count == 1 else 'entries'}"
+    told = f"In the {short(now.task)}, {lead} with {with_interval(first.grade, FORM)}"
+    if best is not None:
+        if first.grade.low > best.grade.high:
+            told += f", more than {best.label}, the best that was measured here"
+        elif first.grade.high < best.grade.low:
+            told += f", less than {best.label}, the best that was measured here"
+        else:
+            told += f"; its interval meets that of {best.label}, the best that was measured here"
+    return Verdict(f"{capital(told)}.", tuple(lines))
+
+
+def figure(now: Standing, measured: Sequence[Reference]) -> go.Figure:
+    """The best entries and the measured rows, each with its interval."""
+    groups = {
+        f"Entered, {GAMES} hidden games each": [
+            WhiskerRow(as_typed(cut(entry.name)), entry.grade, "visitor")
+            for entry in now.entries[:DRAWN]
+        ],
+        "Measured on hold-out seeds": [
+            WhiskerRow(row.label, row.grade, row.role) for row in measured if row.is_drawn
+        ],
+    }
+    drawn = {title: rows for title, rows in groups.items() if rows}
+    return whisker_rows(drawn, "mean grade, 1 at best", FORM)
+
+
+def cut(name: str) -> str:
+    """The beginning of a name that fits above its row on a phone."""
+    return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
+
+
+def rows_of(now: Standing, measured: Sequence[Reference]) -> list[Measured]:
+    """The numbers of all entries and of all measured rows."""
+    return [
+        *(Measured(now.task, f"entered: {e.name}", e.n, e.grade) for e in now.entries),
+        *(Measured(now.task, row.label, row.n, row.grade) for row in measured),
+    ]
+
+
+def origin_of(now: Standing, measured: Measurements) -> Markup:
+    """Where both kinds of rows come from."""
+    own = Markup('<p class="sauda-note">{} {}</p>').format(
+        badge("measured"),
+        f"n = {GAMES} hidden games an entry, computed by this page from the moves it stored · check"
+        " it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
+        " each game",
+    )
+    return (own if now.entries else Markup("")) + measured.origin
+
+
+def show(task: str, measured: Measurements) -> dict[str, Any]:
+    """What the part shows of a task, by the name of the component."""
+    rows = measured.references.get(task, ())
+    try:
+        now, problem = standing(task), Markup("")
+    except Unavailable as error:
+        now, problem = Standing(task), trouble(error)
+    told = problem or verdict_html(verdict(now, rows))
+    table, no_file, csv = numbers_values(NAME, rows_of(now, rows), FORM, "policy")
+    return {
+        "verdict": told,
+        "figure": figure(now, rows),
+        "table": table,
+        "no_file": gr.HTML(no_file, visible=bool(no_file)),
+        "csv": csv,
+        "origin": origin_of(now, measured),
+        "code": gr.Accordion(open=not now.entries),
+        **entered_games.updates(now.entries),
+    }
+
+
+# Layout ------------------------------------------------------------------------------------------
+
+
+def build() -> None:
+    """Lay out the part. Called inside the Results tab."""
+    known = cache(measurements)  # by game, for as long as the page is served
+    first = RANKED[0]
+    nobody = Standing(first)
+    rows = known(game_of(first).name).references.get(first, ())
+    verdict_shown = gr.HTML(verdict_html(verdict(nobody, rows)), elem_id=f"results-{NAME}-verdict")
+    task = gr.Dropdown(
+        task_choices(RANKED), value=first, label="Task of the leaderboard", filterable=False
+    )
+    outputs = {"verdict": verdict_shown} | _outputs(nobody, rows, known(game_of(first).name).origin)
+
+    def redraw(task_name: str) -> dict[Any, Any]:
+        parts = show(task_name, known(game_of(task_name).name))
+        return {outputs[name]: value for name, value in parts.items()}
+
+    def open_page() -> dict[Any, Any]:
+        """As the page was built nobody had entered; nothing is redrawn while that is so."""
+        return redraw(first) if own_board().storage.file.exists() else {task: gr.skip()}
+
+    filled = list(outputs.values())
+    task.change(redraw, task, filled, **QUIET)
+    gr.on(None, open_page, None, [*filled, task], **QUIET)
+
+
+def _outputs(now: Standing, rows: Sequence[Reference], origin: Markup) -> dict[str, Any]:
+    """The components below the picker, by the name of the part that fills them."""
+    drawn = figure(now, rows)
+    outputs = {"figure": gr.Plot(drawn, show_label=False, elem_id=f"results-{NAME}-figure")}
+    gr.HTML(
+        "<p>Entries and measured rows played different games, so compare intervals and not means."
+        " Whiskers are 95 % bootstrap intervals. The bound knows what is hidden and is no"
+        " contestant.</p>"
+    )
+    outputs["origin"] = gr.HTML(origin)
+    filled = numbers(NAME, rows_of(now, rows), FORM, "policy", "Entries and hold-out seeds")
+    outputs |= dict(zip(("table", "no_file", "csv"), filled, strict=True))
+    with fold("Open a game of an entry"):
+        outputs |= entered_games.build()
+    outputs["code"] = fold("Enter your agent: the whole code", is_open=True)
+    with outputs["code"]:
+        _how_to_enter()
+    return outputs
+
+
+def _how_to_enter() -> None:
+    gr.HTML(
+        f"<p>It plays {GAMES} games whose seeds this page has drawn and keeps to itself until all"
+        f" are over. A game that is not over after {HOURS:.0f} hours counts −1. The rules are in"
+        " docs/leaderboard.md.</p>"
+    )
+    code = gr.Code(
+        SNIPPET.replace("{address}", HERE),
+        language="python",
+        interactive=False,
+        show_label=False,
+        show_line_numbers=False,
+        elem_id=f"results-{NAME}-code",
+    )
+    gr.on(None, None, None, code, js=SNIPPET_HERE)

@@ -1,0 +1,246 @@
+"""Entries: games that nobody can discard, rows computed from them, a file that outlives a kill."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+
+import numpy as np
+import pytest
+
+from sauda.records.seeds import drawn_seed
+from sauda.records.splits import DAILY, LEADERBOARD, SPLITS
+from sauda.serve.leaderboard import board as boards
+from sauda.serve.leaderboard.board import RANKED, UNFINISHED, Board, checked_name
+from sauda.serve.leaderboard.record import faults, record
+from sauda.serve.leaderboard.replay import episode_of, replayed, rules_of
+from sauda.serve.leaderboard.storage import FILE, OF_A_SPACE, Storage, Unavailable, data_folder
+from sauda.serve.openenv.actions import SaudaAction
+from sauda.serve.openenv.environment import SaudaEnvironment
+from sauda.serve.openenv.game import MOST_STEPS, WORST
+from sauda.statistics import mean_interval
+from tests.support.entries import OPEN, entered, move_of, play_all, played_on
+
+HERE = multiprocessing.get_context("fork")  # a process that has imported all this already
+
+
+def complete(board: Board, task: str = OPEN) -> list[boards.Entry]:
+    return board.entries(task, rules_of(task))
+
+
+@pytest.mark.parametrize("task", RANKED)
+def test_the_row_of_an_entry_is_computed_from_its_games_and_can_be_verified(board, task):
+    ticket = entered(board, task=task)
+    assert complete(board, task) == []
+    ends = play_all(ticket)
+    (entry,) = complete(board, task)
+    assert list(entry.grades) == [end.outcome["grade"] for end in ends]
+    assert list(entry.ends) == [end.outcome["end"] for end in ends]
+    assert tuple(vars(entry.grade).values()) == mean_interval(np.array(entry.grades))
+    assert list(faults(record(board, entry))) == []
+
+
+def test_a_changed_record_is_found_out(board):
+    play_all(entered(board))
+    (entry,) = complete(board)
+    for change, sentence in (
+        (lambda r: r["games"][1].update(grade=0.99), "game 2: recorded"),
+        (lambda r: r["games"][0]["actions"].pop(), "game 1: recorded"),
+        (lambda r: r["games"][0].update(seed=str(LEADERBOARD.start)), "the seeds are not those"),
+        (lambda r: r["games"].pop(), "the seeds are not those"),
+        (lambda r: r["grade"].update(mean=0.9), "the grades make"),
+        (lambda r: r.update(rules="other"), "it was played under the rules other"),
+    ):
+        recorded = record(board, entry)
+        change(recorded)
+        assert any(fault.startswith(sentence) for fault in faults(recorded)), sentence
+    with pytest.raises(ValueError, match="no record of an entry"):
+        list(faults({"kind": "leaderboard_entry/1"}))
+
+
+def test_a_game_goes_on_where_it_stands_and_cannot_be_discarded(board):
+    ticket = entered(board)
+    first = SaudaEnvironment()
+    seen = first.reset(entry=ticket.token)
+    after = first.step(move_of(seen))
+    again = SaudaEnvironment()  # as after a lost connection
+    resumed = again.reset(entry=ticket.token)
+    assert resumed.bazaar == after.bazaar
+    assert resumed.metadata["entry"] == {"game": 1, "games": 3}
+    again.step(move_of(resumed))
+    with pytest.raises(ValueError, match="another session plays this game"):
+        first.step(move_of(after))  # two sessions cannot try two moves at one place
+    play_all(ticket)
+    with pytest.raises(ValueError, match="all 3 games of this entry are over"):
+        again.reset(entry=ticket.token)
+
+
+def test_an_entry_is_not_played_on_under_other_rules(board):
+    ticket = board.enter("a", OPEN, "rules of yesterday")
+    with pytest.raises(ValueError, match="the rules of bazaar/open have changed"):
+        SaudaEnvironment().reset(entry=ticket.token)
+
+
+def test_what_is_not_over_at_the_deadline_counts_the_lowest_grade(board):
+    ticket, unused = entered(board), entered(board)
+    (*_, end) = played_on(ticket.token)
+    environment = SaudaEnvironment()
+    environment.step(move_of(environment.reset(entry=ticket.token)))
+    late = Board(board.storage, clock=lambda: ticket.deadline + 1)
+    (entry,) = complete(late)  # the entry that was never begun is none
+    assert entry.grades == (end.outcome["grade"], WORST, WORST)
+    assert entry.count[UNFINISHED] == 2
+    assert list(faults(record(late, entry))) == []
+    assert late.counts(OPEN, rules_of(OPEN)) == (1, 0)
+    for token in (ticket.token, unused.token):
+        with pytest.raises(ValueError, match="hours of this entry are over"):
+            late.next_game(token)
+    _, begun, not_begun = late.games(entry)
+    shown = episode_of(replayed(OPEN, begun.seed, begun.actions))
+    assert (str(shown.end), len(begun.actions), not_begun.actions) == ("forfeit", 1, ())
+
+
+def test_a_game_that_uses_up_its_steps_counts_the_lowest_grade(board):
+    environment = SaudaEnvironment()
+    environment.reset(entry=entered(board, games=1).token)
+    for _ in range(MOST_STEPS + 1):
+        observation = environment.step(SaudaAction(action_type="offer"))
+    assert observation.outcome["grade"] == observation.reward == WORST
+    assert environment.state.grade == WORST
+    (entry,) = complete(board)
+    assert entry.grades == (WORST,)
+    assert list(faults(record(board, entry))) == []
+
+
+def test_a_long_tale_is_refused_before_it_fills_the_disk(board, monkeypatch):
+    monkeypatch.setattr(boards, "MOST_BYTES", 3_000)
+    environment = SaudaEnvironment()
+    before = environment.reset(entry=entered(board).token)
+    long = SaudaAction(action_type="offer", price=1, message="x" * 1_900)
+    environment.step(long)
+    with pytest.raises(ValueError, match="say less"):
+        environment.step(long)
+    assert len(environment.step(move_of(before)).bazaar["bids"]) == 2  # the game goes on
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "x" * 41, "a\nb", "a\x00", "=1+1", "../../x", "<b>", "\u202eevil", "a\u200b"]
+)
+def test_a_name_that_could_pass_for_something_else_is_refused(name):
+    with pytest.raises(ValueError, match="a name has 1 to 40 characters on one line"):
+        checked_name(name)
+
+
+def test_names_of_all_scripts_are_kept_as_written():
+    for name in ("सौदा 2", "gpt-5 <script>", "Ünïted", "7th; DROP TABLE games"):
+        assert checked_name(f" {name} ") == name
+
+
+def test_seeds_of_the_leaderboard_are_no_other_games(board):
+    for seeds in (*SPLITS.values(), DAILY):
+        assert seeds[-1] < LEADERBOARD.start
+    assert all(drawn_seed() < LEADERBOARD.start for _ in range(100))
+    play_all(entered(board))
+    (entry,) = complete(board)
+    assert all(game.seed in LEADERBOARD for game in board.games(entry))
+
+
+def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
+    for _ in range(3):
+        play_all(entered(board, games=2))
+    entries = complete(board)
+    means = [entry.grade.mean for entry in entries]
+    assert means == sorted(means, reverse=True)
+    assert board.entries(OPEN, rules_of(OPEN), 1, 1) == entries[1:2]
+    assert board.entries(OPEN, "rules of yesterday") == []
+
+
+def test_entries_that_are_played_at_once_are_all_stored(board):
+    tickets = [entered(board, f"agent {number}", games=2) for number in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(play_all, tickets))
+    assert {entry.id for entry in complete(board)} == {ticket.entry for ticket in tickets}
+    assert all(not list(faults(record(board, entry))) for entry in complete(board))
+
+
+def tell_moves(token: str, told: Connection) -> None:
+    """Play the entry of `token`, tell of each move that was answered, and wait for the end."""
+    with contextlib.suppress(ValueError):  # all its games are over
+        while True:
+            for observation in played_on(token):
+                place = observation.metadata["entry"]["game"], observation.metadata["step_count"]
+                told.send(place)
+    signal.pause()
+
+
+def test_moves_that_were_answered_outlive_a_kill(board):
+    ticket = entered(board, games=60)
+    for number in range(6):
+        board.storage.close()
+        listening, telling = HERE.Pipe(duplex=False)
+        player = HERE.Process(target=tell_moves, args=(ticket.token, telling))
+        player.start()
+        telling.close()
+        heard = [listening.recv() for _ in range(5 + 3 * number)]
+        player.kill()  # SIGKILL, wherever it is
+        player.join()
+        with contextlib.suppress(EOFError):
+            while True:
+                heard.append(listening.recv())
+        assert player.exitcode == -signal.SIGKILL
+        assert board.storage.rows("PRAGMA integrity_check")[0][0] == "ok"
+        game, step = heard[-1]
+        made = board.storage.rows("SELECT MAX(step) FROM moves WHERE number = ?", (game,))[0][0]
+        assert step <= (made or 0) <= step + 1  # at most the move that was not answered
+    while complete(board) == []:
+        list(played_on(ticket.token))
+    (entry,) = complete(board)
+    assert UNFINISHED not in entry.ends
+    assert list(faults(record(board, entry))) == []
+
+
+def die_while_writing(board: Board) -> None:
+    with board.storage.writing() as connection:
+        connection.execute("UPDATE games SET ended = 'agreement', grade = 1")
+        connection.execute("DELETE FROM moves")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_kill_in_the_middle_of_a_transaction_leaves_no_part_of_it(board):
+    ticket = entered(board)
+    list(played_on(ticket.token))
+    before = board.storage.rows("SELECT * FROM moves"), board.storage.rows("SELECT * FROM games")
+    board.storage.close()
+    player = HERE.Process(target=die_while_writing, args=(board,))
+    player.start()
+    player.join()
+    assert player.exitcode == -signal.SIGKILL
+    after = board.storage.rows("SELECT * FROM moves"), board.storage.rows("SELECT * FROM games")
+    assert after == before
+    assert len(before[0]) > 0
+    for _ in range(2):
+        list(played_on(ticket.token))
+    assert len(complete(board)) == 1
+
+
+def test_reading_makes_no_file_and_a_file_that_cannot_be_used_says_why(tmp_path):
+    board = Board(Storage(tmp_path / "none" / FILE))
+    assert complete(board) == []
+    assert board.entry("0" * 16) is None
+    assert not (tmp_path / "none").exists()
+    (tmp_path / FILE).write_text("no database, but long enough to be read as a damaged one" * 9)
+    with pytest.raises(Unavailable, match="what it holds is not lost"):
+        complete(Board(Storage(tmp_path / FILE)))
+    full = Board(Storage(tmp_path / "small.sqlite", most_bytes=64 * 1024))
+    with pytest.raises(Unavailable, match="full"):
+        entered(full, games=2_000)
+    assert full.next_game(entered(full).token).number == 1  # what fits is still kept
+
+
+def test_the_folder_is_the_one_that_is_set_or_a_spaces_storage_or_the_cache(tmp_path):
+    assert data_folder({"SAUDA_DATA": str(tmp_path)}) == tmp_path
+    assert data_folder({}).parts[-2:] == (".cache", "sauda")
+    there = OF_A_SPACE.is_dir()
+    assert (data_folder({"SPACE_ID": "a/b"}) == OF_A_SPACE) == there

@@ -1,0 +1,42 @@
+"""Entries of the leaderboard, played by a simple buyer, for the tests that keep and show them."""
+
+from collections.abc import Iterator
+
+from sauda.serve.leaderboard.board import Board, Ticket
+from sauda.serve.leaderboard.replay import rules_of
+from sauda.serve.openenv.actions import SaudaAction
+from sauda.serve.openenv.environment import SaudaEnvironment
+from sauda.serve.openenv.observations import SaudaObservation
+
+OPEN = "bazaar/open"
+
+
+def entered(board: Board, name: str = "a buyer", task: str = OPEN, games: int = 3) -> Ticket:
+    """A new entry of so many games."""
+    return board.enter(name, task, rules_of(task), games)
+
+
+def move_of(observation: SaudaObservation, share: float = 0.6) -> SaudaAction:
+    """A bid that rises from `share` of the own limit; at the end a buyer walks. Labs wait."""
+    if observation.bazaar is None:
+        return SaudaAction(action_type="wait")
+    table = observation.bazaar
+    if table["round"] + 1 >= table["rounds"]:
+        return SaudaAction(action_type="walk")
+    price = int((share + 0.05 * table["round"]) * table["own"]["reservation"])
+    return SaudaAction(action_type="offer", price=price, message=f"₹{price}, भाई?")
+
+
+def played_on(token: str) -> Iterator[SaudaObservation]:
+    """Plays the next game of an entry to its end, or what is left of it: every observation."""
+    environment = SaudaEnvironment()
+    observation = environment.reset(entry=token)
+    yield observation
+    while not observation.done:
+        observation = environment.step(move_of(observation))
+        yield observation
+
+
+def play_all(ticket: Ticket) -> list[SaudaObservation]:
+    """Plays every game of a new entry; the last observation of each."""
+    return [list(played_on(ticket.token))[-1] for _ in range(ticket.games)]
