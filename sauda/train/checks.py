@@ -33,6 +33,7 @@ from sauda.train.run import Run, append
 
 TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # of the acceptance check
 EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
+MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
 POSITIONS_A_GAME = 5  # of a checkpoint, in which its moves are judged
 FIRST_EVAL_SEED = 48_000  # of the training split; no stage trains on seeds from here on
 LONGEST_RUN = 3  # of the same word
@@ -144,9 +145,10 @@ def evaluate_checkpoints(
     load_adapter: Callable[[Any], Model],
     say: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """The mean grade of every checkpoint's adapter over `games` games, with its 95 % interval.
+    """The mean grade of checkpoints' adapters over `games` games, with its 95 % interval.
 
-    A buyer's moves are also judged by the pilot's values in POSITIONS_A_GAME times as many fixed
+    Of more than MOST_EVALUATED checkpoints, no more are chosen, evenly spread up to the last. A
+    buyer's moves are also judged by the pilot's values in POSITIONS_A_GAME times as many fixed
     positions: their regret, and the error of prices. `load_adapter` gives the model with the
     adapter of a folder. Each result is on disk before the next adapter plays, and is not measured
     again.
@@ -158,7 +160,8 @@ def evaluate_checkpoints(
     seeds = [seed for seed in SPLITS["train"] if seed >= FIRST_EVAL_SEED][:games]
     steps = [int(kept.name) for kept in run.snapshots.glob("*") if kept.name.isdigit()]
     judged = None
-    for step in sorted(set(steps) - results.keys()):
+    chosen = spread(sorted(steps), MOST_EVALUATED)
+    for step in (step for step in chosen if step not in results):
         say(f"playing {games} games with the adapter of step {step}")
         player = PlayerSpec(load_adapter(run.snapshots / str(step)))
         played = [new_game(get_task(EVAL_TASKS[game]), seed) for seed in seeds]
@@ -170,4 +173,10 @@ def evaluate_checkpoints(
             figures = judged.of_model(player)
             results[step] |= {name: figures[name] for name in ("regret", "price_error")}
         append(file, results[step])
-    return [results[step] for step in sorted(results)]
+    return [results[step] for step in chosen]
+
+
+def spread(steps: Sequence[int], most: int) -> list[int]:
+    """At most `most` of `steps`, evenly spread, the last among them."""
+    every = -(-len(steps) // most) if steps else 1
+    return list(steps[::-1][::every][::-1])

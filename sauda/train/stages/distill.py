@@ -60,7 +60,7 @@ class Config:
     )
     teacher_turns: tuple[float, ...] = (1.0, 0.5, 0.25, 0.0)  # share of the teacher's, by round
     tremble: float = 3.0  # errors of the pilot's prices in its turns, in percent of the limit
-    deals_per_round: int = option(500, "deals that each round plays and learns from")
+    deals_per_round: int = option(800, "deals that each round plays and learns from")
     games_at_once: int = 48  # played in one batch
     label_sd: float = 1.5  # of a label's prices, in percent of the limit
     near: int = 1  # percent of the limit: a bid so near to the ask takes it

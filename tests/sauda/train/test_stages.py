@@ -32,7 +32,7 @@ from sauda.records.kinds import FILES
 from sauda.records.splits import SPLITS
 from sauda.train import run as runs
 from sauda.train import stage
-from sauda.train.checks import fault_in
+from sauda.train.checks import fault_in, spread
 from sauda.train.data.teacher import (
     DataConfig,
     Mix,
@@ -245,6 +245,20 @@ def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
     ]
     for name, p in network.named_parameters():
         torch.testing.assert_close(ours[name], p.grad, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("steps", "chosen"),
+    [
+        ([], []),
+        ([50], [50]),
+        (list(range(50, 501, 50)), list(range(50, 501, 50))),
+        (list(range(50, 801, 50)), list(range(100, 801, 100))),
+        ([2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14], [2, 6, 8, 10, 12, 14]),
+    ],
+)
+def test_checkpoints_to_evaluate_are_spread_up_to_the_last(steps, chosen):
+    assert spread(steps, 10) == chosen
 
 
 @pytest.mark.model
