@@ -42,7 +42,7 @@ class Config:
     model: str = option("mini", "toy, mini, 8b, or a folder or repository")
     four_bits: str = option("gpu", "where the base is in nf4: gpu, always (slow on a CPU), short")
     dialogues: int = option(56, "training dialogues to learn from, each from one side")
-    validation_dialogues: int = option(12, "from each own side, at every checkpoint")
+    validation_dialogues: int = option(10, "from its own sides, at every checkpoint")
     holdout_dialogues: int = option(32, "from each side, at the end")
     lora: LoRA = LoRA(r=32, lora_alpha=16)  # noqa: RUF009 (frozen)
     lora_dropout: float = 0.1
@@ -52,7 +52,7 @@ class Config:
     smoothing: float = 0.98  # of the running mean of the loss, a step
     per_device_train_batch_size: int = 1  # dialogues differ in length, and none is padded
     gradient_accumulation_steps: int = option(2, "dialogues a step of the optimizer")
-    learning_rate: float = option(1e-3, "peak, of the highest layer")
+    learning_rate: float = option(2e-3, "peak, of the highest layer; high, as the run is short")
     weight_decay: float = 0.02
     max_grad_norm: float = 1.0
     save_steps: int = option(7, "between two checkpoints and validations")
@@ -67,6 +67,8 @@ class Config:
     def __post_init__(self) -> None:
         if self.role not in ROLES:
             raise ValueError(f"no role {self.role!r}; roles are {', '.join(ROLES)}")
+        if self.validation_dialogues < len(ROLES[self.role]) or self.holdout_dialogues < 1:
+            raise ValueError("each of its sides needs a validation dialogue and a hold-out one")
         if self.four_bits not in FOUR_BITS:
             raise ValueError(f"--four-bits is {', '.join(FOUR_BITS)}; not {self.four_bits!r}")
 
@@ -104,11 +106,8 @@ def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage
     taught = learnt(dialogues, config.role, config.dialogues, config.seed)
     sequences = [view.sequence(tokenizer) for view in taught]
     network = _network(config, base)
-    seen_often = [
-        view
-        for side in ROLES[config.role]
-        for view in views(dialogues, side, "validation")[: config.validation_dialogues]
-    ]
+    count = config.validation_dialogues // len(ROLES[config.role])
+    seen_often = views(dialogues, config.role, "validation", count)
     validations = Validations(run, lambda: dialogue_losses(network, tokenizer, seen_often))
 
     def summary() -> dict[str, Any]:
@@ -153,7 +152,7 @@ def _judged(
     """
     own = ROLES[config.role]
     sides = own if config.no_schedule else SELLING
-    judged = {s: views(dialogues, s, "holdout")[: config.holdout_dialogues] for s in sides}
+    judged = {s: views(dialogues, s, "holdout", config.holdout_dialogues) for s in sides}
     heartbeat.report("measuring the loss of hold-out dialogues")
     network = served.decoder.network  # what is served is what is measured
     losses = dialogue_losses(network, tokenizer, [v for seen in judged.values() for v in seen])

@@ -16,8 +16,8 @@ from sauda.train.stages import roles
 from sauda.train.validation import Validations
 
 TOY = roles.Config(
-    "buyer", model="toy", dialogues=8, validation_dialogues=1, holdout_dialogues=3, save_steps=2,
-    acceptance_prompts=2,
+    "buyer", model="toy", dialogues=4, gradient_accumulation_steps=1, validation_dialogues=1,
+    holdout_dialogues=2, save_steps=2, acceptance_prompts=2,
 )  # fmt: skip
 
 
@@ -67,6 +67,8 @@ def test_a_generalist_learns_from_as_many_dialogues_each_from_one_side(dialogues
         learnt(dialogues, "buyer", 9999, 0)
     with pytest.raises(ValueError, match="no role 'broker'; roles are buyer, seller, generalist"):
         roles.Config("broker")
+    with pytest.raises(ValueError, match="each of its sides needs a validation dialogue"):
+        roles.Config("generalist", validation_dialogues=1)
 
 
 def test_two_cycles_start_anew_and_the_control_has_one():
@@ -141,7 +143,7 @@ def _check_artifact(data, folder):
 
 @pytest.mark.model
 def test_a_control_keeps_its_figures_and_no_adapter(tmp_path):
-    config = replace(TOY, no_schedule=True, dialogues=4, save_steps=1, holdout_dialogues=1)
+    config = replace(TOY, no_schedule=True, dialogues=2, save_steps=1, holdout_dialogues=1)
     data = roles.train(config, tmp_path)
     assert "adapter" not in data
     assert {row["role"] for row in data["holdout"]} == {"buyer"}
