@@ -1,10 +1,10 @@
-"""Training: the curves of language models, the pilot and the arena's selector, from their logs."""
+"""Training: the curves of language models, roles, the pilot and the arena's selector."""
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.training import pilot, runs
+from panels.training import pilot, roles, runs
 from panels.ui.look import QUIET, SERIES, heading, line_style, styled
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -80,6 +80,7 @@ def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.HTML(heading(TITLE, "Every curve is read from the log of a real run."))
     runs.build()
+    roles.build()
     pilot.build()
     gr.HTML(
         heading(

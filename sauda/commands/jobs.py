@@ -21,8 +21,8 @@ from sauda.scale.job import (
     submit,
     summary,
 )
-from sauda.scale.kept_runs import download, local_folder, upload
 from sauda.train import STAGES
+from sauda.train.kept_runs import download, local_folder, upload
 from sauda.train.model import PARAMETERS, TOY
 from sauda.train.run import RUNS
 

@@ -1,4 +1,4 @@
-"""`python -m sauda train sft|grpo|dpo|pilot|selector` and `weights`."""
+"""`python -m sauda train sft|grpo|dpo|roles|pilot|selector|compare-roles` and `weights`."""
 
 import argparse
 import sys
@@ -16,6 +16,7 @@ from sauda.records.store import ROOT, save
 from sauda.train import STAGES
 from sauda.train.pilot.run import Config as Pilot
 from sauda.train.run import options_of
+from sauda.train.stages.roles import STAGE as ROLES
 
 TOYS = {  # settings of `--model toy`, for runs of seconds
     "sft": {
@@ -40,6 +41,9 @@ TOYS = {  # settings of `--model toy`, for runs of seconds
         "init_adapter": "", "gradient_accumulation_steps": 2, "constrained": True, "save_steps": 1,
         "acceptance_prompts": 6, "pairs": 6,
     },
+    "roles": {
+        "dialogues": 8, "validation_dialogues": 2, "holdout_dialogues": 4, "save_steps": 2,
+    },
 }  # fmt: skip
 
 
@@ -47,16 +51,18 @@ def add(commands: Any) -> None:
     """Add `train` and `weights` to the commands of `python -m sauda`."""
     about = "find or prepare the small base model; print where and which hash"
     add_command(commands, "weights", weights, about)
-    about = f"train a language model ({', '.join(STAGES)}), the pilot or the selector"
+    about = f"train a language model ({', '.join(STAGES)}, roles), the pilot or the selector"
     stages = commands.add_parser("train", help=about, description=about).add_subparsers(
         dest="stage", required=True, metavar="STAGE"
     )
-    for stage in STAGES:
+    for stage in (*STAGES, ROLES):
         _add_stage(stages, stage)
     about = "the small network that plays the open market, by PPO"
     _add_options(add_command(stages, "pilot", pilot, about), {"bazaar": Pilot()})
     about = "the softmax over scripted labs, by REINFORCE"
     add_command(stages, "selector", selector, about)
+    about = "compare the six runs of roles on the hold-out dialogues that they have measured"
+    add_command(stages, "compare-roles", compare_roles, about)
 
 
 def _add_stage(stages: Any, stage: str) -> None:
@@ -100,13 +106,39 @@ def train(options: argparse.Namespace) -> int:
         print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
         return 1
     accepted, last = data["acceptance"], data["log"][-1]
+    ending = (
+        _role_ending(data) if options.stage == ROLES else
+        f"same kind as the teacher {accepted['same_kind']:.3f}, "
+        f"prices off by {accepted['price_off']} %"
+    )  # fmt: skip
     print(
         f"{data['stage']} {data['base']['name']}: {last['step']} steps, "
         f"{data['num_tokens']:,} tokens, "
         f"{data['seconds'] / 60:.1f} min, loss {last['loss']:.4f}; acceptance check n "
-        f"{accepted['n']}, valid {accepted['valid']:.3f}, same kind as the teacher "
-        f"{accepted['same_kind']:.3f}, prices off by {accepted['price_off']} %"
+        f"{accepted['n']}, valid {accepted['valid']:.3f}, {ending}"
     )
+    return 0
+
+
+def _role_ending(data: Mapping[str, Any]) -> str:
+    best = next(row for row in data["validations"] if row["step"] == data["best_step"])
+    return (
+        f"same act as the thought {data['acceptance']['same_kind']:.3f}; best validation loss "
+        f"{best['loss']:.4f} (perplexity {best['perplexity']:.2f}) at step {best['step']}"
+    )
+
+
+def compare_roles(options: argparse.Namespace) -> int:
+    """Save how the six role runs compare, and print it."""
+    from sauda.evaluation.language.roles import FILE, NAMES, comparison, runs_at
+
+    data = comparison(runs_at())
+    save_measured(FILE, {"runs": list(NAMES)}, data)
+    for row in data["contrasts"]:
+        print(
+            f"{row['question']:10} {row['run']:17} less {row['baseline']:24} on the {row['role']:6}"
+            f"  n {row['n']}  {interval(row['difference'])}"
+        )
     return 0
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from sauda.llm.backends.weights import PACKAGE, PACKAGED_VERSION
 from sauda.scale.hardware import Flavor
-from sauda.scale.kept_runs import local_folder
 from sauda.train import STAGES
+from sauda.train.kept_runs import local_folder
 from sauda.train.stage import run_name
 
 # The stage whose adapter a stage trains further.

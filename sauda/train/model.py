@@ -32,6 +32,7 @@ BASES = {"mini": MODELS["mini"].base, "8b": MODELS["sauda-8b"].base}
 PARAMETERS = {TOY: 3_219_776, "mini": 134_515_008, "8b": 8_030_261_248}
 ROW = 1.2  # times the weights: one row's activations on a CPU; 16 on the small model took 5.2 GB
 CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed, on a GPU
+FOUR_BITS = ("short", "gpu", "always")  # on a GPU short of memory, on any GPU, also on a CPU
 ADAPTER_FILES = ADAPTER_CONFIG, ADAPTER_WEIGHTS = (
     "adapter_config.json", "adapter_model.safetensors",
 )  # fmt: skip
@@ -58,11 +59,14 @@ class Base:
     precision: str  # fp32, bf16 or nf4
 
 
-def find_base(name: str, folder: Path, batch_size: int, copies: int = 0) -> Base:
+def find_base(
+    name: str, folder: Path, batch_size: int, copies: int = 0, four_bits: str = "short"
+) -> Base:
     """The base called `name`, to train on `batch_size` rows a pass; a toy is made under `folder`.
 
-    `copies` of its weights are held beside it. Raises CannotLoad where the memory is too small,
-    NoWeights where the base is not there.
+    `copies` of its weights are held beside it. `four_bits`, one of FOUR_BITS, says when its weights
+    are in nf4 with double quantisation. Raises CannotLoad where the memory is too small, NoWeights
+    where the base is not there.
     """
     import torch
 
@@ -72,7 +76,8 @@ def find_base(name: str, folder: Path, batch_size: int, copies: int = 0) -> Base
     free = free_memory(device)
     precision = "fp32" if name == TOY else "bf16"
     needed = memory(size, device, batch_size, copies)
-    if needed > free and device == "cuda":
+    on_gpu = device == "cuda"
+    if four_bits == "always" or (on_gpu and (four_bits == "gpu" or needed > free)):
         precision = "nf4"
         needed = memory(size * BYTES["nf4"] / BYTES["bf16"], device, batch_size)  # needs no copy
     if needed > free:
@@ -123,13 +128,14 @@ def tokenizer_of(base: Base) -> Any:
     return tokenizer
 
 
-def peft_config(lora: LoRA) -> Any:
-    """PEFT's LoraConfig of `lora`."""
+def peft_config(lora: LoRA, dropout: float = 0.0) -> Any:
+    """PEFT's LoraConfig of `lora`; `dropout` is a share of the inputs of its layers."""
     from peft import LoraConfig
 
     return LoraConfig(
         r=lora.r,
         lora_alpha=lora.lora_alpha,
+        lora_dropout=dropout,
         target_modules=list(lora.target_modules),
         task_type="CAUSAL_LM",
     )

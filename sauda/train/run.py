@@ -99,10 +99,9 @@ def locked(folder: Path) -> Iterator[None]:
 def open_run(folder: Path, settings: Mapping[str, Any], resume: bool) -> Run:
     """A new run with `settings` in `folder`, or the one that is there, to resume.
 
-    A resumed run may use another number of threads, and may publish what began as a trial. Raises
-    Stopped
-    where a new run would overwrite one, or where the run to resume is missing or has other
-    settings, and DamagedFile where its settings cannot be read.
+    A resumed run may use another number of threads, publish what began as a trial, and be kept
+    elsewhere. Raises Stopped where a new run would overwrite one, or where the run to resume is
+    missing or has other settings, and DamagedFile where its settings cannot be read.
     """
     run = Run(folder)
     if not resume:
@@ -114,7 +113,7 @@ def open_run(folder: Path, settings: Mapping[str, Any], resume: bool) -> Run:
         raise Stopped(f"there is no run in {folder} to resume")
     before = read_object(run.settings)
     now = json.loads(json.dumps(settings))
-    keys = sorted({*before, *now} - {"threads", "trial"})
+    keys = sorted({*before, *now} - {"threads", "trial", "keep_in"})
     if changed := [key for key in keys if before.get(key) != now.get(key)]:
         raise Stopped(f"the run in {folder} was started with another {', '.join(changed)}")
     return run
@@ -199,14 +198,22 @@ def latest(folder: Path) -> Path | None:
         if not (checkpoint / COMPLETE).exists():
             print(f"{checkpoint.name} is incomplete and is skipped", flush=True)
             continue
-        for name, expected in read_object(checkpoint / COMPLETE).items():
-            file = checkpoint / name
-            if not file.exists() or sha256(file) != expected:
-                raise Stopped(
-                    f"{file} is damaged; remove {checkpoint} to resume from the one before it"
-                )
+        check_complete(checkpoint)
         return checkpoint
     return None
+
+
+def check_complete(checkpoint: Path) -> None:
+    """Raise Stopped where a file of a sealed checkpoint is missing or changed.
+
+    Raises DamagedFile where the list of their hashes is damaged.
+    """
+    for name, expected in read_object(checkpoint / COMPLETE).items():
+        file = checkpoint / name
+        if not file.exists() or sha256(file) != expected:
+            raise Stopped(
+                f"{file} is damaged; remove {checkpoint} to resume from the one before it"
+            )
 
 
 def step_of(checkpoint: Path) -> int:

@@ -7,6 +7,7 @@ rates. `loss_average` makes the callback that logs the mean.
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,17 +131,16 @@ class RunningMean:
         return self.total / (1 - self.smoothing**self.steps)
 
 
-def loss_average(smoothing: float = 0.98) -> Any:
+def loss_average(smoothing: float = 0.98, before: Iterable[float] = ()) -> Any:
     """A callback of transformers' Trainer that logs the running mean of its training loss.
 
     Each logged loss counts for the optimizer steps since the one before, so that the mean does not
-    depend on how often the trainer logs. It stands in the log as "loss_average", and a checkpoint
-    keeps it: a trainer with restore_callback_states_from_checkpoint goes on where it was.
+    depend on how often the trainer logs. It stands in the log as "loss_average". `before` are the
+    losses of the steps that a resumed run has made, one a step.
     """
     from transformers import TrainerCallback
-    from transformers.trainer_callback import ExportableState
 
-    class LossAverage(RunningMean, TrainerCallback, ExportableState):
+    class LossAverage(RunningMean, TrainerCallback):
         def on_log(
             self, args: Any, state: Any, control: Any, logs: dict[str, Any], **_: Any
         ) -> None:
@@ -149,11 +149,7 @@ def loss_average(smoothing: float = 0.98) -> Any:
                 logs[AVERAGE] = self.update(logs[LOSS], steps)
                 state.log_history[-1][AVERAGE] = logs[AVERAGE]
 
-        def state(self) -> dict[str, dict[str, float]]:
-            """What a checkpoint keeps."""
-            return {
-                "args": {"smoothing": self.smoothing},
-                "attributes": {"total": self.total, "steps": self.steps},
-            }
-
-    return LossAverage(smoothing)
+    average = LossAverage(smoothing)
+    for loss in before:
+        average.update(loss, 1)
+    return average

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from sauda.llm.backends.model import ADAPTERS, CannotLoad, adapter_folder
+from sauda.llm.backends.model import Model as ServedModel
 from sauda.records.store import ROOT, digest, save, sha256, write
 from sauda.train.checks import acceptance, evaluate_checkpoints
+from sauda.train.kept_runs import Keeper
 from sauda.train.model import (
     ADAPTER_WEIGHTS,
     TOY,
@@ -51,10 +53,15 @@ SPARE_DISK = 200 * 2**20  # bytes beside the checkpoints: rows, log, adapter
 class Prepared:
     """A stage that is ready to train."""
 
-    trainer: Any  # of TRL
+    trainer: Any  # of TRL or transformers
     max_steps: int
     summary: Callable[[], Mapping[str, Any]]  # of the data, for the artifact, after training
-    logged: Sequence[str] = LOGGED  # the figures of TRL's log that are kept
+    logged: Sequence[str] = LOGGED  # the figures of the trainer's log that are kept
+    best: Callable[[], int] | None = None  # the step whose adapter is kept; None: the last one
+    # The acceptance check and other figures of the trained model; None: those of a player.
+    evaluate: Callable[[ServedModel], dict[str, Any]] | None = None
+    must_pass: bool = True  # the acceptance check, or the run is refused
+    publishes: bool = True  # the adapter; a control's figures are all that is kept of it
 
 
 def train(
@@ -92,29 +99,53 @@ def _train_in(
     run = open_run(folder, asdict(config) | {"begins with": begins_with}, resume)
     torch.set_num_threads(config.threads)
     with Heartbeat() as heartbeat:
-        base = find_base(config.model, folder, config.per_device_train_batch_size, config.copies)
+        base = find_base(
+            config.model,
+            folder,
+            config.per_device_train_batch_size,
+            config.copies,
+            getattr(config, "four_bits", "short"),
+        )
         prepared = prepare(config, run, base, heartbeat)
         _train(prepared, config, run, heartbeat, resume)
+        if prepared.best is not None:
+            read_adapter(prepared.trainer.model, run.snapshots / str(prepared.best()))
         heartbeat.status = "saving the adapter and trying it on hold-out prompts"
         about = {"stage": stage, "init_adapter": begins_with, "log": digest(curve(lines(run.log)))}
         save_adapter(prepared.trainer.model, folder / "adapter", base, about)
         served = load_served(folder / "adapter", base, config.threads)
-        checked = acceptance(served, config.game, config.acceptance_prompts)
-        evaluated = evaluate_checkpoints(
+        if prepared.evaluate is not None:
+            figures = prepared.evaluate(served)
+        else:
+            figures = _played(served, config, run, base, heartbeat) | {"init_adapter": begins_with}
+        heartbeat.status = f"trained {len(curve(lines(run.log)))} steps"
+    data = _run_data(stage, run, base) | figures | prepared.summary()
+    data = _finish(stage, config, run, prepared, data)
+    if (keeper := _keeper(config, run)) is not None:
+        keeper.keep(data["log"][-1]["step"])
+    return data
+
+
+def _keeper(config: Any, run: Run) -> Keeper | None:
+    """What copies the run elsewhere; None where its settings name no place."""
+    results = getattr(config, "keep_in", "")
+    return Keeper(run, results) if results else None
+
+
+def _played(
+    served: ServedModel, config: Any, run: Run, base: Base, heartbeat: Heartbeat
+) -> dict[str, Any]:
+    """The acceptance check of a trained player, and the games of every checkpoint's adapter."""
+    return {
+        "acceptance": acceptance(served, config.game, config.acceptance_prompts),
+        "checkpoint_evaluations": evaluate_checkpoints(
             run,
             config.game,
             config.eval_games,
             lambda snapshot: load_served(snapshot, base, config.threads),
             heartbeat.report,
-        )
-        heartbeat.status = f"trained {len(curve(lines(run.log)))} steps"
-    data = _run_data(stage, run, base, checked) | prepared.summary()
-    return _finish(
-        stage,
-        config,
-        run,
-        data | {"init_adapter": begins_with, "checkpoint_evaluations": evaluated},
-    )
+        ),
+    }
 
 
 def _train(prepared: Prepared, config: Any, run: Run, heartbeat: Heartbeat, resume: bool) -> None:
@@ -128,6 +159,8 @@ def _train(prepared: Prepared, config: Any, run: Run, heartbeat: Heartbeat, resu
         return
     append(run.log, {"begun": first})
     prepared.trainer.add_callback(watch(run, heartbeat, first, prepared.logged))
+    if (keeper := _keeper(config, run)) is not None:
+        prepared.trainer.add_callback(keeper.callback())  # after `watch`, which seals checkpoints
     with disk_errors_explained(run.folder):
         prepared.trainer.train(
             resume_from_checkpoint=None if checkpoint is None else str(checkpoint)
@@ -244,7 +277,7 @@ def disk_errors_explained(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _run_data(stage: str, run: Run, base: Base, checked: dict[str, Any]) -> dict[str, Any]:
+def _run_data(stage: str, run: Run, base: Base) -> dict[str, Any]:
     log = lines(run.log)
     steps = curve(log)
     return {
@@ -257,29 +290,31 @@ def _run_data(stage: str, run: Run, base: Base, checked: dict[str, Any]) -> dict
         },
         "log": steps,
         "resumed": resumed_steps(log),
-        "acceptance": checked,
         "hardware": hardware(),
         "seconds": steps[-1]["seconds"],
         "num_tokens": steps[-1]["num_tokens"],
     }
 
 
-def _finish(stage: str, config: Any, run: Run, data: dict[str, Any]) -> dict[str, Any]:
+def _finish(
+    stage: str, config: Any, run: Run, prepared: Prepared, data: dict[str, Any]
+) -> dict[str, Any]:
     """Publish an accepted adapter. A toy or a trial stays in its folder, accepted or not.
 
     Raises Stopped where the acceptance check fails; the adapter then stays in the run's folder.
     """
     trial = config.model == TOY or config.trial
     check = data["acceptance"]
-    if not (check["passed"] or trial):
+    if not (check["passed"] or trial or not prepared.must_pass):
         write(run.folder / "refused.json", json.dumps(data, indent=1))
         raise Stopped(
             f"the acceptance check refused the adapter: valid {check['valid']:.3f}, faults "
             f"{check['faults'][:3]}; see {run.folder / 'refused.json'}"
         )
     name = run_name(stage, config.model, config.game, config.seed)
-    data["adapter"] = publish(
-        run.folder / "adapter", name, run.folder / "adapters" if trial else ADAPTERS
-    )
+    if prepared.publishes:
+        data["adapter"] = publish(
+            run.folder / "adapter", name, run.folder / "adapters" if trial else ADAPTERS
+        )
     save(f"training/{name}.json", asdict(config), data, run.folder if trial else ROOT)
     return data

@@ -34,11 +34,22 @@ def entry(file: str) -> Entry:
     """The registered line on `file`; raises ArtifactError for a file it does not know.
 
     An evaluation of one's own may be called evaluation/NAME.json; one of the arena
-    evaluation/arena-NAME.json; a run of another model training/STAGE-NAME.json.
+    evaluation/arena-NAME.json; a run of another model training/STAGE-NAME.json, that of a role
+    training/roles-ROLE-NAME.json.
     """
     for known in FILES:
         if known.file == file:
             return known
+    if file == "roles.json":
+        return Entry(file, "roles/1", "python -m sauda train compare-roles", "Role runs", "")
+    if run := re.fullmatch(
+        r"training/roles-(buyer|seller|generalist)(-control)?(-[\w.-]+)?\.json", file
+    ):
+        control = " --no-schedule" if run[2] else ""
+        seed = re.search(r"-seed(\d+)\.json$", file)
+        command = f"python -m sauda train roles --role {run[1]}{control}"
+        command += f" --seed {seed[1]}" if seed else ""
+        return Entry(file, "role_run/1", command, "A training run of a role", "")
     if re.fullmatch(r"training/(sft|distill|moves|grpo|dpo)(-[\w.-]+)?\.json", file):
         stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
         game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""

@@ -9,6 +9,7 @@ from sauda.records.kinds.amounts import (
 )
 from sauda.records.kinds.dialogues import DIALOGUES
 from sauda.records.kinds.market import MARKET
+from sauda.records.kinds.roles import ROLES
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
 from sauda.records.schemas.bench import Bench, LoadTest
@@ -164,6 +165,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         *DIALOGUES,
+        *ROLES,
         Kind(
             "bench/2",
             Bench,

@@ -1,6 +1,7 @@
 """The shape of each kind of artifact: pydantic models with a description for every field.
 
 `base.py` holds what several share; every other module holds a family of kinds: `evaluation`,
-`arena`, `comparison`, `published`, `bench`, `language`, `pitching`, `seller`, `training`; `market/`
-holds those of the open market. `sauda/records/kinds/` says which model belongs to which kind.
+`arena`, `comparison`, `published`, `bench`, `language`, `pitching`, `roles`, `seller`,
+`training`; `market/` holds those of the open market. `sauda/records/kinds/` says which model
+belongs to which kind.
 """

@@ -61,6 +61,11 @@ class Example:
             "values": self.values,
         }
 
+    @property
+    def intention(self) -> str:
+        """The first sentence of the thought: the act, without the values that follow it."""
+        return self.thought.partition(". ")[0].removesuffix(".") + "."
+
 
 def examples(
     dialogues: Iterable[Dialogue], role: str | None = None

@@ -4,12 +4,18 @@
 deletes one, and a kept run must be a consistent copy without the checkpoints that training dropped.
 """
 
+import os
 import shutil
 import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sauda.train.run import COMPLETE, LOCK
+import numpy as np
+
+from sauda.train.run import COMPLETE, LOCK, Run, append, check_complete
 
 NEW, BEFORE = ".{}.new", ".{}.before"  # beside a folder that is being replaced
 
@@ -22,15 +28,18 @@ def local_folder(results: str) -> Path | None:
 def upload(run: Path, results: str, api: Any = None) -> None:
     """Copy the folder of a run, which may be training, to `results` under its name.
 
-    The copy replaces the former one in a single step. Raises OSError where that cannot be done.
+    The copy is on disk and checked before it replaces the former one, in a single step. Raises
+    OSError where that cannot be done, and Stopped where a file of a checkpoint is not what was
+    sealed.
     """
     if (kept := local_folder(results)) is not None:
-        snapshot(run, copy := kept / NEW.format(run.name))
+        _checked_snapshot(run, copy := kept / NEW.format(run.name))
+        _flush(copy)
         _replace(kept / run.name, copy)
         return
     api = api or _hub()
     with tempfile.TemporaryDirectory() as folder:
-        snapshot(run, Path(folder) / run.name)
+        _checked_snapshot(run, Path(folder) / run.name)
         api.create_repo(results, private=True, exist_ok=True)
         api.upload_folder(
             repo_id=results,
@@ -79,6 +88,85 @@ def snapshot(run: Path, to: Path) -> None:
             shutil.copytree(checkpoint, to / checkpoint.name)
     others = shutil.ignore_patterns("checkpoint-*", LOCK)
     shutil.copytree(run, to, ignore=others, dirs_exist_ok=True)
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How often a copy is tried, and the waits in between, which grow by a factor."""
+
+    attempts: int = 5
+    base: float = 1.0  # seconds before the second attempt
+    factor: float = 2.0
+    cap: float = 60.0  # seconds, of a wait
+    jitter: float = 0.2  # share by which a wait is longer or shorter: clients do not return as one
+
+    def wait(self, failures: int, rng: np.random.Generator) -> float:
+        """Seconds to wait after so many failures, at least one."""
+        length = min(self.cap, self.base * self.factor ** (failures - 1))
+        return length * rng.uniform(1 - self.jitter, 1 + self.jitter)
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """Copies a run to `results` after each checkpoint. A copy that fails ends no training.
+
+    What became of each copy is a line of `kept.jsonl` in the run's folder.
+    """
+
+    run: Run
+    results: str  # a repository OWNER/NAME of the Hub, or a folder as file:PATH
+    retries: Retries = Retries()
+    copy: Callable[[Path, str], None] = upload
+    sleep: Callable[[float], None] = time.sleep
+
+    @property
+    def record(self) -> Path:
+        return self.run.folder / "kept.jsonl"
+
+    def keep(self, step: int) -> bool:
+        """Copy the run as it is after `step`; whether one of the attempts succeeded."""
+        errors: list[str] = []
+        rng = np.random.default_rng(step)
+        while len(errors) < self.retries.attempts:
+            if errors:
+                self.sleep(self.retries.wait(len(errors), rng))
+            try:
+                self.copy(self.run.folder, self.results)
+                break
+            except (OSError, ValueError) as error:  # of the disk or the network; a torn copy
+                errors.append(f"{type(error).__name__}: {error}".partition("\n")[0])
+        kept = len(errors) < self.retries.attempts
+        append(self.record, {"step": step, "kept": kept, "errors": errors})
+        if not kept:
+            print(f"step {step} was not copied to {self.results}: {errors[-1]}", flush=True)
+        return kept
+
+    def callback(self) -> Any:
+        """A callback of transformers' Trainer that keeps each checkpoint once it is sealed."""
+        from transformers import TrainerCallback
+
+        keep = self.keep
+
+        class Kept(TrainerCallback):
+            def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+                keep(state.global_step)
+
+        return Kept()
+
+
+def _checked_snapshot(run: Path, to: Path) -> None:
+    """`snapshot`, and Stopped where a checkpoint of the copy is not what was sealed."""
+    snapshot(run, to)
+    for checkpoint in to.glob("checkpoint-*"):
+        check_complete(checkpoint)
+
+
+def _flush(folder: Path) -> None:
+    """Write all files of a folder to the disk."""
+    for file in folder.rglob("*"):
+        if file.is_file():
+            with file.open("rb") as content:
+                os.fsync(content.fileno())
 
 
 def _replace(folder: Path, copy: Path) -> None:

@@ -1,0 +1,280 @@
+"""Buyer, seller and generalist: their losses with and without the schedule, beside published ones.
+
+A part of Training. Published figures are AgreeMate's, of another model and other data.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+
+import gradio as gr
+import plotly.graph_objects as go
+from markupsafe import Markup
+
+from panels.ui.look import QUIET, badge, heading, line_style, note, styled, table
+from panels.ui.provenance import load_or_say, provenance
+from panels.ui.tables import with_interval
+from sauda.evaluation.language.roles import FILE, NAMES
+from sauda.records.schemas.published import PublishedFigure
+from sauda.records.schemas.roles import RoleContrast, RoleReply, RoleRun
+from sauda.records.store import Artifact
+
+ROLES = ("buyer", "seller", "generalist")
+QUESTIONS: Mapping[str, str] = {
+    "schedule": "schedule, less its control",
+    "specialist": "specialist, less generalist",
+    "off_role": "off role, less own role",
+}
+SUMMARY, AGAIN = "agreemate-training-summary", "agreemate-training-recomputed"  # published
+CURVE = "agreemate-curve-{}"
+COLUMNS = (
+    "run", "steps", "steps/s", "samples/s", "mean training loss", "best validation loss",
+    "perplexity", "running mean of the loss", "memory, GiB",
+)  # fmt: skip
+Runs = Mapping[str, Artifact]  # by name, such as roles-buyer-control
+Figures = Mapping[str, PublishedFigure]  # by id
+
+# Curves -------------------------------------------------------------------------------------------
+
+
+def loss_figure(runs: Runs, role: str) -> go.Figure:
+    """Training and validation loss of a role over steps, with the schedule and without."""
+    figure = go.Figure()
+    for name, artifact, series in _pair(runs, role):
+        run: RoleRun = artifact.data
+        figure.add_scatter(
+            x=[row.step for row in run.log], y=[row.loss_average for row in run.log],
+            name=f"training, {name}", hovertemplate="step %{x}: %{y:.3f}<extra></extra>",
+            **(line_style(series) | {"mode": "lines"}),
+        )  # fmt: skip
+        figure.add_scatter(
+            x=[row.step for row in run.validations], y=[row.loss for row in run.validations],
+            customdata=[row.perplexity for row in run.validations], name=f"validation, {name}",
+            hovertemplate="step %{x}: %{y:.3f}, perplexity %{customdata:.1f}<extra></extra>",
+            **(line_style(series) | {"mode": "markers"}),
+        )  # fmt: skip
+    figure.update_xaxes(title="step")
+    return styled(figure, 340).update_yaxes(title="loss, nats a token", rangemode="tozero")
+
+
+def rate_figure(runs: Runs, role: str) -> go.Figure:
+    """Learning rates of the highest and the lowest layer, as the optimizer had them."""
+    figure = go.Figure()
+    for name, artifact, series in _pair(runs, role):
+        for layer, field in (("highest", "learning_rate"), ("lowest", "learning_rate_lowest")):
+            style = line_style(series) | {"mode": "lines"}
+            if layer == "lowest":
+                style["line"] = style["line"] | {"width": 1}
+            figure.add_scatter(
+                x=[row.step for row in artifact.data.log],
+                y=[getattr(row, field) for row in artifact.data.log],
+                name=f"{layer} layer, {name}",
+                hovertemplate="step %{x}: %{y:.2e}<extra></extra>", **style,
+            )  # fmt: skip
+    figure.update_xaxes(title="step")
+    return styled(figure, 340).update_yaxes(title="learning rate", exponentformat="e")
+
+
+def published_figure(figures: Figures, role: str) -> go.Figure:
+    """AgreeMate's published curves of a role; an empty figure where they are not there."""
+    figure = go.Figure()
+    if curve := figures.get(CURVE.format(role)):
+        rows = [dict(zip(curve.columns, row, strict=True)) for row in curve.rows]
+        names = {"train_loss": "training", "eval_loss": "validation", "ema_loss": "published EMA"}
+        for (field, label), dash in zip(names.items(), ("solid", "dot", "dash"), strict=True):
+            style = line_style("published")
+            style["line"] = style["line"] | {"dash": dash}
+            figure.add_scatter(
+                x=[row["step"] for row in rows], y=[row[field] for row in rows], name=label,
+                connectgaps=True, hovertemplate="update %{x}: %{y:.3f}<extra></extra>", **style,
+            )  # fmt: skip
+    figure.update_xaxes(title="update, published")
+    return styled(figure, 340).update_yaxes(title="loss, nats a token", rangemode="tozero")
+
+
+def _pair(runs: Runs, role: str) -> Iterator[tuple[str, Artifact, str]]:
+    """The run of a role and its control, where they are there: label, run, series."""
+    for suffix, label, series in (("", "schedule", "buyer"), ("-control", "control", "seller")):
+        if run := runs.get(f"roles-{role}{suffix}"):
+            yield label, run, series
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+def run_table(runs: Runs, figures: Figures) -> Markup:
+    """Our runs and the published ones: speed, losses, perplexity, running mean and memory."""
+    rows = [_run_row(name, run.data) for name, run in runs.items()]
+    rows += list(_published_rows(figures))
+    return table(COLUMNS, rows, caption="Runs of roles, and AgreeMate's as published")
+
+
+def _run_row(name: str, run: RoleRun) -> tuple[object, ...]:
+    best = next(row for row in run.validations if row.step == run.best_step)
+    return (
+        name,
+        f"{len(run.log):,}",
+        f"{len(run.log) / run.seconds:.3f}",
+        f"{run.taught.dialogues / run.seconds:.3f}",
+        f"{sum(row.loss for row in run.log) / len(run.log):.3f}",
+        f"{best.loss:.3f}",
+        f"{best.perplexity:.2f}",
+        f"{run.log[-1].loss_average:.3f}",
+        f"{max(row.memory for row in run.log):.2f}",
+    )
+
+
+def _published_rows(figures: Figures) -> Iterator[tuple[object, ...]]:
+    """One row a role; perplexity and running mean as they follow, what was published behind."""
+    if not {SUMMARY, AGAIN} <= set(figures):
+        return
+    again = _by_role(figures[AGAIN])
+    for role, row in _by_role(figures[SUMMARY]).items():
+        corrected = again[role]["ema_bias_corrected"]
+        yield (
+            Markup("AgreeMate {} {}").format(role, badge("published")),
+            f"{row['updates']:,}",
+            f"{row['updates_per_s']:.3f}",
+            f"{row['samples_per_s']:.3f}",
+            f"{row['mean_train_loss']:.3f}",
+            f"{row['best_eval_loss']:.3f}",
+            f"{math.exp(row['best_eval_loss']):.1f} (said: {row['perplexity_published']:.1f})",
+            f"{corrected:.3f} (said: {row['final_ema_published']:.3f})",
+            f"{row['memory_peak_high_gb']:.2f}",
+        )
+
+
+def _by_role(figure: PublishedFigure) -> dict[str, dict]:
+    rows = (dict(zip(figure.columns, row, strict=True)) for row in figure.rows)
+    return {row["role"]: row for row in rows}
+
+
+def contrast_table(contrasts: list[RoleContrast]) -> Markup:
+    """Differences of the hold-out loss, paired by dialogue, with their intervals."""
+    rows = [
+        (
+            QUESTIONS[row.question],
+            row.run,
+            row.baseline,
+            f"the {row.role}'s turns",
+            f"{row.n}",
+            f"{row.loss:.3f}",
+            f"{row.baseline_loss:.3f}",
+            with_interval(row.difference, "+.3f"),
+        )
+        for row in contrasts
+    ]
+    columns = ("question", "run", "less", "on", "n", "loss", "of the other", "difference")
+    return table(columns, rows, "llllrrrr", "Loss on hold-out dialogues, nats a token")
+
+
+def verdict(contrasts: list[RoleContrast]) -> str:
+    """What the schedule changed, by the intervals of its differences, in one sentence."""
+    rows = [row for row in contrasts if row.question == "schedule"]
+    better = sum(row.difference.high < 0 for row in rows)
+    worse = sum(row.difference.low > 0 for row in rows)
+    return (
+        f"On {rows[0].n} hold-out dialogues, cycles and rates by layer lower the loss in {better}"
+        f" of {len(rows)} comparisons and raise it in {worse}; in {len(rows) - better - worse} the"
+        " interval holds 0."
+    )
+
+
+def reply_table(replies: list[RoleReply], name: str) -> Markup:
+    """What a run said at hold-out turns; a role that it was not trained for is marked."""
+    rows = [
+        (
+            f"{row.role}, off role" if row.off_role else row.role,
+            row.intention,
+            row.text,
+            "nothing" if row.read is None else _act(row.read.intent, row.read.price),
+            "yes" if _said(row) else "no",
+        )
+        for row in replies
+    ]
+    columns = ("plays the", "told to", "said", "read as", "price as told")
+    return table(columns, rows, "lllll", f"Replies of {name} at hold-out turns")
+
+
+def _act(intent: str, price: float | None) -> str:
+    return intent if price is None else f"{intent} ₹{price:,.0f}"
+
+
+def _said(row: RoleReply) -> bool:
+    return row.read is not None and row.read.price == row.meant.price
+
+
+def check_line(runs: Runs) -> str:
+    """How often each run named the price that it was told, in its own role and off it."""
+    parts = []
+    for name, run in runs.items():
+        off = [row for row in run.data.replies if row.off_role]
+        check = run.data.acceptance
+        part = f"{name} {check.valid:.0%} of {check.n}"
+        parts.append(part + (f", off role {_share(off):.0%} of {len(off)}" if off else ""))
+    return f"Replies that name the price they were told: {'; '.join(parts)}."
+
+
+def _share(replies: list[RoleReply]) -> float:
+    return sum(map(_said, replies)) / len(replies)
+
+
+def remarks(figures: Figures, *names: str) -> Markup:
+    """What the published figures of these ids mean, each with its badge."""
+    return Markup("").join(
+        Markup("<p>{} {}. {}</p>").format(badge("published"), figure.title, figure.caveat)
+        for name in names
+        if (figure := figures.get(name))
+    )
+
+
+# Layout -------------------------------------------------------------------------------------------
+
+
+def build() -> None:
+    """Lay out the part. Called inside the Training tab; without any run, how to make one."""
+    gr.HTML(
+        heading(
+            "Roles",
+            "A role puts a move into words: it reads the dialogue and what to do, and learns what"
+            " was said. Each run has a control with the same data and no schedule.",
+        )
+    )
+    loaded = {name: load_or_say(f"training/{name}.json") for name in NAMES}
+    runs = {name: run for name, (run, _) in loaded.items() if run is not None}
+    published, no_published = load_or_say("published.json")
+    figures = {figure.id: figure for figure in published.data.figures} if published else {}
+    compared, not_compared = load_or_say(FILE)
+    if compared is not None:
+        gr.HTML(Markup("<p>{}</p>{}").format(
+            verdict(compared.data.contrasts), contrast_table(compared.data.contrasts)
+        ))  # fmt: skip
+    _curves(runs, figures)
+    gr.HTML(run_table(runs, figures))
+    gr.HTML(note("A sample of ours is a dialogue, of which about ten turns are learnt; AgreeMate's"
+                 " is one turn. Steps a second count validation, and memory is the highest of all"
+                 " steps. A perplexity is the exponential of the loss beside it."))  # fmt: skip
+    gr.HTML(remarks(figures, SUMMARY, AGAIN))
+    if runs:
+        gr.HTML(note(check_line(runs)))
+        with gr.Accordion("What the roles say at hold-out turns", open=False):
+            gr.HTML(Markup("").join(reply_table(run.data.replies, n) for n, run in runs.items()))
+    gaps = [message for _, message in loaded.values() if message][:1]  # the others are made alike
+    gr.HTML(Markup("").join([*gaps, not_compared if not gaps else "", no_published]))
+    if compared is not None:
+        gr.HTML(provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"))
+    gr.HTML(Markup("").join(provenance(run, n) for n, run in runs.items()))
+
+
+def _curves(runs: Runs, figures: Figures) -> None:
+    """The curves of one role with the choice of it; the published ones alone before any run."""
+
+    def show(role: str) -> list[go.Figure | Markup]:
+        ours = [loss_figure(runs, role), rate_figure(runs, role)] if runs else []
+        return [*ours, published_figure(figures, role), remarks(figures, CURVE.format(role))]
+
+    *drawn, caveat = show(ROLES[0])
+    role = gr.Radio(list(ROLES), value=ROLES[0], label="Role", elem_id="training-role")
+    with gr.Row():
+        outputs = [gr.Plot(figure, show_label=False, min_width=320) for figure in drawn]
+    outputs.append(gr.HTML(caveat, elem_id="training-role-caveat"))
+    role.change(show, role, outputs, **QUIET)

@@ -1,0 +1,70 @@
+"""The part on roles, on small made-up runs that stand in for real ones."""
+
+import pytest
+
+from panels.training import roles
+from sauda.evaluation.language.roles import NAMES, comparison
+from sauda.records.schemas.roles import RoleContrast
+from sauda.records.store import load
+from tests.support.roles import role_run
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return {name: role_run(name, 0.2 if "control" in name else 0.0) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return {figure.id: figure for figure in load("published.json").data.figures}
+
+
+@pytest.fixture(scope="module")
+def contrasts(runs):
+    rows = comparison({name: run.data for name, run in runs.items()})["contrasts"]
+    return [RoleContrast.model_validate(row) for row in rows]
+
+
+def test_both_losses_of_a_role_are_drawn_with_and_without_the_schedule(runs):
+    drawn = {trace.name: trace for trace in roles.loss_figure(runs, "buyer").data}
+    assert set(drawn) == {
+        f"{kind}, {run}" for kind in ("training", "validation") for run in ("schedule", "control")
+    }
+    assert list(drawn["validation, control"].x) == [0, 2]
+    assert list(drawn["validation, control"].y) == [4.0, 1.0]
+    assert len(roles.rate_figure(runs, "buyer").data) == 4
+    assert len(roles.loss_figure({"roles-buyer": runs["roles-buyer"]}, "buyer").data) == 2
+
+
+def test_the_published_curves_are_those_of_the_role(figures):
+    training, validation, average = roles.published_figure(figures, "generalist").data
+    assert training.y[0] == average.y[0] == 7.9786
+    assert validation.y[-1] == 4.0429
+    assert not roles.published_figure({}, "buyer").data
+
+
+def test_perplexity_stands_beside_its_loss_and_what_was_said_of_it(runs, figures):
+    shown = str(roles.run_table(runs, figures))
+    assert shown.count("<tr") == 1 + len(NAMES) + 3
+    assert ">2.72<" in shown  # of the loss 1.000
+    assert "57.4 (said: 3.6)" in shown
+    assert "3.672 (said: 5.184)" in shown
+    assert shown.count("sauda-published") == 3
+    assert str(roles.run_table(runs, {})).count("<tr") == 1 + len(NAMES)
+
+
+def test_the_verdict_counts_what_the_intervals_say(contrasts):
+    assert "lower the loss in 4 of 4 comparisons" in roles.verdict(contrasts)
+    shown = str(roles.contrast_table(contrasts))
+    assert "-0.200 [-0.200, -0.200]" in shown
+    assert shown.count("off role, less own role") == 2
+
+
+def test_a_reply_in_the_other_role_is_marked_and_escaped(runs):
+    buyer = runs["roles-buyer"]
+    shown = str(roles.reply_table(buyer.data.replies, "roles-buyer"))
+    assert shown.count("seller, off role") == 1
+    assert "buyer, off role" not in shown
+    assert "&lt;b&gt;₹1,500" in shown
+    line = roles.check_line({"roles-buyer": buyer})
+    assert line.endswith("roles-buyer 100% of 1, off role 0% of 1.")
