@@ -241,13 +241,23 @@ def tokens(row: Row, tokenizer: Any) -> dict[str, list[int]]:
 
     Learnt are the teacher's completions with their end-of-turn tokens.
     """
+    return labelled(row.messages, list(map(bool, row.kinds)), tokenizer)
+
+
+def labelled(
+    messages: Sequence[Mapping[str, str]], learnt: Sequence[bool], tokenizer: Any
+) -> dict[str, list[int]]:
+    """A conversation as "input_ids" and "labels" of one length; -100 where nothing is learnt.
+
+    `learnt` says of each reply whether it is, with its end-of-turn token.
+    """
     ids: list[int] = []
     labels: list[int] = []
-    for kind, (read, reply) in zip(row.kinds, replies(row.messages, tokenizer), strict=True):
+    for counts, (read, reply) in zip(learnt, replies(messages, tokenizer), strict=True):
         end = max(i for i, token in enumerate(reply) if token == tokenizer.eos_token_id) + 1
         ids += read + reply
         labels += [-100] * len(read)
-        labels += [token if kind and i < end else -100 for i, token in enumerate(reply)]
+        labels += [token if counts and i < end else -100 for i, token in enumerate(reply)]
     return {"input_ids": ids, "labels": labels}
 
 

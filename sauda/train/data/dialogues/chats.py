@@ -1,0 +1,101 @@
+"""A role's turns of one dialogue as a chat: what was said and the thought are read, words learnt.
+
+A whole dialogue is one sequence, so that its beginning is read once for all of its turns.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from sauda.language.acts.prices import written
+from sauda.language.acts.types import Dialogue
+from sauda.train.data.dialogues.examples import Example, examples, part_of
+from sauda.train.data.teacher import labelled
+
+SELLING = ("buyer", "seller")
+ROLES = {"buyer": SELLING[:1], "seller": SELLING[1:], "generalist": SELLING}  # whose turns it says
+SYSTEM = (
+    "You are the {role} in a negotiation. {values} Each message has what was said since your last "
+    "turn, and in brackets what you mean to do. Say it in one line."
+)
+
+
+@dataclass(frozen=True)
+class View:
+    """A dialogue from the side of one role: its examples in order, one a turn."""
+
+    dialogue: Dialogue
+    role: str
+    turns: tuple[Example, ...]
+
+    def chat(self) -> list[dict[str, str]]:
+        """All of it as the messages of a chat; the role's words are those of the assistant."""
+        own = (
+            f"Your {name} is {written(value, self.dialogue.currency)}."
+            for name, value in self.dialogue.values[self.role].items()
+        )
+        messages = [
+            {"role": "system", "content": SYSTEM.format(role=self.role, values=" ".join(own))}
+        ]
+        told = ""
+        for turn in self.turns:
+            new = turn.context.removeprefix(told).strip()
+            messages += [
+                {"role": "user", "content": f"{new}\n({turn.intention})".strip()},
+                {"role": "assistant", "content": turn.utterance},
+            ]
+            told = f"{turn.context}\n{self.role}: {turn.utterance}"
+        return messages
+
+    def sequence(self, tokenizer: Any) -> dict[str, list[int]]:
+        """Its "input_ids" and "labels"; labels are -100 but for the role's words and their ends."""
+        return labelled(self.chat(), [True] * len(self.turns), tokenizer)
+
+
+def views(dialogues: Iterable[Dialogue], role: str, part: str) -> list[View]:
+    """The dialogues of a part from the side of `role`, in order; those without its words left out.
+
+    `role` is buyer, seller, or generalist for both sides of every dialogue. Raises ValueError for
+    another role.
+    """
+    if role not in ROLES:
+        raise ValueError(f"no role {role!r}; roles are {', '.join(ROLES)}")
+    chosen = [dialogue for dialogue in dialogues if part_of(dialogue) == part]
+    by_id = {dialogue.id: dialogue for dialogue in chosen}
+    seen = []
+    for side in ROLES[role]:
+        made, _ = examples(chosen, side)
+        for name, turns in groupby(made, lambda example: example.dialogue):
+            seen.append(View(by_id[name], side, tuple(turns)))
+    return seen
+
+
+def learnt(dialogues: Iterable[Dialogue], role: str, count: int, seed: int) -> list[View]:
+    """`count` training dialogues in the order in which they are learnt, each from one side.
+
+    The draw does not depend on the role. A generalist takes the two sides in turn, so that it
+    learns from as many dialogues, and in as many steps, as a buyer or a seller. Raises ValueError
+    where there are too few dialogues.
+    """
+    sides = ROLES[role] if role in ROLES else (role,)
+    by_side = [{view.dialogue.id: view for view in views(dialogues, s, "train")} for s in sides]
+    names = sorted(set.intersection(*map(set, by_side)))
+    if not 0 < count <= len(names):
+        raise ValueError(f"there are {len(names)} training dialogues, and {count} were asked for")
+    drawn = np.random.default_rng(seed).permutation(len(names))[:count]
+    return [by_side[i % len(sides)][names[place]] for i, place in enumerate(drawn)]
+
+
+def counts(taught: Sequence[View]) -> dict[str, dict[str, int]]:
+    """How many dialogues are taken from each side, and how many turns of each act."""
+    roles: dict[str, int] = {}
+    acts: dict[str, int] = {}
+    for view in taught:
+        roles[view.role] = roles.get(view.role, 0) + 1
+        for turn in view.turns:
+            intent = turn.act.partition("(")[0]
+            acts[intent] = acts.get(intent, 0) + 1
+    return {"roles": dict(sorted(roles.items())), "acts": dict(sorted(acts.items()))}
