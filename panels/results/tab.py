@@ -1,4 +1,4 @@
-"""Results: five questions, each answered in a sub-tab by a verdict and one figure; all the rest."""
+"""Results: each question is answered in a sub-tab by a verdict and one figure; all the rest."""
 
 import gradio as gr
 
@@ -10,10 +10,11 @@ from panels.results.questions import (
     training,
     wrapper,
 )
+from panels.results.questions.tournament import question as tournament
 from panels.ui.look import heading
 
 TITLE = "Results"
-QUESTIONS = (training, open_market, optimum, wrapper, arena, everything_else)
+QUESTIONS = (training, open_market, tournament, optimum, wrapper, arena, everything_else)
 
 
 def build() -> None:

@@ -71,7 +71,8 @@ def sortable_table(value: dict[str, Any], label: str, elem_id: str) -> gr.Datafr
         elem_id=elem_id,
         elem_classes="sauda-sortable",
         datatype=[
-            "number" if isinstance(cell, int | float) else "str" for cell in value["data"][0]
+            "number" if any(isinstance(cell, int | float) for cell in column) else "str"
+            for column in zip(*value["data"], strict=True)
         ],
         column_widths=widths,  # px; 8 a character
         interactive=False,

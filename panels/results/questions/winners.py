@@ -6,7 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from panels.results.questions.layout import Measured
+from panels.results.questions.layout import (
+    Measured,
+    heat_cell,
+    heat_heads,
+    heat_row,
+    heat_table,
+)
 from panels.results.questions.verdict import capital, listed, short, tasks_listed
 from panels.ui.tables import MISSING, with_interval
 from sauda.records.schemas.arena import ArenaRow
@@ -127,47 +133,25 @@ def heat_map(
     label, bounds = ceiling
     rows = [_bound_row(label, [bounds.get(task) for task in tasks])] if bounds else []
     for policy in policies:
-        line = Markup("").join(_cell(cells[task].get(policy), field[task], name) for task in tasks)
-        rows.append(_row(name(policy), line, "sauda-ours" if policy == ours else "", policy))
-    heads = Markup("").join(
-        Markup('<th scope="col" class="sauda-r">{}</th>').format(short(task)) for task in tasks
-    )
-    return Markup(
-        '<div class="sauda-scroll" role="region" tabindex="0" aria-label="{0}">'
-        '<table class="sauda-table sauda-heat"><caption>{0}</caption><thead><tr>'
-        '<th scope="col" class="sauda-l">policy</th>{1}</tr></thead><tbody>{2}</tbody>'
-        "</table></div>"
-    ).format(caption, heads, Markup("").join(rows))
-
-
-def _row(label: str, cells: Markup, mark: str, policy: str = "") -> Markup:
-    """A row; an address such as "?tab=results&part=market&row=linear" leads to its `policy`."""
-    return Markup(
-        '<tr class="{}" data-row="{}"><th scope="row" class="sauda-l">{}</th>{}</tr>'
-    ).format(mark, policy, label, cells)
+        line = [_cell(cells[task].get(policy), field[task], name) for task in tasks]
+        rows.append(heat_row(name(policy), line, "sauda-ours" if policy == ours else "", policy))
+    return heat_table(caption, heat_heads("policy", map(short, tasks)), rows)
 
 
 def _bound_row(label: str, bounds: Sequence[Interval | None]) -> Markup:
-    cells = Markup("").join(
+    cells = [
         Markup('<td class="sauda-r">{}</td>').format(
             MISSING if bound is None else f"{bound.mean:{FORM}}"
         )
         for bound in bounds
-    )
-    return _row(label, cells, "sauda-ceiling")
+    ]
+    return heat_row(label, cells, "sauda-ceiling")
 
 
 def _cell(entry: Entry | None, entries: Sequence[Entry], name: Name) -> Markup:
     """A cell whose shade is its distance from 0 as a share of the largest on the task."""
     if entry is None:
         return Markup('<td class="sauda-r">{}</td>').format(MISSING)
-    most = max(abs(other.grade.mean) for other in entries) or 1
-    side = "sauda-cell-below" if entry.grade.mean < 0 else "sauda-cell"
-    best = " sauda-best" if entry is entries[0] else ""
-    return Markup('<td class="sauda-r {}{}" style="--heat: {}%" title="{}">{}</td>').format(
-        side,
-        best,
-        round(100 * abs(entry.grade.mean) / most),
-        f"{name(entry.policy)}: {with_interval(entry.grade, FORM)}, n = {entry.n:,}",
-        f"{entry.grade.mean:{FORM}}",
-    )
+    most = max(abs(other.grade.mean) for other in entries)
+    title = f"{name(entry.policy)}: {with_interval(entry.grade, FORM)}, n = {entry.n:,}"
+    return heat_cell(entry.grade.mean, most, FORM, title, is_best=entry is entries[0])
