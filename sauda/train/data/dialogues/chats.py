@@ -61,12 +61,10 @@ def views(dialogues: Iterable[Dialogue], role: str, part: str) -> list[View]:
     `role` is buyer, seller, or generalist for both sides of every dialogue. Raises ValueError for
     another role.
     """
-    if role not in ROLES:
-        raise ValueError(f"no role {role!r}; roles are {', '.join(ROLES)}")
     chosen = [dialogue for dialogue in dialogues if part_of(dialogue) == part]
     by_id = {dialogue.id: dialogue for dialogue in chosen}
     seen = []
-    for side in ROLES[role]:
+    for side in _sides(role):
         made, _ = examples(chosen, side)
         for name, turns in groupby(made, lambda example: example.dialogue):
             seen.append(View(by_id[name], side, tuple(turns)))
@@ -78,15 +76,21 @@ def learnt(dialogues: Iterable[Dialogue], role: str, count: int, seed: int) -> l
 
     The draw does not depend on the role. A generalist takes the two sides in turn, so that it
     learns from as many dialogues, and in as many steps, as a buyer or a seller. Raises ValueError
-    where there are too few dialogues.
+    for another role and where there are too few dialogues.
     """
-    sides = ROLES[role] if role in ROLES else (role,)
+    sides = _sides(role)
     by_side = [{view.dialogue.id: view for view in views(dialogues, s, "train")} for s in sides]
     names = sorted(set.intersection(*map(set, by_side)))
     if not 0 < count <= len(names):
         raise ValueError(f"there are {len(names)} training dialogues, and {count} were asked for")
     drawn = np.random.default_rng(seed).permutation(len(names))[:count]
     return [by_side[i % len(sides)][names[place]] for i, place in enumerate(drawn)]
+
+
+def _sides(role: str) -> tuple[str, ...]:
+    if role not in ROLES:
+        raise ValueError(f"no role {role!r}; roles are {', '.join(ROLES)}")
+    return ROLES[role]
 
 
 def counts(taught: Sequence[View]) -> dict[str, dict[str, int]]:
