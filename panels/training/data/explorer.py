@@ -17,12 +17,10 @@ from panels.training.data.view import (
     loss_mask,
 )
 from panels.ui.look import QUEUED, QUIET, heading, note, trouble
-from panels.ui.provenance import load_or_say, missing, provenance
+from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.language.acts import FILE as ACTS_FILE
 from sauda.llm.backends.tokenizer import chat_tokenizer
 from sauda.llm.backends.weights import NoWeights
-from sauda.records.kinds import ArtifactError
-from sauda.records.store import load
 from sauda.train.data.dialogues.craigslist import AGENTS
 from sauda.train.data.dialogues.examples import Example
 from sauda.train.data.dialogues.sources import FILE
@@ -41,11 +39,11 @@ def build() -> None:
             " games of scripted policies put into words.",
         )
     )
-    try:
-        made = corpus()
-    except ArtifactError as error:
-        gr.HTML(missing(error))
+    artifact, fault = load_or_say(FILE)
+    if artifact is None:
+        gr.HTML(fault)
         return
+    made = corpus()
     with gr.Tabs(elem_classes="sauda-subtabs", elem_id="training-roles"):
         for role in AGENTS:
             with gr.Tab(role.capitalize(), id=role):
@@ -55,7 +53,7 @@ def build() -> None:
             gr.HTML(counts_table(made), elem_id="training-counts")
         with gr.Column(min_width=280):
             _agreement()
-    gr.HTML(provenance(load(FILE), f"n = {len(made.dialogues)} dialogues"))
+    gr.HTML(provenance(artifact, f"n = {len(made.dialogues)} dialogues"))
 
 
 def _agreement() -> None:
