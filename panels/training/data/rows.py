@@ -22,9 +22,9 @@ class Corpus:
     examples: dict[str, tuple[Example, ...]]  # by role
     left_out: Counter[str]  # turns without an example, by reason
 
-    def found(self, role: str, words: str | None, act: str | None) -> list[Example]:
+    def found(self, role: str, words: str, act: str) -> list[Example]:
         """The examples of `role` with the words in its utterance or in the item, and the act."""
-        sought = (words or "").casefold().strip()
+        sought = words.casefold().strip()
         return [
             example
             for example in self.examples[role]

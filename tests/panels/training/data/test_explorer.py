@@ -51,7 +51,7 @@ def test_a_search_finds_words_of_the_turn_and_of_the_item_with_the_act(made, rol
         item = made.dialogues[example.dialogue].scenario
         assert "lamp" in f"{example.utterance} {item}".lower()
     assert made.found(role, "", ANY) == list(made.examples[role])
-    assert made.found(role, None, "no such act") == []
+    assert made.found(role, "", "no such act") == []
 
 
 def test_previous_and_next_stop_at_the_ends(made):
