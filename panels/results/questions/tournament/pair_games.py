@@ -116,7 +116,7 @@ def card(game: Chosen, episode: Episode) -> Markup:
     """One game: what it was about, its utility plane, its offers, its words, its end."""
     task = get_task(episode.task)
     return Markup(
-        '<section class="sauda-card"><h3>{}</h3><p>{}</p>{}{}'
+        '<section class="sauda-card sauda-game"><h3>{}</h3><p>{}</p>{}{}'
         '<div class="sauda-script" role="region" tabindex="0" aria-label="{}">{}</div>{}</section>'
     ).format(
         capital(game.why),

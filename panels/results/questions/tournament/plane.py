@@ -108,8 +108,9 @@ def utility_plane(plane: Plane) -> Markup:
     x, y = _at(plane.deal or (0, 0))
     parts.append(
         Markup(
-            '<g class="deal"><circle cx="{}" cy="{}" r="8"/><text x="{}" y="{}">{}</text></g>'
-        ).format(x, y, x + 11, y + 14, "deal" if plane.deal else "no deal")
+            '<g class="deal"><circle cx="{}" cy="{}" r="8"/>'
+            '<text x="{}" y="{}" text-anchor="end">{}</text></g>'
+        ).format(x, y, x - 9, y + 14, "deal" if plane.deal else "no deal")
     )
     return Markup(
         '<svg class="sauda-offers sauda-plane" viewBox="0 0 {} {}" role="img" aria-label="{}">{}'
@@ -174,7 +175,7 @@ def _path(points: Sequence[Point], agent: str, label: str) -> Markup:
     marks = Markup("").join(shape.format(x - shift, y - shift) for x, y in places)
     path = " ".join(f"{x},{y}" for x, y in places)
     x, y = places[0]
-    beside = (x + 8, y + 4) if agent == "seller" else (x - 8, y - 8)
+    beside = (x + 8, y - 2) if agent == "seller" else (x, y + 15)
     anchor = "start" if agent == "seller" else "end"
     return Markup(
         '<g class="{}"><polyline points="{}"/>{}<text x="{}" y="{}" text-anchor="{}">{}</text></g>'

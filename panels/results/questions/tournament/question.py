@@ -102,7 +102,7 @@ def _map_and_games(artifact: Artifact) -> None:
         " price. Frames mark the best against each opponent. The pointer shows 95 % intervals, and"
         " a press on a cell plays three games of its pair again."
     )
-    with gr.Row():
+    with gr.Row(elem_classes="sauda-actions"):
         buyer = gr.Dropdown(
             [(capital(buyer_name(name)), name) for name in buyers], value=buyers[0],
             label="Buyer", filterable=False, elem_id=f"results-{NAME}-buyer", min_width=240,
