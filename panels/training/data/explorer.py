@@ -21,6 +21,7 @@ from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.language.acts import FILE as ACTS_FILE
 from sauda.llm.backends.tokenizer import chat_tokenizer
 from sauda.llm.backends.weights import NoWeights
+from sauda.train.data.dialogues.chats import view
 from sauda.train.data.dialogues.craigslist import AGENTS
 from sauda.train.data.dialogues.examples import Example
 from sauda.train.data.dialogues.sources import FILE
@@ -138,6 +139,7 @@ class _Role:
         if not found:
             return trouble(ValueError("there is no example to show the tokens of"))
         try:
-            return loss_mask(self.made.view(found[at(found, place)]), tokenizer())
+            dialogue = self.made.dialogues[found[at(found, place)].dialogue]
+            return loss_mask(view(dialogue, self.role), tokenizer())
         except NoWeights as error:
             return trouble(error)

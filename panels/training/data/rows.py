@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sauda.language.acts.types import INTENTS, Dialogue
-from sauda.train.data.dialogues.chats import View
 from sauda.train.data.dialogues.craigslist import AGENTS
 from sauda.train.data.dialogues.examples import PARTS, Example, examples
 from sauda.train.data.dialogues.sources import shipped
@@ -45,11 +44,6 @@ class Corpus:
         """By part of the split, how many examples each role has."""
         by_role = {role: Counter(one.part for one in self.examples[role]) for role in AGENTS}
         return [(part, *(by_role[role][part] for role in AGENTS)) for part in PARTS]
-
-    def view(self, example: Example) -> View:
-        """The whole dialogue of an example from the side of its role, as training reads it."""
-        turns = [one for one in self.examples[example.role] if one.dialogue == example.dialogue]
-        return View(self.dialogues[example.dialogue], example.role, tuple(turns))
 
 
 @lru_cache(maxsize=1)

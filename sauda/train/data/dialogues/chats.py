@@ -5,7 +5,6 @@ A whole dialogue is one sequence, so that its beginning is read once for all of 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -55,20 +54,22 @@ class View:
         return labelled(self.chat(), [True] * len(self.turns), tokenizer)
 
 
-def views(dialogues: Iterable[Dialogue], role: str, part: str) -> list[View]:
-    """The dialogues of a part from the side of `role`, in order; those without its words left out.
+def view(dialogue: Dialogue, side: str) -> View:
+    """The dialogue from one side."""
+    turns, _ = examples([dialogue], side)
+    return View(dialogue, side, tuple(turns))
 
-    `role` is buyer, seller, or generalist for both sides of every dialogue. Raises ValueError for
-    another role.
+
+def views(
+    dialogues: Iterable[Dialogue], role: str, part: str, count: int | None = None
+) -> list[View]:
+    """The first `count` dialogues of a part, or all, from the side of `role`.
+
+    `role` is buyer, seller, or generalist for both sides, one after the other. A dialogue in which
+    only one side has words is left out. Raises ValueError for another role.
     """
-    chosen = [dialogue for dialogue in dialogues if part_of(dialogue) == part]
-    by_id = {dialogue.id: dialogue for dialogue in chosen}
-    seen = []
-    for side in _sides(role):
-        made, _ = examples(chosen, side)
-        for name, turns in groupby(made, lambda example: example.dialogue):
-            seen.append(View(by_id[name], side, tuple(turns)))
-    return seen
+    chosen = _chosen(dialogues, part)[:count]
+    return [view(dialogue, side) for side in _sides(role) for dialogue in chosen]
 
 
 def learnt(dialogues: Iterable[Dialogue], role: str, count: int, seed: int) -> list[View]:
@@ -78,13 +79,27 @@ def learnt(dialogues: Iterable[Dialogue], role: str, count: int, seed: int) -> l
     learns from as many dialogues, and in as many steps, as a buyer or a seller. Raises ValueError
     for another role and where there are too few dialogues.
     """
-    sides = _sides(role)
-    by_side = [{view.dialogue.id: view for view in views(dialogues, s, "train")} for s in sides]
-    names = sorted(set.intersection(*map(set, by_side)))
-    if not 0 < count <= len(names):
-        raise ValueError(f"there are {len(names)} training dialogues, and {count} were asked for")
-    drawn = np.random.default_rng(seed).permutation(len(names))[:count]
-    return [by_side[i % len(sides)][names[place]] for i, place in enumerate(drawn)]
+    sides, chosen = _sides(role), _chosen(dialogues, "train")
+    if not 0 < count <= len(chosen):
+        raise ValueError(f"there are {len(chosen)} training dialogues, and {count} were asked for")
+    drawn = np.random.default_rng(seed).permutation(len(chosen))[:count]
+    return [view(chosen[place], sides[i % len(sides)]) for i, place in enumerate(drawn)]
+
+
+def _chosen(dialogues: Iterable[Dialogue], part: str) -> list[Dialogue]:
+    """The dialogues of a part in which both sides have words."""
+    return [
+        dialogue
+        for dialogue in dialogues
+        if part_of(dialogue) == part and all(_speaks(dialogue, side) for side in SELLING)
+    ]
+
+
+def _speaks(dialogue: Dialogue, side: str) -> bool:
+    return any(
+        turn.agent == side and any(letter.isalnum() for letter in turn.text)
+        for turn in dialogue.turns
+    )
 
 
 def _sides(role: str) -> tuple[str, ...]:

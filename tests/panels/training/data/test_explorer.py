@@ -16,6 +16,7 @@ from panels.training.data.view import (
 )
 from sauda.language.acts.types import INTENTS
 from sauda.records.store import load
+from sauda.train.data.dialogues.chats import view
 from sauda.train.data.dialogues.examples import Example
 
 ROLES = ("buyer", "seller")
@@ -89,11 +90,11 @@ def test_each_turn_of_the_dialogue_has_its_act_in_words_and_one_is_the_example(m
 
 
 def test_the_marked_tokens_are_the_words_of_the_role_and_their_ends(made):
-    view = made.view(made.examples["seller"][3])
-    mask = loss_mask(view, Letters())
+    seen = view(made.dialogues[made.examples["seller"][3].dialogue], "seller")
+    mask = loss_mask(seen, Letters())
     marked = re.findall(r'<mark class="sauda-learnt">(.*?)</mark>', mask, re.DOTALL)
-    assert [text.rstrip("\0") for text in marked] == [turn.utterance for turn in view.turns]
-    learnt = sum(len(turn.utterance) + 1 for turn in view.turns)
+    assert [text.rstrip("\0") for text in marked] == [turn.utterance for turn in seen.turns]
+    learnt = sum(len(turn.utterance) + 1 for turn in seen.turns)
     assert f"{learnt:,} of " in mask
 
 
