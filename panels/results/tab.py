@@ -2,6 +2,7 @@
 
 import gradio as gr
 
+from panels.results.market.tournament import question as tournament
 from panels.results.questions import (
     arena,
     everything_else,
@@ -10,7 +11,6 @@ from panels.results.questions import (
     training,
     wrapper,
 )
-from panels.results.questions.tournament import question as tournament
 from panels.ui.look import heading
 
 TITLE = "Results"

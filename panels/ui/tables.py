@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from panels.ui.downloads import text_file
+from panels.ui.downloads import offered, text_file
 from sauda.records.schemas.base import Interval, Record
 
 MISSING = "–"
@@ -71,8 +71,7 @@ def sortable_table(value: dict[str, Any], label: str, elem_id: str) -> gr.Datafr
         elem_id=elem_id,
         elem_classes="sauda-sortable",
         datatype=[
-            "number" if any(isinstance(cell, int | float) for cell in column) else "str"
-            for column in zip(*value["data"], strict=True)
+            "number" if isinstance(cell, int | float) else "str" for cell in value["data"][0]
         ],
         column_widths=widths,  # px; 8 a character
         interactive=False,
@@ -96,3 +95,10 @@ def to_csv(table: pd.DataFrame) -> str:
 def csv_file(table: pd.DataFrame, name: str) -> str:
     """The path of a file `name` with the table as CSV; raises NotWritten."""
     return text_file(name, to_csv(table))
+
+
+def offer_csv(table: pd.DataFrame, name: str) -> None:
+    """Lay out the button that downloads the table as the CSV file `name`; or why it cannot."""
+    csv, problem = offered(lambda: csv_file(table, name))
+    gr.HTML(problem, visible=bool(problem))
+    gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0)

@@ -1,6 +1,6 @@
-"""What the questions of Results lay out: verdict, folded details, numbers as CSV, maps."""
+"""What every question of Results lays out: verdict, folded details, its figure's numbers as CSV."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import gradio as gr
@@ -51,14 +51,10 @@ def numbers(name: str, rows: Sequence[Measured], form: str, what: str) -> None:
     )
     with fold("The numbers of this figure"):
         sortable_table(comparison(columns, rows), "Hold-out seeds", f"results-{name}-numbers")
-        offer_csv(lambda: numbers_frame(rows, what), f"results-{name}.csv")
-
-
-def offer_csv(make: Callable[[], pd.DataFrame], file: str) -> None:
-    """Lay out the button that downloads a table as the CSV file called `file`."""
-    csv, problem = offered(lambda: csv_file(make(), file))
-    gr.HTML(problem, visible=bool(problem))
-    gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0)
+        file = f"results-{name}.csv"
+        csv, problem = offered(lambda: csv_file(numbers_frame(rows, what), file))
+        gr.HTML(problem, visible=bool(problem))
+        gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0)
 
 
 def numbers_frame(rows: Sequence[Measured], what: str) -> pd.DataFrame:
@@ -69,49 +65,4 @@ def numbers_frame(rows: Sequence[Measured], what: str) -> pd.DataFrame:
             | {end: getattr(row.interval, end) for end in ("mean", "low", "high")}
             for row in rows
         ]
-    )
-
-
-def heat_table(caption: str, head: Markup, rows: Iterable[Markup], marks: str = "") -> Markup:
-    """A map: `rows` of `heat_row` below the rows of `head`; `marks` are further classes."""
-    return Markup(
-        '<div class="sauda-scroll" role="region" tabindex="0" aria-label="{0}">'
-        '<table class="{1}"><caption>{0}</caption><thead>{2}</thead>'
-        "<tbody>{3}</tbody></table></div>"
-    ).format(caption, f"sauda-table sauda-heat {marks}".strip(), head, Markup("").join(rows))
-
-
-def heat_heads(corner: str, columns: Iterable[str]) -> Markup:
-    """The head of a map: what its rows are, then its columns."""
-    heads = Markup("").join(
-        Markup('<th scope="col" class="sauda-r">{}</th>').format(column) for column in columns
-    )
-    return Markup('<tr><th scope="col" class="sauda-l">{}</th>{}</tr>').format(corner, heads)
-
-
-def heat_row(label: str, cells: Iterable[Markup], marks: str = "", name: str = "") -> Markup:
-    """A row of a map; an address such as "?tab=results&part=market&row=linear" leads to `name`."""
-    return Markup(
-        '<tr class="{}" data-row="{}"><th scope="row" class="sauda-l">{}</th>{}</tr>'
-    ).format(marks, name, label, Markup("").join(cells))
-
-
-def heat_cell(
-    value: float, most: float, form: str, title: str, is_best: bool = False, **data: str
-) -> Markup:
-    """A cell of a map whose shade is the distance of `value` from 0 as a share of `most`.
-
-    The best is framed. `title` is shown under the pointer; `data` are attributes for scripts.
-    """
-    side = "sauda-cell-below" if value < 0 else "sauda-cell"
-    attributes = Markup("").join(
-        Markup(' data-{}="{}"').format(key, text) for key, text in data.items()
-    )
-    return Markup('<td class="sauda-r {}{}" style="--heat: {}%" title="{}"{}>{}</td>').format(
-        side,
-        " sauda-best" if is_best else "",
-        round(100 * abs(value) / (most or 1)),
-        title,
-        attributes,
-        format(value, form),
     )

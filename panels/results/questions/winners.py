@@ -6,13 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from panels.results.questions.layout import (
-    Measured,
-    heat_cell,
-    heat_heads,
-    heat_row,
-    heat_table,
-)
+from panels.results.questions.layout import Measured
 from panels.results.questions.verdict import capital, listed, short, tasks_listed
 from panels.ui.tables import MISSING, with_interval
 from sauda.records.schemas.arena import ArenaRow
@@ -155,3 +149,48 @@ def _cell(entry: Entry | None, entries: Sequence[Entry], name: Name) -> Markup:
     most = max(abs(other.grade.mean) for other in entries)
     title = f"{name(entry.policy)}: {with_interval(entry.grade, FORM)}, n = {entry.n:,}"
     return heat_cell(entry.grade.mean, most, FORM, title, is_best=entry is entries[0])
+
+
+def heat_table(caption: str, head: Markup, rows: Iterable[Markup], marks: str = "") -> Markup:
+    """A map: `rows` of `heat_row` below the rows of `head`; `marks` are further classes."""
+    return Markup(
+        '<div class="sauda-scroll" role="region" tabindex="0" aria-label="{0}">'
+        '<table class="{1}"><caption>{0}</caption><thead>{2}</thead>'
+        "<tbody>{3}</tbody></table></div>"
+    ).format(caption, f"sauda-table sauda-heat {marks}".strip(), head, Markup("").join(rows))
+
+
+def heat_heads(corner: str, columns: Iterable[str]) -> Markup:
+    """The head of a map: what its rows are, then its columns."""
+    heads = Markup("").join(
+        Markup('<th scope="col" class="sauda-r">{}</th>').format(column) for column in columns
+    )
+    return Markup('<tr><th scope="col" class="sauda-l">{}</th>{}</tr>').format(corner, heads)
+
+
+def heat_row(label: str, cells: Iterable[Markup], marks: str = "", name: str = "") -> Markup:
+    """A row of a map; an address such as "?tab=results&part=market&row=linear" leads to `name`."""
+    return Markup(
+        '<tr class="{}" data-row="{}"><th scope="row" class="sauda-l">{}</th>{}</tr>'
+    ).format(marks, name, label, Markup("").join(cells))
+
+
+def heat_cell(
+    value: float, most: float, form: str, title: str, is_best: bool = False, **data: str
+) -> Markup:
+    """A cell of a map whose shade is the distance of `value` from 0 as a share of `most`.
+
+    The best is framed. `title` is shown under the pointer; `data` are attributes for scripts.
+    """
+    side = "sauda-cell-below" if value < 0 else "sauda-cell"
+    attributes = Markup("").join(
+        Markup(' data-{}="{}"').format(key, text) for key, text in data.items()
+    )
+    return Markup('<td class="sauda-r {}{}" style="--heat: {}%" title="{}"{}>{}</td>').format(
+        side,
+        " sauda-best" if is_best else "",
+        round(100 * abs(value) / (most or 1)),
+        title,
+        attributes,
+        format(value, form),
+    )

@@ -7,8 +7,8 @@ from functools import lru_cache
 from markupsafe import Markup
 
 from env import Episode, get_task
-from panels.results.questions.tournament.names import seller_name
-from panels.results.questions.tournament.plane import plane_of, utility_plane
+from panels.results.market.tournament.names import seller_name
+from panels.results.market.tournament.plane import plane_of, utility_plane
 from panels.results.questions.verdict import buyer_name, capital
 from panels.transcripts.before_after import dealt
 from panels.transcripts.view import outcome, talk

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from panels.results.questions.tournament.matrix import FIGURES, matrix, seats
-from panels.results.questions.tournament.names import seller_group, seller_name
-from panels.results.questions.tournament.question import verdict
-from panels.results.questions.tournament.tables import PAIRS, profile_columns, profiles_frame
+from panels.results.market.tournament.matrix import FIGURES, matrix, seats
+from panels.results.market.tournament.names import seller_group, seller_name
+from panels.results.market.tournament.question import verdict
+from panels.results.market.tournament.tables import PAIRS, profile_columns, profiles_frame
 from panels.ui.tables import comparison
 from sauda.records.store import load
 

@@ -7,12 +7,12 @@ import gradio as gr
 import pandas as pd
 from markupsafe import Markup
 
-from panels.results.questions.layout import fold, offer_csv
-from panels.results.questions.tournament.names import player_name, seller_name
+from panels.results.market.tournament.names import player_name, seller_name
+from panels.results.questions.layout import fold
 from panels.results.questions.verdict import buyer_name
 from panels.ui.look import note
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import Column, comparison, estimate, frame, number, sortable_table
+from panels.ui.tables import Column, comparison, estimate, frame, number, offer_csv, sortable_table
 from sauda.records.schemas.base import Record
 from sauda.records.schemas.market.tournament import (
     Exploited,
@@ -180,4 +180,4 @@ def _table(
 ) -> None:
     """A table to sort and search, and its rows with all that they hold as CSV."""
     sortable_table(comparison(columns, rows), label, f"results-tournament-{name}")
-    offer_csv(lambda: csv, f"tournament-{name}.csv")
+    offer_csv(csv, f"tournament-{name}.csv")

@@ -6,13 +6,13 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from panels.results.questions.layout import heat_cell, heat_row, heat_table
-from panels.results.questions.tournament.names import (
+from panels.results.market.tournament.names import (
     seller_group,
     seller_name,
     seller_short,
 )
 from panels.results.questions.verdict import buyer_name
+from panels.results.questions.winners import heat_cell, heat_row, heat_table
 from panels.ui.tables import MISSING, with_interval
 from sauda.evaluation.market.tournament.scenarios import Scenarios
 from sauda.records.schemas.base import Interval

@@ -6,10 +6,10 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
+from panels.results.market.tournament import pair_games, tables
+from panels.results.market.tournament.matrix import FIGURES, FIRST, PRESS_CELL, matrix, seats
+from panels.results.market.tournament.names import player_name, seller_name
 from panels.results.questions.layout import Measured, numbers, show_caption, show_verdict
-from panels.results.questions.tournament import pair_games, tables
-from panels.results.questions.tournament.matrix import FIGURES, FIRST, PRESS_CELL, matrix, seats
-from panels.results.questions.tournament.names import player_name, seller_name
 from panels.results.questions.verdict import Verdict, buyer_name, capital, listed
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.provenance import load_or_say, provenance

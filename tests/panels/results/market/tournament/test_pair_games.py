@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from panels.results.questions.tournament.pair_games import chosen, games_of, shown
-from panels.results.questions.tournament.plane import Plane, plane_of, sentence, utility_plane
+from panels.results.market.tournament.pair_games import chosen, games_of, shown
+from panels.results.market.tournament.plane import Plane, plane_of, sentence, utility_plane
 from sauda.evaluation.market.tournament.figures import Payoffs
 from sauda.evaluation.market.tournament.games import replayed
 from sauda.evaluation.market.tournament.players import Pair
