@@ -45,6 +45,12 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     return mean, float(low), float(high)
 
 
+def named_interval(figures: Sequence[float]) -> dict[str, float]:
+    """(mean, low, high) as artifacts hold it, to six digits."""
+    names = ("mean", "low", "high")
+    return {name: round(float(x), 6) for name, x in zip(names, figures, strict=True)}
+
+
 @lru_cache(maxsize=2)
 def resamples(n: int) -> np.ndarray:
     """How often each of `n` values is drawn in each resample, shape (RESAMPLES, n).

@@ -1,7 +1,8 @@
-"""Results: five questions and the leaderboard, each a verdict and one figure; all the rest."""
+"""Results: questions and the leaderboard, each a verdict and one figure; all the rest."""
 
 import gradio as gr
 
+from panels.results.market.tournament import question as tournament
 from panels.results.questions import (
     arena,
     everything_else,
@@ -14,7 +15,9 @@ from panels.results.questions import (
 from panels.ui.look import heading
 
 TITLE = "Results"
-QUESTIONS = (training, open_market, optimum, wrapper, arena, leaderboard, everything_else)
+QUESTIONS = (
+    training, open_market, tournament, optimum, wrapper, arena, leaderboard, everything_else,
+)  # fmt: skip
 
 
 def build() -> None:

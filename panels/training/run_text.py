@@ -1,6 +1,7 @@
 """Training runs in text: settings and acceptance check, captions of the curves, published logs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from markupsafe import Markup
 
@@ -109,19 +110,22 @@ def mix(run: Artifact) -> Markup:
 
 def sample(run: Artifact) -> Markup:
     """One training conversation, the tokens in the loss marked."""
+    told = f"{recorded(run).name}: marked tokens are in the loss, the others are context."
+    return marked(told, run.data.sample)
+
+
+def marked(told: str, tokens: Iterable[Any]) -> Markup:
+    """A training sequence below a sentence; those of `tokens` that are `in_loss` are marked."""
     parts = [
         Markup('<mark class="sauda-learnt">{}</mark>').format(token.text)
         if token.in_loss
         else Markup.escape(token.text)
-        for token in run.data.sample
+        for token in tokens
     ]
     return Markup(
         '<p class="sauda-note">{}</p><pre class="sauda-sample" role="region" tabindex="0"'
         ' aria-label="A training conversation">{}</pre>'
-    ).format(
-        f"{recorded(run).name}: marked tokens are in the loss, the others are context.",
-        Markup("").join(parts),
-    )
+    ).format(told, Markup("").join(parts))
 
 
 # What its curves show -----------------------------------------------------------------------------

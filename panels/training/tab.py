@@ -1,10 +1,11 @@
-"""Training: the curves of language models, roles, the pilot and the arena's selector."""
+"""Training: the curves of all that learns, from their logs; the examples that roles learn from."""
 
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.training import pilot, roles, runs
+from panels.training.data import explorer
 from panels.ui.look import QUIET, SERIES, heading, line_style, styled
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -78,9 +79,19 @@ def outcome(selector: Artifact, task: str) -> str:
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    gr.HTML(heading(TITLE, "Every curve is read from the log of a real run."))
+    told = "Every curve is read from the log of a real run, every example from a shipped dialogue."
+    gr.HTML(heading(TITLE, told))
+    with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
+        with gr.Tab("Runs", id="runs"):
+            _runs()
+        with gr.Tab("Roles", id="roles"):
+            roles.build()
+        with gr.Tab("Data explorer", id="data"):
+            explorer.build()
+
+
+def _runs() -> None:
     runs.build()
-    roles.build()
     pilot.build()
     gr.HTML(
         heading(

@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
-from panels.ui.downloads import text_file
+from panels.ui.downloads import offered, text_file
 from sauda.records.schemas.base import Interval, Record
 
 MISSING = "–"
@@ -97,3 +97,10 @@ def to_csv(table: pd.DataFrame) -> str:
 def csv_file(table: pd.DataFrame, name: str) -> str:
     """The path of a file `name` with the table as CSV; raises NotWritten."""
     return text_file(name, to_csv(table))
+
+
+def offer_csv(table: pd.DataFrame, name: str) -> None:
+    """Lay out the button that downloads the table as the CSV file `name`; or why it cannot."""
+    csv, problem = offered(lambda: csv_file(table, name))
+    gr.HTML(problem, visible=bool(problem))
+    gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0)

@@ -1,1 +1,1 @@
-"""Results of the open market: its optimum, what its sellers give away, what the buyer believes."""
+"""Results of the open market: its optimum, what sellers give away, beliefs, and who beats whom."""

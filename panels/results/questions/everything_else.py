@@ -1,4 +1,4 @@
-"""What answers none of the five questions: the language seller, reading text, published figures."""
+"""What answers none of the questions: the language seller, reading text, published figures."""
 
 import gradio as gr
 
@@ -10,7 +10,7 @@ NAME, TITLE = "else", "Everything else"
 
 def build() -> None:
     """Lay out the parts, each folded. Called inside the Results tab."""
-    gr.HTML("<p>Measured and published figures beside the five questions; each part unfolds.</p>")
+    gr.HTML("<p>Measured and published figures beside the questions; each part unfolds.</p>")
     with fold("How good are the language seller’s words?"):
         gr.HTML(seller.seller_quality())
     with fold("How well are prices and tells read in text?"):

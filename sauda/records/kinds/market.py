@@ -73,7 +73,7 @@ MARKET: tuple[Kind, ...] = (
     Kind(
         "tournament/1",
         Tournament,
-        (File("tournament.json", "tournament", "Artifacts & API"),),
+        (File("tournament.json", "tournament", "Results"),),
         Check(
             "replayed in part",
             "scripts replayed by the scalar rules; model rows recomputed from sealed columns; the "
@@ -87,7 +87,7 @@ MARKET: tuple[Kind, ...] = (
     Kind(
         "profiles/1",
         Profiles,
-        (File("profiles.json", "profile", "Artifacts & API"),),
+        (File("profiles.json", "profile", "Results"),),
         Check(
             "replayed in part",
             "every profile of a script computed again; those of language models are sealed",

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from env import SELLER_RESERVATION, IllegalAction, Observation
-from sauda.evaluation.market.tournament.figures import interval
 from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.prompt import HIGHEST, first_object, unit
 from sauda.games.messages import Messages
 from sauda.llm.types import BatchGenerate
-from sauda.statistics import mean_interval, wilson_interval
+from sauda.statistics import mean_interval, named_interval, wilson_interval
 
 LEVEL = 0.8  # chance that the range is to hold the limit with
 QUESTION = (
@@ -93,7 +92,7 @@ def scored(
     return {
         "n": n,
         "answered": sum(one is not None for one in ranges),
-        "coverage": interval(wilson_interval(held, n)),
-        "width": interval(mean_interval(high - low)),
-        "score": interval(mean_interval(high - low + 2 / (1 - LEVEL) * miss)),
+        "coverage": named_interval(wilson_interval(held, n)),
+        "width": named_interval(mean_interval(high - low)),
+        "score": named_interval(mean_interval(high - low + 2 / (1 - LEVEL) * miss)),
     }

@@ -14,7 +14,6 @@ from sauda.evaluation.market.profile.cues import CANDID, MISLEADING, MODES, NEUT
 from sauda.evaluation.market.profile.players import Player, named
 from sauda.evaluation.market.regret import Config as Positions
 from sauda.evaluation.market.regret import Judged, by_belief
-from sauda.evaluation.market.tournament.figures import interval
 from sauda.evaluation.market.tournament.players import TASK
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
 from sauda.evaluation.model_comparison import model_sources
@@ -26,7 +25,13 @@ from sauda.policies.belief.buyer import BeliefBuyer
 from sauda.policies.best_response.informed import informed_value
 from sauda.policies.move_values import MoveValues
 from sauda.records.progress import progress
-from sauda.statistics import mean_interval, paired_difference, share_of_gap, wilson_interval
+from sauda.statistics import (
+    mean_interval,
+    named_interval,
+    paired_difference,
+    share_of_gap,
+    wilson_interval,
+)
 
 PHASES = ("opening", "middle", "closing", "walking")
 CLOSING = 2  # moves left from which a position belongs to the closing
@@ -109,7 +114,7 @@ def _rows(players: Sequence[Player], bench: Bench, workers: int) -> dict[str, An
     return {
         "task": TASK,
         "judge": "belief",
-        "informed": interval(mean_interval(bench.informed)),
+        "informed": named_interval(mean_interval(bench.informed)),
         "prior": scored([prior(obs) for obs in bench.positions], bench.positions, bench.limits),
         "rows": [by_name[player.name] for player in players],
     }
@@ -124,8 +129,8 @@ def profile(player: Player, bench: Bench) -> dict[str, Any]:
     return {
         "player": player.name,
         "n": len(grade),
-        "grade": interval(mean_interval(grade)),
-        "of_oracle": share and interval(share),
+        "grade": named_interval(mean_interval(grade)),
+        "of_oracle": share and named_interval(share),
         "phases": phases(bench.judged, bench.judged.regrets(player.moves(bench.judged))),
         "cues": cues(player, bench.seeds[: bench.cues]),
         "belief": belief(player, bench),
@@ -145,7 +150,7 @@ def phases(judged: Judged, regret: np.ndarray) -> list[dict[str, Any]]:
         {
             "phase": name,
             "n": int((where == name).sum()),
-            "regret": interval(mean_interval(regret[where == name])),
+            "regret": named_interval(mean_interval(regret[where == name])),
             "part": round(float(regret[where == name].sum() / len(regret)), 6),
         }
         for name in PHASES
@@ -171,9 +176,9 @@ def cues(player: Player, seeds: Sequence[int]) -> dict[str, Any]:
         grade[mode] = np.array([task.grade(game.final) for game in player.games(task, seeds)])
     return {
         "n": len(seeds),
-        **{mode: interval(mean_interval(values)) for mode, values in grade.items()},
-        "gained": interval(paired_difference(grade[CANDID], grade[NEUTRAL])),
-        "misled": interval(paired_difference(grade[MISLEADING], grade[NEUTRAL])),
+        **{mode: named_interval(mean_interval(values)) for mode, values in grade.items()},
+        "gained": named_interval(paired_difference(grade[CANDID], grade[NEUTRAL])),
+        "misled": named_interval(paired_difference(grade[MISLEADING], grade[NEUTRAL])),
     }
 
 
@@ -203,5 +208,5 @@ def compliance(games: Sequence[Episode]) -> dict[str, Any]:
     return {
         "games": len(games),
         **counts,
-        "clean": interval(wilson_interval(clean, len(games))),
+        "clean": named_interval(wilson_interval(clean, len(games))),
     }

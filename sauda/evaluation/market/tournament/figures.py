@@ -14,9 +14,7 @@ import numpy as np
 from sauda.evaluation.market.tournament.games import ENDS, SEATS
 from sauda.evaluation.market.tournament.players import Pair
 from sauda.evaluation.market.tournament.scenarios import Scenarios
-from sauda.statistics import mean_interval, wilson_interval
-
-ENDS_OF_INTERVAL = ("mean", "low", "high")
+from sauda.statistics import mean_interval, named_interval, wilson_interval
 
 
 @dataclass(frozen=True)
@@ -61,23 +59,16 @@ def cell(pair: Pair, columns: Mapping[str, Any], at: Scenarios) -> dict[str, Any
         "buyer": pair.buyer,
         "seller": pair.seller,
         "n": n,
-        "share": {seat: interval(mean_interval(won.share[seat])) for seat in SEATS},
-        "utility": {seat: interval(mean_interval(won.utility[seat])) for seat in SEATS},
-        "deal_rate": interval(wilson_interval(deals, n)),
-        "fairness": interval(mean_interval(fair)) if len(fair) else None,
+        "share": {seat: named_interval(mean_interval(won.share[seat])) for seat in SEATS},
+        "utility": {seat: named_interval(mean_interval(won.utility[seat])) for seat in SEATS},
+        "deal_rate": named_interval(wilson_interval(deals, n)),
+        "fairness": named_interval(mean_interval(fair)) if len(fair) else None,
         "fair_deals": len(fair),
-        "pareto_distance": interval(mean_interval(distance)),
-        "rounds": interval(mean_interval(np.array(columns["rounds"], float))),
+        "pareto_distance": named_interval(mean_interval(distance)),
+        "rounds": named_interval(mean_interval(np.array(columns["rounds"], float))),
         "refused_rightly": int((~won.deal & ~at.zopa).sum()),
         "losses": {seat: int((won.share[seat] < 0).sum()) for seat in SEATS},
         "misstated": {seat: len(columns["misstated"][seat]) for seat in SEATS},
         "invalid": {"buyer": count["F"], "seller": count["G"]},
         "ends": {meaning: count[letter] for letter, meaning in ENDS.items()},
-    }
-
-
-def interval(figures: tuple[float, float, float]) -> dict[str, float]:
-    """A mean with its interval, to six digits."""
-    return {
-        name: round(float(x), 6) + 0.0 for name, x in zip(ENDS_OF_INTERVAL, figures, strict=True)
     }

@@ -57,8 +57,13 @@ def play_pair(pair: Pair, seeds: tuple[int, ...]) -> dict[str, Any]:
 
 def replay_pair(pair: Pair, seeds: Sequence[int]) -> dict[str, Any]:
     """The same columns of two scripts, a game at a time: a check of the batch engine."""
+    return columns(replayed(pair, seeds))
+
+
+def replayed(pair: Pair, seeds: Sequence[int]) -> list[Episode]:
+    """The games of two scripts over `seeds`, by the scalar rules."""
     task, buyer = task_against(pair.seller), buyer_policy(pair.buyer)
-    return columns([rollout(task, buyer, seed) for seed in seeds])
+    return [rollout(task, buyer, seed) for seed in seeds]
 
 
 def play_models(pair: Pair, seeds: Sequence[int]) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.evaluation.market.tournament.figures import interval
-from sauda.statistics import TAILS, mean_interval, paired_difference, resamples
+from sauda.statistics import TAILS, mean_interval, named_interval, paired_difference, resamples
 
 PENALTY = 1e-3  # on squared strengths: keeps them finite for a player that always does worse
 REFITS = 500  # resamples of which each ranking is fitted
@@ -81,8 +80,11 @@ def ranks(
             "seat": seat,
             "player": name,
             "rank": 1 + int((low > high[i]).sum()),
-            "strength": interval((point[i], low[i], high[i])),
-            **{column: interval(mean_interval(values[i])) for column, values in figures.items()},
+            "strength": named_interval((point[i], low[i], high[i])),
+            **{
+                column: named_interval(mean_interval(values[i]))
+                for column, values in figures.items()
+            },
         }
         for i, name in enumerate(players)
     ]
@@ -113,10 +115,10 @@ def exploitability(
                 "by": opponents[best],
                 "n": len(taken),
                 "chosen_on": theirs[i, best, ::2].size,
-                "taken": interval(mean_interval(taken)),
-                "usual": interval(mean_interval(usual)),
-                "more": interval(paired_difference(taken, usual)),
-                "left": interval(mean_interval(utility[i, best, 1::2])),
+                "taken": named_interval(mean_interval(taken)),
+                "usual": named_interval(mean_interval(usual)),
+                "more": named_interval(paired_difference(taken, usual)),
+                "left": named_interval(mean_interval(utility[i, best, 1::2])),
             }
         )
     return rows

@@ -14,6 +14,7 @@ import numpy as np
 
 from env import Instance, begin, get_task
 from sauda.evaluation.market.tournament.players import TASK
+from sauda.records.schemas.market.tournament import ScenarioColumns
 from sauda.records.splits import SPLITS, is_unseen_listing
 
 
@@ -53,6 +54,17 @@ class Scenarios:
             np.array([deal.buyer["reservation"] for deal in deals], float),
             np.array([deal.seller["reservation"] for deal in deals], float),
             np.array([deal.buyer["discount"] for deal in deals]),
+        )
+
+    @classmethod
+    def recorded(cls, columns: ScenarioColumns) -> "Scenarios":
+        """The scenarios of an artifact."""
+        return cls(
+            columns.seed,
+            np.array(columns.list_price, float),
+            np.array(columns.buyer, float),
+            np.array(columns.seller, float),
+            np.array(columns.discount),
         )
 
     @cached_property

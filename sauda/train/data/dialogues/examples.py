@@ -6,7 +6,8 @@ target, and are in no input: `Example.shown` is all that a model reads.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from sauda.language.acts.parser import read
 from sauda.language.acts.prices import written
@@ -37,20 +38,25 @@ THOUGHTS: Mapping[str, str] = {  # what each act does, as its speaker thinks it
 }
 
 
+def about(text: str) -> Any:
+    """A dataclass field that says what it holds."""
+    return field(metadata={"about": text})
+
+
 @dataclass(frozen=True)
 class Example:
-    """One turn of one role. `values` are its private ones, `partner_values` the other side's."""
+    """One turn of one role; its fields' metadata say what they hold."""
 
-    role: str
-    context: str  # public facts, then every turn so far with its speaker
-    thought: str  # what the turn is to do, from its act and the role's own values
-    values: Mapping[str, object]
-    partner_values: Mapping[str, object]
-    utterance: str
-    act: str
-    dialogue: str  # its id
-    turn: int  # in the dialogue, from 0
-    part: str  # of PARTS
+    role: str = about("who speaks")
+    context: str = about("public facts, then every turn so far with its speaker")
+    thought: str = about("what the turn is to do, from its act and the role's own values")
+    values: Mapping[str, object] = about("what the role alone knows: its target or its limit")
+    partner_values: Mapping[str, object] = about("the other side's, for scoring; in no input")
+    utterance: str = about("the words to learn")
+    act: str = about("the dialogue act of the words, with its price")
+    dialogue: str = about("source, file and line of the dialogue")
+    turn: int = about("number of the turn in the dialogue, from 0")
+    part: str = about("train, validation or holdout: by posting, so that none is in two")
 
     def shown(self) -> dict[str, object]:
         """What a model reads before it speaks."""
@@ -77,7 +83,7 @@ def examples(
     made: list[Example] = []
     left_out: Counter[str] = Counter()
     for dialogue in dialogues:
-        acts = read(dialogue)
+        acts = [turn.act for turn in dialogue.turns] if dialogue.annotated else read(dialogue)
         said = dialogue.scenario.splitlines()
         for number, (turn, act) in enumerate(zip(dialogue.turns, acts, strict=True)):
             if role not in (None, turn.agent):

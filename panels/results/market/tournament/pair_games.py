@@ -1,0 +1,129 @@
+"""Some games of a pair, played again from their seeds in this process, beside what is recorded."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from markupsafe import Markup
+
+from env import Episode, get_task
+from panels.results.market.tournament.names import seller_name
+from panels.results.market.tournament.plane import plane_of, utility_plane
+from panels.results.questions.verdict import buyer_name, capital
+from panels.transcripts.before_after import dealt
+from panels.transcripts.view import outcome, talk
+from panels.ui.look import note, trouble
+from panels.ui.offers import SMALL, offer_chart, offers_of
+from sauda.evaluation.market.tournament.figures import Payoffs
+from sauda.evaluation.market.tournament.games import columns, replayed
+from sauda.evaluation.market.tournament.players import Pair, sides
+from sauda.evaluation.market.tournament.scenarios import Scenarios
+from sauda.records.schemas.market.tournament import PairColumns, Tournament
+
+SHOWN = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}
+ASK = "Press a cell of the map, or pick a buyer and a seller, to see three of their games."
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A game of a pair that is shown."""
+
+    why: str  # a key of SHOWN
+    index: int  # of its scenario
+    seed: int
+
+
+def chosen(data: Tournament, pair: Pair) -> list[Chosen]:
+    """The games at percentiles of the buyer's utility, among the scenarios with a ZOPA.
+
+    Of equal utilities the lower seed comes first, so that the choice is the same every time.
+    """
+    at = Scenarios.recorded(data.scenarios)
+    games = recorded(data, pair).as_json()
+    utility = Payoffs.of(games, at).utility["buyer"]
+    ranked = sorted(at.zopa.nonzero()[0].tolist(), key=lambda i: (utility[i], at.seeds[i]))
+    places = {why: ranked[round(part * (len(ranked) - 1))] for why, part in SHOWN.items()}
+    return [Chosen(why, index, at.seeds[index]) for why, index in places.items()]
+
+
+def recorded(data: Tournament, pair: Pair) -> PairColumns:
+    """The recorded games of a pair."""
+    return data.games[pair.buyer][pair.seller]
+
+
+def differs(data: Tournament, pair: Pair, games: Sequence[Chosen], again: Sequence[Episode]) -> str:
+    """The figures in which the games came out otherwise than recorded, in words; "" for none."""
+    then, now = recorded(data, pair).as_json(), columns(again)
+    names = ("end", "price", "rounds")
+    return ", ".join(
+        name for name in names if [then[name][game.index] for game in games] != list(now[name])
+    )
+
+
+def shown(data: Tournament, buyer: object, seller: object) -> Iterator[Markup]:
+    """The games of a pair, after a word that they begin; a sentence for a pair that is none."""
+    if not (isinstance(buyer, str) and isinstance(seller, str)):
+        yield trouble(ValueError(ASK))
+        return
+    pair = Pair(buyer, seller)
+    if pair.seller not in data.games.get(pair.buyer, ()):
+        yield trouble(ValueError("pick a buyer and a seller that played in this tournament"))
+        return
+    yield note("Playing three games again …")
+    try:
+        yield games_of(data, pair)
+    except ValueError as error:  # the pilot's weights, a model's adapter
+        yield trouble(error)
+
+
+def games_of(data: Tournament, pair: Pair) -> Markup:
+    """Three games of the pair as cards; where a language model plays, how to play them again.
+
+    Raises ValueError where a player's weights are missing.
+    """
+    if sides(pair):
+        return note(
+            "A language model plays in this pair. Its games are recorded by their outcome; play"
+            " the first ones again with: python -m sauda verify --models tournament"
+        )
+    games = chosen(data, pair)
+    again = _replayed(pair, tuple(game.seed for game in games))
+    differing = differs(data, pair, games, again)
+    told = (
+        f"Not as recorded in {differing}."
+        if differing
+        else "Played again just now from their seeds; each came out as recorded."
+    )
+    n = int(Scenarios.recorded(data.scenarios).zopa.sum())
+    cards = [card(game, episode) for game, episode in zip(games, again, strict=True)]
+    return Markup('<h3>{}</h3>{}<div class="sauda-cards sauda-pair">{}</div>').format(
+        f"{capital(buyer_name(pair.buyer))} buys from {seller_name(pair.seller)}",
+        note(
+            f"{told} Chosen by the buyer’s utility among the {n} scenarios with a ZOPA; of equal"
+            " ones the lower seed comes first."
+        ),
+        Markup("").join(cards),
+    )
+
+
+@lru_cache(maxsize=64)
+def _replayed(pair: Pair, seeds: tuple[int, ...]) -> list[Episode]:
+    """The games; kept, because the belief buyer takes a third of a second for one."""
+    return replayed(pair, seeds)
+
+
+def card(game: Chosen, episode: Episode) -> Markup:
+    """One game: what it was about, its utility plane, its offers, its words, its end."""
+    task = get_task(episode.task)
+    return Markup(
+        '<section class="sauda-card sauda-game"><h3>{}</h3><p>{}</p>{}{}'
+        '<div class="sauda-script" role="region" tabindex="0" aria-label="{}">{}</div>{}</section>'
+    ).format(
+        capital(game.why),
+        dealt(episode),
+        utility_plane(plane_of(episode)),
+        offer_chart(offers_of(episode), SMALL),
+        f"Transcript of the game of seed {episode.seed}",
+        talk(episode, len(episode.turns)),
+        outcome(episode, task.learner, task.grade(episode.final)),
+    )

@@ -1,0 +1,94 @@
+"""The map of all pairs and the verdict above it, on the tournament that is shipped."""
+
+import re
+
+import pytest
+
+from panels.results.market.tournament.matrix import FIGURES, matrix, seats
+from panels.results.market.tournament.names import seller_group, seller_name
+from panels.results.market.tournament.question import verdict
+from panels.results.market.tournament.tables import PAIRS, profile_columns, profiles_frame
+from panels.ui.tables import comparison
+from sauda.records.store import load
+
+CELL = re.compile(r'<td class="([^"]*)"[^>]*data-buyer="([^"]*)" data-seller="([^"]*)">([^<]*)<')
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load("tournament.json").data
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_pair_has_its_cell_with_its_figure(data, name):
+    cells = CELL.findall(matrix(data, name))
+    values = {(cell.buyer, cell.seller): FIGURES[name].of(cell) for cell in data.cells}
+    assert len(cells) == len(values)
+    for _, buyer, seller, text in cells:
+        value = values[buyer, seller]
+        assert text == ("–" if value is None else format(value.mean, FIGURES[name].form))
+
+
+def test_the_best_buyer_against_each_seller_is_framed(data):
+    framed = [(b, s) for marks, b, s, _ in CELL.findall(matrix(data)) if "sauda-best" in marks]
+    shares = {(cell.buyer, cell.seller): cell.share.buyer.mean for cell in data.cells}
+    buyers, sellers = seats(data)
+    assert sorted(seller for _, seller in framed) == sorted(sellers)
+    for buyer, seller in framed:
+        assert shares[buyer, seller] == max(shares[other, seller] for other in buyers)
+
+
+def test_the_sellers_of_a_group_stand_together_below_its_head(data):
+    widths = list(map(int, re.findall(r'colspan="(\d+)"', matrix(data))))
+    _, sellers = seats(data)
+    groups = list(map(seller_group, sellers))
+    assert widths == [groups.count(group) for group in dict.fromkeys(groups)]
+    assert sum(widths) == len(sellers)
+
+
+def test_a_seller_is_named_by_what_it_is():
+    assert seller_name("firm") == "the market’s firm seller"
+    assert seller_name("null:firm") == "the firm persona"
+    assert seller_name("mini:firm") == "the firm persona in the words of untrained base"
+    assert seller_name("tit_for_tat") == "tit for tat"
+    assert seller_group("mini+grpo") == "language models"
+
+
+def test_the_verdict_names_all_that_share_the_first_rank_with_n_and_intervals(data):
+    told = verdict(data)
+    for row in data.ranks:
+        if row.seat != "both" and row.rank == 1:
+            assert any(
+                f"{row.share.mean:.3f} [{row.share.low:.3f}, {row.share.high:.3f}]" in line
+                and f"n = {len(data.scenarios.seed)}" in line
+                for line in told.evidence
+            )
+
+
+def test_the_verdict_says_first_of_one_leader_and_shared_of_two(data):
+    ranks = [row.model_copy(update={"rank": 2}) for row in data.ranks if row.seat == "buyer"]
+    sellers = [row for row in data.ranks if row.seat == "seller"]
+    ranks[0] = ranks[0].model_copy(update={"rank": 1, "player": "linear"})
+    one = verdict(data.model_copy(update={"ranks": ranks + sellers})).sentence
+    assert one.startswith(f"Linear is first among {len(ranks)} buyers;")
+    ranks[1] = ranks[1].model_copy(update={"rank": 1, "player": "pilot"})
+    two = verdict(data.model_copy(update={"ranks": ranks + sellers})).sentence
+    assert two.startswith("Linear and the pilot share the first rank among")
+
+
+def test_the_tables_have_a_cell_for_each_figure_and_a_dash_for_none(data):
+    profiles = load("profiles.json").data
+    for columns, rows in ((PAIRS, data.cells), (profile_columns(profiles.rows), profiles.rows)):
+        value = comparison(columns, rows)
+        assert len(value["data"]) == len(rows)
+        assert len(set(value["headers"])) == len(columns)
+        assert any("–" in line for line in value["metadata"]["display_value"])
+
+
+def test_the_csv_of_the_profiles_is_flat():
+    rows = load("profiles.json").data.rows
+    csv = profiles_frame(rows)
+    assert not csv.map(lambda cell: isinstance(cell, dict | list)).any(axis=None)
+    assert csv["closing_regret_mean"].tolist() == [
+        phase.regret.mean for row in rows for phase in row.phases if phase.phase == "closing"
+    ]

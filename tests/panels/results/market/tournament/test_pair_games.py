@@ -1,0 +1,108 @@
+"""Games of a pair, played again beside their record, and the utility plane of each."""
+
+import numpy as np
+import pytest
+
+from panels.results.market.tournament.pair_games import chosen, games_of, shown
+from panels.results.market.tournament.plane import Plane, plane_of, sentence, utility_plane
+from sauda.evaluation.market.tournament.figures import Payoffs
+from sauda.evaluation.market.tournament.games import replayed
+from sauda.evaluation.market.tournament.players import Pair
+from sauda.evaluation.market.tournament.scenarios import Scenarios
+from sauda.records.store import load
+
+PAIR = Pair("linear", "boulware")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load("tournament.json").data
+
+
+def with_games(data, pair: Pair, games):
+    """The tournament with other games of one pair."""
+    rows = {**data.games, pair.buyer: {**data.games.get(pair.buyer, {}), pair.seller: games}}
+    return data.model_copy(update={"games": rows})
+
+
+def test_the_recorded_scenarios_are_those_that_the_rules_draw(data):
+    recorded, drawn = Scenarios.recorded(data.scenarios), Scenarios.of(data.scenarios.seed)
+    for name in ("list_price", "buyer", "seller", "discount"):
+        np.testing.assert_array_equal(getattr(recorded, name), getattr(drawn, name))
+
+
+def test_three_games_of_a_pair_come_out_as_recorded(data):
+    cards = games_of(data, PAIR)
+    assert "each came out as recorded" in cards
+    assert cards.count("sauda-plane") == cards.count('class="sauda-talk"') == 3
+    for game in chosen(data, PAIR):
+        assert f"Seed {game.seed}:" in cards
+
+
+def test_the_games_stand_in_the_order_of_the_buyers_utility(data):
+    at = Scenarios.recorded(data.scenarios)
+    utility = Payoffs.of(data.games[PAIR.buyer][PAIR.seller].as_json(), at).utility["buyer"]
+    games = chosen(data, PAIR)
+    values = [utility[game.index] for game in games]
+    assert values == sorted(values)
+    assert values[1] == np.quantile(utility[at.zopa], 0.5, method="nearest")
+    assert all(at.zopa[game.index] for game in games)
+
+
+def test_a_record_that_the_rules_do_not_give_is_told(data):
+    games = data.games[PAIR.buyer][PAIR.seller]
+    other = games.model_copy(update={"rounds": [rounds + 1 for rounds in games.rounds]})
+    assert "Not as recorded in rounds" in games_of(with_games(data, PAIR, other), PAIR)
+
+
+def test_a_pair_with_a_language_model_names_the_command_that_plays_it(data):
+    pair = Pair("mini", "boulware")
+    told = games_of(with_games(data, pair, data.games[PAIR.buyer][PAIR.seller]), pair)
+    assert "python -m sauda verify --models tournament" in told
+    assert "sauda-card" not in told
+
+
+@pytest.mark.parametrize(("buyer", "seller"), [("linear", "nobody"), (None, []), ("x" * 99, {})])
+def test_a_pair_that_did_not_play_gets_one_sentence(data, buyer, seller):
+    (told,) = shown(data, buyer, seller)
+    assert 'role="alert"' in told
+
+
+def test_an_offer_stands_where_its_deal_would_be(data):
+    at = Scenarios.recorded(data.scenarios)
+    index = int(at.zopa.nonzero()[0][0])
+    (game,) = replayed(PAIR, [at.seeds[index]])
+    plane = plane_of(game)
+    second = game.trajectory("buyer")[1].action.price  # in its second round
+    width = at.buyer[index] - at.seller[index]
+    gain = (at.buyer[index] - second) / width * at.discount[index]
+    assert plane.bids[1] == pytest.approx((gain, (second - at.seller[index]) / width))
+    assert plane.zopa
+
+
+def test_a_deal_stands_at_its_recorded_utilities(data):
+    at = Scenarios.recorded(data.scenarios)
+    won = Payoffs.of(data.games[PAIR.buyer][PAIR.seller].as_json(), at)
+    index = int((won.deal & at.zopa).nonzero()[0][0])
+    (game,) = replayed(PAIR, [at.seeds[index]])
+    expected = [won.utility[seat][index] for seat in ("buyer", "seller")]
+    assert plane_of(game).deal == pytest.approx(expected)
+
+
+def test_a_game_without_a_zopa_has_no_segment_and_no_nash_point(data):
+    at = Scenarios.recorded(data.scenarios)
+    index = int((~at.zopa).nonzero()[0][0])
+    (game,) = replayed(PAIR, [at.seeds[index]])
+    plane = plane_of(game)
+    assert not plane.zopa
+    assert "no ZOPA and no Nash point" in sentence(plane)
+    assert "zopa-line" not in utility_plane(plane)
+    assert "shares of the list price" in utility_plane(plane)
+
+
+def test_what_lies_beyond_the_edge_is_counted_and_drawn_on_it():
+    plane = Plane(asks=((-3.0, 4.0), (0.2, 0.8)), bids=((2.0, -1.0),), deal=(0.4, 0.5), zopa=True)
+    assert "2 of the offers lie beyond the edge" in sentence(plane)
+    drawn = utility_plane(plane)
+    assert "0.40 to the buyer and 0.50 to the seller" in drawn
+    assert 'points="48.0,12.0 ' in drawn  # the upper left corner
