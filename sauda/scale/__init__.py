@@ -1,5 +1,6 @@
-"""Beyond one machine: training as a job on rented hardware.
+"""Beyond one process: work in pieces, training and evaluation as rented jobs, a page on a Space.
 
-`job.py` with `job.sh` makes and submits a job, `hardware.py` chooses its machine, `kept_runs.py`
-keeps runs where the next attempt finds them.
+`pieces/` cuts work and computes it on engines; `job.py` trains and `fanout.py` evaluates as jobs,
+whose request is in `request.py`, whose script is of `job.sh`, `shard.sh` and `setup.sh`;
+`hardware.py` chooses a machine, `kept_runs.py` keeps results, `deploy/` puts the page on a Space.
 """
