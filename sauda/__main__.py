@@ -17,10 +17,10 @@ from sauda.commands import (
 )
 from sauda.commands.bench import command as bench
 from sauda.commands.loadtest import command as loadtest
-from sauda.commands.machines import jobs, rollouts, shards
+from sauda.commands.machines import deploy, jobs, rollouts, shards
 
 GROUPS = (episodes, evaluate, compare_models, measurements, dialogues, train, jobs, shards,
-          rollouts, verify, bench, loadtest, readme, screenshots)  # fmt: skip
+          rollouts, verify, bench, loadtest, readme, screenshots, deploy)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
