@@ -9,7 +9,6 @@ from sauda.commands import (
     dialogues,
     episodes,
     evaluate,
-    jobs,
     measurements,
     readme,
     screenshots,
@@ -18,9 +17,10 @@ from sauda.commands import (
 )
 from sauda.commands.bench import command as bench
 from sauda.commands.loadtest import command as loadtest
+from sauda.commands.machines import deploy, jobs, rollouts, shards
 
-GROUPS = (episodes, evaluate, compare_models, measurements, dialogues, train, jobs, verify, bench,
-          loadtest, readme, screenshots)  # fmt: skip
+GROUPS = (episodes, evaluate, compare_models, measurements, dialogues, train, jobs, shards,
+          rollouts, verify, bench, loadtest, readme, screenshots, deploy)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -57,3 +57,20 @@ def test_the_lock_names_a_hash_for_everything_and_neither_an_index_nor_a_path():
 
 def test_nothing_of_torch_is_locked_since_its_builds_share_a_version():
     assert not [n for n in locked() if n.startswith(("torch", "nvidia", "cuda", "triton"))]
+
+
+def test_the_image_installs_by_the_lock_and_runs_as_a_plain_user_with_a_health_check():
+    """No container is built here, so its recipe is read."""
+    recipe = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    steps = [line.split(maxsplit=1) for line in recipe.splitlines() if line and line[0].isupper()]
+    told = {name: [text for step, text in steps if step == name] for name, _ in steps}
+    (base,) = told["FROM"]
+    assert base.startswith("python:3.11")
+    assert any("--require-hashes --requirement requirements.lock" in run for run in told["RUN"])
+    assert told["USER"] == ["sauda"]
+    assert [step for step, _ in steps].index("USER") < [step for step, _ in steps].index("CMD")
+    assert told["EXPOSE"] == ["7860"]
+    assert "/health" in told["HEALTHCHECK"][0]
+    for copied in told["COPY"]:
+        for name in copied.split()[:-1]:
+            assert name.startswith("--") or (ROOT / name).exists(), name

@@ -7,6 +7,7 @@ from typing import Any
 
 from env import ARENA_TASKS, MARKETS, TASKS, get_task
 from sauda.commands.console import add_command, interval, save_measured
+from sauda.commands.machines.options import add_engine_options, chosen_engine, exit_code
 from sauda.games import policies_of
 from sauda.records.kinds import entry
 
@@ -21,6 +22,15 @@ def add(commands: Any) -> None:
     """Add `evaluate` and `reproduce` to the commands of `python -m sauda`."""
     about = "policies x tasks x seeds, with intervals, as an artifact"
     parser = add_command(commands, "evaluate", evaluate, about)
+    add_table_options(parser)
+    parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
+    add_engine_options(parser)
+    about = "compare our classic family with the published game"
+    add_command(commands, "reproduce", reproduce, about)
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is evaluated."""
     parser.add_argument(
         "--family", default="classic", choices=FAMILIES, help="tasks, if none named"
     )
@@ -36,23 +46,44 @@ def add(commands: Any) -> None:
         help="policy that the others are compared with; by default rule_based in the bazaar and "
         "rule_based_expert in the arena, or the first policy where that one is not evaluated",
     )
-    parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
-    about = "compare our classic family with the published game"
-    add_command(commands, "reproduce", reproduce, about)
 
 
 def evaluate(options: argparse.Namespace) -> int:
     """Evaluate policies on tasks of one game, save the artifact and print its rows."""
     from sauda.evaluation.evaluate import evaluate as run
 
-    config = _config(options)
+    config = config_of(options)
     game = config.game()
-    out = _out(options, game.name if game.names_others else options.family)
-    data = run(config)
+    out = _out(options, config, game.name if game.names_others else options.family)
+
+    def measure() -> None:
+        if options.engine == "process" and not options.address:
+            data = run(config, workers=options.workers)
+        else:
+            data = _on_engine(config, options)
+        save_measured(out, artifact_config(config), data)
+        report(config, data)
+
+    return exit_code(measure)
+
+
+def _on_engine(config: Any, options: argparse.Namespace) -> dict[str, Any]:
+    from sauda.scale.pieces.shards import evaluate_on
+
+    with chosen_engine(options) as engine:
+        return evaluate_on(engine, config)
+
+
+def artifact_config(config: Any) -> dict[str, Any]:
+    """What the artifact of an evaluation records as its configuration."""
+    game = config.game()
     others = {"others": game.others[config.split]} if game.names_others else {}
-    save_measured(out, {**asdict(config), **others}, data)
-    (_print_arena if game.names_others else _print_bazaar)(data)
-    return 0
+    return {**asdict(config), **others}
+
+
+def report(config: Any, data: Mapping[str, Any]) -> None:
+    """Print the rows of an evaluation."""
+    (_print_arena if config.game().names_others else _print_bazaar)(data)
 
 
 def _print_bazaar(data: Mapping[str, Any]) -> None:
@@ -83,7 +114,7 @@ def _print_arena(data: Mapping[str, Any]) -> None:
         )
 
 
-def _config(options: argparse.Namespace) -> Any:
+def config_of(options: argparse.Namespace) -> Any:
     """The evaluation's Config from the options; raises ValueError for an unknown name."""
     from sauda.evaluation.evaluate import Config
 
@@ -97,18 +128,22 @@ def _config(options: argparse.Namespace) -> Any:
     return config
 
 
-def _out(options: argparse.Namespace, family: str) -> str:
+def _out(options: argparse.Namespace, config: Any, family: str) -> str:
     """The file to write; a partial table needs a file name of its own."""
-    kind = "arena/1" if family == "arena" else "evaluation/1"
     whole = options.tasks is None and options.policies is None and options.baseline is None
     if not (options.out or whole):
         raise ValueError(
             "a part of the table needs a file of its own: say --out evaluation/NAME.json, so that "
             "the whole one stays"
         )
-    out = options.out or f"evaluation/{family}-{options.split}.json"
-    if entry(out).kind != kind:
-        wanted = "evaluation/arena-NAME.json" if kind == "arena/1" else "evaluation/NAME.json"
+    return file_of(config, options.out or f"evaluation/{family}-{options.split}.json")
+
+
+def file_of(config: Any, out: str) -> str:
+    """`out`, where an evaluation of this game may stand there; raises ValueError elsewhere."""
+    arena = config.game().names_others
+    if entry(out).kind != ("arena/1" if arena else "evaluation/1"):
+        wanted = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
         raise ValueError(
             f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
         )

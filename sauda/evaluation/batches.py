@@ -35,9 +35,11 @@ def in_batches(
 
 
 def joined(pieces: Sequence[Any]) -> Any:
-    """The columns of several batches as those of one."""
+    """The columns of several batches as those of one; whole numbers are counts and add up."""
     if isinstance(pieces[0], Mapping):
         return {name: joined([piece[name] for piece in pieces]) for name in pieces[0]}
+    if isinstance(pieces[0], int):
+        return sum(pieces)
     return "".join(pieces) if isinstance(pieces[0], str) else [x for piece in pieces for x in piece]
 
 

@@ -66,6 +66,10 @@ class Config:
             )
         return next(iter(games.values()))
 
+    def cells(self, others: Sequence[str]) -> list[Cell]:
+        """Every cell, in the order of the rows; `others` names who sits in the other seats."""
+        return [Cell(*cell) for cell in product(others, self.tasks, self.policies)]
+
     def check(self) -> None:
         """Raise ValueError for a name that does not exist or a baseline that is not evaluated."""
         self.game()
@@ -109,20 +113,42 @@ def evaluate(
 
     `others` names who sits in the other seats; by default those that the game has for the split.
     """
-    config.check()
-    game, seeds = config.game(), config.seeds()
-    others = game.others[config.split] if others is None else others
-    for name in others:
-        game.against(get_task(config.tasks[0]), name)
-    cells = [Cell(*cell) for cell in product(others, config.tasks, config.policies)]
+    others = seated_others(config, others)
+    game, seeds, cells = config.game(), config.seeds(), config.cells(others)
     with ProcessPoolExecutor(workers) as pool:
         worlds = _in_pool(pool, game.table.worlds, config.tasks, seeds, "measuring worlds", "task")
         worlds = dict(zip(config.tasks, worlds, strict=True))
         played = pool.map(play, *zip(*cells, strict=True), [seeds] * len(cells))
         columns = progress(played, len(cells), "playing", "cell")
         columns = dict(zip(cells, columns, strict=True))
+    return tabulated(config, others, worlds, columns)
+
+
+def seated_others(config: Config, others: Sequence[str] | None = None) -> Sequence[str]:
+    """Who sits in the other seats: `others`, by default those that the game has for the split.
+
+    Raises ValueError for settings that cannot be evaluated, and for others that cannot be seated.
+    """
+    config.check()
+    game = config.game()
+    others = game.others[config.split] if others is None else others
+    for name in others:
+        game.against(get_task(config.tasks[0]), name)
+    return others
+
+
+def tabulated(
+    config: Config,
+    others: Sequence[str],
+    worlds: Mapping[str, Worlds],
+    columns: Mapping[Cell, Columns],
+) -> dict[str, Any]:
+    """The data of an evaluation artifact, computed from its worlds by task and its columns."""
+    game, cells = config.game(), config.cells(others)
     rows = [row(cell, columns, worlds[cell.task], config.baseline) for cell in cells]
-    evaluated = Evaluated(others, config.tasks, config.policies, seeds, columns, worlds, get_policy)
+    evaluated = Evaluated(
+        others, config.tasks, config.policies, config.seeds(), columns, worlds, get_policy
+    )
     by_others = {
         o: {t: {p: columns[o, t, p] for p in config.policies} for t in config.tasks} for o in others
     }

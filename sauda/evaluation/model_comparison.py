@@ -21,7 +21,7 @@ from sauda.games import game_of
 from sauda.games.adapter import Columns, Game
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.weights import CACHE
-from sauda.llm.batched_rollout import new_game, play_games
+from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.models import loaded
 from sauda.llm.policy import LLMPolicy
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
@@ -251,6 +251,11 @@ def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str
     """The games of `seeds` in one batch, as an evaluation's columns and the model's counts."""
     games = [new_game(task, seed) for seed in seeds]
     play_games(games, player)
+    return model_columns(task, games)
+
+
+def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
+    """Games that are over as an evaluation's columns and the model's counts."""
     table = game_of(task).table
     columns = table.episode_columns(task, [episode(task, game.play) for game in games])
     counts = [table.count_model(task, game.turns) for game in games]

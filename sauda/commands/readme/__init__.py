@@ -21,6 +21,7 @@ from sauda.commands.readme.evaluations import (
 )
 from sauda.commands.readme.headline import headline
 from sauda.commands.readme.load import load_sentence, load_tables
+from sauda.commands.readme.million import million, requests
 from sauda.commands.readme.results import results
 from sauda.commands.readme.tables import markdown
 from sauda.commands.readme.tournament import prior_score, profiles, tournament
@@ -28,7 +29,12 @@ from sauda.records.kinds.fields import every_kind
 from sauda.records.provenance import REPOSITORY
 from sauda.records.store import ROOT, write
 
-DOCUMENTS = (REPOSITORY / "README.md", REPOSITORY / "docs" / "results.md", ROOT / "README.md")
+DOCUMENTS = (
+    REPOSITORY / "README.md",
+    REPOSITORY / "docs" / "results.md",
+    REPOSITORY / "docs" / "scale.md",
+    ROOT / "README.md",
+)
 TABLES: Mapping[str, Callable[[], str]] = {
     "headline": headline,
     "results": results,
@@ -47,6 +53,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "prior_score": prior_score,
     "load": load_tables,
     "load_sentence": load_sentence,
+    "million": million,
+    "requests": requests,
     "listing": lambda: markdown(*listing()),
     "kinds": every_kind,
 }

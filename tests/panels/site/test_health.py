@@ -16,6 +16,8 @@ from panels.site.headers import HEADERS
 from panels.site.shutdown import stay_until_stopped
 from panels.transcripts.episodes import by_model
 from sauda.commands.loadtest.page_process import running_app
+from sauda.scale.deploy import smoke
+from tests.support.endpoint import server
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
@@ -119,3 +121,23 @@ def test_a_full_or_missing_folder_for_temporary_files_is_named(monkeypatch):
 
     monkeypatch.setattr(report.tempfile, "gettempdir", none)
     assert "no folder for temporary files" in report.trouble_with_temporary_files()
+
+
+def test_the_smoke_test_passes_on_the_page_and_names_what_is_wrong_elsewhere(
+    site: Site, monkeypatch
+):
+    assert {check.about: check.fault for check in smoke.smoke(site.address)} == dict.fromkeys(
+        smoke.CHECKS, ""
+    )
+    task, policy, seed = smoke.GAME
+    monkeypatch.setattr(smoke, "GAME", (task, policy, seed + 1))
+    played = smoke.rollout
+    monkeypatch.setattr(smoke, "rollout", lambda task, policy, seed: played(task, policy, seed - 1))
+    faults = [check.fault for check in smoke.smoke(site.address) if check.fault]
+    assert len(faults) == 1
+    assert faults[0].endswith("at seed 8 plays another game than this code does")
+    with server({}) as (other, _):
+        found = {check.about: check.fault for check in smoke.smoke(other)}
+    assert found["first page"] == "/ answered with the status 501"
+    assert found["one scripted game over the API"] == "/play gives no event to wait for"
+    assert all(check.fault.startswith("no answer: ") for check in smoke.smoke(other))

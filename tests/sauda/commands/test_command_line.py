@@ -5,7 +5,10 @@ import pytest
 from sauda.__main__ import main
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["train", "distill"], ["jobs"]])
+@pytest.mark.parametrize(
+    "command",
+    [[], ["train"], ["train", "distill"], ["jobs"], ["shards"], ["shards", "submit"], ["deploy"]],
+)
 def test_a_command_prints_its_help(command, capsys):
     with pytest.raises(SystemExit) as end:
         main([*command, "--help"])

@@ -19,8 +19,10 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
 from sauda.llm.backends.model import BYTES
+from sauda.records.provenance import REPOSITORY as SOURCE
 from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
-from sauda.scale.job import SOURCE, Job, NoMachine, script, submit
+from sauda.scale.job import Job, script, submit
+from sauda.scale.request import NoMachine
 from sauda.train import STAGES, kept_runs
 from sauda.train.model import PARAMETERS
 from sauda.train.run import COMPLETE, curve, latest, lines, seal, step_of

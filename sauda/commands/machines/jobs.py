@@ -2,27 +2,19 @@
 
 import argparse
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command
+from sauda.commands.machines.options import add_job_options, exit_code, job_settings
 from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
-from sauda.scale.job import (
-    SOURCE,
-    Job,
-    NoMachine,
-    check_submission,
-    is_address,
-    script,
-    submit,
-    summary,
-)
+from sauda.scale.job import Job, script, submit, summary
+from sauda.scale.request import check_submission
 from sauda.train import STAGES
-from sauda.train.kept_runs import download, local_folder, upload
+from sauda.train.kept_runs import download, upload
 from sauda.train.model import PARAMETERS, TOY
 from sauda.train.run import RUNS
 
@@ -47,9 +39,7 @@ def _add_train(verbs: Any) -> None:
     verb = add_command(verbs, "train", _train, "train stages as a job of the Hub")
     verb.add_argument("stage", metavar="STAGE", help=f"{', '.join(STAGES)}, or all")
     verb.add_argument("--model", default="mini", help="toy, mini, 8b, or a repository")
-    verb.add_argument("--to", required=True, help="results: a repository OWNER/NAME or file:PATH")
-    verb.add_argument("--source", default=None, help="repository to train from; by default origin")
-    verb.add_argument("--revision", default=None, help="its commit; by default this tree's")
+    add_job_options(verb, timeout=Job.timeout)
     verb.add_argument("--flavor", nargs="+", default=None, help="by default all that fit")
     verb.add_argument(
         "--precision",
@@ -57,10 +47,6 @@ def _add_train(verbs: Any) -> None:
         default="bf16",
         help="of the weights, for the choice of flavors; training takes bf16 wherever it fits",
     )
-    verb.add_argument("--image", default=Job.image)
-    verb.add_argument("--timeout", default=Job.timeout, help="such as 90m or 6h")
-    verb.add_argument("--attempts", type=int, default=Job.attempts)
-    verb.add_argument("--dry-run", action="store_true", help="print the job; submit nothing")
     verb.add_argument(
         "--local", action="store_true", help="run the script here, with this Python and this tree"
     )
@@ -72,26 +58,7 @@ def _add_train(verbs: Any) -> None:
 def configured(options: argparse.Namespace) -> Job:
     """The job that the options describe, without a machine; ValueError for a wrong option."""
     stages = STAGES if options.stage == "all" else (options.stage,)
-    results = options.to
-    if (folder := local_folder(results)) is not None:
-        results = f"file:{folder.absolute()}"
-    source = options.source or (
-        str(SOURCE) if options.local else _git("remote", "get-url", "origin")
-    )
-    if is_address(source):
-        revision = options.revision or _git("rev-parse", "HEAD")
-    else:
-        source, revision = str(Path(source).absolute()), ""
-    job = Job(
-        stages,
-        options.model,
-        results,
-        source,
-        revision,
-        image=options.image,
-        timeout=options.timeout,
-        attempts=options.attempts,
-    )
+    job = Job(stages, options.model, **job_settings(options, here=options.local))
     if not options.local:
         return job
     folder = options.folder or RUNS / "jobs" / Path(options.model).name
@@ -122,15 +89,6 @@ def chosen_flavors(
     return named
 
 
-def _git(*command: str) -> str:
-    git = subprocess.run(["git", "-C", str(SOURCE), *command], capture_output=True, text=True)
-    if git.returncode:
-        raise ValueError(
-            "this tree has no origin or no commit; name them by --source and --revision"
-        )
-    return git.stdout.strip()
-
-
 def _train(options: argparse.Namespace) -> int:
     from huggingface_hub import HfApi, get_token
 
@@ -151,24 +109,12 @@ def _train(options: argparse.Namespace) -> int:
         flavors = chosen_flavors(options, job.stages, from_hub(api))
         submit(replace(job, flavors=flavors), api, token)
 
-    return _exit_code(hand_over)
+    return exit_code(hand_over)
 
 
 def _upload(options: argparse.Namespace) -> int:
-    return _exit_code(lambda: upload(options.folder.absolute(), options.to))
+    return exit_code(lambda: upload(options.folder.absolute(), options.to))
 
 
 def _download(options: argparse.Namespace) -> int:
-    return _exit_code(lambda: download(options.name, options.results, options.into.absolute()))
-
-
-def _exit_code(action: Callable[[], object]) -> int:
-    """0 once `action` has run; 1 where the Hub or the disk refuses, with the reason printed."""
-    from huggingface_hub.errors import HTTPError  # of whichever client it speaks through
-
-    try:
-        action()
-    except (NoMachine, OSError, HTTPError) as error:
-        print(f"sauda: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return exit_code(lambda: download(options.name, options.results, options.into.absolute()))

@@ -1,0 +1,180 @@
+"""Games of one language model, loaded by each worker or held by OpenAI-style servers.
+
+A piece is some games of successive seeds. A loaded model plays them side by side in one batch, as
+the model comparison does; of servers, each game asks on its own, so that many requests are in
+flight and no game waits for another.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from env import get_task
+from sauda.evaluation.batches import joined
+from sauda.evaluation.evaluate import Config, measured, task_hash
+from sauda.evaluation.model_comparison import model_columns, play_model
+from sauda.games import game_of
+from sauda.llm.backends.remote import Endpoint, RetryPolicy
+from sauda.llm.batched_rollout import ModelGame, new_game, play_games
+from sauda.llm.policy import LLMPolicy
+from sauda.llm.registry import PlayerSpec, player_spec
+from sauda.llm.types import ReplyError
+from sauda.records.code_hash import code_hash
+from sauda.scale.pieces.engines import Engine, EngineFault
+from sauda.scale.pieces.servers import Servers
+from sauda.scale.pieces.store import compute_missing, keep_plan, read_pieces
+
+# A server that decodes hundreds of replies side by side takes longer for each.
+PATIENT = RetryPolicy(attempt_timeout=60.0, total_timeout=240.0, attempts=5, first_pause=1.0)
+BATCH, IN_FLIGHT = 50, 64
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """The games to play; ValueError for settings that cannot be played."""
+
+    task: str
+    player: str = ""  # a model's name, loaded by each worker; "" for servers
+    servers: tuple[str, ...] = ()  # addresses of OpenAI-style servers
+    model: str = ""  # its name on the servers
+    constrained: bool = False  # decode under the schema of legal moves
+    split: str = "holdout"
+    episodes: int = 200
+    batch: int = BATCH  # games of a piece
+    in_flight: int = IN_FLIGHT  # requests of one worker at a time
+    token: str | None = field(default=None, repr=False)  # of the servers
+    retry: RetryPolicy = PATIENT
+
+    def __post_init__(self) -> None:
+        if bool(self.player) == bool(self.servers) or bool(self.servers) != bool(self.model):
+            raise ValueError(
+                "name either a player, or servers and the model that they hold: --player NAME, or "
+                "--server URL --model NAME"
+            )
+        if self.batch < 1 or self.in_flight < 1:
+            raise ValueError(
+                f"a piece has at least 1 game, and 1 request in flight; not {self.batch} and "
+                f"{self.in_flight}"
+            )
+        self.seeds()
+        self.spec().seat(game_of(self.task))
+
+    def seeds(self) -> range:
+        """The first `episodes` seeds of the split; ValueError where it has fewer."""
+        return Config((self.task,), (), self.split, self.episodes).seeds()
+
+    def spec(self) -> PlayerSpec:
+        """The player, not loaded yet."""
+        if self.player:
+            return player_spec(self.player)
+        endpoints = [
+            Endpoint(url, self.model, self.token, retry=self.retry) for url in self.servers
+        ]
+        return PlayerSpec(Servers(endpoints), self.constrained)
+
+    def pieces(self) -> list["Games"]:
+        """The games, `batch` at a time."""
+        seeds = self.seeds()
+        some = [seeds[start : start + self.batch] for start in range(0, len(seeds), self.batch)]
+        return [Games(self, one[0], one[-1]) for one in some]
+
+    def as_json(self) -> dict[str, Any]:
+        """What the games depend on: settings without the token, and the hashes of their code.
+
+        A server more or less, or more requests in flight, change no game.
+        """
+        apart = ("token", "retry", "servers", "in_flight")
+        settings = {name: value for name, value in asdict(self).items() if name not in apart}
+        table = game_of(self.task).table
+        code = {
+            "task": task_hash(self.task),
+            "player": code_hash(LLMPolicy, self.spec().seat(game_of(self.task))),
+            "columns": code_hash(table.episode_columns, table.count_model),
+        }
+        return settings | {"code": code}
+
+
+@dataclass(frozen=True)
+class Games:
+    """A piece: the games of successive seeds."""
+
+    rollouts: Rollouts
+    first: int  # seed
+    last: int  # seed
+
+    @property
+    def file(self) -> str:
+        """Such as `seeds-50000-50049.json`."""
+        return f"seeds-{self.first}-{self.last}.json"
+
+
+def compute(piece: Games) -> dict[str, Any]:
+    """The columns of a piece, who gave the replies, and the seconds it took, also of the CPU."""
+    wanted, seeds = piece.rollouts, range(piece.first, piece.last + 1)
+    task, player = get_task(wanted.task), wanted.spec()
+    began, cpu = time.monotonic(), time.process_time()
+    if wanted.player:
+        columns, sources = play_model(task, player, seeds), {}
+    else:
+        games = play_in_flight([new_game(task, seed) for seed in seeds], player, wanted.in_flight)
+        columns = model_columns(task, games)
+        sources = Counter(turn.reply.source for game in games for turn in game.turns)
+    spent = {"seconds": time.monotonic() - began, "cpu_seconds": time.process_time() - cpu}
+    return {"columns": columns, "replies": sources, **spent}
+
+
+def play_in_flight(
+    games: Sequence[ModelGame], player: PlayerSpec, in_flight: int
+) -> Sequence[ModelGame]:
+    """Play `games` to their ends, each in a thread with one request at a time; returns them.
+
+    Raises ReplyError where no server replies; games that have not begun are then left.
+    """
+    with ThreadPoolExecutor(in_flight) as pool:
+        ends = [pool.submit(play_games, [game], player) for game in games]
+        try:
+            for end in ends:
+                end.result()
+        except ReplyError:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return games
+
+
+def play(wanted: Rollouts, folder: Path, run: Engine) -> int:
+    """Play the games that `folder` lacks; returns the number of pieces.
+
+    Raises ValueError where the folder holds other games, EngineFault where no server replies.
+    """
+    keep_plan(folder, wanted.as_json())
+    try:
+        return compute_missing(folder, wanted.pieces(), compute, run)
+    except ReplyError as error:
+        raise EngineFault(f"{error}; the pieces before are kept") from error
+
+
+def result(wanted: Rollouts, folder: Path) -> dict[str, Any]:
+    """The figures of games that are all in `folder`, and under them their columns.
+
+    `games_a_minute` is what one worker played, `games_a_cpu_minute` counts its own CPU time.
+    """
+    pieces = read_pieces(folder, wanted.pieces())
+    columns, table = joined([piece["columns"] for piece in pieces]), game_of(wanted.task).table
+    n = len(columns["grade"])
+    minutes, cpu_minutes = (
+        sum(piece[name] for piece in pieces) / 60 for name in ("seconds", "cpu_seconds")
+    )
+    return {
+        "n": n,
+        **{metric: measured(columns, None, metric) for metric in table.metrics},
+        "ends": {end: columns["end"].count(letter) for letter, end in table.ends.items()},
+        **{count: sum(columns[count]) for count in table.model_counts},
+        "replies": dict(sum((Counter(piece["replies"]) for piece in pieces), Counter())),
+        "games_a_minute": n / minutes,
+        "games_a_cpu_minute": n / cpu_minutes,
+        "columns": columns,
+    }
