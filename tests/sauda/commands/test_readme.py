@@ -11,6 +11,7 @@ from sauda.commands.readme import DOCUMENTS, REPOSITORY, filled, results, speeds
 from sauda.commands.readme.evaluations import market
 from sauda.records.kinds import FILES, KINDS, entry
 from sauda.records.store import load
+from sauda.serve.leaderboard.storage import VARIABLE
 
 COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
@@ -118,6 +119,7 @@ def test_the_python_of_the_readme_runs(code, capsys):
 def test_every_setting_of_the_page_stands_in_the_serving_document():
     served = REPOSITORY / "sauda" / "llm" / "serving" / "served.py"
     settings = set(re.findall(r"SAUDA_[A-Z]+_?[A-Z]+", served.read_text(encoding="utf-8")))
+    settings.add(VARIABLE)
     assert settings == set(re.findall(r"SAUDA_[A-Z]+_?[A-Z]+", SERVING))
 
 
