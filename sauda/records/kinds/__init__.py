@@ -40,8 +40,6 @@ def entry(file: str) -> Entry:
     for known in FILES:
         if known.file == file:
             return known
-    if file == "roles.json":
-        return Entry(file, "roles/1", "python -m sauda train compare-roles", "Role runs", "")
     if run := re.fullmatch(
         r"training/roles-(buyer|seller|generalist)(-control)?(-[\w.-]+)?\.json", file
     ):

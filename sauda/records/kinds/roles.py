@@ -3,8 +3,19 @@
 from sauda.records.kinds.types import Check, File, Kind
 from sauda.records.schemas.roles import RoleComparison, RoleRun
 
-RECORDED: tuple[File, ...] = ()  # runs that are published
-COMPARED: tuple[File, ...] = ()
+ABOUT = {
+    "buyer": "The log of a buyer's training, its losses by checkpoint and on hold-out dialogues",
+    "seller": "The same of a seller",
+    "generalist": "The same of a generalist, which speaks for both",
+}
+CONTROL = "Its control: the same dialogues, one cycle, one rate for all layers"
+RECORDED = tuple(
+    File(
+        f"training/roles-{role}{name}.json", f"train roles --role {role}{option}", "Training", line
+    )
+    for role, about in ABOUT.items()
+    for name, option, line in (("", "", about), ("-control", " --no-schedule", CONTROL))
+)
 
 ROLES: tuple[Kind, ...] = (
     Kind(
@@ -23,7 +34,7 @@ ROLES: tuple[Kind, ...] = (
     Kind(
         "roles/1",
         RoleComparison,
-        COMPARED,
+        (File("roles.json", "train compare-roles", "Training"),),
         Check(
             "recomputed",
             "every difference and interval, from the losses of the runs",

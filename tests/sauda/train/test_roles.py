@@ -1,10 +1,12 @@
 """The stage for roles: its data, its schedule, a run that is killed, and copies that fail."""
 
+import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
+from sauda.evaluation.language.roles import NAMES
 from sauda.evaluation.verification.verify import verify
 from sauda.records import store
 from sauda.train import kept_runs, run
@@ -82,6 +84,15 @@ def test_two_cycles_start_anew_and_the_control_has_one():
     assert (config.name, replace(config, no_schedule=True).name) == (
         "roles-buyer", "roles-buyer-control",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_committed_run_is_the_one_that_the_defaults_describe(name):
+    config = roles.Config(name.split("-")[1], no_schedule=name.endswith("-control"))
+    assert config.name == name
+    recorded = store.load(f"training/{name}.json").config
+    defaults = json.loads(json.dumps(asdict(config)))
+    assert recorded | {"threads": config.threads} == defaults
 
 
 @pytest.mark.model
