@@ -1,0 +1,62 @@
+"""What specialising in a role changed, in sentences, and every comparison of the role runs."""
+
+from sauda.commands.readme.tables import markdown, spanned
+from sauda.evaluation.language.roles import FILE
+from sauda.records.schemas.base import Interval
+from sauda.records.schemas.roles import RoleContrast
+from sauda.records.store import load
+
+
+def roles() -> str:
+    """A sentence a question and role, then a table with a row a comparison."""
+    rows = load(FILE).data.contrasts
+    sentences = [_specialist(row) for row in rows if row.question == "specialist"]
+    sentences += [_off_role(row) for row in rows if row.question == "off_role"]
+    sentences.append(_schedule([row for row in rows if row.question == "schedule"]))
+    cells = [
+        (
+            f"`{row.run}`",
+            f"`{row.baseline}`",
+            row.role,
+            str(row.n),
+            f"{row.loss:.3f}",
+            f"{row.baseline_loss:.3f}",
+            spanned(row.difference),
+        )
+        for row in rows
+    ]
+    head = ("run", "beside", "turns of the", "dialogues", "loss", "loss beside", "difference")
+    return "\n".join([*sentences, "", markdown(head, cells)])
+
+
+def _specialist(row: RoleContrast) -> str:
+    return (
+        f"On the {row.role}'s turns of {row.n} hold-out dialogues, the loss of its specialist is"
+        f" {row.loss:.3f} nats a token and that of the generalist {row.baseline_loss:.3f}: a"
+        f" difference of {spanned(row.difference)}, {_worth(row.difference)}."
+    )
+
+
+def _off_role(row: RoleContrast) -> str:
+    other = row.run.removeprefix("roles-")
+    return (
+        f"On the same turns of the {row.role}, the loss of the {other}'s specialist, which plays"
+        f" off role, is {row.loss:.3f}: a difference of {spanned(row.difference)} from the"
+        f" {row.role}'s own, {_worth(row.difference)}."
+    )
+
+
+def _schedule(rows: list[RoleContrast]) -> str:
+    better = sum(row.difference.high < 0 for row in rows)
+    worse = sum(row.difference.low > 0 for row in rows)
+    return (
+        f"Cycles and rates by layer lower the loss in {better} of {len(rows)} comparisons with a"
+        f" control and raise it in {worse}; in {len(rows) - better - worse} the interval holds 0."
+    )
+
+
+def _worth(difference: Interval) -> str:
+    """Which way an interval of differences points, lower losses being better."""
+    if difference.high < 0:
+        return "which is better"
+    return "which is worse" if difference.low > 0 else "whose interval holds 0"
