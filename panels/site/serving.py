@@ -36,7 +36,7 @@ from sauda.serve.openenv.sockets import Sockets
 
 LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.
-THREADS = 84
+THREADS = 88
 QUEUE = 512  # events in all; `guard.py` limits those of one address
 # Gradio computes statistics of all its last events after each; nobody sees them here.
 VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000"}
