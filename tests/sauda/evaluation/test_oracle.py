@@ -15,6 +15,7 @@ from sauda.evaluation.market.oracle import (
 )
 from sauda.records.store import parsed
 
+pytestmark = pytest.mark.xdist_group("oracle")  # one worker computes the artifact's data
 SOLVED = (*MEMORYLESS, "bazaar/crowd")
 SEEDS = range(120)
 
