@@ -190,7 +190,9 @@ class _Dashboard:
         names += [(recorded(run).name, name) for name, run in self.runs.items()]
         controls = {"run": gr.Radio(names, value=first.run, label="Run", elem_id="training-run")}
         with gr.Row():
-            controls["over"] = gr.Radio(list(SCALES), value=first.over, label="Over", min_width=240)
+            controls["over"] = gr.Radio(
+                list(SCALES), value=first.over, label="Over", elem_id="training-over", min_width=240
+            )
             controls["smoothing"] = gr.Slider(
                 ROUGHEST, SMOOTHEST, value=first.smoothing, step=0.01, label="Smoothing",
                 elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,

@@ -30,7 +30,7 @@ def line(page: Page) -> str:
 def test_a_link_opens_the_tab_at_its_view_and_other_settings_redraw_it(open_page):
     page = opened(open_page, "run=sft&over=time&smoothing=0.9&log=1")
     expect(page.get_by_role("tab", name="Training")).to_have_attribute("aria-selected", "true")
-    expect(page.get_by_label("time", exact=True)).to_be_checked()
+    expect(page.locator("#training-over").get_by_label("time")).to_be_checked()
     expect(page.get_by_label("logarithmic")).to_be_checked()
     assert axis_title(page) == "minutes of SFT, mini"
     expect(page.locator("#training-captions")).to_contain_text("smoothing 0.9")
@@ -51,7 +51,7 @@ def test_nonsense_in_a_link_is_answered_with_one_sentence(open_page):
     page = opened(open_page, "run=<b>x</b>&smoothing=high&over=time")
     expect(page.get_by_role("alert")).to_contain_text("run is six")
     expect(page.get_by_role("alert")).to_contain_text("smoothing is a number from 0 to 0.98.")
-    expect(page.get_by_label("time", exact=True)).to_be_checked()
+    expect(page.locator("#training-over").get_by_label("time")).to_be_checked()
     page = open_page(query="tab=nowhere")
     expect(page.get_by_role("alert")).to_contain_text("tabs are tour, haggle")
     open_page.assert_no_trouble()

@@ -7,6 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 LOADED = 120_000  # milliseconds: a busy machine takes a minute to import torch
+# Gradio's client says so where a page is left while its stream of events is open.
+STREAM_ENDED = "AbortError: signal is aborted without reason"
 DRAWN = 60_000  # milliseconds: Results has a dozen plots, and tests share the cores
 WCAG = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"],
@@ -60,7 +62,7 @@ class PageOpener:
         )
         page = context.new_page()
         page.on("console", self._note_console)
-        page.on("pageerror", lambda error: self.console_errors.append(str(error)))
+        page.on("pageerror", lambda error: self._note_error(str(error)))
         page.on("requestfailed", self._note_failure)
         page.on("response", self._note_status)
         page.on("request", self._note_host)
@@ -78,7 +80,11 @@ class PageOpener:
 
     def _note_console(self, message) -> None:
         if message.type == "error":
-            self.console_errors.append(message.text)
+            self._note_error(message.text)
+
+    def _note_error(self, text: str) -> None:
+        if STREAM_ENDED not in text:
+            self.console_errors.append(text)
 
     def _note_failure(self, request) -> None:
         if request.failure != "net::ERR_ABORTED":  # the page itself ended it, as on closing
