@@ -13,7 +13,7 @@ from markupsafe import Markup
 from panels.ui.look import QUIET, badge, heading, line_style, note, styled, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from sauda.evaluation.language.roles import FILE, NAMES
+from sauda.evaluation.language.roles import FILE, NAMES, schedule_verdict
 from sauda.records.schemas.published import PublishedFigure
 from sauda.records.schemas.roles import RoleContrast, RoleReply, RoleRun
 from sauda.records.store import Artifact
@@ -167,18 +167,6 @@ def contrast_table(contrasts: list[RoleContrast]) -> Markup:
     return table(columns, rows, "llllrrrr", "Loss on hold-out dialogues, nats a token")
 
 
-def verdict(contrasts: list[RoleContrast]) -> str:
-    """What the schedule changed, by the intervals of its differences, in one sentence."""
-    rows = [row for row in contrasts if row.question == "schedule"]
-    better = sum(row.difference.high < 0 for row in rows)
-    worse = sum(row.difference.low > 0 for row in rows)
-    return (
-        f"On {rows[0].n} hold-out dialogues, cycles and rates by layer lower the loss in {better}"
-        f" of {len(rows)} comparisons and raise it in {worse}; in {len(rows) - better - worse} the"
-        " interval holds 0."
-    )
-
-
 def reply_table(replies: list[RoleReply], name: str) -> Markup:
     """What a run said at hold-out turns; a role that it was not trained for is marked."""
     rows = [
@@ -246,7 +234,7 @@ def build() -> None:
     compared, not_compared = load_or_say(FILE)
     if compared is not None:
         gr.HTML(Markup("<p>{}</p>{}").format(
-            verdict(compared.data.contrasts), contrast_table(compared.data.contrasts)
+            schedule_verdict(compared.data.contrasts), contrast_table(compared.data.contrasts)
         ))  # fmt: skip
     _curves(runs, figures)
     gr.HTML(run_table(runs, figures))

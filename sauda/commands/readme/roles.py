@@ -1,7 +1,7 @@
 """What specialising in a role changed, in sentences, and every comparison of the role runs."""
 
 from sauda.commands.readme.tables import markdown, spanned
-from sauda.evaluation.language.roles import FILE
+from sauda.evaluation.language.roles import FILE, schedule_verdict
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.roles import RoleContrast
 from sauda.records.store import load
@@ -12,7 +12,7 @@ def roles() -> str:
     rows = load(FILE).data.contrasts
     sentences = [_specialist(row) for row in rows if row.question == "specialist"]
     sentences += [_off_role(row) for row in rows if row.question == "off_role"]
-    sentences.append(_schedule([row for row in rows if row.question == "schedule"]))
+    sentences.append(schedule_verdict(rows))
     cells = [
         (
             f"`{row.run}`",
@@ -43,15 +43,6 @@ def _off_role(row: RoleContrast) -> str:
         f"On the same turns of the {row.role}, the loss of the {other}'s specialist, which plays"
         f" off role, is {row.loss:.3f}: a difference of {spanned(row.difference)} from the"
         f" {row.role}'s own, {_worth(row.difference)}."
-    )
-
-
-def _schedule(rows: list[RoleContrast]) -> str:
-    better = sum(row.difference.high < 0 for row in rows)
-    worse = sum(row.difference.low > 0 for row in rows)
-    return (
-        f"Cycles and rates by layer lower the loss in {better} of {len(rows)} comparisons with a"
-        f" control and raise it in {worse}; in {len(rows) - better - worse} the interval holds 0."
     )
 
 

@@ -6,14 +6,14 @@ dialogues.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sauda.records.kinds import ArtifactError
-from sauda.records.schemas.roles import DialogueLoss, RoleRun
+from sauda.records.schemas.roles import DialogueLoss, RoleContrast, RoleRun
 from sauda.records.store import ROOT, Artifact, digest, load, sha256
 from sauda.statistics import paired_difference
 
@@ -55,6 +55,17 @@ def comparison(runs: Runs) -> dict[str, Any]:
     """
     sealed = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
     return {"runs": sealed, "contrasts": list(_contrasts(runs))}
+
+
+def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
+    """What cycles and rates by layer changed, by the intervals of the differences."""
+    rows = [row.difference for row in contrasts if row.question == "schedule"]
+    better, worse = (sum(row.high < 0 for row in rows), sum(row.low > 0 for row in rows))
+    rest = len(rows) - better - worse
+    return (
+        f"Cycles and rates by layer lower the loss in {better} of {len(rows)} comparisons with a"
+        f" control and raise it in {worse}{f'; in {rest} the interval holds 0' if rest else ''}."
+    )
 
 
 def recomputed(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 import pytest
 
 from panels.training import roles
-from sauda.evaluation.language.roles import NAMES, comparison
+from sauda.evaluation.language.roles import NAMES, comparison, schedule_verdict
 from sauda.records.schemas.roles import RoleContrast
 from sauda.records.store import load
 from tests.support.roles import role_run
@@ -54,7 +54,7 @@ def test_perplexity_stands_beside_its_loss_and_what_was_said_of_it(runs, figures
 
 
 def test_the_verdict_counts_what_the_intervals_say(contrasts):
-    assert "lower the loss in 4 of 4 comparisons" in roles.verdict(contrasts)
+    assert "lower the loss in 4 of 4 comparisons" in schedule_verdict(contrasts)
     shown = str(roles.contrast_table(contrasts))
     assert "-0.200 [-0.200, -0.200]" in shown
     assert shown.count("off role, less own role") == 2
