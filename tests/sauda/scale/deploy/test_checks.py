@@ -59,7 +59,7 @@ def test_the_committed_page_has_no_fault_and_leaves_its_tests_behind(tmp_path):
         ("app.py", "import json", f"import json\nT = '{TOKEN}'", "app.py:2: looks like a token"),
         ("app.py", "import json", "U = 'https://me:secret1@x.org'", "address with a password"),
         ("app.py", "import json", "-----BEGIN PRIVATE KEY-----", "looks like a private key"),
-        ("app.py", "import json", "#" * (MOST_FILE + 1), "10.0 MiB; the most are 10"),
+        ("app.py", "import json", "#" * (MOST_FILE + 1), "20.0 MiB; the most are 20"),
     ],
 )
 def test_each_fault_is_named_in_one_line_that_repeats_no_secret(folder, file, old, new, fault):
