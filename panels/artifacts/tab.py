@@ -194,11 +194,10 @@ def _offer_zip() -> None:
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.set_static_paths([ROOT])
-    gr.HTML(heading(TITLE, "Every measured or published figure here is in one of these files."))
-    gr.HTML(listing())
-    _offer_zip()
-    speeds.build()
-    load_test.build()
+    told = "Play from a program, check a number, bring a policy; every figure's file is below."
+    gr.HTML(heading(TITLE, told))
+    snippets.build()
+    gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
     gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12:"))
     gr.Code(SHELL, language="shell", interactive=False, show_label=False, show_line_numbers=False)
     gr.HTML(
@@ -209,8 +208,11 @@ def build() -> None:
         )
     )
     gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)
-    snippets.build()
-    gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
+    gr.HTML(heading("The files", "Every measured or published figure of this page is in one."))
+    gr.HTML(listing())
     gr.HTML(
         note("These files hold finished games only; nothing that a running game hides is in them.")
     )
+    _offer_zip()
+    speeds.build()
+    load_test.build()
