@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +74,9 @@ class Storage:
             try:
                 yield connection
                 connection.execute("COMMIT")
-            except BaseException:
+            finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                raise
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -93,11 +92,10 @@ class Storage:
             connection = sqlite3.connect(
                 self.file, timeout=OTHERS_WRITE, isolation_level=None, check_same_thread=False
             )
-            try:
+            with ExitStack() as undo:
+                undo.callback(connection.close)
                 self._prepare(connection)
-            except BaseException:
-                connection.close()
-                raise
+                undo.pop_all()
             self._connection = connection
         return self._connection
 
