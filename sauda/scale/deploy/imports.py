@@ -26,7 +26,7 @@ def fresh_environment(folder: Path, python: str, requirements: Sequence[str]) ->
     """The Python of a new environment in `folder` that has `requirements` and what they need.
 
     `python` is a version such as "3.12". Packages come from the index that uv is set to. Raises
-    NoEnvironment where uv, that Python or a package cannot be had.
+    NoEnvironment where uv, that Python version or a package is not available.
     """
     uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.defpath]))
     if uv is None:
