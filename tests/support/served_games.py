@@ -1,11 +1,13 @@
 """Moves of in-process episodes as they go over the wire, for the tests of what serves the games."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from env import ARENA_TASKS, TASKS, Episode, rollout
 from sauda.games import game_of, policies_of
+from sauda.serve.openenv.game import ServedGame
 
 
 @cache
@@ -22,3 +24,12 @@ def wire_actions(episode: Episode) -> Iterator[dict[str, Any]]:
     for turn in episode.trajectory(task.learner):
         row = game_of(task).transcript.to_json(turn.action)
         yield {"action_type": row.pop("action"), **row}
+
+
+def blinded(game: ServedGame) -> ServedGame:
+    """`game` without everybody else's private values, and with another seed."""
+    own = game.play.state.private[game.task.learner]
+    if game.task.learner == "seller":  # what a script in its seat would play is no brief
+        own = {name: own[name] for name in own if name not in ("terms", "chance")}
+    state = replace(game.play.state, private={game.task.learner: own})
+    return replace(game, play=replace(game.play, state=state, seed=game.play.seed + 1))

@@ -15,7 +15,7 @@ from sauda.serve.openenv import task_list
 from sauda.serve.openenv.actions import FIELDS, SaudaAction
 from sauda.serve.openenv.environment import SaudaEnvironment
 from sauda.serve.openenv.observations import observation_of, state_of
-from tests.support.served_games import played, wire_actions
+from tests.support.served_games import blinded, played, wire_actions
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
 OFFER = SaudaAction(action_type="offer", price=1)
@@ -60,12 +60,7 @@ def test_what_goes_out_does_not_depend_on_what_the_seat_may_not_see(task_name):
     """Everybody else's private values are blanked: the observation and the state stay the same."""
     game = games.start(task_name, 11, "one", 0.0)
     for action in wire_actions(played(task_name, 11)):
-        private = game.play.state.private
-        own = private[game.task.learner]
-        if game.task.learner == "seller":  # what a script in its seat would play is no brief
-            own = {name: own[name] for name in own if name not in ("terms", "chance")}
-        blank = replace(game.play.state, private={game.task.learner: own})
-        blind = replace(game, play=replace(game.play, state=blank, seed=12), seed_is_chosen=False)
+        blind = replace(blinded(game), seed_is_chosen=False)
         hidden = replace(game, seed_is_chosen=False)
         assert observation_of(blind) == observation_of(hidden)
         assert state_of(blind) == state_of(hidden)
