@@ -9,6 +9,7 @@ BASE = Config.baseline
 STAGES: Mapping[str, str] = {
     BASE: "untrained base",
     "mini+sft": "SFT",
+    "mini+distill": "SFT + distillation",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
 }

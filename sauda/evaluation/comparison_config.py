@@ -21,7 +21,12 @@ ORACLE = "oracle"  # the best response to the very seller that it meets, which i
 BAZAAR = OPEN_MARKET
 CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
 # Each stage of training, with the one whose adapter it trains further.
-PARENTS = {"mini+sft": "mini", "mini+grpo": "mini+sft", "mini+dpo": "mini+grpo"}
+PARENTS = {
+    "mini+sft": "mini",
+    "mini+distill": "mini+sft",
+    "mini+grpo": "mini+sft",
+    "mini+dpo": "mini+grpo",
+}
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
@@ -81,16 +86,25 @@ class Config:
     """The comparison in the bazaar; the defaults are the numbers we report."""
 
     parts: tuple[Part, ...] = (
-        Part(BAZAAR, STAGES, 200),
-        Part(BAZAAR, tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 200),
-        Part(BAZAAR, tuple(f"{STAGES[-1]}+{how}" for how in WRAPPED), 100),
-        Part(BAZAAR, (f"{OURS}+honest",), 200),
-        Part(BAZAAR, (f"{OURS}+steering",), 100),
         Part(
             BAZAAR,
-            ("null", "null+steering", "null+honest", *SCRIPTS, PILOT, BELIEF, ORACLE),
-            200,
+            (
+                STAGES[0],
+                OURS,
+                "null",
+                "null+steering",
+                "null+honest",
+                *SCRIPTS,
+                PILOT,
+                BELIEF,
+                ORACLE,
+            ),
+            400,
         ),
+        Part(BAZAAR, tuple(stage for stage in STAGES[1:] if stage != OURS), 200),
+        Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 200),
+        Part(BAZAAR[:1], tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 100),
+        Part(BAZAAR[:1], (f"{OURS}+constrained",), 100),
         Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
     batch: int = 50  # games played together; also the most that a stopped run loses

@@ -20,6 +20,7 @@ from sauda.evaluation.evaluate import Cell, play_cell, row
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Game
 from sauda.llm.backends.decoding import Decoder
+from sauda.llm.backends.model import Model
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.models import loaded
@@ -188,17 +189,18 @@ def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
 
 def model_sources(names: Iterable[str], game: Game) -> dict[str, Any]:
     """What an artifact records of each of the models called `names`: a ModelSource."""
-    models = {name: loaded(name) for name in sorted(names)}
+    return {name: model_source(loaded(name), game) for name in sorted(names)}
+
+
+def model_source(model: Model, game: Game) -> dict[str, Any]:
+    """What an artifact records of a model: its weights, sampling, prompt and parser."""
     return {
-        name: {
-            "source": model.source,
-            "origin": model.origin,
-            "sha256": model.sha256,
-            "cpu": model.cpu,
-            **prompt_hashes(game),
-            "sampling": asdict(model.decoder.sampling),
-        }
-        for name, model in models.items()
+        "source": model.source,
+        "origin": model.origin,
+        "sha256": model.sha256,
+        "cpu": model.cpu,
+        **prompt_hashes(game),
+        "sampling": asdict(model.decoder.sampling),
     }
 
 
@@ -244,7 +246,8 @@ def _marks(task_name: str, name: str) -> tuple[Any, ...]:
     model = loaded(player.weights) if player.weights else None
     recorded = game.table.episode_columns, game.table.count_model
     rules = code_hash(task.env, task.opponents, task.grade, *recorded)
-    return model and (model.sha256, model.source), rules, model_hash(name, game)
+    weights = model and (model.sha256, model.source, asdict(model.decoder.sampling))
+    return weights, rules, model_hash(name, game)
 
 
 def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:

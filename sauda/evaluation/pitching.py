@@ -20,7 +20,7 @@ import numpy as np
 from env import arena
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
-from sauda.statistics import mean_interval, paired_difference
+from sauda.statistics import mean_interval, named_interval, paired_difference
 
 Rng = np.random.Generator
 History = Sequence[tuple[str, float]]  # strategy and total of each round so far
@@ -201,7 +201,7 @@ def judged(config: Config) -> dict[str, Any]:
         "arms": list(ARMS),
         "early_rounds": EARLY,
         "rows": [_row(name, played, won, totals) for name in names],
-        "learning": _interval(_learning(won)),
+        "learning": named_interval(_learning(won)),
         "curves": {n: {"won": _curve(won[n]), "total": _curve(totals[n])} for n in DRAWN},
         "frequencies": {n: _frequencies(played[n]) for n in ("adapting", CONTROL)},
         "wins": {n: won[n].sum(1).astype(int).tolist() for n in names},
@@ -231,11 +231,11 @@ def _row(name: str, played: Mapping, won: Mapping, totals: Mapping) -> dict[str,
         "advocate": name,
         "label": LABELS[name],
         "n": len(won[name]),
-        "win_rate": _interval(mean_interval(won[name].mean(1))),
-        "total": _interval(mean_interval(totals[name].mean(1))),
-        "early_win_rate": _interval(mean_interval(won[name][:, :EARLY].mean(1))),
-        "late_win_rate": _interval(mean_interval(won[name][:, EARLY:].mean(1))),
-        "difference": _interval(paired_difference(won[name].mean(1), won[CONTROL].mean(1))),
+        "win_rate": named_interval(mean_interval(won[name].mean(1))),
+        "total": named_interval(mean_interval(totals[name].mean(1))),
+        "early_win_rate": named_interval(mean_interval(won[name][:, :EARLY].mean(1))),
+        "late_win_rate": named_interval(mean_interval(won[name][:, EARLY:].mean(1))),
+        "difference": named_interval(paired_difference(won[name].mean(1), won[CONTROL].mean(1))),
         "lies": round(float(_table(played[name], "lies").mean()), 4),
     }
 
@@ -249,12 +249,8 @@ def _learning(won: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
     return paired_difference(gain[:, EARLY:].mean(1), gain[:, :EARLY].mean(1))
 
 
-def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("mean", "low", "high"), (round(x, 6) for x in figures), strict=True))
-
-
 def _curve(table: np.ndarray) -> list[dict[str, float]]:
-    return [_interval(mean_interval(column)) for column in table.T]
+    return [named_interval(mean_interval(column)) for column in table.T]
 
 
 def _frequencies(games: Sequence[Mapping[str, list]]) -> dict[str, list[float]]:

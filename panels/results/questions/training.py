@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from panels.results import model_comparison
 from panels.results.model_labels import BASE, policy_label, series_role
 from panels.results.model_summary import rows_by_policy
-from panels.results.questions import reproduce
+from panels.results.questions import decoding, reproduce
 from panels.results.questions.layout import (
     Measured,
     fold,
@@ -177,5 +177,7 @@ def build() -> None:
     rows = [Measured(gain.task, gain.step, gain.n, gain.interval) for gain in steps(comparison)]
     numbers(NAME, rows, FORM, "step")
     reproduce.build(NAME, [comparison], OURS)
+    with fold("How the model decodes, and what other temperatures won"):
+        decoding.build()
     with fold("Every stage and policy, task by task"):
         model_comparison.build(model_comparison.BAZAAR)

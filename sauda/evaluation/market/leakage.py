@@ -32,7 +32,7 @@ from env import (
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
-from sauda.statistics import mean_interval
+from sauda.statistics import mean_interval, named_interval
 
 HISTORY = 5  # deals of a career of ten that are firm or soft, before the policy that is measured
 RESAMPLES = 200  # of whole games, for the intervals of R²
@@ -280,6 +280,4 @@ def _ample(draw: Callable[[np.random.Generator], Sequence[Any]], rng: np.random.
 
 
 def _interval(values: np.ndarray) -> dict[str, float]:
-    names = ("mean", "low", "high")
-    interval = mean_interval(values[~np.isnan(values)])
-    return {k: round(v, 6) for k, v in zip(names, interval, strict=True)}
+    return named_interval(mean_interval(values[~np.isnan(values)]))

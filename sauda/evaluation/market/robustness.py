@@ -24,7 +24,7 @@ from sauda.policies.vectorized import batch_form
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
-from sauda.statistics import mean_interval, paired_difference
+from sauda.statistics import mean_interval, named_interval, paired_difference
 
 PILOT, BELIEF = "pilot", "belief"
 CAREER = "bazaar/career"
@@ -102,17 +102,12 @@ def grades(cell: Cell, seeds: Sequence[int]) -> list[float]:
 def _row(cell: Cell, values: np.ndarray, pilot: np.ndarray) -> dict[str, Any]:
     gap = None
     if cell.policy != PILOT:
-        gap = _interval(paired_difference(values, pilot[: cell.n]))
+        gap = named_interval(paired_difference(values, pilot[: cell.n]))
     return {
         "task": cell.task,
         "policy": cell.policy,
         "error": cell.error,
         "n": cell.n,
-        "grade": _interval(mean_interval(values)),
+        "grade": named_interval(mean_interval(values)),
         "less_pilot": gap,
     }
-
-
-def _interval(figures: Sequence[float]) -> dict[str, float]:
-    names = ("mean", "low", "high")
-    return {name: round(value, 6) for name, value in zip(names, figures, strict=True)}

@@ -38,7 +38,7 @@ class Named:
 
 
 ROUNDING = ("avx2", "avx512_f", "avx512_bf16", "amx_bf16")  # what torch chooses its kernels by
-SAUDA = "grpo"  # the adapter that Sauda plays with, under artifacts/adapters/
+SAUDA = "distill"  # the adapter that Sauda plays with, under artifacts/adapters/
 MODELS = {
     "mini": Named(HUB),  # the untrained base, whatever adapters there are
     "sauda-mini": Named(HUB, SAUDA),

@@ -13,7 +13,12 @@ from sauda.records.kinds.roles import ROLES
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
 from sauda.records.schemas.bench import Bench, LoadTest
-from sauda.records.schemas.comparison import ArenaModelComparison, BeforeAfter, ModelComparison
+from sauda.records.schemas.comparison import (
+    ArenaModelComparison,
+    BeforeAfter,
+    DecodingComparison,
+    ModelComparison,
+)
 from sauda.records.schemas.evaluation import Episodes, Evaluation
 from sauda.records.schemas.language import Language
 from sauda.records.schemas.pitching import Pitching
@@ -201,6 +206,19 @@ KINDS: Mapping[str, Kind] = {
                 scripted_games,
                 "games of scripts",
                 f"{RECOMPUTE}:comparison",
+            ),
+            f"{HASHES}:bazaar_prompt",
+        ),
+        Kind(
+            "decoding/1",
+            DecodingComparison,
+            (File("evaluation/decoding.json", "decoding", "Results"),),
+            Check(
+                "recomputed",
+                "rows from the sealed grades of a language model",
+                episodes_in_rows,
+                "games",
+                f"{RECOMPUTE}:decoding_rows",
             ),
             f"{HASHES}:bazaar_prompt",
         ),
