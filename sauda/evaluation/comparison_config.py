@@ -31,6 +31,8 @@ STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
 WRAPPED = ("constrained", "steering", "honest")
+# Beside the model in the open market: wrappers without a model, scripts, and what can be won.
+BESIDE = ("null", "null+steering", "null+honest", *SCRIPTS, PILOT, BELIEF, ORACLE)
 
 
 class Comparison(Protocol):
@@ -86,26 +88,11 @@ class Config:
     """The comparison in the bazaar; the defaults are the numbers we report."""
 
     parts: tuple[Part, ...] = (
-        Part(
-            BAZAAR,
-            (
-                STAGES[0],
-                OURS,
-                "null",
-                "null+steering",
-                "null+honest",
-                *SCRIPTS,
-                PILOT,
-                BELIEF,
-                ORACLE,
-            ),
-            400,
-        ),
-        Part(BAZAAR, tuple(stage for stage in STAGES[1:] if stage != OURS), 200),
-        Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 200),
-        Part(BAZAAR[:1], tuple(f"{STAGES[0]}+{how}" for how in WRAPPED), 100),
-        Part(BAZAAR[:1], (f"{OURS}+constrained",), 100),
-        Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
+        Part(BAZAAR, (STAGES[0], OURS, *BESIDE), 400),
+        Part(BAZAAR, ("mini+sft",), 200),
+        Part(BAZAAR, ("mini+grpo", "mini+dpo", f"{OURS}+honest", f"{OURS}+steering"), 100),
+        Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
+        Part(CLASSIC, ("mini", "mini+sft", OURS, "null+steering", "expert", *SCRIPTS), 100),
     )
     batch: int = 50  # games played together; also the most that a stopped run loses
     baseline: str = "mini"  # of the paired differences: the bare base

@@ -3,6 +3,8 @@
 from playwright.sync_api import expect
 
 from panels.results.questions.leaderboard import SNIPPET
+from panels.results.questions.verdict import buyer_name
+from sauda.evaluation.comparison_config import OURS
 from tests.support.page import settle, show_question, unfold, violations
 
 
@@ -14,7 +16,7 @@ def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_game
     show_question(page, "Leaderboard")
     expect(page.locator("#results-leaderboard-verdict")).to_contain_text("“rising bids” leads")
     figure = page.locator("#results-leaderboard-figure")
-    for name in ("rising bids", "the pilot", "Sauda (SFT + GRPO)", "bound of what can be won"):
+    for name in ("rising bids", "the pilot", buyer_name(OURS), "bound of what can be won"):
         expect(figure.get_by_text(name).first).to_be_visible()
     unfold(page, "Open a game of an entry")
     game = page.locator("#leaderboard-game")

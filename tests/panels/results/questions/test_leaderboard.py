@@ -13,6 +13,7 @@ from panels.results.questions.leaderboard import (
 )
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry as Entered
+from sauda.evaluation.comparison_config import OURS
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.records.store import ROOT
@@ -40,7 +41,7 @@ def test_before_anybody_entered_the_code_is_open_beside_the_measured_rows(board,
     assert "best measured: the belief buyer" in parts["verdict"]
     assert parts["code"].open
     drawn = "\n".join(labels(parts["figure"]))
-    for name in ("bound of what can be won", "the pilot", "Sauda (SFT + GRPO)", "linear"):
+    for name in ("bound of what can be won", "the pilot", buyer_name(OURS), "linear"):
         assert name in drawn
     assert "Entered" not in drawn
     assert parts["game"] == entered_games.NOBODY
