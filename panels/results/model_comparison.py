@@ -32,7 +32,7 @@ from panels.ui.tables import (
     with_interval,
 )
 from panels.ui.whisker_rows import labels_above
-from sauda.evaluation.comparison_config import ORACLE
+from sauda.evaluation.models.config import ORACLE
 from sauda.llm.registry import is_model
 from sauda.records.schemas.comparison import ArenaModelRow, ModelComparison, ModelRow
 from sauda.records.store import Artifact

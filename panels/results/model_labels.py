@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sauda.evaluation.comparison_config import ORACLE, Config
+from sauda.evaluation.models.config import ORACLE, Config
 from sauda.llm.registry import is_model
 
 BASE = Config.baseline

@@ -11,7 +11,7 @@ import numpy as np
 
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
-from sauda.evaluation.comparison_config import OURS, SCRIPTS
+from sauda.evaluation.models.config import OURS, SCRIPTS
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE

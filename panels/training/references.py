@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from panels.training.logs import EVALUATION, REWARD, Log, Metric
 from panels.ui.provenance import load_or_say
-from sauda.evaluation.comparison_config import PILOT
+from sauda.evaluation.models.config import PILOT
 from sauda.records.schemas.evaluation import Row
 from sauda.train.checks import EVAL_TASKS
 

@@ -1,6 +1,6 @@
 """One seed played before and after training, side by side, with the differences marked.
 
-A part of Transcripts. The rule of `sauda.evaluation.before_after` chooses its games.
+A part of Transcripts. The rule of `sauda.evaluation.models.before_after` chooses its games.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import task_choices
-from sauda.evaluation.before_after import BEST, PERCENTILES, SIDES, gain
+from sauda.evaluation.models.before_after import BEST, PERCENTILES, SIDES, gain
 from sauda.games.bazaar.prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
 from sauda.records.schemas.comparison import BeforeAfterTask, ChosenPair

@@ -26,8 +26,8 @@ def add(commands: Any) -> None:
 
 def compare_models(options: argparse.Namespace) -> int:
     """Play the comparison of one game, save it and print its tables."""
-    from sauda.evaluation.comparison_config import CONFIGS, FILES
-    from sauda.evaluation.model_comparison import compare_models as compare
+    from sauda.evaluation.models.comparison import compare_models as compare
+    from sauda.evaluation.models.config import CONFIGS, FILES
 
     config, file = CONFIGS[options.game](), FILES[options.game]
     data = compare(config, recorded=load(file).data.as_json() if options.keep else None)
@@ -54,7 +54,7 @@ def compare_models(options: argparse.Namespace) -> int:
 
 def before_after(options: argparse.Namespace) -> int:
     """Save the games before and after training and print the chosen pairs."""
-    from sauda.evaluation.before_after import Config, compare
+    from sauda.evaluation.models.before_after import Config, compare
 
     config = Config()
     data = compare(config)

@@ -235,8 +235,8 @@ def _print_profile(row: dict[str, Any]) -> None:
 
 def decoding(options: argparse.Namespace) -> int:
     """Save the grades by temperature and print a row each."""
-    from sauda.evaluation.decoding import Config
-    from sauda.evaluation.decoding import decoding as run
+    from sauda.evaluation.models.decoding import Config
+    from sauda.evaluation.models.decoding import decoding as run
 
     config = Config()
     data = run(config)

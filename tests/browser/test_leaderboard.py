@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from panels.results.questions.leaderboard import SNIPPET
 from panels.results.questions.verdict import buyer_name
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from tests.support.page import settle, show_question, unfold, violations
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from panels.results.model_labels import BASE
 from panels.results.model_summary import rows_by_policy
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.llm.registry import CONSTRAINED, row_name
 from sauda.records.schemas.comparison import ChosenPair, ModelRow
 from sauda.records.store import Artifact

@@ -22,7 +22,7 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from sauda.evaluation.comparison_config import BELIEF, OURS, PILOT, STAGES
+from sauda.evaluation.models.config import BELIEF, OURS, PILOT, STAGES
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Entry, own_board

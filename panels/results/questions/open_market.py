@@ -24,7 +24,7 @@ from panels.results.questions.winners import (
     winners_sentence,
 )
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.comparison_config import ORACLE, OURS
+from sauda.evaluation.models.config import ORACLE, OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 

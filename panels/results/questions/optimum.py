@@ -16,7 +16,7 @@ from panels.results.questions.verdict import Verdict, buyer_name, short, tasks_l
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from sauda.evaluation.comparison_config import BELIEF, ORACLE, OURS, PILOT
+from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market import OracleRow
 from sauda.records.store import Artifact

@@ -28,7 +28,7 @@ from panels.results.questions.verdict import (
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 

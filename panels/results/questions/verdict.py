@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
 from panels.ui.terms import task_title
-from sauda.evaluation.comparison_config import BELIEF, OURS, PILOT
+from sauda.evaluation.models.config import BELIEF, OURS, PILOT
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact

@@ -25,7 +25,7 @@ from panels.ui.look import note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.llm.models import NULL
 from sauda.records.store import Artifact
 

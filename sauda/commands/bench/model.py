@@ -14,7 +14,7 @@ import psutil
 from tqdm import tqdm
 
 from env import IllegalAction, Observation, get_task, rollout
-from sauda.evaluation.model_comparison import play_model
+from sauda.evaluation.models.comparison import play_model
 from sauda.evaluation.speed import figure
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling

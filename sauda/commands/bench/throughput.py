@@ -12,8 +12,8 @@ from typing import Any
 from env import get_task
 from sauda.commands.bench.games import interleaved
 from sauda.commands.bench.model import TASK, positions
-from sauda.evaluation.comparison_config import OURS
-from sauda.evaluation.model_comparison import play_model
+from sauda.evaluation.models.comparison import play_model
+from sauda.evaluation.models.config import OURS
 from sauda.evaluation.speed import Compared, figure, ratio
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling

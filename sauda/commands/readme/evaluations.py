@@ -1,7 +1,7 @@
 """The tables of what policies and models win in each game."""
 
 from sauda.commands.readme.tables import markdown, part, spanned
-from sauda.evaluation.comparison_config import BAZAAR
+from sauda.evaluation.models.config import BAZAAR
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.arena import ArenaBound, ArenaRow
 from sauda.records.schemas.comparison import PairedDifference

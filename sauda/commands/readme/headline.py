@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sauda.commands.readme.tables import markdown, spanned
-from sauda.evaluation.comparison_config import OURS, Config
+from sauda.evaluation.models.config import OURS, Config
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 

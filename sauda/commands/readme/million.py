@@ -2,7 +2,7 @@
 
 from sauda.commands.bench.games import ALONE, SEEDED
 from sauda.commands.readme.tables import markdown
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.records.store import load
 from sauda.scale.fanout import FLAVOR
 from sauda.scale.hardware import flavor

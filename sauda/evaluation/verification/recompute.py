@@ -9,10 +9,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from sauda.evaluation import model_comparison
-from sauda.evaluation.comparison_config import CONFIGS, Comparison, Part
 from sauda.evaluation.episodes import replayed
 from sauda.evaluation.evaluate import Config, evaluate, replay_cell
+from sauda.evaluation.models.comparison import again
+from sauda.evaluation.models.config import CONFIGS, Comparison, Part
 from sauda.evaluation.reproduction import reproduction
 from sauda.evaluation.speed import load_recomputed, recomputed
 from sauda.records.kinds import ArtifactError
@@ -66,7 +66,7 @@ def _replayed(episode: Mapping[str, Any]) -> Mapping[str, Any] | str:
 
 def before_and_after(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Games made again from the models' recorded replies; the rule applied again to the grades."""
-    from sauda.evaluation import before_after
+    from sauda.evaluation.models import before_after
 
     return before_after.again(before_after.Config(**settings(artifact)), artifact.data.as_json())
 
@@ -85,7 +85,7 @@ def oracle_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, An
 
 def comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Tables computed again; scripts and the null model played again, language models not."""
-    return model_comparison.again(comparison_config(artifact), artifact.data.as_json())
+    return again(comparison_config(artifact), artifact.data.as_json())
 
 
 def comparison_config(artifact: Artifact) -> Comparison:
@@ -143,8 +143,8 @@ def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, A
 
 def decoding_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """The rows computed again from the recorded grades."""
-    from sauda.evaluation.decoding import Config as DecodingConfig
-    from sauda.evaluation.decoding import summarised
+    from sauda.evaluation.models.decoding import Config as DecodingConfig
+    from sauda.evaluation.models.decoding import summarised
 
     recorded = artifact.data.as_json()
     again = summarised(DecodingConfig(**settings(artifact)), recorded["grades"])

@@ -11,8 +11,8 @@ from typing import Any
 
 from env import Policy, Task, get_task, rollout
 from sauda.evaluation.batches import first
-from sauda.evaluation.comparison_config import ORACLE
 from sauda.evaluation.evaluate import Cell, replay_cell
+from sauda.evaluation.models.config import ORACLE
 from sauda.evaluation.verification.recompute import comparison_config
 from sauda.games import game_of
 from sauda.games.adapter import Columns

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sauda.evaluation import model_comparison
-from sauda.evaluation.comparison_config import FILES
 from sauda.evaluation.market.tournament import report
+from sauda.evaluation.models import comparison
+from sauda.evaluation.models.config import FILES
 from sauda.evaluation.verification.recompute import comparison_config, settings
 from sauda.evaluation.verification.recorded_hashes import recorded_hashes
 from sauda.games import game_of
@@ -91,7 +91,7 @@ def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[Played]:
         yield played
 
 
-def _stages_again(tasks: Sequence[str], root: Path) -> Iterator[model_comparison.Replayed]:
+def _stages_again(tasks: Sequence[str], root: Path) -> Iterator[comparison.Replayed]:
     """Of each task in the comparison of its game; of the models of the tournament by its name."""
     for task_name in tasks:
         if task_name == TOURNAMENT:
@@ -101,7 +101,7 @@ def _stages_again(tasks: Sequence[str], root: Path) -> Iterator[model_comparison
             continue
         artifact = load(FILES[game_of(task_name).name], root)
         recorded = artifact.data.as_json()
-        yield from model_comparison.stages_again(comparison_config(artifact), recorded, [task_name])
+        yield from comparison.stages_again(comparison_config(artifact), recorded, [task_name])
 
 
 def differences(recorded: Any, again: Any, place: str) -> Iterator[str]:

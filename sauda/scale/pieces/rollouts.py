@@ -16,7 +16,7 @@ from typing import Any
 from env import get_task
 from sauda.evaluation.batches import joined
 from sauda.evaluation.evaluate import Config, measured, task_hash
-from sauda.evaluation.model_comparison import model_columns, play_model
+from sauda.evaluation.models.comparison import model_columns, play_model
 from sauda.games import game_of
 from sauda.llm.backends.remote import Endpoint, RetryPolicy
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games

@@ -8,8 +8,8 @@ import pytest
 from panels.results import model_comparison, model_summary
 from panels.results.model_comparison import ARENA, BAZAAR
 from panels.results.model_labels import policy_label, series_role
-from sauda.evaluation.comparison_config import ArenaConfig
-from sauda.evaluation.model_comparison import compare_models
+from sauda.evaluation.models.comparison import compare_models
+from sauda.evaluation.models.config import ArenaConfig
 from sauda.records.schemas.comparison import ModelColumns, ModelComparison
 from sauda.records.store import Artifact, load, measured
 

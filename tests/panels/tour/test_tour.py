@@ -11,7 +11,7 @@ from panels.tour import race
 from panels.tour import tab as tour
 from panels.tour.facts import chain, facts
 from panels.transcripts.before_after import FILE, typical
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.llm.backends.model import SAUDA
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load

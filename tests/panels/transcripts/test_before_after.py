@@ -7,7 +7,7 @@ import pytest
 from env import EndReason
 from panels.transcripts import episodes
 from panels.transcripts.before_after import FILE, typical
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.games.transcript import from_json
 from sauda.records.schemas.comparison import ChosenPair
 from sauda.records.store import load

@@ -16,7 +16,7 @@ from sauda.evaluation.market.regret import Config as Positions
 from sauda.evaluation.market.regret import Judged, by_belief
 from sauda.evaluation.market.tournament.players import TASK
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
-from sauda.evaluation.model_comparison import model_sources
+from sauda.evaluation.models.comparison import model_sources
 from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.behaviour import behaviour_metrics
 from sauda.llm.registry import is_model

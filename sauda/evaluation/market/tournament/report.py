@@ -36,7 +36,7 @@ from sauda.evaluation.market.tournament.ranking import (
     variance,
 )
 from sauda.evaluation.market.tournament.scenarios import Scenarios, scenario_seeds
-from sauda.evaluation.model_comparison import Replayed, model_sources
+from sauda.evaluation.models.comparison import Replayed, model_sources
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.weights import CACHE

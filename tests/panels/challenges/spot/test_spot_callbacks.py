@@ -11,7 +11,7 @@ from panels.challenges.spot.callbacks import Spot, tally_of
 from panels.challenges.spot.layout import lay_out
 from panels.challenges.spot.stages import pairs_of, stages_of
 from panels.haggle.layout import SessionGeneration
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.llm.types import Reply, ReplyRefused
 from sauda.records.store import load
 

@@ -22,7 +22,7 @@ from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.questions.open_market import contest
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import heat_map
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.llm.registry import player_spec, row_name
 from sauda.policies import BUYERS
 from sauda.records.store import load

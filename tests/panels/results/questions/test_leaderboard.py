@@ -13,7 +13,7 @@ from panels.results.questions.leaderboard import (
 )
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry as Entered
-from sauda.evaluation.comparison_config import OURS
+from sauda.evaluation.models.config import OURS
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.records.store import ROOT

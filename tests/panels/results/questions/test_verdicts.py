@@ -9,7 +9,7 @@ from panels.results.questions import arena, open_market, optimum, training, winn
 from panels.results.questions.optimum import Buyer
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry
-from sauda.evaluation.comparison_config import BELIEF, OURS, PILOT
+from sauda.evaluation.models.config import BELIEF, OURS, PILOT
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval, Metric
 from sauda.records.schemas.comparison import (

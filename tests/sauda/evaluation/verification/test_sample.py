@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from sauda.evaluation.comparison_config import ORACLE
 from sauda.evaluation.evaluate import Cell
+from sauda.evaluation.models.config import ORACLE
 from sauda.evaluation.verification.sample import cells, needs_weights, play_again
 from sauda.llm.registry import get_policy
 from sauda.records.store import load

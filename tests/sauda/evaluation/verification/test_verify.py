@@ -12,9 +12,9 @@ import pytest
 import sauda.__main__ as command_line
 import sauda.games.bazaar.columns
 from env import TASKS, rollout
-from sauda.evaluation import model_comparison
 from sauda.evaluation.evaluate import Config, evaluate
-from sauda.evaluation.model_comparison import Replayed
+from sauda.evaluation.models import comparison
+from sauda.evaluation.models.comparison import Replayed
 from sauda.evaluation.speed import figure
 from sauda.evaluation.verification.verify import differences, verify, verify_models
 from sauda.games.transcript import to_json
@@ -237,7 +237,7 @@ def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
     monkeypatch, again, cpu, holds, verdict
 ):
     pair = Replayed("bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu)
-    monkeypatch.setattr(model_comparison, "stages_again", lambda *_: [pair])
+    monkeypatch.setattr(comparison, "stages_again", lambda *_: [pair])
     (played,) = verify_models(["bazaar/open"])
     assert played.verdict.startswith(verdict)
     assert (played.faults == []) == holds

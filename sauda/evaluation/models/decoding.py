@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from env import get_task
-from sauda.evaluation.comparison_config import OURS
-from sauda.evaluation.model_comparison import model_source
+from sauda.evaluation.models.comparison import model_source
+from sauda.evaluation.models.config import OURS
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load

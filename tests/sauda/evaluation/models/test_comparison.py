@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.evaluation import model_comparison
-from sauda.evaluation.comparison_config import ArenaConfig, Config, Part
 from sauda.evaluation.evaluate import play_cell
+from sauda.evaluation.models import comparison
+from sauda.evaluation.models.config import ArenaConfig, Config, Part
 from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec
@@ -40,7 +40,7 @@ class Canned:
 @pytest.mark.parametrize("wrapper", [None, *WRAPPERS])
 def test_games_in_step_are_the_games_played_alone(wrapper):
     player = PlayerSpec(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
-    columns = model_comparison.play_model(OPEN, player, SEEDS)
+    columns = comparison.play_model(OPEN, player, SEEDS)
     alone = [rollout(OPEN, player.policy(BAZAAR), seed) for seed in SEEDS]
     shared = episode_columns(OPEN, alone)
     assert {name: columns[name] for name in shared} == shared
@@ -58,7 +58,7 @@ def test_the_columns_are_those_of_an_evaluation():
 
 @pytest.mark.slow
 def test_a_forfeit_is_counted_as_one_and_ends_its_game_alone():
-    columns = model_comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
+    columns = comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
     assert sum(columns["invalid_replies"]) == columns["end"].count("F") > 0
     assert set(columns["end"]) != {"F"}
     assert all(tokens > 0 for tokens in columns["tokens"])
@@ -66,7 +66,7 @@ def test_a_forfeit_is_counted_as_one_and_ends_its_game_alone():
 
 @pytest.mark.slow
 def test_what_the_wrapper_changed_is_counted():
-    columns = model_comparison.play_model(OPEN, player_spec("null+steering"), SEEDS)
+    columns = comparison.play_model(OPEN, player_spec("null+steering"), SEEDS)
     assert columns["changed"] == columns["invalid_replies"] == columns["moves"]
     assert "F" not in columns["end"]
 
@@ -84,18 +84,18 @@ CONFIG = Config(
 
 @pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
-    data = json.loads(json.dumps(model_comparison.compare_models(CONFIG, tmp_path)))
+    data = json.loads(json.dumps(comparison.compare_models(CONFIG, tmp_path)))
     parsed("model_comparison/2", data)
-    assert model_comparison.again(CONFIG, data) == data
+    assert comparison.again(CONFIG, data) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
 
 
 @pytest.mark.slow
 def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
-    whole = model_comparison.compare_models(CONFIG, tmp_path / "whole")
+    whole = comparison.compare_models(CONFIG, tmp_path / "whole")
     played = []
-    play = model_comparison.play_model
+    play = comparison.play_model
 
     def stops(task, player, seeds):
         if len(played) == 3:
@@ -104,13 +104,13 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
         return play(task, player, seeds)
 
     parts = tmp_path / "parts"
-    monkeypatch.setattr(model_comparison, "play_model", stops)
+    monkeypatch.setattr(comparison, "play_model", stops)
     with pytest.raises(KeyboardInterrupt):
-        model_comparison.compare_models(CONFIG, parts)
+        comparison.compare_models(CONFIG, parts)
     assert len(list(parts.iterdir())) == 3
-    monkeypatch.setattr(model_comparison, "play_model", play)
+    monkeypatch.setattr(comparison, "play_model", play)
     before = {file: file.stat().st_mtime_ns for file in parts.iterdir()}
-    assert model_comparison.compare_models(CONFIG, parts) == whole
+    assert comparison.compare_models(CONFIG, parts) == whole
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
@@ -118,19 +118,19 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
 def test_recorded_games_are_kept_while_their_model_is_the_same():
     config = Config((Part(("bazaar/open",), ("mini", "linear"), len(SEEDS)),))
     model = {"sha256": "a", "sampling": {"temperature": 0.7}, "cpu": "avx2"}
-    columns = model_comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
+    columns = comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
     recorded = {"episodes": {"bazaar/open": {"mini": columns}}, "models": {"mini": model}}
-    kept = model_comparison.kept_episodes(config, {"mini": model}, recorded)
+    kept = comparison.kept_episodes(config, {"mini": model}, recorded)
     assert kept == {("bazaar/open", "mini"): columns}
     for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"cpu": ""}):
-        assert model_comparison.kept_episodes(config, {"mini": model | change}, recorded) == {}
+        assert comparison.kept_episodes(config, {"mini": model | change}, recorded) == {}
     longer = Config((Part(("bazaar/open",), ("mini",), len(SEEDS) + 1),))
-    assert model_comparison.kept_episodes(longer, {"mini": model}, recorded) == {}
+    assert comparison.kept_episodes(longer, {"mini": model}, recorded) == {}
 
 
 @pytest.mark.slow
 def test_rows_and_models_carry_their_hashes(tmp_path):
-    rows = model_comparison.compare_models(CONFIG, tmp_path)["rows"]
+    rows = comparison.compare_models(CONFIG, tmp_path)["rows"]
     hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
     assert len(set(hashes.values())) == len(PLAYED)
     assert hashes["bazaar/open", "null"] == hashes["bazaar/rushed", "null"]
@@ -156,14 +156,14 @@ def test_a_ladder_that_cannot_be_is_refused(wrong):
 @pytest.mark.slow
 def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
     monkeypatch.setattr(Config, "stages", ("null", "null+steering"))
-    data = json.loads(json.dumps(model_comparison.compare_models(CONFIG, tmp_path)))
-    bare, steered = model_comparison.stages_again(CONFIG, data, ["bazaar/rushed"])
+    data = json.loads(json.dumps(comparison.compare_models(CONFIG, tmp_path)))
+    bare, steered = comparison.stages_again(CONFIG, data, ["bazaar/rushed"])
     assert (bare.policy, steered.policy) == Config.stages
     for pair in (bare, steered):
         assert len(pair.again["grade"]) == CONFIG.batch
         assert pair.recorded == pair.again
     with pytest.raises(ValueError, match="no model was played on 'bazaar/bluff'; tasks are bazaar"):
-        list(model_comparison.stages_again(CONFIG, data, ["bazaar/bluff"]))
+        list(comparison.stages_again(CONFIG, data, ["bazaar/bluff"]))
 
 
 # The arena
@@ -172,21 +172,21 @@ def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_comparison_of_labs_is_of_its_kind_and_comes_out_again(tmp_path, monkeypatch):
     config = ArenaConfig(stages=("null",), policies=("planner", "wait"), episodes=5, batch=3)
-    data = json.loads(json.dumps(model_comparison.compare_models(config, tmp_path)))
+    data = json.loads(json.dumps(comparison.compare_models(config, tmp_path)))
     parsed("arena_model_comparison/2", data)
-    assert model_comparison.again(config, data) == data
+    assert comparison.again(config, data) == data
     rows = {row["policy"]: row for row in data["rows"]}
     assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
     assert rows["planner"]["grade"]["mean"] > rows["wait"]["grade"]["mean"]
     kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
     assert len(kept) == 2
-    assert json.loads(json.dumps(model_comparison.compare_models(config, tmp_path))) == data
+    assert json.loads(json.dumps(comparison.compare_models(config, tmp_path))) == data
     assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
 
 
 def test_a_stage_gain_is_the_mean_difference_on_the_same_seeds(tmp_path):
     config = ArenaConfig(stages=("wait", "planner"), policies=(), episodes=6)
-    data = model_comparison.compare_models(config, tmp_path)
+    data = comparison.compare_models(config, tmp_path)
     (gain,) = data["stage_gains"]
     grades = [np.array(data["episodes"][name]["grade"]) for name in ("planner", "wait")]
     assert gain["n"] == 6
@@ -195,7 +195,7 @@ def test_a_stage_gain_is_the_mean_difference_on_the_same_seeds(tmp_path):
 
 def test_a_stage_is_compared_with_its_rivals_on_the_seeds_that_both_played(tmp_path):
     config = ArenaConfig(stages=("wait", "planner"), policies=("autarky", "random"), episodes=6)
-    data = model_comparison.compare_models(config, tmp_path)
+    data = comparison.compare_models(config, tmp_path)
     (row,) = [row for row in data["rivalries"] if row["rival"] == "autarky"]
     ours, theirs = (np.array(data["episodes"][name]["grade"]) for name in ("planner", "autarky"))
     assert (row["policy"], row["n"]) == ("planner", 6)
@@ -205,6 +205,6 @@ def test_a_stage_is_compared_with_its_rivals_on_the_seeds_that_both_played(tmp_p
 
 def test_a_strange_name_is_refused_before_anything_is_played(tmp_path):
     with pytest.raises(ValueError, match="model policy"):
-        model_comparison.compare_models(ArenaConfig(stages=("mini+nobody",)), tmp_path)
+        comparison.compare_models(ArenaConfig(stages=("mini+nobody",)), tmp_path)
     with pytest.raises(ValueError, match="at least 1"):
-        model_comparison.compare_models(ArenaConfig(episodes=0), tmp_path)
+        comparison.compare_models(ArenaConfig(episodes=0), tmp_path)

@@ -10,9 +10,9 @@ import pytest
 import sauda.__main__ as command_line
 from panels.transcripts import before_after as panel
 from sauda.commands import compare_models
-from sauda.evaluation import before_after
-from sauda.evaluation.before_after import SIDES, Config, chosen, compare
-from sauda.evaluation.comparison_config import Config as Comparison
+from sauda.evaluation.models import before_after
+from sauda.evaluation.models.before_after import SIDES, Config, chosen, compare
+from sauda.evaluation.models.config import Config as Comparison
 from sauda.evaluation.verification.verify import verify
 from sauda.games.transcript import from_json
 from sauda.llm.registry import PlayerSpec

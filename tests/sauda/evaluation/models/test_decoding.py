@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from panels.results.questions.decoding import decoding_sentence, decoding_table
-from sauda.evaluation.comparison_config import OURS
-from sauda.evaluation.decoding import Config, decoding, summarised
+from sauda.evaluation.models.config import OURS
+from sauda.evaluation.models.decoding import Config, decoding, summarised
 from sauda.llm.backends.decoding import DEFAULT_SAMPLING
 from sauda.records.splits import SPLITS
 from sauda.records.store import load, parsed

@@ -15,8 +15,8 @@ from tqdm import tqdm
 
 from env import Task, episode, get_task, rollout
 from sauda.evaluation.batches import first, in_batches, joined
-from sauda.evaluation.comparison_config import ORACLE, Cells, Comparison
 from sauda.evaluation.evaluate import Cell, play_cell, row
+from sauda.evaluation.models.config import ORACLE, Cells, Comparison
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Game
 from sauda.llm.backends.decoding import Decoder

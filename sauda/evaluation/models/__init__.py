@@ -1,0 +1,5 @@
+"""Language models before and after training, bare and wrapped, beside scripts.
+
+`config.py` says what is played, `comparison.py` plays it and makes the tables, `before_after.py`
+chooses games to show, `decoding.py` compares temperatures.
+"""
