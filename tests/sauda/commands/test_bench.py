@@ -2,11 +2,12 @@
 
 import shutil
 import sys
+import tempfile
 
 import pytest
 
 from panels.artifacts import speeds
-from sauda.commands.bench import throughput
+from sauda.commands.bench import games, throughput
 from sauda.commands.bench.command import report
 from sauda.commands.bench.games import (
     ALONE,
@@ -15,6 +16,7 @@ from sauda.commands.bench.games import (
     arena_speeds,
     full_table,
     interleaved,
+    merge_of_shards,
     ways_to_play,
 )
 from sauda.commands.bench.page import no_browser
@@ -26,6 +28,7 @@ from sauda.commands.bench.throughput import (
     ways_to_train,
     ways_to_write,
 )
+from sauda.evaluation.evaluate import Config
 from sauda.evaluation.speed import figure, published_speeds, ratio, recomputed
 from sauda.policies import BUYERS
 from sauda.records.schemas.bench import Bench
@@ -151,6 +154,17 @@ def test_the_whole_table_is_timed_on_every_open_market_task_and_scripted_buyer()
     assert (timing["unit"], timing["n"], timing["cores"]) == ("s", 1, 2)
     assert (timing["tasks"], timing["policies"], timing["episodes"]) == (5, len(BUYERS), 1)
     assert timing["samples"][0] > 0.01  # 55 cells
+
+
+def test_the_merge_of_100_shards_is_timed_and_leaves_nothing_behind(monkeypatch, tmp_path):
+    config = Config(("bazaar/open",), ("linear",), episodes=games.SHARDS, baseline="linear")
+    monkeypatch.setattr(games, "table_config", lambda episodes: config)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    timing = merge_of_shards(repetitions=2)
+    assert (timing["name"], timing["unit"]) == ("merge of 100 shards of that table", "s")
+    assert (timing["n"], timing["cores"], timing["episodes"]) == (2, 1, 100)
+    assert min(timing["samples"]) > 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_browser_the_reason_is_a_sentence(monkeypatch):
