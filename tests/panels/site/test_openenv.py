@@ -184,7 +184,7 @@ def test_the_manifest_declares_what_is_served(site):
 
 def test_the_client_of_the_documentation_runs_as_it_stands(site, capsys):
     text = (ROOT.parent / "docs" / "openenv.md").read_text(encoding="utf-8")
-    code, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    code, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(code.replace("http://127.0.0.1:7860", site.address), {})
     assert "'end': 'walkaway'" in capsys.readouterr().out
 

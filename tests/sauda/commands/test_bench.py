@@ -156,13 +156,15 @@ def test_the_whole_table_is_timed_on_every_open_market_task_and_scripted_buyer()
     assert timing["samples"][0] > 0.01  # 55 cells
 
 
-def test_the_merge_of_100_shards_is_timed_and_leaves_nothing_behind(monkeypatch, tmp_path):
-    config = Config(("bazaar/open",), ("linear",), episodes=games.SHARDS, baseline="linear")
+def test_the_merge_of_shards_is_timed_and_leaves_nothing_behind(monkeypatch, tmp_path):
+    config = Config(("bazaar/open",), ("linear",), episodes=8, baseline="linear")
     monkeypatch.setattr(games, "table_config", lambda episodes: config)
+    assert games.SHARDS == 100
+    monkeypatch.setattr(games, "SHARDS", 4)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     timing = merge_of_shards(repetitions=2)
-    assert (timing["name"], timing["unit"]) == ("merge of 100 shards of that table", "s")
-    assert (timing["n"], timing["cores"], timing["episodes"]) == (2, 1, 100)
+    assert (timing["name"], timing["unit"]) == ("merge of 4 shards of that table", "s")
+    assert (timing["n"], timing["cores"], timing["episodes"]) == (2, 1, 8)
     assert min(timing["samples"]) > 0
     assert list(tmp_path.iterdir()) == []
 
