@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from sauda.commands.bench import page
-from sauda.commands.bench.games import arena_speeds, full_table, game_speeds, merge_of_shards
+from sauda.commands.bench.games import arena_speeds, game_speeds
 from sauda.commands.bench.openenv import openenv_figures
+from sauda.commands.bench.tables import full_table, merge_of_shards
 from sauda.commands.console import add_command
 from sauda.commands.loadtest.page_process import running_app
 from sauda.evaluation.speed import Compared, published_speeds

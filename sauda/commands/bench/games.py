@@ -1,27 +1,20 @@
-"""Speed of the games: one by one, in batches, in the arena; of a whole table and its shards.
+"""Speed of the games: one by one, in batches, and in the arena.
 
 The ways to play one task are timed in turn, repetition by repetition, so that the load of the
 machine meets them alike; only figures of one such run are put into a ratio.
 """
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from env import ARENA_TASKS, MARKETS, Task, draw_games, games_of, get_task, play_batch, rollout
-from sauda.evaluation.evaluate import Config, evaluate
+from env import ARENA_TASKS, Task, draw_games, games_of, get_task, play_batch, rollout
 from sauda.evaluation.speed import figure, ratio, rounded
 from sauda.llm.registry import get_policy
-from sauda.policies import BUYERS
 from sauda.policies.vectorized import BATCH
 from sauda.records.progress import progress
-from sauda.scale.pieces.engines import engine
-from sauda.scale.pieces.shards import Plan, merged, play
 
 REPETITIONS = 5
 EPISODES = 2000  # a repetition, as in the published measurement
@@ -34,9 +27,6 @@ GAMES = (  # policy, task
 )
 ALONE, SEEDED, DRAWN = "one by one", "in a batch, from seeds", "in a batch, drawn at once"
 ARENA_EPISODES = 200  # a repetition
-TABLE_EPISODES = 1000  # a policy and task, as in the recorded evaluation
-TABLE_CORES = 2
-SHARDS = 100
 
 Figures = list[dict[str, Any]]
 
@@ -136,41 +126,3 @@ def _arena_speed(played_task: Task, name: str) -> Figures:
         figure(f"{unit} a second, {name}, {played_task.name}", f"{unit}/s", samples, **more)
         for unit, samples in (("episodes", episodes), ("steps", steps))
     ]
-
-
-def full_table(episodes: int = TABLE_EPISODES, repetitions: int = REPETITIONS) -> dict[str, Any]:
-    """Seconds for the open market's whole table: every task and scripted buyer, with intervals."""
-    config, samples = table_config(episodes), []
-    for _ in tqdm(range(repetitions), desc="playing the table", leave=False):
-        start = time.perf_counter()
-        evaluate(config, workers=TABLE_CORES)
-        samples.append(time.perf_counter() - start)
-    name = "full table of scripted policies, all bazaar tasks"
-    return figure(name, "s", samples, **size_of(config), cores=TABLE_CORES)
-
-
-def merge_of_shards(
-    episodes: int = TABLE_EPISODES, repetitions: int = REPETITIONS
-) -> dict[str, Any]:
-    """Seconds to read the pieces of 100 shards of that table and merge them, on one core."""
-    config, samples = table_config(episodes), []
-    with tempfile.TemporaryDirectory() as folder:
-        with engine("process", TABLE_CORES) as run:
-            play(Plan(config, SHARDS), Path(folder), run)
-        for _ in tqdm(range(repetitions), desc="merging shards", leave=False):
-            start = time.perf_counter()
-            merged(Path(folder))
-            samples.append(time.perf_counter() - start)
-    name = f"merge of {SHARDS} shards of that table"
-    return figure(name, "s", samples, **size_of(config), cores=1)
-
-
-def table_config(episodes: int) -> Config:
-    """The open market's whole table: every task and every scripted buyer."""
-    return Config(tuple(f"bazaar/{market}" for market in MARKETS), tuple(BUYERS), episodes=episodes)
-
-
-def size_of(config: Config) -> dict[str, int]:
-    """How large a table is, as a figure of its speed tells it."""
-    sizes = {"tasks": len(config.tasks), "policies": len(config.policies)}
-    return sizes | {"episodes": config.episodes}

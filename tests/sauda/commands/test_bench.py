@@ -7,19 +7,18 @@ import tempfile
 import pytest
 
 from panels.artifacts import speeds
-from sauda.commands.bench import games, throughput
+from sauda.commands.bench import tables, throughput
 from sauda.commands.bench.command import report
 from sauda.commands.bench.games import (
     ALONE,
     DRAWN,
     SEEDED,
     arena_speeds,
-    full_table,
     interleaved,
-    merge_of_shards,
     ways_to_play,
 )
 from sauda.commands.bench.page import no_browser
+from sauda.commands.bench.tables import full_table, merge_of_shards
 from sauda.commands.bench.throughput import (
     NO_OPENVINO,
     ROUNDS,
@@ -158,9 +157,9 @@ def test_the_whole_table_is_timed_on_every_open_market_task_and_scripted_buyer()
 
 def test_the_merge_of_shards_is_timed_and_leaves_nothing_behind(monkeypatch, tmp_path):
     config = Config(("bazaar/open",), ("linear",), episodes=8, baseline="linear")
-    monkeypatch.setattr(games, "table_config", lambda episodes: config)
-    assert games.SHARDS == 100
-    monkeypatch.setattr(games, "SHARDS", 4)
+    monkeypatch.setattr(tables, "table_config", lambda episodes: config)
+    assert tables.SHARDS == 100
+    monkeypatch.setattr(tables, "SHARDS", 4)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     timing = merge_of_shards(repetitions=2)
     assert (timing["name"], timing["unit"]) == ("merge of 4 shards of that table", "s")
