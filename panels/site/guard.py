@@ -124,6 +124,14 @@ class Guard:
             return
         await self.sockets.serve(scope, receive, send, address_of(scope))
 
+    def _check_site(self, scope: Scope) -> None:
+        """Raise BadCall where a browser says that the page of another site makes the call.
+
+        The page's own calls are never refused, whatever name a proxy gives to the page.
+        """
+        if Headers(scope=scope).get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise BadCall(403, "The page takes no calls from the pages of other sites.")
+
     def _check_origin(self, scope: Scope) -> None:
         """Raise BadCall where a browser sends the call for the page of another site."""
         headers = Headers(scope=scope)
@@ -138,6 +146,8 @@ class Guard:
             raise BadCall(404, "The page has nothing at this address.")
         if not self.doors.open and route.kind in NEW_CALLS:
             raise CLOSING
+        if scope["method"] == "POST":
+            self._check_site(scope)
         if route.kind in (Kind.HEARTBEAT, Kind.MESSAGES):
             with self.streams.open(address, route.kind, route.name):
                 await self.app(scope, receive, send)

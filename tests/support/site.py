@@ -82,6 +82,12 @@ class Site:
         return text
 
 
+def without_tabs() -> gr.Blocks:
+    """A page with nothing on it, for tests of what is served beside it."""
+    with gr.Blocks() as blocks:
+        return blocks
+
+
 @contextmanager
 def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
     """Context: the whole page, or what `build` makes, at a free port of this machine."""

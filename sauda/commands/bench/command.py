@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from sauda.commands.bench import page
-from sauda.commands.bench.games import arena_speeds, full_table, game_speeds
+from sauda.commands.bench.games import arena_speeds, game_speeds
 from sauda.commands.bench.openenv import openenv_figures
+from sauda.commands.bench.tables import full_table, merge_of_shards
 from sauda.commands.console import add_command
 from sauda.commands.loadtest.page_process import running_app
 from sauda.evaluation.speed import Compared, published_speeds
@@ -56,7 +57,7 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
     if only_model:
         return {"machine": machine(), **model._asdict(), "left_out": left_out}
     figures, ratios = game_speeds()
-    figures += [full_table(), *arena_speeds(), page.import_of_app()]
+    figures += [full_table(), merge_of_shards(), *arena_speeds(), page.import_of_app()]
     with running_app() as app:
         if obstacle := page.no_browser():
             left_out.append(f"“first figure visible” is left out: {obstacle}.")

@@ -9,13 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from env import ARENA_TASKS, MARKETS, Task, draw_games, games_of, get_task, play_batch, rollout
-from sauda.evaluation.evaluate import Config, evaluate
+from env import ARENA_TASKS, Task, draw_games, games_of, get_task, play_batch, rollout
 from sauda.evaluation.speed import figure, ratio, rounded
 from sauda.llm.registry import get_policy
-from sauda.policies import BUYERS
 from sauda.policies.vectorized import BATCH
 from sauda.records.progress import progress
 
@@ -30,8 +27,6 @@ GAMES = (  # policy, task
 )
 ALONE, SEEDED, DRAWN = "one by one", "in a batch, from seeds", "in a batch, drawn at once"
 ARENA_EPISODES = 200  # a repetition
-TABLE_EPISODES = 1000  # a policy and task, as in the recorded evaluation
-TABLE_CORES = 2
 
 Figures = list[dict[str, Any]]
 
@@ -131,16 +126,3 @@ def _arena_speed(played_task: Task, name: str) -> Figures:
         figure(f"{unit} a second, {name}, {played_task.name}", f"{unit}/s", samples, **more)
         for unit, samples in (("episodes", episodes), ("steps", steps))
     ]
-
-
-def full_table(episodes: int = TABLE_EPISODES, repetitions: int = REPETITIONS) -> dict[str, Any]:
-    """Seconds for the open market's whole table: every task and scripted buyer, with intervals."""
-    tasks = tuple(f"bazaar/{market}" for market in MARKETS)
-    config, samples = Config(tasks, tuple(BUYERS), episodes=episodes), []
-    for _ in tqdm(range(repetitions), desc="playing the table", leave=False):
-        start = time.perf_counter()
-        evaluate(config, workers=TABLE_CORES)
-        samples.append(time.perf_counter() - start)
-    more = {"tasks": len(tasks), "policies": len(BUYERS), "episodes": episodes}
-    name = "full table of scripted policies, all bazaar tasks"
-    return figure(name, "s", samples, **more, cores=TABLE_CORES)

@@ -80,24 +80,37 @@ def _faults(staged: Staged) -> list[str]:
 
 
 def _import_faults(staged: Staged, python: str) -> list[str] | None:
-    """What does not resolve under one Python; None, with the reason printed, where it is not there.
+    """What does not resolve under one Python; None, with the reason printed, where none was tried.
 
-    The fresh environment has what a Space installs beside requirements.txt.
+    The fresh environment has what a Space installs beside requirements.txt. Without that Python,
+    its packages are looked through and not loaded.
     """
     from sauda.scale.deploy.checks import front_matter
-    from sauda.scale.deploy.imports import NoEnvironment, fresh_environment, import_faults
+    from sauda.scale.deploy.imports import (
+        NoEnvironment,
+        NoPython,
+        fresh_environment,
+        fresh_packages,
+        import_faults,
+        package_faults,
+    )
 
     space_adds = f"gradio[oauth,mcp]=={front_matter(staged.folder)['sdk_version']}"
     wanted = ["--requirement", str(staged.folder / "requirements.txt"), space_adds]
     with tempfile.TemporaryDirectory(prefix="sauda-fresh-") as place:
-        began = time.monotonic()
+        began, how = time.monotonic(), ""
         try:
-            fresh = fresh_environment(Path(place), python, wanted)
+            try:
+                fresh = fresh_environment(Path(place), python, wanted)
+                found = import_faults(fresh, staged.folder)
+            except NoPython:
+                fresh_packages(Path(place), python, wanted)
+                found = package_faults(Path(place), staged.folder)
+                how = ", found in its packages and not loaded: no such Python is here"
         except NoEnvironment as error:
             print(f"not checked: imports under Python {python}; {error}")
             return None
-        found = import_faults(fresh, staged.folder)
-        _say(f"imports under Python {python} ({time.monotonic() - began:.0f} s)", found)
+        _say(f"imports under Python {python}{how} ({time.monotonic() - began:.0f} s)", found)
         return found
 
 

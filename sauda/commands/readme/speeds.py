@@ -18,7 +18,7 @@ def _times(figure: Speed) -> str:
 
 
 def _seconds(figure: Speed) -> str:
-    return f"{figure['median']:.2f} s"
+    return f"{figure.median:.2f} s"
 
 
 SPEEDS: Sequence[tuple[str, str, Callable[[Speed], str]]] = (
@@ -58,6 +58,11 @@ SPEEDS: Sequence[tuple[str, str, Callable[[Speed], str]]] = (
         lambda f: f"{f.median:.1f} s",
     ),
     (
+        "merging 100 shards of that table on one core, median",
+        "merge of 100 shards of that table",
+        lambda f: f"{f.median:.1f} s",
+    ),
+    (
         "`rule_based_expert` on `arena/coalition_market`, episodes a second on one core, median",
         "episodes a second, rule_based_expert, arena/coalition_market",
         _a_second,
@@ -71,6 +76,24 @@ SPEEDS: Sequence[tuple[str, str, Callable[[Speed], str]]] = (
         "a scripted reply with 20 visitors playing, 95th percentile",
         "scripted reply",
         lambda f: f"{1000 * f.p95:.0f} ms",
+    ),
+    (
+        "OpenEnv steps a second on `bazaar/open` in one process, without a server, median",
+        "OpenEnv steps a second, in process",
+        _a_second,
+    ),
+    *(
+        (
+            f"the same over `/ws`, {sessions}, median",
+            f"OpenEnv steps a second over /ws, {number} at once",
+            _a_second,
+        )
+        for number, sessions in ((1, "1 session"), (16, "16 sessions"), (64, "64 sessions"))
+    ),
+    (
+        "what `/ws` adds to one step, median",
+        "added by /ws to an OpenEnv step",
+        lambda f: f"{f.median:.1f} ms",
     ),
     (
         "first words of the small model's move, bf16, median",

@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 IMPORTS_WITHIN = 300  # seconds for the app
@@ -22,24 +23,39 @@ class NoEnvironment(RuntimeError):
     """No fresh environment could be made; the message says why."""
 
 
+class NoPython(NoEnvironment):
+    """There is no Python of that version on this machine."""
+
+
 def fresh_environment(folder: Path, python: str, requirements: Sequence[str]) -> Path:
     """The Python of a new environment in `folder` that has `requirements` and what they need.
 
     `python` is a version such as "3.12". Packages come from the index that uv is set to. Raises
-    NoEnvironment where uv, that Python version or a package is not available.
+    NoPython where that version is not here, NoEnvironment where uv or a package is not available.
     """
+    made = folder / "bin" / "python"
+    _uv(NoPython, python, "venv", "--no-python-downloads", "--python", python, str(folder))
+    if requirements:
+        _uv(NoEnvironment, python, "pip", "install", "--python", str(made), *requirements)
+    return made
+
+
+def fresh_packages(folder: Path, python: str, requirements: Sequence[str]) -> None:
+    """Put `requirements` and what they need into `folder`, from wheels for a Python `python`.
+
+    That Python need not be here. Raises NoEnvironment where uv or a wheel is not available.
+    """
+    target = ["--python-version", python, "--only-binary", ":all:", "--target", str(folder)]
+    _uv(NoEnvironment, python, "pip", "install", *target, *requirements)
+
+
+def _uv(fault: type[NoEnvironment], python: str, *arguments: str) -> None:
     uv = shutil.which("uv", path=os.pathsep.join([str(Path(sys.executable).parent), os.defpath]))
     if uv is None:
         raise NoEnvironment("uv is not installed: `pip install -e .[dev]` brings it")
-    made = folder / "bin" / "python"
-    steps = [[uv, "venv", "--quiet", "--no-python-downloads", "--python", python, str(folder)]]
-    if requirements:
-        steps.append([uv, "pip", "install", "--quiet", "--python", str(made), *requirements])
-    for step in steps:
-        run = subprocess.run(step, capture_output=True, text=True)
-        if run.returncode:
-            raise NoEnvironment(f"`uv {step[1]}` for Python {python}: {run.stderr.strip()[-800:]}")
-    return made
+    run = subprocess.run([uv, *arguments, "--quiet"], capture_output=True, text=True)
+    if run.returncode:
+        raise fault(f"`uv {arguments[0]}` for Python {python}: {run.stderr.strip()[-800:]}")
 
 
 def import_faults(python: Path, folder: Path) -> list[str]:
@@ -52,7 +68,24 @@ def import_faults(python: Path, folder: Path) -> list[str]:
     run = subprocess.run(program, capture_output=True, text=True, timeout=IMPORTS_WITHIN)
     if run.returncode:
         return [f"importing {ENTRY}: {run.stderr.strip().splitlines()[-1]}"]
-    unresolved = json.loads(run.stdout.splitlines()[-1])
+    return _as_faults(json.loads(run.stdout.splitlines()[-1]), folder)
+
+
+def package_faults(packages: Path, folder: Path) -> list[str]:
+    """What a staged folder imports and neither `packages` nor this Python's library has.
+
+    Nothing is loaded: `packages` may be for another Python.
+    """
+
+    def is_there(name: str) -> bool:
+        if name in sys.stdlib_module_names:
+            return True
+        return PathFinder.find_spec(name, [str(folder), str(packages)]) is not None
+
+    return _as_faults(unresolved(folder, is_there), folder)
+
+
+def _as_faults(unresolved: Mapping[str, str], folder: Path) -> list[str]:
     optional = extras(folder)
     return [
         f"{place}: imports {name}, which requirements.txt does not bring and no extra names"
@@ -69,8 +102,13 @@ def extras(folder: Path) -> set[str]:
     return {name.lower().replace("-", "_") for name in names}
 
 
-def unresolved(folder: Path) -> dict[str, str]:
-    """Each imported package that this Python does not find, with the first place that imports it.
+def is_here(name: str) -> bool:
+    """Whether this Python finds a package."""
+    return importlib.util.find_spec(name) is not None
+
+
+def unresolved(folder: Path, is_there: Callable[[str], bool] = is_here) -> dict[str, str]:
+    """Each imported package that is not there, with the first place that imports it.
 
     Imports in a `try` that catches their absence are left out.
     """
@@ -78,7 +116,7 @@ def unresolved(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob("*.py")):
         place = path.relative_to(folder)
         for name, line in imported(ast.parse(path.read_text(encoding="utf-8"))):
-            if name not in found and importlib.util.find_spec(name) is None:
+            if name not in found and not is_there(name):
                 found[name] = f"{place}:{line}"
     return found
 

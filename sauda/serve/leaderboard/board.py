@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import groupby
 from typing import Any
 
 from env import TASKS
@@ -27,6 +28,7 @@ from sauda.statistics import mean_interval
 GAMES = 50  # of an entry
 HOURS = 24.0  # that an entry has
 LONGEST_NAME = 40  # characters
+MARKS = 3  # on one letter of a name; no script needs more
 MOST_BYTES = 2**20  # of an entry's moves
 UNFINISHED = "unfinished"  # how a game ended that was not over at the deadline
 SHOWN = 100  # entries at a time
@@ -111,12 +113,19 @@ def commitment(seeds: Sequence[int]) -> str:
 def checked_name(name: str) -> str:
     """The name of an agent as it is stored; ValueError, a sentence, where it cannot be one."""
     name = unicodedata.normalize("NFC", name).strip() if len(name) <= 4 * LONGEST_NAME else ""
-    if not (0 < len(name) <= LONGEST_NAME and name.isprintable() and name[0].isalnum()):
+    is_name = 0 < len(name) <= LONGEST_NAME and name.isprintable() and name[0].isalnum()
+    if not is_name or _most_marks(name) > MARKS:
         raise ValueError(
-            f"a name has 1 to {LONGEST_NAME} characters on one line and begins with a letter or"
-            " a digit"
+            f"a name has 1 to {LONGEST_NAME} characters on one line, begins with a letter or a"
+            f" digit, and has at most {MARKS} marks on one letter"
         )
     return name
+
+
+def _most_marks(name: str) -> int:
+    """The most combining marks one after another, which would be drawn over the lines around."""
+    marks = [unicodedata.category(letter) in ("Mn", "Me") for letter in name]
+    return max(len(list(group)) if mark else 0 for mark, group in groupby(marks))
 
 
 def checked_task(task: str) -> str:

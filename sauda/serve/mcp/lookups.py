@@ -26,7 +26,7 @@ TaskName = Annotated[Name, Field(description="A name of list_tasks, such as baza
 
 
 def list_tasks(room: Room) -> dict[str, Any]:
-    """The tasks by name: what is played, in which seat you sit, and what counts as a success."""
+    """The tasks by name: what is played, your seat, and the least grade that is a success."""
     return {"tasks": {name: card.model_dump() for name, card in task_cards().items()}}
 
 
@@ -48,7 +48,10 @@ def legal_actions(
     """
     game = room.game(game_id)
     if not is_arena(game):
-        raise IllegalAction("In the bazaar you may always offer, accept, reject or walk_away.")
+        raise IllegalAction(
+            "In the bazaar you may always offer or walk_away; accept needs a price of the other"
+            " side, and reject one of your own."
+        )
     actions = (
         [] if game.over else [each.as_json() for each in arena.legal_actions(game.observation)]
     )

@@ -3,15 +3,22 @@
 The docstrings and the descriptions of the parameters are what an agent reads.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from env import TASKS, IllegalAction
+from env import TASKS, IllegalAction, arena
 from sauda.games import game_of
 from sauda.serve.episodes import Refused
 from sauda.serve.mcp.room import Room
-from sauda.serve.openenv.actions import LONGEST_TEXT, Identifier, Number, SaudaAction
+from sauda.serve.openenv.actions import (
+    ARENA,
+    FIELDS,
+    LONGEST_TEXT,
+    Identifier,
+    Number,
+    SaudaAction,
+)
 from sauda.serve.openenv.environment import DEFAULT_TASK
 from sauda.serve.openenv.game import ServedGame
 
@@ -19,11 +26,40 @@ LONGEST_NAME = 64  # characters of a task, a policy or the id of a game
 Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 GameId = Annotated[Name, Field(description="What new_game returned.")]
 Message = Annotated[
-    str, Field(max_length=LONGEST_TEXT, description="What you say with the move; may be empty.")
+    str,
+    Field(
+        max_length=LONGEST_TEXT,
+        description=f"What you say; in the arena at most {arena.LONGEST_MESSAGE} characters.",
+    ),
 ]
 OfferId = Annotated[
     Identifier | None, Field(description="GPU arena: which of the open offers to you; else none.")
 ]
+
+
+def arena_types() -> str:
+    """What each of the fourteen actions of a lab is for, and the fields that it takes."""
+
+    def line(name: str, kind: Any) -> str:
+        needs = f" Needs {', '.join(kind.required)}." if kind.required else ""
+        may = f" May have {', '.join(kind.optional)}." if kind.optional else ""
+        return f"{name}: {kind.purpose}{needs}{may}"
+
+    return "\n".join(line(name, kind) for name, kind in arena.KINDS.items())
+
+
+# Without the bazaar's fields, which would mislead an agent.
+ArenaAction: type[BaseModel] = create_model(
+    "ArenaAction",
+    __config__=ConfigDict(extra="forbid"),
+    __doc__="One action of a lab; fields that its type does not name stay out.",
+    action_type=(Literal[ARENA], Field(description=arena_types())),
+    **{
+        name: (field.annotation, field)
+        for name, field in SaudaAction.model_fields.items()
+        if name in FIELDS["arena"]
+    },
+)
 
 
 def new_game(
@@ -31,9 +67,16 @@ def new_game(
 ) -> dict[str, Any]:
     """Sit down to a new game of a task, against scripted players.
 
-    The answer holds the game_id that all other tools take, and what your seat sees. In the bazaar,
-    `own.reservation` is your limit: for a buyer the item is worth that much, for a seller it is
-    worth no less. You lose nothing by walking away from a bad deal.
+    The answer holds the game_id that all other tools take, and what your seat sees.
+
+    Bazaar: `own.reservation` is your limit: what the item is worth to you. A buyer gains by paying
+    less, a seller by getting more; you lose nothing by walking away from a bad deal. `asks` and
+    `bids` are the prices so far. Each move is a round of `rounds`; after the last there is no deal.
+    Where `own.discount` is set, each round after the first multiplies your gain by it, and a deal
+    after the round `own.deadline` gains nothing.
+
+    GPU arena: `own.jobs` earn base_value x urgency_multiplier once blocks with their GPU hours are
+    booked before `deadline_round`. `own.batna` is what your lab can gain alone; trade for more.
     """
     return room.begin(known(task))
 
@@ -95,12 +138,18 @@ def walk_away(room: Room, game_id: GameId, message: Message = "") -> dict[str, A
     return room.move(game_id, chosen)
 
 
-def arena_action(room: Room, game_id: GameId, action: SaudaAction) -> dict[str, Any]:
+def arena_action(room: Room, game_id: GameId, action: ArenaAction) -> dict[str, Any]:
     """GPU arena: take one of the fourteen actions of a lab; legal_actions shows those open to you.
 
-    An action that the rules refuse is answered with a code in `own.results` and costs a penalty.
+    `last_action` of the answer says what came of it. One that the rules refuse uses up your turn.
     """
-    return room.move(game_id, lambda game: action)
+
+    def chosen(game: ServedGame) -> SaudaAction:
+        if not is_arena(game):
+            raise IllegalAction("In the bazaar, play by offer, accept, reject and walk_away.")
+        return SaudaAction(**action.model_dump(exclude_defaults=True))
+
+    return room.move(game_id, chosen)
 
 
 TOOLS = (new_game, offer, accept, reject, walk_away, arena_action)

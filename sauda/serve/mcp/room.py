@@ -75,12 +75,14 @@ def new_seats() -> Episodes[Seat]:
 def shown(game: ServedGame) -> dict[str, Any]:
     """The game as its player's seat sees it; once it is over, with how it ended."""
     kind = game_of(game.task_name).name
-    view = bazaar_view if kind == "bazaar" else arena_view
+    obs, view = game.observation, bazaar_view if kind == "bazaar" else arena_view
+    results = obs.own.results if kind == "arena" else ()
     return {
         "game_id": game.episode_id,
         "task": game.task_name,
         "seat": game.task.learner,
         "over": game.over,
-        kind: view(game.observation),
+        **({"last_action": results[0]._asdict()} if results else {}),
+        kind: view(obs),
         **({"outcome": outcome_of(game)} if game.over else {}),
     }

@@ -36,8 +36,10 @@ INSTRUCTIONS = f"""{ABOUT} You play one seat; scripts play the others.
 2. new_game seats you and returns a game_id, which every other tool takes.
 3. Play by offer, accept, reject and walk_away until `over` is true; in the arena by arena_action.
 4. review_game then tells what was hidden, and what an oracle would have made of the game.
-Prices are rupees in the bazaar and credits in the arena. A grade is 1 at best, and below 0 where
-you lose by a deal; where no deal can gain both sides something, to walk away is best.
+Prices are rupees in the bazaar and credits in the arena. A grade is 1 at best. In the bazaar it is
+your share of what both sides could gain together; where no deal can gain both sides something, to
+walk away is best. In the arena it is what your lab gained beyond what it could gain alone, as a
+share of what its jobs are worth. Below 0 you lost by your deals.
 What a seat hides stays hidden until its game is over."""
 FAILED = "The tool failed; the fault is the server's, and its log tells more."
 
@@ -142,11 +144,14 @@ def called(name: str, arguments: Mapping[str, Any], room: Room) -> Callable[[], 
 
 def faults(error: ValidationError) -> str:
     """What is wrong with the arguments of a call, the first faults of them; quotes no value."""
-    found = [
-        f"{'.'.join(map(str, fault['loc']))[:80]}: {fault['msg']}"
-        for fault in error.errors(include_url=False, include_input=False)[:3]
-    ]
-    return f"The arguments do not fit the tool: {'; '.join(found)}."
+    found = {  # by place; where one of several types would do, of the last one
+        ".".join(str(part) for part in fault["loc"] if part not in ("int", "float"))[:80]: fault[
+            "msg"
+        ]
+        for fault in error.errors(include_url=False, include_input=False)
+    }
+    told = [f"{place}: {what}" for place, what in found.items()][:3]
+    return f"The arguments do not fit the tool: {'; '.join(told)}."
 
 
 def failed(sentence: str) -> CallToolResult:

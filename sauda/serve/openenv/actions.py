@@ -41,15 +41,22 @@ class SaudaAction(Action):
     )
     price: Number | None = Field(None, description="Bazaar: rupees of an offer.")
     message: str = Field("", max_length=LONGEST_TEXT, description="What is said with the move.")
-    target_lab_id: Identifier | None = Field(None, description="Arena: the lab addressed.")
+    target_lab_id: Identifier | None = Field(
+        None, description="Arena: the lab addressed, such as lab_1."
+    )
     offer_id: Identifier | None = Field(None, description="Arena: the offer answered.")
     coalition_id: Identifier | None = Field(None, description="Arena: the coalition committed to.")
     job_id: Identifier | None = Field(None, description="Arena: the own job served.")
     block_ids: Identifiers = Field([], description="Arena: own blocks given, held or booked.")
     requested_block_ids: Identifiers = Field([], description="Arena: the other lab's blocks.")
-    payment: Number = Field(0, description="Arena: credits paid to the other lab.")
+    payment: Number = Field(
+        0, description="Arena: credits you pay to the other lab; what it pays you is the ask."
+    )
     conditions: dict[Identifier, Condition] = Field(
-        {}, max_length=MOST_CONDITIONS, description="Arena: ask in credits, share from 0 to 1."
+        {},
+        max_length=MOST_CONDITIONS,
+        description="Arena: "
+        + "; ".join(f"{name}: {about}" for name, about in arena.CONDITIONS.items()),
     )
 
 

@@ -257,6 +257,23 @@ def test_a_caller_cannot_choose_the_address_of_the_page(site):
         assert client.get("/", headers={"host": "a b"}).status_code == 400
 
 
+@pytest.mark.parametrize("of", ["cross-site", "same-site"])
+def test_the_page_of_another_site_can_start_nothing(site, of):
+    before = len(site.app.state_holder.session_data)
+    with site.client(**{"sec-fetch-site": of}) as client:
+        for route in ("run/predict", "api/predict", "queue/join", "call/play", "call/v2/play",
+                      "cancel"):  # fmt: skip
+            answer = client.post(f"/gradio_api/{route}", json=GAME)
+            assert answer.status_code == 403
+            assert (
+                answer.json()["error"] == "The page takes no calls from the pages of other sites."
+            )
+        assert client.get("/").status_code == 200  # a link from anywhere opens the page
+    assert len(site.app.state_holder.session_data) == before
+    with site.client(**{"sec-fetch-site": "same-origin"}) as client:
+        assert client.post("/gradio_api/call/play", json=GAME).status_code == 200
+
+
 def test_a_game_of_a_language_model_ends_once_nobody_waits_for_it(site, monkeypatch):
     """It stands in line as a request of its visitor, move by move."""
     seen, ended = [], threading.Event()

@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-import gradio as gr
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from sauda.serve.openenv.sockets import Limits
 from tests.support.coroutines import run
-from tests.support.site import Site, served_page
+from tests.support.site import Site, served_page, without_tabs
 
 pytestmark = pytest.mark.slow
 
@@ -24,12 +23,7 @@ Agent = Callable[[], AbstractAsyncContextManager[ClientSession]]
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     """A page without tabs behind the page's own guard."""
-
-    def empty() -> gr.Blocks:
-        with gr.Blocks() as blocks:
-            return blocks
-
-    with served_page(empty) as page:
+    with served_page(without_tabs) as page:
         yield page
 
 

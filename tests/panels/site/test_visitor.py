@@ -41,6 +41,22 @@ def test_a_stranger_cannot_play_the_proxy():
     assert visitor("198.51.100.4", "203.0.113.9", INTERNAL).address == "198.51.100.4"
 
 
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"),
+        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        ("::1", "::1"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_a_caller_cannot_pass_for_many_by_the_addresses_of_its_own_network(peer, address):
+    assert visitor(peer).address == address
+    assert visitor("10.0.0.7", peer, INTERNAL).address == address
+
+
 def test_a_caller_without_session_or_network_address_still_has_names():
     request = Request({"type": "http", "headers": [], "client": None})
     assert visitor_of(gr.Request(request)) == Visitor(NO_SESSION, NO_ADDRESS)

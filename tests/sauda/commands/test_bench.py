@@ -2,22 +2,23 @@
 
 import shutil
 import sys
+import tempfile
 
 import pytest
 
 from panels.artifacts import speeds
-from sauda.commands.bench import throughput
+from sauda.commands.bench import tables, throughput
 from sauda.commands.bench.command import report
 from sauda.commands.bench.games import (
     ALONE,
     DRAWN,
     SEEDED,
     arena_speeds,
-    full_table,
     interleaved,
     ways_to_play,
 )
 from sauda.commands.bench.page import no_browser
+from sauda.commands.bench.tables import full_table, merge_of_shards
 from sauda.commands.bench.throughput import (
     NO_OPENVINO,
     ROUNDS,
@@ -26,6 +27,7 @@ from sauda.commands.bench.throughput import (
     ways_to_train,
     ways_to_write,
 )
+from sauda.evaluation.evaluate import Config
 from sauda.evaluation.speed import figure, published_speeds, ratio, recomputed
 from sauda.policies import BUYERS
 from sauda.records.schemas.bench import Bench
@@ -151,6 +153,19 @@ def test_the_whole_table_is_timed_on_every_open_market_task_and_scripted_buyer()
     assert (timing["unit"], timing["n"], timing["cores"]) == ("s", 1, 2)
     assert (timing["tasks"], timing["policies"], timing["episodes"]) == (5, len(BUYERS), 1)
     assert timing["samples"][0] > 0.01  # 55 cells
+
+
+def test_the_merge_of_shards_is_timed_and_leaves_nothing_behind(monkeypatch, tmp_path):
+    config = Config(("bazaar/open",), ("linear",), episodes=8, baseline="linear")
+    monkeypatch.setattr(tables, "table_config", lambda episodes: config)
+    assert tables.SHARDS == 100
+    monkeypatch.setattr(tables, "SHARDS", 4)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    timing = merge_of_shards(repetitions=2)
+    assert (timing["name"], timing["unit"]) == ("merge of 4 shards of that table", "s")
+    assert (timing["n"], timing["cores"], timing["episodes"]) == (2, 1, 8)
+    assert min(timing["samples"]) > 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_browser_the_reason_is_a_sentence(monkeypatch):

@@ -9,7 +9,9 @@ import pytest
 from sauda.__main__ import parser
 from sauda.commands.readme import DOCUMENTS, REPOSITORY, filled, results, speeds
 from sauda.commands.readme.evaluations import market
+from sauda.evaluation.speed import figure, ratio
 from sauda.records.kinds import FILES, KINDS, entry
+from sauda.records.schemas.bench import Bench
 from sauda.records.store import load
 from sauda.serve.leaderboard.storage import VARIABLE
 
@@ -90,8 +92,8 @@ def test_the_three_headline_figures_bear_their_interval_n_and_file():
     table = README.split("<!-- headline -->")[1].split("<!-- /headline -->")[0]
     rows = [line.strip("| ").split(" | ") for line in table.strip().splitlines()[2:]]
     assert len(rows) == 3
-    for _, figure, n, _, file in rows:
-        assert re.fullmatch(r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\]", figure)
+    for _, grade, n, _, file in rows:
+        assert re.fullmatch(r"-?\d\.\d{3} \[-?\d\.\d{3}, -?\d\.\d{3}\]", grade)
         assert int(n) >= 100
         assert entry(file.strip("`"))
 
@@ -131,6 +133,20 @@ def test_the_front_matter_names_what_the_space_runs():
     assert re.search(
         rf"^gradio\S*=={re.escape(fields['sdk_version'])}$", read("requirements.txt"), re.M
     )
+
+
+def test_every_speed_has_a_row_once_the_bench_holds_it(monkeypatch):
+    names = [name for _, name, _ in speeds.SPEEDS]
+    figures = [figure(name, "s", [1.25, 2.5, 1.5], p95=True) for name in names]
+    ratios = [ratio(each, figures[0]) for each in figures]
+    whole = Bench(machine={}, figures=figures, ratios=ratios, left_out=[])
+    bench = replace(load("bench.json"), data=whole)
+    monkeypatch.setattr(speeds, "load", lambda file: bench)
+    rows = {claim: said for claim, said, _, _ in speeds.speeds()}
+    assert len(rows) + 2 == len(names)  # two claims stand under each of two scripts
+    assert rows["its whole move, median"] == "1.50 s"
+    assert rows["what `/ws` adds to one step, median"] == "1.5 ms"
+    assert rows["a scripted reply with 20 visitors playing, 95th percentile"] == "2400 ms"
 
 
 def test_every_speed_that_the_bench_left_out_is_said_to_be(monkeypatch):

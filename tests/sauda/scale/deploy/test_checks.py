@@ -9,7 +9,13 @@ import pytest
 
 from sauda.records.provenance import REPOSITORY
 from sauda.scale.deploy.checks import MOST_FILE, faults
-from sauda.scale.deploy.imports import NoEnvironment, fresh_environment, import_faults
+from sauda.scale.deploy.imports import (
+    NoEnvironment,
+    NoPython,
+    fresh_environment,
+    import_faults,
+    package_faults,
+)
 from sauda.scale.deploy.staging import stage
 
 TOKEN = "hf_" + "a1" * 17  # put together here, so that no file holds it
@@ -89,8 +95,19 @@ def test_imports_resolve_in_a_fresh_environment_or_are_named_with_their_place(fo
     assert fault == "importing app: ModuleNotFoundError: No module named 'trainer_kit'"
 
 
+def test_imports_are_looked_for_in_the_packages_of_a_python_that_is_not_here(folder, tmp_path):
+    packages = tmp_path / "packages"
+    (packages / "gradio").mkdir(parents=True)
+    (folder / "part" / "tool.py").write_text("def show():\n    import gradio\n    import numpy\n")
+    assert package_faults(packages, folder) == [
+        "part/tool.py:3: imports numpy, which requirements.txt does not bring and no extra names"
+    ]
+    (packages / "numpy.py").write_text("raise RuntimeError('loaded')")
+    assert package_faults(packages, folder) == []
+
+
 def test_where_no_environment_can_be_made_the_reason_is_told(tmp_path, monkeypatch):
-    with pytest.raises(NoEnvironment, match=r"for Python 3\.99: "):
+    with pytest.raises(NoPython, match=r"for Python 3\.99: "):
         fresh_environment(tmp_path / "fresh", "3.99", [])
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     with pytest.raises(NoEnvironment, match="uv is not installed"):

@@ -195,7 +195,7 @@ def test_the_environment_can_be_made_by_gymnasiums_register():
 
 def test_the_loops_of_the_documentation_run_as_they_stand():
     text = (ROOT.parent / "docs" / "openenv.md").read_text(encoding="utf-8")
-    _, code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    _, code, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     names: dict = {}
     exec(code, names)
     assert names["terminated"]

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from env import ARENA_TASKS, TASKS, IllegalAction
+from env import ARENA_TASKS, TASKS, IllegalAction, arena
 from sauda.records.store import load
 from sauda.serve.episodes import OF_ADDRESS, Refused
 from sauda.serve.mcp.room import Room, new_seats, shown
-from sauda.serve.mcp.server import called
+from sauda.serve.mcp.server import DESCRIBED, called
 from sauda.serve.openenv import game as games
 from sauda.serve.openenv.actions import SaudaAction
 from tests.support.served_games import blinded, played, wire_actions
@@ -108,8 +108,8 @@ def test_a_seller_rejects_by_standing_by_its_own_ask(agent, at_one_seed):
         ("offer", {"price": 10.5}, "prices here have whole rupees"),
         ("accept", {"offer_id": "o_1"}, "has no offer_id"),
         ("reject", {}, "You have named no price"),
-        ("arena_action", {"action": {"action_type": "wait"}}, "one of offer, accept, walk"),
-        ("legal_actions", {}, "In the bazaar you may always offer"),
+        ("arena_action", {"action": {"action_type": "wait"}}, "play by offer, accept, reject and"),
+        ("legal_actions", {}, "In the bazaar you may always offer or walk_away; accept needs"),
     ],
 )
 def test_a_move_that_the_rules_refuse_is_answered_with_why_and_changes_nothing(
@@ -126,7 +126,13 @@ def test_a_move_that_the_rules_refuse_is_answered_with_why_and_changes_nothing(
     [
         ("step", {}, "no tool of that name"),
         ("offer", {}, "game_id: Field required; price: Field required"),
-        ("offer", {"game_id": "x", "price": "5"}, "price"),
+        (
+            "offer",
+            {"game_id": "x", "price": "5"},
+            r"tool: price: Input should be a valid number\.$",
+        ),
+        ("arena_action", {"game_id": "x", "action": {"action_type": "offer"}}, "'send_offer'"),
+        ("arena_action", {"game_id": "x", "action": {"action_type": "wait", "price": 5}}, "price"),
         ("offer", {"game_id": "x", "price": 5, "message": "x" * 2001}, "at most 2000 characters"),
         ("offer", {"game_id": "x", "price": 5}, "no game of this game_id"),
         ("new_game", {"task": "bazaar"}, "no task of that name; tasks are classic/single_deal"),
@@ -149,7 +155,17 @@ def test_in_the_arena_an_answer_names_its_offer_and_prices_are_no_offers(agent):
         with pytest.raises(IllegalAction, match=why):
             agent(tool, game_id=game["game_id"], **arguments)
     seen = agent("accept", game_id=game["game_id"], offer_id="o_99")
-    assert seen["arena"]["own"]["results"][0]["code"] == "unknown_offer"
+    assert seen["last_action"] == seen["arena"]["own"]["results"][0]
+    assert (seen["last_action"]["ok"], seen["last_action"]["code"]) == (False, "unknown_offer")
+
+
+def test_an_agent_reads_what_each_action_of_a_lab_needs():
+    (schema,) = (tool.inputSchema for tool in DESCRIBED if tool.name == "arena_action")
+    fields = schema["$defs"]["ArenaAction"]["properties"]
+    assert fields.keys() == set(arena.Action._fields)
+    for name, kind in arena.KINDS.items():
+        assert f"{name}: {kind.purpose}" in fields["action_type"]["description"]
+    assert "Needs job_id, block_ids." in fields["action_type"]["description"]
 
 
 def test_legal_actions_of_a_lab_can_be_taken_as_they_are_listed(agent, at_one_seed):
