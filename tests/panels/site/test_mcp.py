@@ -12,7 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from sauda.serve.openenv.sockets import Limits
 from tests.support.coroutines import run
-from tests.support.site import Site, served_page
+from tests.support.site import Site, served_page, toy_models
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def site() -> Iterator[Site]:
         with gr.Blocks() as blocks:
             return blocks
 
-    with served_page(empty) as page:
+    with toy_models(), served_page(empty) as page:
         yield page
 
 
