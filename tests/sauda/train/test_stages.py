@@ -58,6 +58,7 @@ from sauda.train.model import (
 )
 from sauda.train.run import Stopped
 from sauda.train.stages import sft
+from tests.support.training import KILLED
 
 ROOT = Path(__file__).parents[3]
 SMALL = DataConfig(rows=30)
@@ -264,22 +265,12 @@ def test_checkpoints_to_evaluate_are_spread_up_to_the_last(steps, chosen):
 
 @pytest.mark.model
 def test_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
-    config = replace(
-        sft.Config("toy"),
-        data=DataConfig(rows=24),
-        per_device_train_batch_size=4,
-        save_steps=2,
-        acceptance_prompts=3,
-        eval_games=2,
-    )
+    config = KILLED
     whole = sft.train(config, tmp_path / "whole")
     folder = tmp_path / "killed"
     code = (
         "import sys; from pathlib import Path; from sauda.train.stages import sft;"
-        "from dataclasses import replace; from sauda.train.data.teacher import DataConfig;"
-        "sft.train(replace(sft.Config('toy'), data=DataConfig(rows=24), "
-        "per_device_train_batch_size=4,"
-        "save_steps=2, acceptance_prompts=3, eval_games=2), Path(sys.argv[1]))"
+        "from tests.support.training import KILLED; sft.train(KILLED, Path(sys.argv[1]))"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], cwd=ROOT, stderr=subprocess.DEVNULL
