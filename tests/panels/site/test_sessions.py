@@ -6,6 +6,7 @@ import time
 import tracemalloc
 import uuid
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
@@ -75,7 +76,8 @@ def test_a_lean_session_says_of_its_parts_what_gradios_own_does(blocks, holder):
 def test_a_session_goes_some_time_after_its_tab_and_not_before(holder, monkeypatch):
     now = time.monotonic()
     later = [now]
-    monkeypatch.setattr(sessions.time, "monotonic", lambda: later[0])
+    clock = SimpleNamespace(monotonic=lambda: later[0])  # of the sessions alone: the page is served
+    monkeypatch.setattr(sessions, "time", clock)
     assert holder["left"] is not holder["open"]
     with holder.streams.open("a", Kind.HEARTBEAT, "open"):
         later[0] = now + sessions.LEFT_FOR - 1
