@@ -22,7 +22,7 @@ settings.load_profile("full")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--full` runs the trials of the OpenEnv environment at full size: minutes, not seconds."""
+    """`--full` runs the trials of the served page at full size: minutes, not seconds."""
     parser.addoption("--full", action="store_true", help="trials at full size (minutes)")
 
 
