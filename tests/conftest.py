@@ -13,7 +13,8 @@ from sauda.llm.backends.weights import packaged_file
 from sauda.records.store import Artifact, measured
 from tests.support.lanes import FULL, QUICK, unavailable
 
-BROWSER = Path(__file__).parent / "browser"
+TESTS = Path(__file__).parent
+BROWSER, SITE = TESTS / "browser", TESTS / "panels" / "site"
 
 settings.register_profile("full", FULL)
 settings.register_profile("quick", QUICK)
@@ -21,19 +22,31 @@ settings.load_profile("full")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--full` runs the trials of the OpenEnv environment at full size: minutes, not seconds."""
+    """`--full` runs the trials of the served page at full size: minutes, not seconds."""
     parser.addoption("--full", action="store_true", help="trials at full size (minutes)")
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the browser tests; keep each of the two heavy lanes on one worker, to load it once."""
+    """Mark the browser tests; keep on one worker what shares a fixture, to make it once.
+
+    The browser's tests, the small model's and the served page's are a group each, and so is every
+    other file that does not name its own.
+    """
     for item in items:
         if item.path.is_relative_to(BROWSER):
             item.add_marker("browser")
-            item.add_marker(pytest.mark.xdist_group("browser"))
-        elif item.get_closest_marker("model"):
-            item.add_marker(pytest.mark.xdist_group("model"))
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+def group_of(item: pytest.Item) -> str:
+    """The name of the tests with which `item` runs on one worker."""
+    if item.path.is_relative_to(BROWSER):
+        return "browser"
+    if item.get_closest_marker("model"):
+        return "model"
+    return "site" if item.path.parent == SITE else str(item.path.relative_to(TESTS))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -123,19 +123,26 @@ def called(function: ast.expr) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-@pytest.mark.slow
-def test_the_page_is_imported_without_torch_and_its_kin():
-    code = f"import app, sys; print(sorted({HEAVY} & set(sys.modules)))"
+def imported_of(names: set[str], by: str) -> list[str]:
+    """Which of `names` a new process has imported after `import {by}`."""
+    code = f"import {by}, sys; print(*sorted({names} & set(sys.modules)))"
     run = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.strip() == "[]"
+    return run.stdout.split()
+
+
+@pytest.mark.slow
+def test_the_page_is_imported_without_torch_and_its_kin():
+    assert imported_of(HEAVY, by="app") == []
+
+
+@pytest.mark.slow
+def test_the_commands_are_imported_without_the_page_and_torch():
+    """Every `python -m sauda` would start seconds later."""
+    assert imported_of(HEAVY | {"gradio", "panels"}, by="sauda.__main__") == []
 
 
 def test_the_games_are_imported_without_the_player_and_the_page():
-    code = (
-        "import env, sys; print(sorted({'sauda', 'panels', 'gradio', 'scipy'} & set(sys.modules)))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert (run.returncode, run.stdout.strip()) == (0, "[]"), run.stderr
+    assert imported_of({"sauda", "panels", "gradio", "scipy"}, by="env") == []

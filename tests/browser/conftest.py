@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -20,10 +21,16 @@ expect.set_options(timeout=SHOWN)
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory) -> Iterator[str]:
-    """The address of a running `app.py`, which has said itself that it answers."""
+    """The address of a running `app.py`, which has said itself that it answers.
+
+    Told to stop after the last test, it ends in good order, or this raises TimeoutExpired.
+    """
     data = {VARIABLE: str(tmp_path_factory.mktemp("data"))}
     with running_app(environment=TRUSTED | data) as app:
         yield app.address
+        page = psutil.Process(app.pid)
+        page.terminate()
+        page.wait(60)
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,12 @@
 import pytest
 
 from panels import PANELS
+from panels.results.tab import QUESTIONS
 from tests.support.page import questions, show_question, show_tab, violations
 
 TITLES = [panel.TITLE for panel in PANELS]
+WIDE = 1280
+TALLEST = 2500  # px of a view of Results on a wide window, its details folded
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -24,16 +27,26 @@ def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width,
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_every_question_of_results_keeps_wcag_and_fits_its_width(open_page, width, dark):
+def test_every_question_of_results_keeps_wcag_and_fits_its_size(open_page, width, dark):
     page = open_page(width=width, dark=dark, tab="Results")
-    faults = {}
-    for title in questions(page):
+    titles = questions(page)
+    assert titles == [question.TITLE for question in QUESTIONS]
+    faults, labels = {}, 0
+    for title in titles:
         show_question(page, title)
         faults[title] = violations(page)
         beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert beyond <= 0, f"{title} is {beyond} px wider than the window"
-    assert len(faults) == 8
+        height = page.evaluate("document.documentElement.scrollHeight")
+        assert height <= TALLEST or width < WIDE, f"{title} is {height} px tall"
+        ends = page.locator(".js-plotly-plot:visible .annotation-text").evaluate_all(
+            """texts => texts.map(text => text.getBoundingClientRect().right
+                - text.closest('.js-plotly-plot').getBoundingClientRect().right)"""
+        )
+        assert max(ends, default=0) <= 0, f"a label of {title} leaves its figure: {max(ends)} px"
+        labels += len(ends)
     assert not any(faults.values()), faults
+    assert labels > 0
     open_page.assert_no_trouble()
 
 

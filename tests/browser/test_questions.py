@@ -9,7 +9,6 @@ from panels.results.questions.reproduce import SCRIPTED
 from panels.results.tab import QUESTIONS
 from tests.support.page import questions, show_question, unfold
 
-TALLEST = 2500  # px of a view at 1280, its details folded
 ANSWERED = QUESTIONS[:-1]  # the last sub-tab holds what answers no question
 
 
@@ -40,30 +39,6 @@ def test_a_row_is_reproduced_beside_its_record(open_page):
     expect(result).to_contain_text("The same: all", timeout=60_000)
     expect(result.locator("tbody tr")).to_have_count(SCRIPTED)
     open_page.assert_no_trouble()
-
-
-def test_no_view_of_results_is_taller_than_its_limit(open_page):
-    page = open_page(tab="Results")
-    titles = questions(page)
-    assert titles == [question.TITLE for question in QUESTIONS]
-    for title in titles:
-        show_question(page, title)
-        height = page.evaluate("document.documentElement.scrollHeight")
-        assert height <= TALLEST, f"{title} is {height} px tall"
-
-
-def test_every_label_of_a_figure_ends_within_it_on_a_phone(open_page):
-    page = open_page(width=390, tab="Results")
-    seen = 0
-    for question in ANSWERED:
-        show_question(page, question.TITLE)
-        ends = page.locator(".js-plotly-plot:visible .annotation-text").evaluate_all(
-            """texts => texts.map(text => text.getBoundingClientRect().right
-                - text.closest('.js-plotly-plot').getBoundingClientRect().right)"""
-        )
-        assert max(ends, default=0) <= 0, (question.TITLE, max(ends))
-        seen += len(ends)
-    assert seen > 0
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -89,22 +89,31 @@ def without_tabs() -> gr.Blocks:
 
 
 @contextmanager
-def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
-    """Context: the whole page, or what `build` makes, at a free port of this machine."""
+def toy_models() -> Iterator[None]:
+    """Context: a toy replies for every language model, and the leaderboard is empty."""
     toy = ReplyService(lambda report: ThreadEngine(report, lambda name: Toy()))
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(served, "own_service", lambda: toy)
         patch.setenv(VARIABLE, folder)
         own_board.cache_clear()
         models.models.cache_clear()
-        blocks = build()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        page = serve(blocks, "127.0.0.1", port)
-        address = f"http://127.0.0.1:{port}"
-        with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
-            yield Site(address, page.app, page.doors, page.sockets, page.mcp, shared)
-        blocks.close()
+        yield
     own_board.cache_clear()
     models.models.cache_clear()
+
+
+@contextmanager
+def served_page(build: Callable[[], gr.Blocks] = build_app) -> Iterator[Site]:
+    """Context: the whole page, or what `build` makes, at a free port of this machine.
+
+    It is made and called among `toy_models`.
+    """
+    blocks = build()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    page = serve(blocks, "127.0.0.1", port)
+    address = f"http://127.0.0.1:{port}"
+    with httpx.Client(base_url=address, timeout=PATIENCE, limits=MANY) as shared:
+        yield Site(address, page.app, page.doors, page.sockets, page.mcp, shared)
+    blocks.close()

@@ -1,9 +1,11 @@
 """A model process whose network is random: `python -m tests.support.toy_process SOCKET`.
 
-Its replies are nonsense, decoded as real ones are. Some words in a prompt disturb it on purpose.
+Its replies are nonsense, decoded as real ones are. With `--no-network` before the socket it has no
+network at all and starts at once; some words in a prompt then disturb it on purpose.
 """
 
 import os
+import queue
 import signal
 import sys
 import time
@@ -12,28 +14,21 @@ from pathlib import Path
 from sauda.llm.backends.decoding import Decoder, Sampling
 from sauda.llm.backends.model import CannotLoad, Model
 from sauda.llm.backends.weights import smollm2
-from sauda.llm.serving.process import main
+from sauda.llm.serving import process
+from sauda.llm.serving.events import Begin, Load, Piece, Ready
+from sauda.llm.types import Reply
 from tests.support.models import tiny_network
 
+NO_NETWORK = "--no-network"
 CRASH, CRASH_ONCE, HANG = "please crash", "please crash once in ", "please hang"
 SLOW = "please take your time"
 
 
-class DisturbedDecoder(Decoder):
-    """Ends or stops its process at a prompt that says so."""
+class SlowedDecoder(Decoder):
+    """Slows its process down from a prompt on that says so."""
 
     def prompt_ids(self, chat):
-        words = chat[-1]["content"]
-        if words.startswith(CRASH_ONCE):
-            crashed = Path(words.removeprefix(CRASH_ONCE))
-            if not crashed.exists():
-                crashed.touch()
-                os.kill(os.getpid(), signal.SIGKILL)
-        elif words == CRASH:
-            os.kill(os.getpid(), signal.SIGKILL)
-        elif words == HANG:
-            time.sleep(60)
-        elif words == SLOW:  # and so will be every reply of this process
+        if chat[-1]["content"] == SLOW:
             self.network.register_forward_pre_hook(lambda *_: time.sleep(0.03))
         return super().prompt_ids(chat)
 
@@ -43,9 +38,40 @@ def toy(name: str) -> Model:
     if name not in ("toy", "copy"):
         raise CannotLoad(f"no model {name!r}")
     network, tokenizer = tiny_network(smollm2())
-    decoder = DisturbedDecoder(network, tokenizer, Sampling(max_new_tokens=60))
+    decoder = SlowedDecoder(network, tokenizer, Sampling(max_new_tokens=60))
     return Model(decoder, name, "fp32", "made here", "0")
 
 
+class NoNetwork:
+    """An engine of any model, whose every reply is one word."""
+
+    def __init__(self, load, report) -> None:
+        self.orders, self._report = queue.SimpleQueue(), report
+
+    def run(self) -> None:
+        while (order := self.orders.get()) is not None:
+            if isinstance(order, Load):
+                self._report(Ready(order.name, "no network", 0.0))
+            elif isinstance(order, Begin):
+                disturb(order.request.messages[-1]["content"])
+                self._report(Piece(order.key, Reply("sixty", "no network", 1, "stop")))
+
+
+def disturb(words: str) -> None:
+    """End or stop this process where the words of a prompt say so."""
+    if words.startswith(CRASH_ONCE):
+        crashed = Path(words.removeprefix(CRASH_ONCE))
+        if not crashed.exists():
+            crashed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    elif words == CRASH:
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif words == HANG:
+        time.sleep(60)
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]), toy)
+    *options, socket = sys.argv[1:]
+    if options == [NO_NETWORK]:
+        process.BatchEngine = NoNetwork
+    process.main(int(socket), toy)

@@ -1,9 +1,22 @@
-"""A player with canned replies for GRPO, and its runs that are cut off and resumed."""
+"""A player with canned replies for GRPO, and runs that are cut off and resumed."""
 
 import pytest
 
+from sauda.train.data.teacher import DataConfig, Mix
 from sauda.train.self_play import Sampled
-from sauda.train.stages import grpo
+from sauda.train.stages import grpo, sft
+
+KILLED = sft.Config(  # of a run that is killed in a process of its own
+    "toy",
+    data=DataConfig(
+        rows=26,
+        mixes=(Mix("bazaar/open", 0.75, "linear"), Mix("classic/single_deal", 0.25, "expert")),
+    ),
+    per_device_train_batch_size=4,
+    save_steps=2,
+    acceptance_prompts=3,
+    eval_games=1,
+)
 
 
 class Bidder:

@@ -15,7 +15,6 @@ from typing import Any
 
 from sauda.commands.bench import page
 from sauda.commands.bench.games import arena_speeds, game_speeds
-from sauda.commands.bench.openenv import openenv_figures
 from sauda.commands.bench.tables import full_table, merge_of_shards
 from sauda.commands.console import add_command
 from sauda.commands.loadtest.page_process import running_app
@@ -64,7 +63,7 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
         else:
             figures.append(page.first_figure(app.address))
         figures.append(page.scripted_reply(app.address))
-        figures += openenv_figures(app.address)
+        figures += openenv(app.address)
     both = {"figures": figures + model.figures, "ratios": ratios + model.ratios}
     return {"machine": machine(), **both, "left_out": left_out}
 
@@ -72,8 +71,15 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
 def openenv_alone() -> dict[str, Any]:
     """The same data with the figures of the OpenEnv environment and no others."""
     with running_app() as app:
-        figures = openenv_figures(app.address)
+        figures = openenv(app.address)
     return {"machine": machine(), "figures": figures, "ratios": [], "left_out": []}
+
+
+def openenv(address: str) -> list[dict[str, Any]]:
+    """The figures of the OpenEnv environment, whose package imports Gradio: only where needed."""
+    from sauda.commands.bench.openenv import openenv_figures
+
+    return openenv_figures(address)
 
 
 def report(data: Mapping[str, Any]) -> Iterator[str]:

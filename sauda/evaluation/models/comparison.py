@@ -6,6 +6,7 @@ is kept on disk: a stopped run resumes where it was.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from env import Task, episode, get_task, rollout
 from sauda.evaluation.batches import first, in_batches, joined
 from sauda.evaluation.evaluate import Cell, play_cell, row
 from sauda.evaluation.models.config import ORACLE, Cells, Comparison
-from sauda.games import game_of
+from sauda.games import GAMES, game_of
 from sauda.games.adapter import Columns, Game
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.model import Model
@@ -96,7 +97,7 @@ def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
         base = first(episodes[task_name, config.baseline], len(columns["grade"]))
         cell = Cell(others, task_name, name)
         pair = {cell._replace(policy=config.baseline): base, cell: columns}
-        figures = row(cell, pair, worlds[task_name], config.baseline, model_hash(name, game))
+        figures = row(cell, pair, worlds[task_name], config.baseline, model_hash(name, game.name))
         rows.append(figures | {count: sum(columns[count]) for count in table.model_counts})
     data = {
         "ends": dict(table.ends),
@@ -209,7 +210,8 @@ def prompt_hashes(game: Game) -> dict[str, str]:
     return {"prompt": code_hash(game.prompt.render), "parser": code_hash(game.prompt.parse)}
 
 
-def model_hash(name: str, game: Game) -> str:
+@cache  # a hash takes up to half a second, and rows of many tasks share it
+def model_hash(name: str, game_name: str) -> str:
     """Hashes prompt, decoder, parser and wrapper of a model; "" for a script.
 
     How weights are loaded is left out: their digest, precision and device are recorded beside it.
@@ -221,7 +223,7 @@ def model_hash(name: str, game: Game) -> str:
         return ""
     player = player_spec(name)
     decoder = Decoder if player.weights else type(player.generate)
-    return code_hash(LLMPolicy, player.seat(game), decoder)
+    return code_hash(LLMPolicy, player.seat(GAMES[game_name]), decoder)
 
 
 def _cell(
@@ -231,8 +233,10 @@ def _cell(
     if not is_model(name):
         return _played(task_name, name, seeds)
 
+    marks = _marks(task_name, name)
+
     def key(some: Sequence[int]) -> str:
-        return repr((task_name, name, list(some), *_marks(task_name, name)))
+        return repr((task_name, name, list(some), *marks))
 
     def play(some: Sequence[int]) -> dict[str, Any]:
         return play_model(get_task(task_name), player_spec(name), some)
@@ -242,12 +246,18 @@ def _cell(
 
 def _marks(task_name: str, name: str) -> tuple[Any, ...]:
     """Everything that a model's games depend on except their seeds."""
-    task, player, game = get_task(task_name), player_spec(name), game_of(task_name)
+    player = player_spec(name)
     model = loaded(player.weights) if player.weights else None
-    recorded = game.table.episode_columns, game.table.count_model
-    rules = code_hash(task.env, task.opponents, task.grade, *recorded)
     weights = model and (model.sha256, model.source, asdict(model.decoder.sampling))
-    return weights, rules, model_hash(name, game)
+    return weights, _rules_hash(task_name), model_hash(name, game_of(task_name).name)
+
+
+@cache
+def _rules_hash(task_name: str) -> str:
+    """The hash of a task's rules, opponents and grade, and of the columns that are recorded."""
+    task, table = get_task(task_name), game_of(task_name).table
+    recorded = table.episode_columns, table.count_model
+    return code_hash(task.env, task.opponents, task.grade, *recorded)
 
 
 def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:

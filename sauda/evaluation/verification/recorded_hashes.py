@@ -76,7 +76,7 @@ def _row_hashes(row: Mapping[str, Any]) -> dict[str, str]:
     return {
         "task": task_hash(task_name),
         "opponents": opponents_hash(task_name, others),
-        "policy": model_hash(policy_name, game) or policy_hash(task_name, policy_name),
+        "policy": model_hash(policy_name, game.name) or policy_hash(task_name, policy_name),
     }
 
 

@@ -120,15 +120,16 @@ def test_every_event_may_be_given_what_the_page_opens_with(site):
         assert len(checked(body, event, components)["data"]) == len(opening)
 
 
-def test_malformed_calls_are_refused_and_nothing_leaks(site):
+def test_malformed_calls_are_refused_and_nothing_leaks(site, request):
+    calls = 10_000 if request.config.getoption("--full") else 3_000
     stream, seen = random.Random(1), Counter()
-    for _ in range(10_000):
+    for _ in range(calls):
         status, text = posted(site, *malformed(site, stream))
         seen[status] += 1
         assert status < 500, text
         assert status < 400 or not any(leak in text for leak in LEAKS), text
-    assert seen[422] > 600  # the calls were wrong
-    assert seen[200] > 600  # and some were right
+    assert seen[422] > 0.06 * calls  # the calls were wrong
+    assert seen[200] > 0.06 * calls  # and some were right
     assert_answers(site)
 
 

@@ -5,7 +5,6 @@ import threading
 import time
 from types import SimpleNamespace
 
-import psutil
 import pytest
 
 from panels.judge.pitch import rounds_of
@@ -15,7 +14,6 @@ from panels.site.guard import Doors
 from panels.site.headers import HEADERS
 from panels.site.shutdown import stay_until_stopped
 from panels.transcripts.episodes import by_model
-from sauda.commands.loadtest.page_process import running_app
 from sauda.scale.deploy import smoke
 from tests.support.endpoint import server
 from tests.support.site import Site
@@ -74,14 +72,6 @@ def test_a_page_that_is_about_to_end_takes_no_new_call(site):
         assert site.shared.get("/").status_code == 200
     finally:
         site.doors.open = True
-
-
-def test_a_page_that_is_told_to_stop_ends_in_good_order():
-    with running_app() as running:
-        page = psutil.Process(running.pid)
-        page.terminate()
-        page.wait(60)
-        assert not psutil.pid_exists(running.pid)
 
 
 def test_what_runs_is_finished_before_the_page_ends(monkeypatch):

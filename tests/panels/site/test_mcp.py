@@ -11,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from sauda.serve.openenv.sockets import Limits
 from tests.support.coroutines import run
-from tests.support.site import Site, served_page, without_tabs
+from tests.support.site import Site, served_page, toy_models, without_tabs
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ Agent = Callable[[], AbstractAsyncContextManager[ClientSession]]
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     """A page without tabs behind the page's own guard."""
-    with served_page(without_tabs) as page:
+    with toy_models(), served_page(without_tabs) as page:
         yield page
 
 

@@ -3,6 +3,7 @@
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 
 import pytest
 
@@ -102,14 +103,22 @@ def test_ways_are_compared_by_the_cpu_time_they_take_and_the_first_one_with_each
 
 
 @pytest.mark.model
-def test_the_model_is_timed_at_training_and_at_writing_and_says_what_is_missing(monkeypatch):
+def test_the_model_is_timed_at_training_and_at_writing_and_says_what_is_missing(
+    monkeypatch, tmp_path
+):
+    """It writes a few tokens, and a toy in its place is trained."""
+    from sauda.train import model
+
+    find_base = model.find_base
+    monkeypatch.setattr(model, "find_base", lambda name, *more: find_base("toy", tmp_path, 1))
     monkeypatch.setitem(sys.modules, "openvino_genai", None)
     monkeypatch.setattr(throughput, "ROWS", 4)
     monkeypatch.setattr(throughput, "DEALS", 1)
+    monkeypatch.setattr(throughput, "TOKENS", replace(TOKENS, max_new_tokens=8))
     ways, left_out = ways_to_write()
     assert left_out == [NO_OPENVINO]
     (ours,) = ways.values()
-    assert 4 < ours(0) <= 4 * TOKENS.max_new_tokens
+    assert 4 < ours(0) <= 4 * 8
     counts = {way: work(0) for way, work in ways_to_train().items()}
     assert len(counts) == 2
     assert len(set(counts.values())) == 1  # the same deals

@@ -22,7 +22,7 @@ from sauda.evaluation.market.leakage import SIGNALS, career, inference_attack, p
 from sauda.policies import BUYERS
 from sauda.policies.bazaar_scripted import boulware, linear
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("leakage")]  # one worker measures
+pytestmark = pytest.mark.slow
 
 OPEN, CAREER, BLUFF = (get_task(f"bazaar/{name}") for name in ("open", "career", "bluff"))
 PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}

@@ -15,7 +15,6 @@ from sauda.evaluation.market.oracle import (
 )
 from sauda.records.store import parsed
 
-pytestmark = pytest.mark.xdist_group("oracle")  # one worker computes the artifact's data
 SOLVED = (*MEMORYLESS, "bazaar/crowd")
 SEEDS = range(120)
 

@@ -29,7 +29,6 @@ from sauda.evaluation.pitching import (
 from sauda.evaluation.verification.verify import verify
 from sauda.records.store import dumps, parsed, save
 
-pytestmark = pytest.mark.xdist_group("pitching")  # one worker plays the negotiations
 SMALL = Config(30, "train", DRAWN)
 
 

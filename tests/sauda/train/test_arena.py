@@ -92,14 +92,15 @@ def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
 
 @pytest.mark.model
 def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkeypatch):
-    data = grpo.train(PLAYED, tmp_path)
+    config = replace(PLAYED, num_generations=2, per_device_train_batch_size=4)
+    data = grpo.train(config, tmp_path)
     assert [row["step"] for row in data["log"]] == [1, 2]
     assert all(row["valid_rate"] == 1.0 for row in data["log"])  # under the grammar
     assert any(row["grad_norm"] > 0 for row in data["log"])
     assert data["games"]["task"] == {"arena/market_round": 4}
     kept = load("training/grpo-arena-toy.json", tmp_path)
     assert kept.data.as_json()["log"] == data["log"]
-    again = resumed(PLAYED, tmp_path / "cut", 2, monkeypatch)
+    again = resumed(config, tmp_path / "cut", 2, monkeypatch)
     assert again["resumed"] == [1]
     assert games_of(again) == games_of(data)
 

@@ -23,7 +23,7 @@ from env import CATALOGUE, Accept, Offer, begin, get_task
 from sauda.evaluation.verification.verify import verify
 from sauda.games.bazaar.prompt import LETTERS, parse, render, shown, unit
 from sauda.llm.backends.decoding import Decoder
-from sauda.llm.backends.model import TRAINED, CannotLoad, load
+from sauda.llm.backends.model import BYTES, TRAINED, CannotLoad, load
 from sauda.llm.buyer.lines import LINES, situation
 from sauda.llm.registry import player_spec
 from sauda.llm.types import Reply
@@ -50,6 +50,7 @@ from sauda.train.losses import groups_of_similar_length, scored, shared_prefix
 from sauda.train.model import (
     ADAPTER_CONFIG,
     ADAPTER_WEIGHTS,
+    PARAMETERS,
     find_base,
     read_base,
     save_adapter,
@@ -57,6 +58,7 @@ from sauda.train.model import (
 )
 from sauda.train.run import Stopped
 from sauda.train.stages import sft
+from tests.support.training import KILLED
 
 ROOT = Path(__file__).parents[3]
 SMALL = DataConfig(rows=30)
@@ -263,22 +265,12 @@ def test_checkpoints_to_evaluate_are_spread_up_to_the_last(steps, chosen):
 
 @pytest.mark.model
 def test_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
-    config = replace(
-        sft.Config("toy"),
-        data=DataConfig(rows=24),
-        per_device_train_batch_size=4,
-        save_steps=2,
-        acceptance_prompts=3,
-        eval_games=2,
-    )
+    config = KILLED
     whole = sft.train(config, tmp_path / "whole")
     folder = tmp_path / "killed"
     code = (
         "import sys; from pathlib import Path; from sauda.train.stages import sft;"
-        "from dataclasses import replace; from sauda.train.data.teacher import DataConfig;"
-        "sft.train(replace(sft.Config('toy'), data=DataConfig(rows=24), "
-        "per_device_train_batch_size=4,"
-        "save_steps=2, acceptance_prompts=3, eval_games=2), Path(sys.argv[1]))"
+        "from tests.support.training import KILLED; sft.train(KILLED, Path(sys.argv[1]))"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], cwd=ROOT, stderr=subprocess.DEVNULL
@@ -287,6 +279,7 @@ def test_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
         time.sleep(0.02)
     child.send_signal(signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
+    folder = folder.rename(tmp_path / "elsewhere")  # as a job's next attempt finds it
     data = sft.train(config, folder, resume=True)
     assert [row["step"] for row in data["log"]] == [row["step"] for row in whole["log"]]
     assert data["resumed"][0] >= 2
@@ -306,6 +299,8 @@ def test_a_run_that_is_killed_goes_on_and_ends_as_if_it_had_not_been(tmp_path):
     with pytest.raises(Stopped, match="started with another save_steps"):
         sft.train(replace(config, save_steps=8), folder, resume=True)
     adapter = folder / "adapters" / "sft-toy"
+    size = (folder / "base" / "model.safetensors").stat().st_size
+    assert size == pytest.approx(PARAMETERS["toy"] * BYTES["fp32"], rel=0.01)
     assert load(f"{folder / 'base'}+{adapter}").sha256.endswith(data["adapter"]["sha256"][:16])
     trained = json.loads((adapter / TRAINED).read_text())
     (adapter / TRAINED).write_text(json.dumps(trained | {"base_sha256": "0" * 64}))

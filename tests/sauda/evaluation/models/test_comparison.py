@@ -82,9 +82,15 @@ CONFIG = Config(
 )
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> dict:
+    """The data of a whole run, as it is read again."""
+    whole = comparison.compare_models(CONFIG, tmp_path_factory.mktemp("whole"))
+    return json.loads(json.dumps(whole))
+
+
 @pytest.mark.slow
-def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
-    data = json.loads(json.dumps(comparison.compare_models(CONFIG, tmp_path)))
+def test_the_data_is_of_its_kind_and_comes_out_again(data):
     parsed("model_comparison/2", data)
     assert comparison.again(CONFIG, data) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
@@ -92,8 +98,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
-    whole = comparison.compare_models(CONFIG, tmp_path / "whole")
+def test_a_stopped_run_goes_on_where_it_was(data, tmp_path, monkeypatch):
     played = []
     play = comparison.play_model
 
@@ -110,7 +115,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert len(list(parts.iterdir())) == 3
     monkeypatch.setattr(comparison, "play_model", play)
     before = {file: file.stat().st_mtime_ns for file in parts.iterdir()}
-    assert comparison.compare_models(CONFIG, parts) == whole
+    assert json.loads(json.dumps(comparison.compare_models(CONFIG, parts))) == data
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
@@ -129,9 +134,8 @@ def test_recorded_games_are_kept_while_their_model_is_the_same():
 
 
 @pytest.mark.slow
-def test_rows_and_models_carry_their_hashes(tmp_path):
-    rows = comparison.compare_models(CONFIG, tmp_path)["rows"]
-    hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in rows}
+def test_rows_and_models_carry_their_hashes(data):
+    hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in data["rows"]}
     assert len(set(hashes.values())) == len(PLAYED)
     assert hashes["bazaar/open", "null"] == hashes["bazaar/rushed", "null"]
 
@@ -154,9 +158,8 @@ def test_a_ladder_that_cannot_be_is_refused(wrong):
 
 
 @pytest.mark.slow
-def test_each_stages_first_batch_is_played_again(tmp_path, monkeypatch):
+def test_each_stages_first_batch_is_played_again(data, monkeypatch):
     monkeypatch.setattr(Config, "stages", ("null", "null+steering"))
-    data = json.loads(json.dumps(comparison.compare_models(CONFIG, tmp_path)))
     bare, steered = comparison.stages_again(CONFIG, data, ["bazaar/rushed"])
     assert (bare.policy, steered.policy) == Config.stages
     for pair in (bare, steered):

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import psutil
@@ -20,21 +20,22 @@ from sauda.llm.serving.service import ReplyService
 from sauda.llm.serving.worker import ModelWorker
 from sauda.llm.types import Reply, ReplyError, ReplyTimeout
 from tests.support.models import tiny_network
-from tests.support.toy_process import CRASH, CRASH_ONCE, HANG, SLOW
+from tests.support.toy_process import CRASH, CRASH_ONCE, HANG, NO_NETWORK, SLOW
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 COMMAND = (sys.executable, "-m", "tests.support.toy_process")
+LIGHT = (*COMMAND, NO_NETWORK)  # starts at once: for what ends or hangs as a process
 GREEDY = Sampling(temperature=0.0, max_new_tokens=30)
 
 
-def service(**more) -> ReplyService:
-    return ReplyService(lambda report: ProcessEngine(report, COMMAND), **more)
+def service(command: Sequence[str] = LIGHT, **more) -> ReplyService:
+    return ReplyService(lambda report: ProcessEngine(report, command), **more)
 
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[ModelWorker]:
     """A model in a process of its own, shared by the tests that leave it as it was."""
-    shared = ModelWorker("toy", service(), "toy", GREEDY)
+    shared = ModelWorker("toy", service(COMMAND), "toy", GREEDY)
     assert isinstance(shared.wait(300), Ready)
     yield shared
     shared.service.engine.restart()
@@ -190,7 +191,7 @@ time.sleep(60)
 
 
 def test_when_the_page_is_killed_the_model_process_ends_too():
-    command = [sys.executable, "-c", PAGE, *COMMAND]
+    command = [sys.executable, "-c", PAGE, *LIGHT]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as page:
         process = psutil.Process(int(page.stdout.readline()))
         page.kill()
