@@ -4,7 +4,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from panels.results.questions.verdict import short
+from panels.results.questions.verdict import listed, short
 from panels.ui.look import table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -12,12 +12,16 @@ from sauda.records.store import Artifact
 
 
 def decoding_sentence(report: Artifact) -> str:
-    """Which temperature all rows use, and where it was chosen, as text."""
-    used = report.config["temperatures"][0]
-    how = "greedy: the likeliest token each time" if used == 0 else f"at temperature {used}"
+    """Which temperature all rows use, and what others won on training seeds, as text."""
+    used, *others = report.data.rows
+    how = "greedily" if used.temperature == 0 else f"at temperature {used.temperature}"
+    gains = listed(
+        [f"{with_interval(row.difference, '+.3f')} at {row.temperature}" for row in others]
+    )
     return (
-        f"Every model in these tables decodes {how}. The choice was made with"
-        f" {policy_label(report.config['policy'])} on training seeds, not on the hold-out."
+        f"Every model in these tables decodes {how}: its replies depend on no draw. On"
+        f" {used.n:,} training games of {policy_label(report.config['policy'])}, other"
+        f" temperatures won {gains} more, too little to give that up."
     )
 
 

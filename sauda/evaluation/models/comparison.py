@@ -233,7 +233,8 @@ def _cell(
     if not is_model(name):
         return _played(task_name, name, seeds)
 
-    marks = _marks(task_name, name)
+    weights = player_spec(name).weights
+    marks = played_with(task_name, loaded(weights) if weights else None, name)
 
     def key(some: Sequence[int]) -> str:
         return repr((task_name, name, list(some), *marks))
@@ -244,10 +245,8 @@ def _cell(
     return joined(in_batches(seeds, batch, parts, key, play))
 
 
-def _marks(task_name: str, name: str) -> tuple[Any, ...]:
-    """Everything that a model's games depend on except their seeds."""
-    player = player_spec(name)
-    model = loaded(player.weights) if player.weights else None
+def played_with(task_name: str, model: Model | None, name: str) -> tuple[Any, ...]:
+    """Everything that the games of a model policy depend on except their seeds."""
     weights = model and (model.sha256, model.source, asdict(model.decoder.sampling))
     return weights, _rules_hash(task_name), model_hash(name, game_of(task_name).name)
 

@@ -1,16 +1,19 @@
 """How the trained model's grade depends on the temperature of its replies, on training seeds.
 
-The decoding of all rows is chosen here, so that no hold-out game has a say in it.
+The decoding of all rows is chosen here, so that no hold-out game has a say in it. Greedy decoding
+is taken unless another temperature wins clearly more, since its replies depend on no draw.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from env import get_task
-from sauda.evaluation.models.comparison import model_source
+from sauda.evaluation.batches import in_batches, joined
+from sauda.evaluation.models.comparison import PARTS, model_source, played_with
 from sauda.evaluation.models.config import OURS
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling
@@ -28,7 +31,7 @@ class Config:
     policy: str = OURS
     tasks: tuple[str, ...] = ("bazaar/open",)
     temperatures: tuple[float, ...] = (0.0, 0.2, 0.7)  # 0 is greedy; 0.7 the published evaluation's
-    episodes: int = 100
+    episodes: int = 400
     first_seed: int = 47_000  # of the training split; no stage trains on seeds from here on
     batch: int = 50  # games played together
 
@@ -43,8 +46,11 @@ class Config:
         return seeds
 
 
-def decoding(config: Config) -> dict[str, Any]:
-    """The data of the artifact: a row a task and temperature, and every grade."""
+def decoding(config: Config, parts: Path = PARTS) -> dict[str, Any]:
+    """The data of the artifact: a row a task and temperature, and every grade.
+
+    Each batch is kept under `parts`: a stopped run resumes where it was.
+    """
     weights = player_spec(config.policy).weights
     if weights != config.policy:
         raise ValueError(f"a bare model is decoded, not {config.policy!r}")
@@ -52,7 +58,7 @@ def decoding(config: Config) -> dict[str, Any]:
     for temperature in config.temperatures:
         model = load(weights, sampling=Sampling(temperature))
         for task in config.tasks:
-            grades[task][str(temperature)] = _grades(task, model, config)
+            grades[task][str(temperature)] = _grades(task, model, config, parts)
     return summarised(config, grades) | {"models": {weights: model_source(model, BAZAAR)}}
 
 
@@ -80,10 +86,15 @@ def summarised(
     return {"rows": rows, "grades": grades}
 
 
-def _grades(task_name: str, model: Model, config: Config) -> list[float]:
-    task, grades = get_task(task_name), []
-    for start in range(0, config.episodes, config.batch):
-        games = [new_game(task, seed) for seed in config.seeds[start : start + config.batch]]
+def _grades(task_name: str, model: Model, config: Config, parts: Path) -> list[float]:
+    marks = played_with(task_name, model, config.policy)
+
+    def key(seeds: Sequence[int]) -> str:
+        return repr(("decoding", task_name, list(seeds), *marks))
+
+    def play(seeds: Sequence[int]) -> list[float]:
+        games = [new_game(get_task(task_name), seed) for seed in seeds]
         play_games(games, PlayerSpec(model))
-        grades += [round(game.grade, 6) for game in games]
-    return grades
+        return [round(game.grade, 6) for game in games]
+
+    return joined(in_batches(config.seeds, config.batch, parts, key, play))
