@@ -3,7 +3,7 @@
 import gradio as gr
 from markupsafe import Markup
 
-from panels.ui.look import heading, note, table
+from panels.ui.look import folded, heading, table
 from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.speed import LOAD_COLUMNS, MEMORY_COLUMNS, load_cells, memory_cells
 from sauda.records.store import Artifact
@@ -11,9 +11,16 @@ from sauda.records.store import Artifact
 FILE = "load.json"
 
 
-def load_table(load: Artifact) -> Markup:
-    """A row a mix of visitors, state of the code and action."""
-    return table(LOAD_COLUMNS, load_cells(load.data), "lllrrrrr", "Many visitors at once")
+def load_tables(load: Artifact) -> Markup:
+    """A table a mix of visitors, the first unfolded: a row a state of the code and action."""
+    by_mix: dict[str, list[tuple[str, ...]]] = {}
+    for mix, *cells in load_cells(load.data):
+        by_mix.setdefault(mix, []).append(tuple(cells))
+    about = mixes(load)
+    return Markup("").join(
+        folded(about[mix], table(LOAD_COLUMNS[1:], rows, "llrrrrr"), mix == next(iter(by_mix)))
+        for mix, rows in by_mix.items()
+    )
 
 
 def memory_table(load: Artifact) -> Markup:
@@ -22,24 +29,22 @@ def memory_table(load: Artifact) -> Markup:
     return table(MEMORY_COLUMNS, cells, "llrrrl", "Memory of the page in the load test")
 
 
-def mixes(load: Artifact) -> str:
-    """Who visits in each mix, and for how many seconds, in a sentence."""
+def mixes(load: Artifact) -> dict[str, str]:
+    """Who visits in each mix, and for how many seconds, by the name of the mix."""
     about = {mix.name: mix.about for mix in load.data.mixes}
     seconds = {
         name: ", ".join(f"{m.seconds:.0f} s {m.state}" for m in load.data.mixes if m.name == name)
         for name in about
     }
-    return "; ".join(f"{name}: {about[name]} ({seconds[name]})" for name in about) + "."
+    return {name: f"{name}: {about[name]} ({seconds[name]})" for name in about}
 
 
 def build() -> None:
     """Lay out the part. Called inside a tab."""
     load, missing = load_or_say(FILE)
     lead = "Visitors and this page shared the machine that the file names; “before” is an earlier"
-    gr.HTML(heading("Many visitors", f"{lead} commit, played in turn."))
+    gr.HTML(heading("Load test: many visitors at once", f"{lead} commit, played in turn."))
     gr.HTML(missing)
     if load is not None:
-        gr.HTML(load_table(load))
-        gr.HTML(memory_table(load))
-        gr.HTML(note(mixes(load)))
+        gr.HTML(load_tables(load) + folded("Memory of the page and its model", memory_table(load)))
         gr.HTML(provenance(load))

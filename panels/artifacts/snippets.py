@@ -4,10 +4,11 @@ The browser fills in the address, so that each runs as printed.
 """
 
 import json
+from dataclasses import dataclass
 
 import gradio as gr
 
-from panels.ui.look import heading, note
+from panels.ui.look import heading
 
 ADDRESS = "{address}"  # stands in the snippets for the page's own, which ends in a slash
 LOCAL = "http://127.0.0.1:7860/"  # before the browser has filled its own in
@@ -70,14 +71,29 @@ async def haggle():
 
 asyncio.run(haggle())"""
 
-# By the name of a sub-tab: the id, language and text of each snippet in it.
-SNIPPETS = {
-    "Python": (("api-client", "python", CLIENT),),
-    "curl": (("api-curl", "shell", CURL),),
-    "JavaScript": (("api-javascript", "javascript", JAVASCRIPT),),
-    "MCP": (("api-mcp", "json", MCP), ("api-agent", "python", AGENT)),
+
+@dataclass(frozen=True)
+class Snippet:
+    """A program to copy: its heading, the id of its component, its language and text."""
+
+    title: str
+    elem_id: str
+    language: str
+    text: str
+
+
+SNIPPETS = {  # by the name of the sub-tab
+    "API": (
+        Snippet("Python", "api-client", "python", CLIENT),
+        Snippet("curl", "api-curl", "shell", CURL),
+        Snippet("JavaScript", "api-javascript", "javascript", JAVASCRIPT),
+    ),
+    "MCP": (
+        Snippet("Configuration of a client", "api-mcp", "json", MCP),
+        Snippet("A client that haggles once", "api-agent", "python", AGENT),
+    ),
 }
-TEXTS = [text for group in SNIPPETS.values() for _, _, text in group]
+TEXTS = [snippet.text for group in SNIPPETS.values() for snippet in group]
 # The snippets with the address of the page that shows them.
 HERE = f"""() => {json.dumps(TEXTS)}.map(text => text.replaceAll(
   "{ADDRESS}", new URL(".", window.location.href).href
@@ -85,25 +101,20 @@ HERE = f"""() => {json.dumps(TEXTS)}.map(text => text.replaceAll(
 
 
 def build() -> None:
-    """Lay out the part. Called inside a tab."""
-    gr.HTML(heading("From a program", "This page answers as an API and to agents by MCP."))
+    """Lay out a sub-tab a group of snippets. Called inside `gr.Tabs`."""
     codes = []
-    with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
-        for name, group in SNIPPETS.items():
-            with gr.Tab(name, id=name.lower()):
-                if name == "MCP":
-                    gr.HTML(
-                        note("The configuration of an MCP client, then a client that haggles once.")
-                    )
-                codes += [
+    for name, group in SNIPPETS.items():
+        with gr.Tab(name, id=name.lower()):
+            for snippet in group:
+                gr.HTML(heading(snippet.title))
+                codes.append(
                     gr.Code(
-                        text.replace(ADDRESS, LOCAL),
-                        language=language,
+                        snippet.text.replace(ADDRESS, LOCAL),
+                        language=snippet.language,
                         interactive=False,
                         show_label=False,
                         show_line_numbers=False,
-                        elem_id=elem_id,
+                        elem_id=snippet.elem_id,
                     )
-                    for elem_id, language, text in group
-                ]
+                )
     gr.on(None, None, None, codes, js=HERE)

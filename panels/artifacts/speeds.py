@@ -1,13 +1,15 @@
 """How fast the games, the page and the model are; published speeds apart."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
-from panels.ui.look import badge, heading, note, table
+from panels.ui.look import badge, folded, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.terms import with_tooltips
 from sauda.evaluation.speed import published_speeds
 from sauda.records.schemas.bench import Speed
 from sauda.records.store import Artifact
@@ -16,19 +18,34 @@ from sauda.records.store import Artifact
 def measured_table(bench: Artifact) -> Markup:
     """Every measured figure: its median, 95th percentile and number of samples."""
     rows = [
-        (row.name, f"{row.median:,g}", _p95(row), row.unit, f"{row.n}")
+        (_named(row.name), f"{_count(row.median)} {row.unit}", _p95(row), f"{row.n}")
         for row in bench.data.figures
     ]
-    return table(("measured", "median", "95 % within", "unit", "n"), rows, "lrrlr", "Speeds")
+    return table(("measured", "median", "95 % within", "n"), rows, caption="Speeds")
+
+
+def _named(name: str) -> Markup:
+    """A figure's name with its tasks and policies in words, and without its unit."""
+    return with_tooltips(re.sub(r"^(episodes|steps) a second, ", "", _plain(name)))
+
+
+def _plain(name: str) -> str:
+    """A figure's name with its policies in words."""
+    return re.sub(r"rule_based(_expert)?", lambda found: found[0].replace("_", " "), name)
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _p95(row: Speed) -> str:
-    return f"{row.p95:,g}" if row.p95 is not None else "–"
+    return f"{_count(row.p95)} {row.unit}" if row.p95 is not None else "–"
 
 
 def ratio_table(bench: Artifact) -> Markup:
     """How many times faster a batch is than one by one, where both were timed in one run."""
-    rows = [(row.of, row.to, f"{row.median:,.3g}", f"{row.n}") for row in bench.data.ratios]
+    names = [(row, *(_named(name) for name in (row.of, row.to))) for row in bench.data.ratios]
+    rows = [(of, to, f"{row.median:,.3g}", f"{row.n}") for row, of, to in names]
     return table(("speed", "in units of", "median ratio", "n"), rows, "llrr", "Ratios of one run")
 
 
@@ -36,7 +53,7 @@ def published_table(speeds: Sequence[Mapping[str, Any]]) -> Markup:
     """Published speeds with their source and caveat, none of them beside a measured one."""
     rows = [
         (
-            f"{row['title']}, {row['name']}",
+            _plain(f"{row['title']}, {row['name']}"),
             badge("published"),
             f"{row['median']:,}",
             row["source"],
@@ -55,11 +72,11 @@ def build() -> None:
     gr.HTML(missing)
     if bench is not None:
         gr.HTML(measured_table(bench))
-        gr.HTML(ratio_table(bench))
         gr.HTML(provenance(bench))
+        gr.HTML(folded("How many times faster a batch is", ratio_table(bench)))
     published, missing = load_or_say("published.json")
     if published is None:
         gr.HTML(missing)
         return
-    gr.HTML(published_table(published_speeds(published)))
-    gr.HTML(note("Published speeds were taken on other machines, so they give no ratio."))
+    told = note("Published speeds were taken on other machines, so they give no ratio.")
+    gr.HTML(folded("Published speeds", published_table(published_speeds(published)) + told))

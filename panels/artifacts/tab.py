@@ -1,7 +1,7 @@
 """Artifacts & API: every file with its command, for download and checking; use from code."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +15,8 @@ from panels.artifacts import load as load_test
 from panels.artifacts import snippets, speeds
 from panels.site.internals import is_awaited
 from panels.ui.downloads import NotWritten, downloads, offered
-from panels.ui.look import QUEUED, badge, heading, note, table
+from panels.ui.look import QUEUED, folded, heading, note, table
+from panels.ui.terms import with_tooltips
 from sauda.games import policies_of
 from sauda.games.transcript import to_json
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
@@ -24,6 +25,12 @@ from sauda.records.store import ROOT, bundle, load, sha256
 
 TITLE = "Artifacts & API"
 PLAY_SECONDS = 10.0  # that a game over the API may take
+FOLDERS = {  # of the artifacts: the title of its group
+    "evaluation": "Evaluations",
+    "training": "Training runs",
+    "episodes": "Whole games",
+    "": "Other measurements and published figures",
+}
 
 SHELL = """\
 # one episode as a transcript, and as data
@@ -46,23 +53,24 @@ print(episode.end, episode.payoffs, task.grade(episode.final))"""
 
 
 def listing(root: Path = ROOT) -> Markup:
-    """One row a file; a missing or broken one says what makes it."""
-    return table(
-        (
-            "file",
-            "what it holds",
-            "kind",
-            "origin",
-            "made by",
-            "check",
-            "KiB",
-            "SHA-256",
-            "shown in",
-        ),
-        [row(entry, root) for entry in FILES],
-        align="llllllrll",
-        caption="Every artifact",
+    """The files by folder, the first one unfolded: one row a file.
+
+    A missing or broken file says what makes it.
+    """
+    groups: dict[str, list[Entry]] = {title: [] for title in FOLDERS.values()}
+    for entry in FILES:
+        groups[FOLDERS[entry.file.rpartition("/")[0]]].append(entry)
+    first = next(iter(groups))
+    return Markup("").join(
+        folded(f"{title}: {len(entries)} files", files_table(entries, root), title == first)
+        for title, entries in groups.items()
     )
+
+
+def files_table(entries: Iterable[Entry], root: Path) -> Markup:
+    """One row a file."""
+    columns = ("file", "what it holds", "made by", "check", "KiB", "SHA-256")
+    return table(columns, [row(entry, root) for entry in entries], "llllrl")
 
 
 def row(entry: Entry, root: Path) -> tuple[object, ...]:
@@ -73,26 +81,26 @@ def row(entry: Entry, root: Path) -> tuple[object, ...]:
         fault = Markup('<span class="sauda-bad">It cannot be served: {}.</span>').format(
             error.fault
         )
-        by, check = command(entry.command), KINDS[entry.kind].check
-        return entry.file, fault, entry.kind, "–", by, check, "–", "–", entry.tab
+        return entry.file, fault, command(entry.command), KINDS[entry.kind].check, "–", "–"
     path = root / entry.file
     name = Markup('<a href="{}" download>{}</a>').format(url(path), entry.file)
     digest = sha256(path)
-    provenance = artifact.made
-    at = Markup("{}<br>{}").format(
-        command(provenance["command"]),
-        f"{provenance['created'][:10]} {(provenance.get('commit') or '')[:7]}",
+    made = artifact.made
+    by = Markup("{}{}").format(
+        command(made["command"]),
+        note(f"{made['created'][:10]} {(made.get('commit') or '')[:7]}"),
+    )
+    about = Markup("{}{}").format(
+        with_tooltips(entry.about),
+        note(f"{artifact.origin}, {artifact.kind}; shown in {entry.tab}"),
     )
     return (
         name,
-        entry.about,
-        artifact.kind,
-        badge(artifact.origin),
-        at,
+        about,
+        by,
         KINDS[entry.kind].check,
         f"{path.stat().st_size / 1024:,.0f}",
-        Markup('<code title="{}">{}…</code>').format(digest, digest[:12]),
-        entry.tab,
+        Markup('<code title="{}">{}…</code>').format(digest, digest[:8]),
     )
 
 
@@ -194,11 +202,23 @@ def _offer_zip() -> None:
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     gr.set_static_paths([ROOT])
-    told = "Play from a program, check a number, bring a policy; every figure's file is below."
+    told = "Play from a program, check a number, bring a policy, download the file of a figure."
     gr.HTML(heading(TITLE, told))
-    snippets.build()
     gr.api(play, api_name="play", concurrency_id="play", concurrency_limit=1)
-    gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12:"))
+    with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
+        snippets.build()
+        with gr.Tab("Command line", id="command-line"):
+            _command_line()
+        with gr.Tab("Files", id="files"):
+            _files()
+        with gr.Tab("Speed", id="speed"):
+            speeds.build()
+        with gr.Tab("Load test", id="load"):
+            load_test.build()
+
+
+def _command_line() -> None:
+    gr.HTML(heading("Check a number", "In a checkout of this Space, with Python 3.11 or 3.12."))
     gr.Code(SHELL, language="shell", interactive=False, show_label=False, show_line_numbers=False)
     gr.HTML(
         heading(
@@ -208,11 +228,12 @@ def build() -> None:
         )
     )
     gr.Code(PYTHON, language="python", interactive=False, show_label=False, show_line_numbers=False)
+
+
+def _files() -> None:
     gr.HTML(heading("The files", "Every measured or published figure of this page is in one."))
+    _offer_zip()
     gr.HTML(listing())
     gr.HTML(
         note("These files hold finished games only; nothing that a running game hides is in them.")
     )
-    _offer_zip()
-    speeds.build()
-    load_test.build()

@@ -34,7 +34,7 @@ PRESS_CALENDAR = """element.addEventListener("click", event => {
 });"""
 HOW_TO_BOOK = "Press your blocks, then a job: that books them."
 HOW_TO_BID = "Press another lab’s block to make an offer for it."
-SCRIPTS = "The other labs are scripts; the end of the game tells who they were."
+SCRIPTS = "The other labs are scripts; their names appear when the game ends."
 
 
 def calendar(game: ArenaGame) -> Markup:
@@ -81,7 +81,7 @@ def clock(game: ArenaGame) -> str:
     left = market.queue.count(LEARNER)
     return (
         f"Round {market.round_index}, the last is {market.max_rounds - 1}:"
-        f" {left} action{'s' if left > 1 else ''} left in it."
+        f" {left} action{'s' if left > 1 else ''} left."
     )
 
 
@@ -113,9 +113,9 @@ def _job_bar(obs: arena.Observation, job: arena.Job, name: str, row: int, over: 
     )
     style = "sauda-is-used" if job.completed else "sauda-job"
     pressed = "" if over or job.completed else job.job_id
-    return Markup(
-        '<li class="sauda-deadline" style="grid-column: 1 / span {}; grid-row: {}">{}</li>'
-    ).format(deadline, row, _bar(style, label, about, "job", pressed))
+    return Markup('<li class="sauda-deadline" style="--due: {}; grid-row: {}">{}</li>').format(
+        deadline, row, _bar(style, label, about, "job", pressed)
+    )
 
 
 # Blocks ------------------------------------------------------------------------------------------

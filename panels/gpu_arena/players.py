@@ -18,7 +18,7 @@ from panels.results.questions.arena import HOLDOUT
 from panels.results.questions.arena import NAME as RESULTS_PART
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
-from panels.ui.terms import term
+from panels.ui.terms import short, term
 from sauda.games.arena import ARENA
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.serving.events import Failed, Loading
@@ -104,14 +104,14 @@ def badge(name: str, task_name: str) -> Markup:
         return Markup('<p class="sauda-note">{}It has not been measured here.</p>').format(shown)
     query = urlencode({"tab": "results", "part": RESULTS_PART, "row": name})
     return Markup(
-        '<p class="sauda-note">{}{}: {} on {}, n = {} hold-out worlds. <a class="sauda-inpage"'
+        '<p class="sauda-note">{}{}: {} in {}, n = {} hold-out worlds. <a class="sauda-inpage"'
         ' href="?{}">{}</a></p>'
     ).format(
         shown,
         term("Measured grade", "what it ends with above what it could make alone, as a share of"
              " the full value of its jobs"),
         with_interval(row.grade, FORM),
-        row.task,
+        term(f"the {short(row.task)}", row.task),
         f"{row.n:,}",
         query,
         "Its row in Results",

@@ -41,13 +41,19 @@ REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a threa
 
 def build() -> None:
     """Lay out the tab and wire it. Called inside a `gr.Tab`."""
+    translate, tabs = translator(ENGLISH), {}
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
-        with gr.Tab("Any bargain", id="any"):
+        with gr.Tab(translate("tab_any"), id="any") as tabs["tab_any"]:
             language = _any_bargain()
-        with gr.Tab(daily.TITLE, id=daily.NAME) as tab:
-            daily.build(tab, language)
-        with gr.Tab(spot.TITLE, id=spot.NAME) as tab:
-            spot.build(tab)
+        with gr.Tab(translate("tab_daily"), id=daily.NAME) as tabs["tab_daily"]:
+            daily.build(tabs["tab_daily"], language)
+        with gr.Tab(translate("tab_spot"), id=spot.NAME) as tabs["tab_spot"]:
+            spot.build(tabs["tab_spot"], language)
+
+    def name_tabs(chosen: str) -> list[gr.Tab]:
+        return [gr.Tab(label=translator(chosen)(key)) for key in tabs]
+
+    language.change(name_tabs, language, list(tabs.values()), **QUIET)
 
 
 def _any_bargain() -> gr.Radio:

@@ -7,6 +7,8 @@ The words around the talk of a game stand in `talk/words.py`. Hinglish takes the
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from panels.challenges.daily import words as daily
+from panels.challenges.spot import words as spot
 from panels.haggle.opponents import reading_words
 from panels.haggle.opponents import words as opponents
 from panels.haggle.review import result_words, review_words
@@ -120,6 +122,8 @@ OWN: Mapping[str, dict[str, str]] = {
         **reading_words.IN_ENGLISH,
         **result_words.IN_ENGLISH,
         **review_words.IN_ENGLISH,
+        **daily.IN_ENGLISH,
+        **spot.IN_ENGLISH,
     },
     HINDI: {
         "lead": "दाम बोलिए, अंकों में या शब्दों में। सामने वाला तुरंत जवाब देता है।",
@@ -223,6 +227,8 @@ OWN: Mapping[str, dict[str, str]] = {
         **reading_words.IN_HINDI,
         **result_words.IN_HINDI,
         **review_words.IN_HINDI,
+        **daily.IN_HINDI,
+        **spot.IN_HINDI,
     },
 }
 
@@ -238,6 +244,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         **hinglish.OWN_WORDS,
         **opponents.IN_HINGLISH,
         **result_words.IN_HINGLISH,
+        **daily.IN_HINGLISH,
+        **spot.IN_HINGLISH,
         **words.WORDS[HINGLISH],
         **_chart(CHART_WORDS),
     },

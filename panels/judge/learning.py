@@ -1,9 +1,11 @@
-"""Whether an advocate learns from the judge: figure, sentence and table of the recorded rounds."""
+"""Whether an advocate learns from the judge: verdict, figure and table of recorded rounds."""
 
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.ui.look import line_style, styled, table, whiskers
+from panels.ui.look import line_style, note, styled, table, whiskers
+from panels.ui.tables import with_interval
+from panels.ui.terms import term
 from sauda.records.store import Artifact
 
 
@@ -20,45 +22,46 @@ def learning_figure(judged: Artifact) -> go.Figure:
             hovertemplate=f"{name}, round %{{x}}: %{{y:.2f}}<extra></extra>",
             **line_style(role),
         )
-    figure.update_xaxes(title="round", dtick=1)
+    figure.update_xaxes(title="round", dtick=5)
     return styled(figure, 320).update_yaxes(title="share of games won", range=[0, 1])
 
 
-def learning_sentence(judged: Artifact) -> str:
-    """What the figure shows, in words."""
+def learning_verdict(judged: Artifact) -> tuple[str, str]:
+    """Whether the advocate learns, and the figures behind the answer with n and intervals."""
     rows = {row.advocate: row for row in judged.data.rows}
     adapting, control = rows["adapting"], rows[judged.data.control]
     gain, learned = adapting.difference, judged.data.learning
-    return (
-        f"Over {adapting.n} paired seeds the adapting advocate wins"
-        f" {adapting.win_rate.mean:.1%} of the rounds and the control"
-        f" {control.win_rate.mean:.1%}: {gain.mean:+.3f} [{gain.low:+.3f},"
-        f" {gain.high:+.3f}]. Its gain is {learned.mean:+.3f} [{learned.low:+.3f},"
-        f" {learned.high:+.3f}] larger after the first {judged.data.early_rounds} rounds than"
-        " during them. Whiskers are 95 % bootstrap intervals."
+    answer = "Yes" if learned.low > 0 else "Not shown"
+    sentence = (
+        f"{answer}: the adapting advocate wins {adapting.win_rate.mean:.0%} of the rounds, the"
+        f" control {control.win_rate.mean:.0%}."
     )
+    measured = (
+        f"Difference {with_interval(gain, '+.3f')}, n = {adapting.n} paired seeds. After the first"
+        f" {judged.data.early_rounds} rounds the difference is larger by"
+        f" {with_interval(learned, '+.3f')}. Whiskers are 95 % bootstrap intervals."
+    )
+    return sentence, measured
 
 
 def advocates_table(judged: Artifact) -> Markup:
     """Every advocate, the hostile ones among them, best first."""
     rows = sorted(judged.data.rows, key=lambda row: -row.win_rate.mean)
     return table(
-        ("advocate", "n", "rounds won", "95 % interval", "less control", "its 95 % interval",
-         "mean total", "lies a pitch", "what it does"),
+        ("advocate", "n", "rounds won [95 % interval]", "less the control", "mean total",
+         "lies a pitch"),
         [
             (
-                row.advocate,
+                Markup("{}{}").format(
+                    term(row.advocate.replace("_", " "), row.advocate), note(row.label)
+                ),
                 f"{row.n:,}",
-                f"{row.win_rate.mean:.3f}",
-                f"{row.win_rate.low:.3f} to {row.win_rate.high:.3f}",
-                f"{row.difference.mean:+.3f}",
-                f"{row.difference.low:+.3f} to {row.difference.high:+.3f}",
+                with_interval(row.win_rate),
+                with_interval(row.difference, "+.3f"),
                 f"{row.total.mean:.3f}",
                 f"{row.lies:.2f}",
-                row.label,
             )
             for row in rows
         ],
-        align="l" + "r" * 7 + "l",
         caption="The advocate of lab_0; with equal chances each wins one round in four",
     )  # fmt: skip

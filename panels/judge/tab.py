@@ -6,10 +6,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import arena
-from panels.judge.learning import advocates_table, learning_figure, learning_sentence
+from panels.judge.learning import advocates_table, learning_figure, learning_verdict
 from panels.judge.pitch import example, knowledge, own_pitch
 from panels.judge.view import round_view, trend
-from panels.ui.look import QUIET, heading, trouble
+from panels.ui.look import QUIET, heading, note, trouble
 from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.pitching import ROUNDS
 from sauda.records.schemas.pitching import ShownGame
@@ -32,16 +32,23 @@ def build() -> None:
     if judged is None:
         gr.HTML(missing)
         return
+    with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
+        with gr.Tab("Rounds and your own pitch", id="rounds"):
+            _rounds(judged)
+        with gr.Tab("Does an advocate learn?", id="learning"):
+            _learning(judged)
+
+
+def _rounds(judged: Artifact) -> None:
     games = {game.seed: game for game in judged.data.shown}
     first = next(iter(games))
     seed, number = _pickers(judged, games)
     with gr.Row():
-        with gr.Column(scale=7, min_width=320):
+        with gr.Column(scale=6, min_width=320):
             shown = gr.HTML(round_view(games[first], 0), elem_id="judge-shown")
-        with gr.Column(scale=4, min_width=300):
+        with gr.Column(scale=5, min_width=320):
             totals = gr.HTML(trend(games[first], 0), elem_id="judge-trend")
-    verdict, known = _pitch_form(seed, number, first)
-    _learning(judged)
+            verdict, known = _pitch_form(seed, number, first)
 
     def show_round(seed: int, number: float):
         game, index = games[seed], int(number) - 1
@@ -83,23 +90,19 @@ def _pitch_form(seed: gr.Dropdown, number: gr.Slider, first: int) -> tuple[gr.HT
     gr.HTML(
         heading(
             "Write your own pitch",
-            "You are lab_0 in the round above. State facts with numbers about your jobs, deadlines,"
+            "You are lab_0 in this round. State facts with numbers about your jobs, deadlines,"
             " blocks or record; the judge checks them at once.",
         )
     )
-    with gr.Row():
-        with gr.Column(scale=7, min_width=320):
-            pitch = gr.Textbox(
-                label="Your pitch", lines=3, max_length=arena.LONGEST_MESSAGE,
-                elem_id="judge-pitch",
-                placeholder="Our job j_0_1 still needs 4 hours and is due in 2 rounds.",
-            )  # fmt: skip
-            with gr.Row(elem_classes="sauda-actions"):
-                judge = gr.Button("Judge it", variant="primary", scale=0, min_width=110)
-                show = gr.Button("Show an example", scale=0, min_width=150)
-            verdict = gr.HTML(elem_id="judge-verdict")
-        with gr.Column(scale=4, min_width=300):
-            known = gr.HTML(knowledge(first, 0), elem_id="judge-papers")
+    pitch = gr.Textbox(
+        label="Your pitch", lines=3, max_length=arena.LONGEST_MESSAGE, elem_id="judge-pitch",
+        placeholder="Our job j_0_1 still needs 4 hours and is due in 2 rounds.",
+    )  # fmt: skip
+    with gr.Row(elem_classes="sauda-actions"):
+        judge = gr.Button("Judge it", variant="primary", scale=0, min_width=110)
+        show = gr.Button("Show an example", scale=0, min_width=150)
+    verdict = gr.HTML(elem_id="judge-verdict")
+    known = gr.HTML(knowledge(first, 0), elem_id="judge-papers")
     gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], verdict, **QUIET)
     show.click(lambda s, n: example(s, int(n) - 1), [seed, number], pitch, **QUIET)
     return verdict, known
@@ -114,8 +117,8 @@ def judge_pitch(seed: int, number: float, text: str) -> Markup:
 
 
 def _learning(judged: Artifact) -> None:
-    gr.HTML(heading("Does an advocate learn from the judge?"))
+    verdict, measured = learning_verdict(judged)
+    gr.HTML(Markup('<p class="sauda-answer">{}</p>{}').format(verdict, note(measured)))
     gr.Plot(learning_figure(judged), show_label=False, elem_id="judge-learning")
-    gr.HTML(Markup("<p>{}</p>").format(learning_sentence(judged)))
-    gr.HTML(advocates_table(judged))
     gr.HTML(provenance(judged, f"n = {judged.config['episodes']:,} seeds an advocate"))
+    gr.HTML(advocates_table(judged))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from panels.ui.curve import curve
-from panels.ui.look import note
+from panels.ui.look import folded, note
 from sauda.evaluation.pitching import LEARNER, ROUNDS
 from sauda.records.schemas.pitching import Finding, ShownGame, Verdict
 
@@ -15,7 +15,10 @@ TONES = {"holds": "good", "false": "bad"}  # of a claim; all others are left gre
 def round_view(game: ShownGame, index: int) -> Markup:
     """One recorded round: who won and why, and every lab's pitch with its score."""
     row = game.rounds[index]
-    cards = [card(lab, verdict, lab == row.winner) for lab, verdict in row.verdicts.items()]
+    cards = [
+        card(lab, verdict, lab == row.winner, told=lab == row.winner)
+        for lab, verdict in row.verdicts.items()
+    ]
     shocks = Markup("").join(Markup('<p class="sauda-bad">{}</p>').format(s) for s in row.shocks)
     return Markup(
         '<p class="sauda-verdict"><b>Round {}: {}</b> {}</p>{}<div class="sauda-cards">{}</div>'
@@ -28,8 +31,11 @@ def round_view(game: ShownGame, index: int) -> Markup:
     )
 
 
-def card(lab: str, verdict: Verdict, won: bool = False) -> Markup:
-    """A pitch with its claims marked, its five scores as bars, and the reasons."""
+def card(lab: str, verdict: Verdict, won: bool = False, told: bool = True) -> Markup:
+    """A pitch with its claims marked, its five scores as bars, and the reasons.
+
+    The reasons are unfolded where `told`.
+    """
     bars = Markup("").join(
         Markup(
             '<div class="sauda-score"><span>{}</span><meter min="0" max="1" value="{}"'
@@ -48,7 +54,7 @@ def card(lab: str, verdict: Verdict, won: bool = False) -> Markup:
         Markup(' <span class="sauda-good">✓ won</span>') if won else "",
         marked(verdict.text, verdict.findings) or "(silence)",
         bars,
-        reasons(verdict.findings),
+        folded("Why", reasons(verdict.findings), told),
     )
 
 

@@ -12,8 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from env import Task
+from panels.results.model_labels import policy_label
 from panels.ui.look import SERIES, bar_style, whiskers
 from panels.ui.tables import Column, comparison, estimate, frame, number, with_interval
+from panels.ui.terms import short
 from panels.ui.whisker_rows import labels_above
 from sauda.evaluation.evaluate import compare
 from sauda.records.schemas.arena import ArenaRow
@@ -119,7 +121,7 @@ def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
     rows, metric = rows_of(evaluation, view)[::-1], game.metric(view.metric)  # drawn bottom up
     spans = [span(getattr(row, metric.name), view.whisker) for row in rows]
     bar = go.Bar(
-        y=[row.policy for row in rows],
+        y=[policy_label(row.policy) for row in rows],
         x=[cell.mean for cell in spans],
         orientation="h",
         error_x=whiskers(spans),
@@ -127,7 +129,7 @@ def bars(game: Game, evaluation: Artifact, view: View) -> go.Figure:
         **bar_style("scripted"),
     )
     bound = game.bound(evaluation, view)
-    names = [row.policy for row in rows]
+    names = [policy_label(row.policy) for row in rows]
     figure = labels_above(go.Figure(bar), names, top=20 if bound else 0)
     reach = [*metric.axis_includes, *(end for cell in spans for end in (cell.low, cell.high))]
     if bound:
@@ -158,14 +160,16 @@ def caption(game: Game, evaluation: Artifact, view: View) -> str:
     rows = sorted(rows_of(evaluation, view), key=lambda row: -getattr(row, view.metric).mean)
     form = f"z.{game.metric(view.metric).digits}f"
     best, last = getattr(rows[0], view.metric), rows[-1]
-    leaders = [row.policy for row in rows if getattr(row, view.metric).mean == best.mean]
+    leaders = [
+        policy_label(row.policy) for row in rows if getattr(row, view.metric).mean == best.mean
+    ]
     if leaders[1:]:
         lead = f"{', '.join(leaders[:-1])} and {leaders[-1]} share the lead"
     else:
         lead = f"{leaders[0]} leads"
     bound = game.bound(evaluation, view)
     return (
-        f"{lead} with {with_interval(best, form)}, {last.policy} is last with"
+        f"{lead} with {with_interval(best, form)}, {policy_label(last.policy)} is last with"
         f" {with_interval(getattr(last, view.metric), form)}; n = {rows[0].n:,} episodes a policy,"
         f" {WHISKER_TEXT[view.whisker]}." + (f" {bound.sentence}" if bound else "")
     )
@@ -185,7 +189,8 @@ def details(
 def details_label(game: Game, view: View) -> str:
     """What the table shows, for its label."""
     others = "" if view.others == DRAWN else f", other labs {view.others}"
-    return f"{game.metric(view.metric).label}, {view.task}, {SPLITS[view.split].lower()}{others}"
+    metric = game.metric(view.metric).label
+    return f"{metric}, {short(view.task)}, {SPLITS[view.split].lower()}{others}"
 
 
 def _shared_columns(
@@ -195,13 +200,13 @@ def _shared_columns(
     name, form = metric.name, f"z.{metric.digits}f"
     elsewhere = next(label for split, label in SPLITS.items() if split != view.split).lower()
     return (
-        Column("policy", lambda row: row.policy),
+        Column("policy", lambda row: policy_label(row.policy)),
         Column("n", lambda row: number(row.n, ",")),
         Column("mean [95 % interval]", lambda row: estimate(getattr(row, name), form)),
         Column("sd", lambda row: number(getattr(row, name).sd, form)),
         Column("IQM", lambda row: number(getattr(row, name).iqm, form)),
         Column(
-            f"against {evaluation.config['baseline']} [95 %]",
+            f"against {policy_label(evaluation.config['baseline'])} [95 %]",
             lambda row: estimate(getattr(row, name).paired(), f"+{form}"),
         ),
         Column(

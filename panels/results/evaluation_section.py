@@ -20,10 +20,9 @@ from panels.results.evaluation import (
     details_label,
     download,
 )
-from panels.ui.downloads import offered
 from panels.ui.look import QUIET, trouble
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.tables import csv_file, sortable_table
+from panels.ui.tables import offered_csv, sortable_table
 from panels.ui.terms import task_choices
 from sauda.records.store import Artifact
 
@@ -84,7 +83,7 @@ def show(game: Game, evaluations: Evaluations, view: View) -> dict[str, Any]:
         return {"about": trouble(fault)}
     elsewhere = next(split for split in SPLITS if split != view.split)
     sentences = (caption(game, evaluation, view), game.remarks(evaluation, view))
-    csv, problem = offered(lambda: csv_file(download(evaluation, view), csv_name(view)))
+    csv, problem = offered_csv(download(evaluation, view), csv_name(view))
     n = evaluation.config["episodes"]
     return {
         "about": Markup("<p>{}</p>").format(game.about(view.task)) + problem,

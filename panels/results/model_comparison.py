@@ -31,6 +31,7 @@ from panels.ui.tables import (
     sortable_table,
     with_interval,
 )
+from panels.ui.terms import task_choices, task_title
 from panels.ui.whisker_rows import labels_above
 from sauda.evaluation.models.config import ORACLE
 from sauda.llm.registry import is_model
@@ -181,7 +182,7 @@ def stage_gains(artifact: Artifact, task: str) -> Markup:
             if gain.task == task
         ],
         align="lllrr",
-        caption=f"{task}: gain of each stage of training, bare, paired by seed",
+        caption=f"{task_title(task)}: gain of each stage, bare, paired by seed",
     )
 
 
@@ -200,7 +201,7 @@ def rivalries(artifact: Artifact, task: str) -> Markup:
             if row.task == task
         ],
         align="llrr",
-        caption=f"{task}: grade of each stage of training, bare, less that of others, by seed",
+        caption=f"{task_title(task)}: grade of each stage, bare, less that of others, by seed",
     )
 
 
@@ -222,7 +223,7 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
             for row in rows_of(artifact, task)
             if is_model(row.policy) and not row.policy.startswith("null")
         ],
-        caption=f"{task}: moves as the model proposed them; due where the belief buyer does so",
+        caption=f"{task_title(task)}: moves as proposed; due where the belief buyer does so",
     )  # fmt: skip
 
 
@@ -266,7 +267,7 @@ ARENA = Game(
     file=LAB_FILE,
     heading=(
         "A language model as a lab",
-        "The same small model, trained on the actions of arena/planner, then by its own games.",
+        "The same small model, trained on the planner’s actions, then by its own games.",
     ),
     stages=(BASE, *LAB_STAGES),
     columns=(
@@ -288,7 +289,7 @@ ARENA = Game(
 
 def show(game: Game, artifact: Artifact, task: str) -> dict[str, Any]:
     """What the part shows of a task, by the name of the component."""
-    label = f"{task}: each row on the first n hold-out seeds"
+    label = f"{task_title(task)}: each row on the first n hold-out seeds"
     parts = {
         "summary": Markup("<p>{}</p>").format(game.summary(artifact, task)),
         "stages": stage_figure(game, artifact, task),
@@ -315,7 +316,7 @@ def build(game: Game) -> None:
         gr.HTML(missing)
         return
     tasks = list(dict.fromkeys(row.task for row in artifact.data.rows))
-    task = gr.Radio(tasks, value=tasks[0], label="Task", visible=len(tasks) > 1)
+    task = gr.Radio(task_choices(tasks), value=tasks[0], label="Task", visible=len(tasks) > 1)
     outputs = _outputs(game, show(game, artifact, tasks[0]))
 
     def redraw(name: str) -> dict[Any, Any]:

@@ -6,8 +6,10 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.results.model_labels import policy_label
 from panels.ui.look import SERIES, badge, heading, line_style, note, styled, table, trouble
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.terms import task_title
 from sauda.commands.readme.artifacts import differences
 from sauda.records.store import Artifact
 
@@ -23,7 +25,7 @@ def agreement_figure(reproduction: Artifact) -> go.Figure:
         style = line_style(role) | {"mode": "markers"}
         figure.add_scatter(
             x=[row.z for row in rows],
-            y=[row.task for row in rows],
+            y=[task_title(row.task) for row in rows],
             name={"surplus": "surplus", "deal_rate": "deal rate"}[metric],
             customdata=[(row.policy, row.published, row.measured) for row in rows],
             hovertemplate="%{customdata[0]}: published %{customdata[1]:.4f}, "
@@ -59,7 +61,7 @@ def agreement_table(reproduction: Artifact) -> Markup:
     rows = [
         (
             row.task,
-            row.policy,
+            policy_label(row.policy),
             row.metric.replace("_", " "),
             f"{row.published:.4f}",
             f"{row.measured:.4f}",

@@ -27,18 +27,20 @@ def facts(runs: list[Artifact]) -> Markup:
     base, hardware = runs[0].data.base, runs[0].data.hardware
     hours = sum(run.data.seconds for run in runs) / 3600
     tokens = sum(run.data.num_tokens for run in runs)
-    stages = ", then ".join(f"{run.data.stage} {run.data.seconds / 60:.0f} min" for run in runs)
+    stages = ", then ".join(
+        f"{run.data.stage.upper()} {run.data.seconds / 60:.0f} min" for run in runs
+    )
     price = flavor(RENTED).price
     return strip(
         stat(
             f"{PARAMETERS[base.name] / 1e6:.0f} million",
-            "parameters",
+            "model size, parameters",
             note="SmolLM2-135M-Instruct with a LoRA adapter",
         ),
-        stat(f"{hours:.1f} hours", "of training", note=f"{stages}; {tokens:,} tokens"),
+        stat(f"{hours:.1f} hours", "training time", note=f"{stages}; {tokens:,} tokens"),
         stat(
             f"{hardware.cores} CPU cores",
-            "and no GPU",
+            "hardware, no GPU",
             note=f"about ${hours * price:.2f} at the Hub’s ${price:.2f} an hour for {RENTED}",
         ),
     )

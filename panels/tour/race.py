@@ -130,7 +130,7 @@ def build() -> None:
         return
     pair = typical(artifact, TASK)
     games = recorded_games(pair)
-    gr.HTML(Markup("<p>{}</p>").format(about(pair, games)))
+    gr.HTML(Markup('<p class="sauda-tour-about">{}</p>').format(about(pair, games)))
     shown = gr.HTML(race(games, pair), elem_id="tour-race")
     said = gr.HTML("", elem_id="tour-race-said")
     with gr.Row():

@@ -4,6 +4,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.model_labels import policy_label
 from panels.results.model_summary import in_percent, standing
 from panels.tour import race
 from panels.tour.facts import chain, facts
@@ -57,7 +58,7 @@ def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
         *trained(comparison),
         stat(
             f"{agreement.within_three + agreement.without_error_equal} of {agreement.figures}",
-            "figures of the published game are reproduced",
+            "figures of the published game, reproduced",
             note="within three standard errors, or equal to four decimals where nothing varies;"
             " 1,000 seeds each",
         ),
@@ -76,14 +77,14 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
     return (
         stat(
             f"{grade.mean:z.3f}",
-            "mean grade of Sauda, bare, on the open market; 1 is best",
+            "mean grade of Sauda, bare, in the open market; 1 is best",
             f"[{grade.low:z.3f}, {grade.high:z.3f}]",
-            f"{place.row.policy} on {MARKET}, hold-out seeds, n = {place.row.n}; the best"
-            f" script, {script}, wins {best:z.3f}",
+            f"{policy_label(place.row.policy)}, hold-out seeds, n = {place.row.n}; the best script,"
+            f" {policy_label(script)}, wins {best:z.3f}",
         ),
         stat(
             part,
-            "of the gap between the untrained base and its teacher that training closed",
+            "gap between the untrained base and its teacher, closed by training",
             interval,
             f"paired, n = {place.gap_closed.n}; the base wins {place.base:z.3f}",
         ),
@@ -135,7 +136,7 @@ def _games() -> list[tuple[gr.Button, str]]:
 def _choices() -> list[tuple[gr.Button, str]]:
     links = []
     for words, tab, label in NEXT:
-        with gr.Row():
+        with gr.Row(elem_classes="sauda-beside"):
             links.append((gr.Button(label, variant="primary", scale=0, min_width=180), tab))
             gr.HTML(Markup("<p>{}</p>").format(words))
     return links

@@ -7,20 +7,26 @@ from markupsafe import Markup
 
 from panels.results.model_comparison import FILE, LAB_FILE
 from panels.results.questions.training import verdict
+from panels.results.questions.verdict import tasks_listed
 from panels.training.logs import Runs, recorded
 from panels.ui.look import heading, table
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
+from panels.ui.terms import with_tooltips
 from sauda.records.schemas.comparison import StageGain
 from sauda.records.store import Artifact
 
 TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # where a gain is read, by game
+STAGES = (
+    "SFT copies a teacher, distillation learns a stronger teacher’s moves in the model’s own games,"
+    " GRPO plays for the grade, DPO learns from pairs of replies."
+)
 NOT_PLAYED = "not played yet"
-COLUMNS = ("run", "steps", "tokens", "minutes", "last checkpoint", "hold-out gain")
+COLUMNS = ("run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes")
 
 
 def overview(runs: Runs, comparisons: list[Artifact]) -> Markup:
-    """A row a run: steps, tokens, minutes, the grade of its last checkpoint, its hold-out gain."""
+    """A row a run: its hold-out gain, the grade of its last checkpoint, steps, tokens, minutes."""
     gains = list(all_gains(comparisons))
     rows = []
     for run in runs.values():
@@ -29,11 +35,11 @@ def overview(runs: Runs, comparisons: list[Artifact]) -> Markup:
         rows.append(
             (
                 log.name,
+                gain_of(run.file.removeprefix("training/").removesuffix(".json"), log.game, gains),
+                "–" if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
                 f"{len(data.log):,}",
                 f"{data.num_tokens:,}",
                 f"{data.seconds / 60:.0f}",
-                "–" if last is None else f"{last.reward:.3f} [{last.low:.3f}, {last.high:.3f}]",
-                gain_of(run.file.removeprefix("training/").removesuffix(".json"), log.game, gains),
             )
         )
     return table(COLUMNS, rows, "lrrrrr", "Every run")
@@ -61,10 +67,13 @@ def build(runs: Runs) -> None:
         gr.HTML(heading(verdict(bazaar).sentence, "Gains by task are in Results."))
     gr.HTML(overview(runs, comparisons), elem_id="training-overview")
     gr.HTML(
-        Markup(
-            '<p class="sauda-note">A checkpoint plays training games; a hold-out gain is that over'
-            " the stage before, bare and paired by seed, on {}, with its 95 % interval.</p>"
-        ).format(" and ".join(TASKS.values()))
+        Markup('<p class="sauda-note">{}</p>').format(
+            with_tooltips(
+                "Hold-out gain: mean grade less that of the stage before, paired by seed, in"
+                f" {tasks_listed(list(TASKS.values()))}. Last checkpoint: mean grade on training"
+                f" games. Brackets are 95 % intervals. {STAGES}"
+            )
+        )
     )
     for _, missing in loaded:
         gr.HTML(missing)

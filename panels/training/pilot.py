@@ -7,7 +7,7 @@ from markupsafe import Markup
 from panels.ui.look import QUIET, heading, line_style, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import task_choices
+from panels.ui.terms import short, task_choices
 from sauda.records.schemas.market.pilot import PilotEvaluation
 from sauda.records.store import Artifact
 
@@ -53,8 +53,8 @@ def outcome(run: Artifact, task: str) -> str:
     cells = [(error, *_evaluated(run.data.final, task, error)) for error in ROLES]
     parts = [f"{with_interval(cell)} with a price error of {error:.0f} %" for error, cell in cells]
     return (
-        f"After {run.data.seconds / 60:.0f} CPU minutes the pilot wins {' and '.join(parts)} on"
-        f" {cells[0][1].n:,} games of {task} without the unseen sellers and listings"
+        f"After {run.data.seconds / 60:.0f} CPU minutes the pilot wins {' and '.join(parts)} in"
+        f" the {short(task)}, n = {cells[0][1].n:,} games without the unseen sellers and listings"
         f" ({run.data.parameters:,} parameters; 95 % bootstrap intervals)."
     )
 

@@ -10,9 +10,10 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.ui.look import QUIET, badge, heading, line_style, note, styled, table
+from panels.ui.look import QUIET, badge, folded, heading, line_style, note, styled, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import term
 from sauda.evaluation.language.roles import FILE, NAMES, schedule_verdict
 from sauda.records.schemas.published import PublishedFigure
 from sauda.records.schemas.roles import RoleContrast, RoleReply, RoleRun
@@ -108,10 +109,20 @@ def run_table(runs: Runs, figures: Figures) -> Markup:
     return table(COLUMNS, rows, caption="Runs of roles, and AgreeMate's as published")
 
 
+def plain(name: str) -> str:
+    """A run in words: "buyer, control" of roles-buyer-control."""
+    return name.removeprefix("roles-").replace("-", ", ")
+
+
+def run_title(name: str) -> Markup:
+    """A run in words, with its name in a tooltip."""
+    return term(plain(name), name)
+
+
 def _run_row(name: str, run: RoleRun) -> tuple[object, ...]:
     best = next(row for row in run.validations if row.step == run.best_step)
     return (
-        name,
+        run_title(name),
         f"{len(run.log):,}",
         f"{len(run.log) / run.seconds:.3f}",
         f"{run.taught.dialogues / run.seconds:.3f}",
@@ -153,8 +164,8 @@ def contrast_table(contrasts: list[RoleContrast]) -> Markup:
     rows = [
         (
             QUESTIONS[row.question],
-            row.run,
-            row.baseline,
+            run_title(row.run),
+            run_title(row.baseline),
             f"the {row.role}'s turns",
             f"{row.n}",
             f"{row.loss:.3f}",
@@ -180,7 +191,7 @@ def reply_table(replies: list[RoleReply], name: str) -> Markup:
         for row in replies
     ]
     columns = ("plays the", "told to", "said", "read as", "price as told")
-    return table(columns, rows, "lllll", f"Replies of {name} at hold-out turns")
+    return table(columns, rows, "lllll", f"Replies of {plain(name)} at hold-out turns")
 
 
 def _act(intent: str, price: float | None) -> str:
@@ -197,7 +208,7 @@ def check_line(runs: Runs) -> str:
     for name, run in runs.items():
         off = [row for row in run.data.replies if row.off_role]
         check = run.data.acceptance
-        part = f"{name} {check.valid:.0%} of {check.n}"
+        part = f"{plain(name)} {check.valid:.0%} of {check.n}"
         parts.append(part + (f", off role {_share(off):.0%} of {len(off)}" if off else ""))
     return f"Replies that name the price they were told: {'; '.join(parts)}."
 
@@ -233,24 +244,34 @@ def build() -> None:
     figures = {figure.id: figure for figure in published.data.figures} if published else {}
     compared, not_compared = load_or_say(FILE)
     if compared is not None:
-        gr.HTML(Markup("<p>{}</p>{}").format(
-            schedule_verdict(compared.data.contrasts), contrast_table(compared.data.contrasts)
+        rows = compared.data.contrasts
+        gr.HTML(Markup('<p class="sauda-answer">{}</p>{}').format(
+            schedule_verdict(rows),
+            folded("Every comparison of hold-out losses", contrast_table(rows)),
         ))  # fmt: skip
     _curves(runs, figures)
-    gr.HTML(run_table(runs, figures))
-    gr.HTML(note("A sample of ours is a dialogue, of which about ten turns are learnt; AgreeMate's"
-                 " is one turn. Steps a second count validation, and memory is the highest of all"
-                 " steps. A perplexity is the exponential of the loss beside it."))  # fmt: skip
-    gr.HTML(remarks(figures, SUMMARY, AGAIN))
+    gr.HTML(folded("Every run, and AgreeMate’s as published", _runs_told(runs, figures)))
     if runs:
-        gr.HTML(note(check_line(runs)))
         with gr.Accordion("What the roles say at hold-out turns", open=False):
             gr.HTML(Markup("").join(reply_table(run.data.replies, n) for n, run in runs.items()))
     gaps = [message for _, message in loaded.values() if message][:1]  # the others are made alike
     gr.HTML(Markup("").join([*gaps, not_compared if not gaps else "", no_published]))
     if compared is not None:
         gr.HTML(provenance(compared, f"n = {len(compared.data.contrasts)} contrasts"))
-    gr.HTML(Markup("").join(provenance(run, n) for n, run in runs.items()))
+    if runs:
+        lines = Markup("").join(provenance(run, plain(n)) for n, run in runs.items())
+        gr.HTML(folded("The commands of these runs", lines))
+
+
+def _runs_told(runs: Runs, figures: Figures) -> Markup:
+    """The table of all runs, how to read it, and what the published figures mean."""
+    told = note(
+        "A sample of ours is a dialogue, of which about ten turns are learnt; AgreeMate's is one"
+        " turn. Steps a second count validation, and memory is the highest of all steps. A"
+        " perplexity is the exponential of the loss beside it."
+    )
+    said = note(check_line(runs)) if runs else Markup("")
+    return run_table(runs, figures) + told + remarks(figures, SUMMARY, AGAIN) + said
 
 
 def _curves(runs: Runs, figures: Figures) -> None:

@@ -22,7 +22,7 @@ from panels.training.permalink import ROUGHEST, SCALES, SMOOTHEST, View, from_qu
 from panels.training.references import Rows, scripted_rows
 from panels.training.run_text import captions, mix, overlaid, sample, summary
 from panels.ui.downloads import offered, text_file
-from panels.ui.look import QUIET, heading, trouble
+from panels.ui.look import QUIET, folded, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import to_csv
 from sauda.records.kinds import training_runs
@@ -51,8 +51,12 @@ def shown(
         "left": left,
         "right": right,
         "link": link(view),
-        "captions": overlaid(stacks, view, overlays) + captions(stacks, view, beside),
-        "summary": Markup("").join(summary(run) for run in artifacts),
+        "captions": overlaid(stacks, view, overlays)
+        + folded("What points, lines and bands mean", captions(stacks, view, beside)),
+        "summary": folded(
+            "Steps, tokens, data and acceptance check",
+            Markup("").join(summary(run) for run in artifacts),
+        ),
         "sample": Markup("").join(sample(run) for run in artifacts),
         "mix": Markup("").join(mix(run) for run in artifacts),
         "origin": Markup("").join(
@@ -110,13 +114,6 @@ PNG = """async (run) => {
 
 def build() -> None:
     """Lay out the part. Called inside the Training tab."""
-    gr.HTML(
-        heading(
-            "Language models",
-            "SFT copies a teacher, distillation learns a better one's moves in its own games, GRPO "
-            "plays for the grade, DPO learns from pairs of replies.",
-        )
-    )
     loaded = {name: load_or_say(f"training/{name}.json") for name in training_runs()}
     runs = {name: run for name, (run, _) in loaded.items() if run is not None}
     published, no_published = load_or_say("published.json")

@@ -4,12 +4,13 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.results.model_labels import policy_label
 from panels.training import pilot, roles, runs
 from panels.training.data import explorer
 from panels.ui.look import QUIET, SERIES, heading, line_style, styled
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import task_choices
+from panels.ui.terms import short, task_choices
 from sauda.records.schemas.training import SelectorEpisode
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
@@ -38,7 +39,7 @@ def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
     )  # fmt: skip
     expert = averaged([row.expert for row in rows], smoothing)
     figure.add_scatter(
-        x=x, y=expert, name="rule_based_expert on the same worlds, averaged",
+        x=x, y=expert, name="rule based expert, averaged",
         hovertemplate="expert: %{y:.3f}<extra></extra>",
         **(line_style("scripted") | {"mode": "lines"}),
     )  # fmt: skip
@@ -55,8 +56,8 @@ def choice_figure(selector: Artifact, task: str) -> go.Figure:
         figure.add_scatter(
             x=[row.episode for row in rows],
             y=[row.after[i] for row in rows],
-            name=name,
-            hovertemplate=f"{name}: %{{y:.2f}}<extra></extra>",
+            name=policy_label(name),
+            hovertemplate=f"{policy_label(name)}: %{{y:.2f}}<extra></extra>",
             **(line_style(role) | {"mode": "lines"}),
         )
     figure.update_xaxes(title="training episode")
@@ -71,9 +72,9 @@ def outcome(selector: Artifact, task: str) -> str:
     """The policy that the selector ends on, and its gain over the expert, as text."""
     final = next(row for row in selector.data.final if row.task == task)
     return (
-        f"On {task} the selector ends on {final.policy}. On {final.n} hold-out worlds that is"
-        f" {with_interval(final.less_expert, '+.3f')} of reward against"
-        " rule_based_expert (paired, 95 % bootstrap interval)."
+        f"In the {short(task)} the selector ends on {policy_label(final.policy)}: reward"
+        f" {with_interval(final.less_expert, '+.3f')} over the rule based expert on {final.n}"
+        " hold-out worlds (paired, 95 % bootstrap interval)."
     )
 
 
@@ -83,16 +84,18 @@ def build() -> None:
     gr.HTML(heading(TITLE, told))
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
         with gr.Tab("Runs", id="runs"):
-            _runs()
+            runs.build()
+        with gr.Tab("Pilot", id="pilot"):
+            pilot.build()
+        with gr.Tab("Selector", id="selector"):
+            _selector_part()
         with gr.Tab("Roles", id="roles"):
             roles.build()
         with gr.Tab("Data explorer", id="data"):
             explorer.build()
 
 
-def _runs() -> None:
-    runs.build()
-    pilot.build()
+def _selector_part() -> None:
     gr.HTML(
         heading(
             "A selector in the GPU arena",

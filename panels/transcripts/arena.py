@@ -7,6 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from env import ARENA_TASKS, Episode, arena, begin, get_task
+from panels.results.model_labels import policy_label
 from sauda.games.arena.events import Event, events
 from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact
@@ -67,9 +68,11 @@ def column(
     over = len(shown) == len(story)
     rounds = [round_block(index, list(group)) for index, group in _by_round(shown)]
     return Markup('<section class="sauda-card"><h3>{}</h3>{}{}{}</section>').format(
-        name, curve([event.cumulative for event in own], scale), Markup("").join(rounds),
+        policy_label(name),
+        curve([event.cumulative for event in own], scale),
+        Markup("").join(rounds),
         outcome(episode) if over else "",
-    )  # fmt: skip
+    )
 
 
 def upto(story: Sequence[Event], step: int) -> list[Event]:

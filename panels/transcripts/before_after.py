@@ -14,7 +14,7 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.terms import task_choices
+from panels.ui.terms import short, task_choices
 from sauda.evaluation.models.before_after import BEST, PERCENTILES, SIDES, gain
 from sauda.games.bazaar.prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
@@ -70,10 +70,10 @@ def rule(artifact: Artifact, task_name: str) -> str:
     """How the games of a task were chosen."""
     row = _of(artifact, task_name)
     return (
-        f"Both models played the same {len(row.seeds)} hold-out games of {task_name}. Shown are "
-        "the largest gain in the grade among games that end in a deal after training, and the "
-        f"10th, 50th and 90th percentile of the gain among the {sum(row.zopa)} games with a ZOPA. "
-        "Of equal gains the lowest seed is shown. Shown first is the median if it ends in a deal."
+        f"Both models played the same {len(row.seeds)} hold-out games of the {short(task_name)}. "
+        "To choose from: the largest gain in the grade among games that end in a deal after "
+        f"training, and the 10th, 50th and 90th percentile of the gain among the {sum(row.zopa)} "
+        "games with a ZOPA; of equal gains, the one at the lowest seed."
     )
 
 
@@ -226,8 +226,8 @@ def part(artifact: Artifact) -> None:
     which.input(show, [where, which], shown, **QUIET)
     gr.HTML(
         note(
-            "≠ marks an own move that is not the other game’s of that round, by price or by words;"
-            " both games meet the same seller with the same luck."
+            "≠ marks a move whose price or words differ from the other game’s in that round. Both"
+            " games have the same seller and the same seed."
         )
     )
     n = len(artifact.data.tasks[0].seeds)

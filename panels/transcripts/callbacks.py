@@ -15,11 +15,11 @@ from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.before_after import typical
 from panels.transcripts.episodes import (
     MODELS,
-    able,
     files,
     median_pair,
     of_arena,
     play,
+    player_choices,
     recorded_at,
     usual,
 )
@@ -63,7 +63,7 @@ def choose(page: Layout, task_name: str, policies: Sequence[str], seed: str) -> 
     """
     return {
         page.task: task_name,
-        page.policies: gr.Dropdown(able(task_name), value=list(policies)),
+        page.policies: gr.Dropdown(player_choices(task_name), value=list(policies)),
         page.seed: seed,
         **replay(page, task_name, seed, policies),
     }

@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from env import ARENA_TASKS, Episode, Policy, get_task, rollout
+from panels.results.model_labels import policy_label
 from panels.site.internals import is_awaited, visitor_of_event
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts import before_after
@@ -36,6 +37,16 @@ def able(task_name: str) -> list[str]:
     """The policies for the learner's seat: scripts, and language models where they buy."""
     task = get_task(task_name)
     return [*policies_of(task), *(MODELS if task.learner == "buyer" else ())]
+
+
+def player_title(name: str) -> str:
+    """A policy in words: "rule based", or the stage of a language model."""
+    return policy_label(row_name(name))
+
+
+def player_choices(task_name: str) -> list[tuple[str, str]]:
+    """The policies of a task for a picker: in words, the names as values."""
+    return [(player_title(name), name) for name in able(task_name)]
 
 
 def play(task_name: str, seed: int | str, names: Sequence[str]) -> dict[str, Episode]:

@@ -9,7 +9,7 @@ import gradio as gr
 from env import ARENA_TASKS, BAZAAR_TASKS, Episode
 from panels.site.sessions import HOUR
 from panels.transcripts import arena as arena_transcripts
-from panels.transcripts.episodes import MOST, able, files
+from panels.transcripts.episodes import MOST, files, player_choices, player_title
 from panels.transcripts.view import again, columns, longest
 from panels.ui.look import note
 from panels.ui.terms import task_choices
@@ -60,8 +60,9 @@ def lay_out(task_name: str, policies: Sequence[str], episodes: Mapping[str, Epis
     after, before = arena_transcripts.DEMO
     gr.HTML(
         note(
-            f"Before and after compares {before} with {after} at the hold-out seed whose grade"
-            " difference is the median of all seeds."
+            f"“GPU arena, before and after” plays the {player_title(before)} and the"
+            f" {player_title(after)} at the hold-out seed with the median difference of their"
+            " grades."
         )
     )
     json_path, markdown_path, problem = files(episodes)
@@ -91,7 +92,7 @@ def _pickers(task_name: str, policies: Sequence[str]) -> dict[str, Any]:
             ),
             "seed": gr.Textbox(str(SEED), label="Seed", max_lines=1),
             "policies": gr.Dropdown(
-                able(task_name), value=list(policies), multiselect=True, max_choices=MOST,
+                player_choices(task_name), value=list(policies), multiselect=True, max_choices=MOST,
                 label="Policies, up to four", scale=2, min_width=300,
             ),
         }  # fmt: skip

@@ -1,13 +1,13 @@
 """What the Transcripts tab draws of episodes: strips, offers, talk, outcome, side by side."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from markupsafe import Markup
 
 from env import Deal, EndReason, Episode, get_task, rupees
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.before_after import FILE
-from panels.transcripts.episodes import of_arena
+from panels.transcripts.episodes import of_arena, player_title
 from panels.ui.look import note
 from panels.ui.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from sauda.games.transcript import in_words
@@ -43,7 +43,7 @@ def column(name: str, episode: Episode, step: int, words: bool = True) -> Markup
     deal = len(episode.turns[max(0, step - 1)].observation.table.past)
     before = sum(len(deal_turns(episode, earlier)) for earlier in range(deal))
     return Markup('<section class="sauda-card"><h3>{}</h3>{}{}{}{}{}</section>').format(
-        name,
+        player_title(name),
         strips(episode, step),
         offer_chart(offers_of(episode, step - before, deal), SMALL),
         Markup("<p>Deal {} of {}.</p>").format(deal + 1, episode.final.table.deals)
@@ -117,10 +117,14 @@ def again(episodes: dict[str, Episode], recorded: Collection[str] = ()) -> Marku
     """
     first = next(iter(episodes.values()))
     now = [name for name in episodes if name not in recorded]
-    told = [f"Played now, in this page: {', '.join(now)}."] if now else []
+    told = [f"Played now, in this page: {_listed(now)}."] if now else []
     if there := [name for name in episodes if name in recorded]:
-        told.append(f"Recorded in {FILE}: {', '.join(there)}.")
+        told.append(f"Recorded in {FILE}: {_listed(there)}.")
     return note(
         f"{' '.join(told)} One seed for all. Play it again: python -m sauda play --task "
         f"{first.task} --policy {next(iter(episodes))} --seed {first.seed}"
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(player_title, names))

@@ -21,15 +21,6 @@
     else setTimeout(() => until(done, then, tries - 1), 100);
   };
 
-  const linked = (policy) => [...document.querySelectorAll("tr[data-policy]")]
-    .find((row) => row.dataset.policy === policy && row.offsetParent);
-  const bring = (policy) => {
-    document.querySelectorAll(".sauda-linked").forEach((row) => row.classList.remove("sauda-linked"));
-    const row = linked(policy);
-    row?.classList.add("sauda-linked");
-    row?.scrollIntoView({ block: "center" });
-  };
-
   const write = () => {
     const old = new URLSearchParams(location.search);
     const tab = chosen(TABS), part = chosen(PARTS);
@@ -43,7 +34,7 @@
     const address = new URLSearchParams(location.search);
     const first = document.querySelector(TABS)?.dataset.tabId;
     following = true;
-    const tab = address.get("tab") ?? first, part = address.get("part"), row = address.get("row");
+    const tab = address.get("tab") ?? first, part = address.get("part");
     until(
       () => press(TABS, tab) && (!part || press(PARTS, part)),
       () => { following = false; point(address.get("row")); },

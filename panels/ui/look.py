@@ -208,7 +208,7 @@ def note(text: str) -> Markup:
 def trouble(error: Exception) -> Markup:
     """A visitor's mistake in one sentence, from capital to full stop, read out at once."""
     text = str(error)
-    text = text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+    text = text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!", "।")) else ".")
     return Markup('<p class="sauda-bad" role="alert">{}</p>').format(text)
 
 
@@ -216,6 +216,13 @@ def empty(sentence: str, command: str = "") -> Markup:
     """Empty state: one sentence and the command that makes what is missing."""
     run = Markup("<pre><code>{}</code></pre>").format(command) if command else ""
     return Markup('<div class="sauda-empty"><p>{}</p>{}</div>').format(sentence, run)
+
+
+def folded(title: str, body: Markup, is_open: bool = False) -> Markup:
+    """A part that a press on its title unfolds; `gr.Accordion` does so with components."""
+    return Markup('<details class="sauda-more"{}><summary>{}</summary>{}</details>').format(
+        Markup(" open") if is_open else "", title, body
+    )
 
 
 def table(

@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 import pandas as pd
+from markupsafe import Markup
 
 from panels.ui.downloads import offered, text_file
 from sauda.records.schemas.base import Interval, Record
@@ -94,13 +95,15 @@ def to_csv(table: pd.DataFrame) -> str:
     return "\ufeff" + table.to_csv(index=False, lineterminator="\n")
 
 
-def csv_file(table: pd.DataFrame, name: str) -> str:
-    """The path of a file `name` with the table as CSV; raises NotWritten."""
-    return text_file(name, to_csv(table))
+def offered_csv(table: pd.DataFrame, name: str) -> tuple[str | None, Markup]:
+    """The path of a file `name` with the table as CSV; or None and the sentence on why not."""
+    return offered(lambda: text_file(name, to_csv(table)))
 
 
-def offer_csv(table: pd.DataFrame, name: str) -> None:
+def offer_csv(table: pd.DataFrame, name: str) -> tuple[gr.HTML, gr.DownloadButton]:
     """Lay out the button that downloads the table as the CSV file `name`; or why it cannot."""
-    csv, problem = offered(lambda: csv_file(table, name))
-    gr.HTML(problem, visible=bool(problem))
-    gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0)
+    csv, problem = offered_csv(table, name)
+    return (
+        gr.HTML(problem, visible=bool(problem)),
+        gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0),
+    )

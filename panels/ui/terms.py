@@ -37,12 +37,19 @@ TERMS: Mapping[str, str] = {
     "PPO": "proximal policy optimization: reinforcement learning in small, bounded steps",
     "KL": "Kullback-Leibler divergence: how far two distributions lie apart",
 }
-_TERM = re.compile(rf"\b({'|'.join(TERMS)})\b")
+_TASK = "|".join(map(re.escape, TASK_TITLES))
+_TERM = re.compile(rf"({_TASK}|\b(?:{'|'.join(TERMS)})\b)")
 
 
 def task_title(task: str) -> str:
     """The plain title of a task, or its name where it has none."""
     return TASK_TITLES.get(task, task)
+
+
+def short(task: str) -> str:
+    """The title of a task inside a sentence: "coalition market" of arena/coalition_market."""
+    title = task_title(task)
+    return title[:1].lower() + title[1:]
 
 
 def task_choices(tasks: Iterable[str]) -> list[tuple[str, str]]:
@@ -58,13 +65,20 @@ def titled(value: object) -> object:
 
 
 def with_tooltips(text: object) -> object:
-    """`text` with a tooltip on the first of each of TERMS; Markup and other values as they are."""
+    """`text` with a tooltip on the first of each of TERMS, and titles in place of tasks' names.
+
+    Markup and other values stay as they are.
+    """
     if type(text) is not str:
         return text
     parts, seen = Markup(""), set()
     for part in _TERM.split(text):
-        new = part in TERMS and part not in seen
-        parts += term(part, TERMS[part]) if new else Markup.escape(part)
+        if part in TASK_TITLES:
+            parts += term(short(part), f"{part}: {TASKS[part].about}")
+        elif part in TERMS and part not in seen:
+            parts += term(part, TERMS[part])
+        else:
+            parts += Markup.escape(part)
         seen.add(part)
     return parts
 

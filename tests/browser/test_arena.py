@@ -24,7 +24,7 @@ def last(page: Page):
 def test_a_visitor_bids_for_a_block_books_it_and_reloads(open_page):
     page = open_page(tab="GPU arena")
     board, hint = page.locator("#arena-board"), page.locator("#arena-hint")
-    expect(board).to_contain_text("Round 0, the last is 4: 2 actions left in it.")
+    expect(board).to_contain_text("Round 0, the last is 4: 2 actions left.")
     expect(page.locator("#arena-why")).to_contain_text("In this world trading pays")
 
     press(page, "b_0_2")
@@ -32,7 +32,7 @@ def test_a_visitor_bids_for_a_block_books_it_and_reloads(open_page):
     expect(hint).to_contain_text("Paper deadline 1: 2 of 2 GPU-hours on time")
     press(page, "j_0_1")
     expect(hint).to_contain_text("this cost no action")
-    expect(board).to_contain_text("2 actions left in it")
+    expect(board).to_contain_text("2 actions left")
 
     board.locator('[data-want="b_1_1"]').press("Enter")  # by the keyboard
     expect(hint).to_contain_text("b_1_1 of Lab A would add 78.1 credits")

@@ -4,7 +4,7 @@ import pytest
 
 from panels import PANELS
 from panels.results.tab import QUESTIONS
-from tests.support.page import questions, show_question, show_tab, violations
+from tests.support.page import questions, settle, show_question, show_tab, violations
 
 TITLES = [panel.TITLE for panel in PANELS]
 WIDE = 1280
@@ -47,6 +47,23 @@ def test_every_question_of_results_keeps_wcag_and_fits_its_size(open_page, width
         labels += len(ends)
     assert not any(faults.values()), faults
     assert labels > 0
+    open_page.assert_no_trouble()
+
+
+def test_every_part_of_training_judge_and_artifacts_keeps_wcag_and_a_height_of_2500_px(open_page):
+    page = open_page(dark=True)
+    faults, heights = {}, {}
+    for title in ("Training", "Judge", "Artifacts & API"):
+        show_tab(page, title)
+        parts = page.locator(".sauda-subtabs:visible").first.locator(":scope > .tab-wrapper")
+        for part in parts.get_by_role("tab").all():
+            part.click()
+            settle(page)
+            faults[part.inner_text()] = violations(page)
+            heights[part.inner_text()] = page.evaluate("document.documentElement.scrollHeight")
+    assert len(heights) == 13
+    assert not any(faults.values()), faults
+    assert max(heights.values()) <= 2500, heights
     open_page.assert_no_trouble()
 
 

@@ -13,6 +13,7 @@ from panels.challenges.daily import sauda_plays, view
 from panels.challenges.daily.screen import Bargain, DailyScreen, DailyVisit
 from panels.haggle.screen import Updates
 from panels.haggle.talk.state import SILENT
+from panels.haggle.talk.trouble import translated
 from panels.ui.look import trouble
 from panels.ui.provenance import missing
 from sauda.llm.types import ReplyError
@@ -32,29 +33,36 @@ def open_day(screen: DailyScreen, address: Mapping[str, str], visit: DailyVisit)
     asked = tuple(named and named[: LONGEST_CODE + 1] for named in map(address.get, IN_ADDRESS))
     begun = visit.bargain
     if visit.game and begun and asked in ((None, None), begun.asked):
-        return screen.show(visit)
+        return screen.words(visit) | screen.show(visit)
     page, faults = screen.page, []
     day, friend = today(), None
     try:
         day = day_of(asked[0])
         friend = replayed(day, asked[1]) if asked[1] is not None else None
     except BadLink as error:
-        faults.append(str(error))
-    game, fault = _own(day, visit.kept.get(day.isoformat()))
-    faults += fault
+        faults.append(str(translated(error, visit.language)))
+    game = _own(day, visit.kept.get(day.isoformat()))
+    if game is None:
+        game = bargain_of(day)
+        faults.append(visit.translate("daily_kept_broken"))
     fresh = replace(visit, game=game, talk=SILENT, bargain=Bargain(day, asked, friend))
     notice = trouble(ValueError(" ".join(faults))) if faults else ""
-    return screen.show(fresh) | {page.notice: notice, page.message: ""}
+    words = screen.words(fresh)
+    words[page.message] |= {"value": ""}
+    return words | screen.show(fresh) | {page.notice: notice}
 
 
-def _own(day: date, code: str | None) -> tuple[Game, list[str]]:
-    """The visitor's game of the day: the finished one that the browser kept, else a new one."""
+def _own(day: date, code: str | None) -> Game | None:
+    """The visitor's game of the day, the finished one if the browser kept it.
+
+    None where what it kept cannot be replayed.
+    """
     if code is None:
-        return bargain_of(day), []
+        return bargain_of(day)
     try:
-        return replayed(day, code), []
+        return replayed(day, code)
     except BadLink:
-        return bargain_of(day), ["The game that this browser kept of the day cannot be replayed."]
+        return None
 
 
 def watch(screen: DailyScreen, visit: DailyVisit) -> Updates:
@@ -69,15 +77,19 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
     page = screen.page
     if visit.game is None or visit.bargain is None or not visit.game.over:
         return {page.players: gr.skip()}  # Gradio takes no empty dictionary
-    rows, said = [], sauda_plays.absent(sauda_plays.stage())
+    translate = visit.translate
+    rows, said = [], sauda_plays.absent(sauda_plays.stage(), translate)
     if not said:
         try:
-            rows = [sauda_plays.standing_of(visit.bargain.day)]
-            said = f"{sauda_plays.PLAYED} {view.versus(visit.you, *rows)}"
+            rows = [
+                replace(sauda_plays.standing_of(visit.bargain.day), name=translate("daily_sauda"))
+            ]
+            versus = view.versus(visit.you, *rows, translate)
+            said = translate("daily_played", model=sauda_plays.MODEL, versus=versus)
         except ReplyError as error:
-            said = f"{sauda_plays.LABEL} has no row: {error}"
+            said = translate("daily_failed", reason=translated(error, visit.language))
     try:
-        shown = view.players(screen.rows(visit, *rows), said, visit.translate)
+        shown = view.players(screen.rows(visit, *rows), said, translate)
     except ArtifactError as error:  # the pilot's weights
         shown = missing(error)
     return {page.players: shown, page.ask_sauda: gr.update(visible=not rows)}

@@ -7,15 +7,11 @@ import gradio as gr
 
 from panels.haggle.layout import QUICK_MOVES
 from panels.haggle.talk.state import SILENT
-from panels.haggle.words import ENGLISH, translator
+from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import HOUR
 from panels.ui.look import heading
 
-NAME, TITLE = "daily", "Bargain of the day"
-LEAD = (
-    "One item and one seller for everybody, a new one each day at midnight UTC. You buy, once;"
-    " then you see your share, and your place among the scripts and Sauda."
-)
+NAME = "daily"
 # Where a browser keeps its own games. The key is no secret: it only has to stay the same.
 KEPT, KEPT_KEY = "sauda-daily", "bargain-of-the-day"
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
@@ -25,6 +21,7 @@ Parts = dict[str, Any]  # components by the name of their field in `Layout`
 class Layout:
     """Every component that a callback reads or writes."""
 
+    title: gr.HTML
     head: gr.HTML  # which day's bargain this is
     notice: gr.HTML  # what is wrong with the address
     friend: gr.HTML  # the game that a link holds
@@ -40,6 +37,7 @@ class Layout:
     players: gr.HTML  # the table of all who played this seed
     ask_sauda: gr.Button  # offered where the model had not loaded
     shared: gr.Column
+    share_title: gr.HTML
     text: gr.Textbox
     picture: gr.HTML
     download: gr.DownloadButton
@@ -55,6 +53,13 @@ class Layout:
         return [self.players, self.ask_sauda]
 
     @property
+    def with_words(self) -> list[Any]:
+        """The components that show the game, and those whose own words follow the language."""
+        return [
+            *self.of_game, self.title, self.send, self.share_title,
+        ]  # fmt: skip
+
+    @property
     def of_game(self) -> list[Any]:
         """The components that show the game or hold it."""
         return [
@@ -67,25 +72,27 @@ class Layout:
 
 def lay_out() -> Layout:
     """Place every component."""
-    gr.HTML(heading(TITLE, LEAD))
-    parts: Parts = {"head": gr.HTML(), "notice": gr.HTML(elem_id="daily-notice")}
+    translate = translator(ENGLISH)
+    parts: Parts = {"title": gr.HTML(heading(translate("tab_daily"), translate("daily_lead")))}
+    parts |= {"head": gr.HTML(), "notice": gr.HTML(elem_id="daily-notice")}
     parts["friend"] = gr.HTML(elem_id="daily-friend")
-    parts["watch"] = gr.Button("Watch it first", visible=False, scale=0, min_width=140)
+    parts["watch"] = gr.Button(translate("daily_watch"), visible=False, scale=0, min_width=140)
     with gr.Row():
         with gr.Column(scale=2, min_width=240):
             parts["brief"] = gr.HTML(elem_id="daily-brief")
         with gr.Column(scale=4, min_width=320):
-            parts |= _talk()
+            parts |= _talk(translate)
         with gr.Column(scale=4, min_width=320):
             parts["offers"] = gr.HTML(elem_id="daily-chart")
     parts["result"] = gr.HTML(elem_id="daily-result")
     parts["players"] = gr.HTML(elem_id="daily-players")
-    parts["ask_sauda"] = gr.Button("Ask Sauda again", visible=False, scale=0, min_width=160)
-    return Layout(**parts, **_share(), **_session())
+    parts["ask_sauda"] = gr.Button(
+        translate("daily_ask_sauda"), visible=False, scale=0, min_width=160
+    )
+    return Layout(**parts, **_share(translate), **_session())
 
 
-def _talk() -> Parts:
-    translate = translator(ENGLISH)
+def _talk(translate: Translate) -> Parts:
     chat = gr.Chatbot(
         height=240, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
         layout="bubble", elem_id="daily-chat", placeholder=translate("unpacking"),
@@ -105,19 +112,22 @@ def _talk() -> Parts:
     }  # fmt: skip
 
 
-def _share() -> Parts:
+def _share(translate: Translate) -> Parts:
     with gr.Column(visible=False, elem_classes="sauda-share") as shared:
-        gr.HTML(heading("Share it", "The link holds your moves and no result: it is played again."))
+        title = gr.HTML(heading(translate("daily_share"), translate("daily_share_lead")))
         with gr.Row():
             with gr.Column(min_width=320):
                 text = gr.Textbox(
-                    label="Text to paste", lines=5, interactive=False, buttons=["copy"],
+                    label=translate("daily_text"), lines=5, interactive=False, buttons=["copy"],
                     elem_id="daily-share",
                 )  # fmt: skip
-                download = gr.DownloadButton("Download the picture", size="sm", scale=0)
+                download = gr.DownloadButton(translate("daily_picture"), size="sm", scale=0)
             with gr.Column(min_width=320):
                 picture = gr.HTML(elem_id="daily-picture")
-    return {"shared": shared, "text": text, "picture": picture, "download": download}
+    return {
+        "shared": shared, "share_title": title, "text": text, "picture": picture,
+        "download": download,
+    }  # fmt: skip
 
 
 def _session() -> Parts:

@@ -5,6 +5,8 @@ from functools import lru_cache
 
 from env import get_task, rollout
 from panels.haggle.opening.kept import FIRST
+from panels.haggle.words import Translate
+from panels.results.model_labels import policy_label
 from panels.results.questions.reproduce import of_this_page
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.serving.events import Failed, Ready, Stage
@@ -13,7 +15,7 @@ from sauda.sessions.bazaar import Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of
 
 LABEL = "Sauda"  # as Haggle calls its first opponent
-PLAYED = f"{LABEL} ({row_name(FIRST.opponent)}) played this seed in this page’s own process."
+MODEL = policy_label(row_name(FIRST.opponent))
 
 
 @lru_cache(maxsize=DAYS_KEPT)
@@ -31,10 +33,12 @@ def stage() -> Stage:
     return in_page(player_spec(FIRST.opponent).weights).stage
 
 
-def absent(now: Stage) -> str:
+def absent(now: Stage, translate: Translate) -> str:
     """Why Sauda has no row yet, in a sentence; "" where it is ready to play."""
     if isinstance(now, Ready):
         return ""
     if isinstance(now, Failed):
-        return f"{LABEL} has no row: it cannot play in this page. {now.reason}"
-    return f"{LABEL} has no row yet: it is still loading in this page’s process."
+        reason = translate("daily_cannot", reason=now.reason)
+    else:
+        reason = translate("daily_loading")
+    return translate("daily_failed", reason=reason)

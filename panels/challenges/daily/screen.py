@@ -20,15 +20,13 @@ from panels.haggle.screen import Screen, Updates, Visit, quick_buttons
 from panels.haggle.talk.conversation import chat_of
 from panels.site.sessions import no_longer_here
 from panels.ui.downloads import offered
-from panels.ui.look import note
+from panels.ui.look import heading, note
 from panels.ui.provenance import missing
 from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, finished, ranked
 from sauda.sessions.daily import coded, player, scripts
 
 MOST_KEPT = 60  # games in a browser, the newest days
-OWN_LINK = "The link holds the very moves of your own game."
-WAITS = "Sauda plays this seed now, which takes some seconds …"
 
 
 @dataclass(frozen=True)
@@ -74,6 +72,16 @@ class DailyScreen(Screen):
 
     page: Layout
 
+    def words(self, visit: DailyVisit) -> Updates:
+        """The own words, in the visitor's language, of the components that a game leaves alone."""
+        page, translate = self.page, visit.translate
+        return {
+            page.title: heading(translate("tab_daily"), translate("daily_lead")),
+            page.message: gr.update(label=translate("price"), placeholder=translate("placeholder")),
+            page.send: translate("send"),
+            page.share_title: heading(translate("daily_share"), translate("daily_share_lead")),
+        }
+
     def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""
         page, game, translate = self.page, visit.game, visit.translate
@@ -86,10 +94,10 @@ class DailyScreen(Screen):
             page.talk: visit.talk,
             page.bargain: visit.bargain,
             page.shown_turns: len(game.play.turns),
-            page.head: view.day_line(visit.bargain.day),
+            page.head: view.day_line(visit.bargain.day, translate),
             page.problem: problem,
             page.brief: brief(game, translate, visit.language),
-            page.chat: gr.update(value=bubbles(chat.messages)),
+            page.chat: gr.update(value=bubbles(chat.messages), placeholder=translate("unpacking")),
             page.offers: chart(game, translate=translate),
             **dict(zip(page.quick_moves, quick_buttons(game, translate), strict=True)),
             **self._friend(visit),
@@ -102,25 +110,26 @@ class DailyScreen(Screen):
 
     def _friend(self, visit: DailyVisit) -> Updates:
         page, friend, bargain = self.page, visit.friend, visit.bargain
-        shown: Markup | str = note(OWN_LINK) if bargain.friend else ""
+        shown: Markup | str = note(visit.translate("daily_own_link")) if bargain.friend else ""
         if friend is not None:
             words = (visit.translate, visit.language)
             shown = view.friend_part(friend, visit.game, bargain.watched, words)
         offered_first = friend is not None and not (visit.game.over or bargain.watched)
-        return {page.friend: shown, page.watch: gr.update(visible=offered_first)}
+        watch = gr.update(value=visit.translate("daily_watch"), visible=offered_first)
+        return {page.friend: shown, page.watch: watch}
 
     def _end(self, visit: DailyVisit) -> Updates:
         """The result, the players and what can be shared; before the end, none of it."""
-        page, game = self.page, visit.game
+        page, game, translate = self.page, visit.game, visit.translate
         if not game.over:
             return {
-                page.result: note(visit.translate("hidden_limit")),
+                page.result: note(translate("hidden_limit")),
                 page.players: "",
-                page.ask_sauda: gr.update(visible=False),
+                page.ask_sauda: gr.update(value=translate("daily_ask_sauda"), visible=False),
                 page.shared: gr.update(visible=False),
-                page.text: "",
+                page.text: gr.update(value="", label=translate("daily_text")),
                 page.picture: "",
-                page.download: None,
+                page.download: gr.update(value=None, label=translate("daily_picture")),
             }
         try:
             others = scripts(visit.bargain.day)
@@ -129,28 +138,31 @@ class DailyScreen(Screen):
         you = visit.you
         return {
             page.kept: dict(visit.kept),
-            page.result: view.result(game, you, others, visit.translate),
-            page.players: view.players(self.rows(visit), WAITS, visit.translate),
-            **self._shared(visit, placed([you, *others], visit.translate)),
+            page.ask_sauda: gr.update(value=translate("daily_ask_sauda")),
+            page.result: view.result(game, you, others, translate),
+            page.players: view.players(self.rows(visit), translate("daily_waits"), translate),
+            **self._shared(visit, placed([you, *others], translate)),
         }
 
     def rows(self, visit: DailyVisit, *more: Standing) -> Sequence[Standing]:
         """All who played the day's seed, best first: the visitor, a friend, scripts and `more`."""
-        friends = [player("your friend", finished(visit.friend))] if visit.friend else []
+        name = visit.translate("daily_friend").lower()
+        friends = [player(name, finished(visit.friend))] if visit.friend else []
         return ranked([visit.you, *friends, *scripts(visit.bargain.day), *more])
 
     def _shared(self, visit: DailyVisit, where: str) -> Updates:
         """The text, the link and the picture of a finished game."""
         page, game, day = self.page, visit.game, visit.bargain.day
         address = f"{visit.origin}/{view.day_address(day, coded(game))}"
-        text = view.share_text(day, game, visit.you, where, address)
+        words = (visit.translate, visit.language)
+        text = view.share_text(day, game, visit.you, where, words) + f"\n{address}"
         path, problem = offered(
             lambda: picture_file(day, game, visit.you.share, where, visit.origin)
         )
         seen = Markup('<img class="sauda-picture" src="gradio_api/file={}" alt="{}">')
         return {
             page.shared: gr.update(visible=True),
-            page.text: text,
+            page.text: gr.update(value=text, label=visit.translate("daily_text")),
             page.picture: seen.format(path, "; ".join(text.split("\n")[:2])) if path else problem,
-            page.download: path,
+            page.download: gr.update(value=path, label=visit.translate("daily_picture")),
         }

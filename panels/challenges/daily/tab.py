@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from panels.challenges.daily import callbacks
-from panels.challenges.daily.layout import NAME, TITLE, lay_out
+from panels.challenges.daily.layout import NAME, lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
 from panels.haggle.screen import Updates
@@ -18,7 +18,7 @@ from panels.ui.look import QUEUED, QUIET
 from panels.ui.wiring import named
 from sauda.llm.serving.served import THIS_PAGE
 
-__all__ = ["NAME", "TITLE", "build"]
+__all__ = ["NAME", "build"]
 
 ORIGIN = re.compile(r"https?://[\w.\-]+(:\d{1,5})?", re.ASCII)
 
@@ -40,7 +40,11 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     def open_day(request: gr.Request, *given: Any) -> Updates:
         return callbacks.open_day(screen, request.query_params, _visit(request, *given))
 
-    tab.select(named(open_day, callbacks.open_day), values, page.of_game, **QUIET)
+    gr.on(  # a language that the browser kept arrives after the page
+        [tab.select, language.change],
+        named(open_day, callbacks.open_day), values, page.with_words, 
+        trigger_mode="always_last", **QUIET,
+    )  # fmt: skip
     gr.on(
         [page.message.submit, page.send.click],
         on_visit(haggle.send), values, page.of_game, **QUIET,

@@ -6,9 +6,10 @@ from datetime import date, timedelta
 from markupsafe import Markup
 
 from env import Deal, EndReason, rupees
-from panels.haggle.game_view import bubbles, chart
+from panels.haggle.game_view import IN_ENGLISH, bubbles, chart
 from panels.haggle.review.result_view import (
     compared,
+    ending_of,
     oracle_line,
     placed,
     replay_note,
@@ -18,7 +19,8 @@ from panels.haggle.review.result_view import (
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
-from panels.ui.offers import SMALL, ending
+from panels.ui.offers import SMALL
+from sauda.language.speech.items import name_in
 from sauda.sessions.bazaar import Game, Standing, finished, ranked
 from sauda.sessions.daily import player
 
@@ -26,19 +28,13 @@ FAR, MIDDLE, NEAR = 0.30, 0.15, 0.05  # of the list price, between a bid and the
 BLOCKS = {FAR: "🟥", MIDDLE: "🟧", NEAR: "🟨"}
 CLOSE = "🟩"
 ENDS = {EndReason.AGREEMENT: "🤝", EndReason.WALKAWAY: "🚶", EndReason.DEADLINE: "⌛"}
-PLAY_FIRST = (
-    "A friend has sent you this bargain. Play it yourself first: the replay shows how low the"
-    " seller went."
-)
-STILL_HIDDEN = (
-    "The seller’s limit, your friend’s share and place stay hidden until you have played this"
-    " bargain yourself."
-)
+Words = tuple[Translate, str]  # the visitor's words, and the language
 
 
-def day_in_words(day: date) -> str:
+def day_in_words(day: date, translate: Translate = IN_ENGLISH) -> str:
     """The day as "23 November 2026"."""
-    return f"{day.day} {day:%B %Y}"
+    month = translate("daily_months").split()[day.month - 1]
+    return f"{day.day} {month} {day.year}"
 
 
 def day_address(day: date, code: str = "") -> str:
@@ -47,47 +43,51 @@ def day_address(day: date, code: str = "") -> str:
     return f"?tab=haggle&part=daily&day={day.isoformat()}{moves}"
 
 
-def day_line(day: date) -> Markup:
+def day_line(day: date, translate: Translate) -> Markup:
     """Which day's bargain is open, how its seed is chosen, and a link to the day before."""
-    return Markup(
-        '<p class="sauda-note"><b>{}</b>. The seed is a digest of the date, among seeds that no'
-        ' training and no evaluation uses, and always leaves room for a deal. <a href="{}">The day'
-        " before</a></p>"
-    ).format(day_in_words(day), day_address(day - timedelta(days=1)))
+    return Markup('<p class="sauda-note"><b>{}</b>. {} <a href="{}">{}</a></p>').format(
+        day_in_words(day, translate),
+        translate("daily_seed"),
+        day_address(day - timedelta(days=1)),
+        translate("daily_before"),
+    )
 
 
 # A friend's game --------------------------------------------------------------------------------
 
 
-def friend_part(friend: Game, mine: Game, watched: bool, words: tuple[Translate, str]) -> Markup:
+def friend_part(friend: Game, mine: Game, watched: bool, words: Words) -> Markup:
     """The game that a link holds: who may see it now, its replay, both games once both are over.
 
-    `words` are the visitor's words and language. Limits show only when the visitor's own game is
-    over.
+    Limits show only when the visitor's own game is over.
     """
-    translate, language = words
+    translate, _ = words
     if not (mine.over or watched):
-        return Markup("<p>{}</p>").format(PLAY_FIRST)
-    shown = replay(friend, language)
+        return Markup("<p>{}</p>").format(translate("daily_play_first"))
+    shown = replay(friend, words)
     if not mine.over:
-        return shown + note(STILL_HIDDEN)
+        return shown + note(translate("daily_still_hidden"))
     cards = [
         Markup('<section class="sauda-card"><h3>{}</h3>{}<p>{}</p></section>').format(
-            name, chart(game, SMALL, translate), _outcome(game)
+            translate(name), chart(game, SMALL, translate), _outcome(game, translate)
         )
-        for name, game in (("You", mine), ("Your friend", friend))
+        for name, game in (("daily_you", mine), ("daily_friend", friend))
     ]
     return shown + Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
 
 
-def _outcome(game: Game) -> str:
+def _outcome(game: Game, translate: Translate) -> str:
     share = player("", finished(game)).share
-    return f"{ending(deal_of(game))}; {share:.0%} of what could be won"
+    return f"{ending_of(game, translate)}; {translate('daily_won', share=f'{share:.0%}')}"
 
 
-def replay(friend: Game, language: str) -> Markup:
+def replay(friend: Game, words: Words) -> Markup:
     """A friend's moves and the seller's answers, which appear one after another."""
-    names = {"user": ("buyer", "Your friend"), "assistant": ("seller", "The seller")}
+    translate, language = words
+    names = {
+        "user": ("buyer", translate("daily_friend")),
+        "assistant": ("seller", translate("daily_the_seller")),
+    }
     said = bubbles(chat_of(friend, language=language).messages)
     rows = [
         Markup('<li class="sauda-{}" style="--row: {}"><b>{}</b> {}</li>').format(
@@ -95,7 +95,7 @@ def replay(friend: Game, language: str) -> Markup:
         )
         for row, message in enumerate(said)
     ]
-    how = ending(deal_of(friend))
+    how = ending_of(friend, translate)
     end = Markup('<li style="--row: {}"><b>{}.</b></li>').format(
         len(rows), f"{how[0].upper()}{how[1:]}"
     )
@@ -130,22 +130,22 @@ def players(rows: Sequence[Standing], about_sauda: str, translate: Translate) ->
     return compared(rows, translate) + note(about_sauda)
 
 
-def versus(you: Standing, sauda: Standing) -> str:
+def versus(you: Standing, sauda: Standing, translate: Translate) -> str:
     """Whether the visitor did better than Sauda, in a sentence."""
     ahead = (you.grade, you.share) > (sauda.grade, sauda.share)
     level = (you.grade, you.share) == (sauda.grade, sauda.share)
-    return "You did as well." if level else f"You did {'better' if ahead else 'worse'}."
+    return translate(f"daily_{'level' if level else 'better' if ahead else 'worse'}")
 
 
-def share_text(day: date, game: Game, you: Standing, where: str, address: str) -> str:
-    """What a visitor pastes: share, place among the scripts, a block a bid, the link."""
-    item = deal_item(game)
+def share_text(day: date, game: Game, you: Standing, where: str, words: Words) -> str:
+    """What a visitor pastes above the link: share, place among the scripts, a block a bid."""
+    translate, _ = words
+    won = translate("daily_won", share=f"{you.share:.0%}")
     return "\n".join(
         [
-            f"Sauda, bargain of {day_in_words(day)}: {item}",
-            f"{you.share:.0%} of what could be won; place among the scripts: {where}",
+            translate("daily_title", day=day_in_words(day, translate), item=deal_item(game, words)),
+            f"{won}; {translate('daily_place', place=where)}",
             blocks(game),
-            address,
         ]
     )
 
@@ -166,7 +166,9 @@ def deal_of(game: Game) -> Deal:
     return deal
 
 
-def deal_item(game: Game) -> str:
+def deal_item(game: Game, words: Words) -> str:
     """The item and its list price."""
+    translate, language = words
     item = game.play.state.table.item
-    return f"{item.name}, list price {rupees(item.list_price)}"
+    name = name_in(language, item.name)
+    return translate("daily_item", item=name, price=rupees(item.list_price))

@@ -13,13 +13,15 @@ from markupsafe import Markup
 
 from env import IllegalAction
 from panels.challenges.spot import view
-from panels.challenges.spot.layout import Layout
+from panels.challenges.spot.layout import SIDES, Layout
 from panels.challenges.spot.stages import Stages
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.screen import Updates
+from panels.haggle.talk.trouble import Trouble, translated
+from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.transcripts.episodes import awaited_model
-from panels.ui.look import note, trouble
+from panels.ui.look import heading, note, trouble
 from sauda.language.money import price as price_in
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
@@ -28,33 +30,57 @@ from sauda.records.seeds import drawn_seed
 from sauda.sessions.spot import Duel, answered, ask_both, guessed, live_duel, recorded_duel
 
 MOST_GUESSES = 1_000_000  # of one browser; a larger number in its memory is no tally
-THINKING = "Both buyers think; the first time, they have to load as well …"
 
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """The part's components, its two stages and its recorded pairs."""
+    """The part's components, its two stages, its recorded pairs, and the visitor's language."""
 
     page: Layout
     stages: Stages
     pairs: Sequence[ChosenPair]
+    language: str = ENGLISH
+
+    @property
+    def translate(self) -> Translate:
+        return translator(self.language)
+
+    def problem(self, error: Exception, key: str = "spot_not_possible") -> Updates:
+        """The sentence of `error`; that of `key` in a language in which it has none."""
+        if self.language != ENGLISH and not isinstance(error, ReplyError):
+            error = Trouble(key)
+        return {self.page.problem: trouble(translated(error, self.language))}
 
 
 def opened(spot: Spot, generation: SessionGeneration, duel: Duel | None, kept: object) -> Updates:
-    """A first pair for a visitor who comes here; whoever has one keeps it."""
+    """A first pair for a visitor who comes here; whoever has one keeps it, in the language."""
     page = spot.page
-    told = {page.tally: view.tally(*tally_of(kept))}
+    told = words(spot) | {page.tally: view.tally(*tally_of(kept), spot.translate)}
     if duel is not None:
-        return told
+        return show(spot, duel) | told
     start = deal_recorded if spot.pairs else deal_live
     return start(spot, generation, None) | told
+
+
+def words(spot: Spot) -> Updates:
+    """The own words, in the visitor's language, of the components that a duel leaves alone."""
+    page, translate = spot.page, spot.translate
+    return {
+        page.title: heading(translate("tab_spot"), translate("spot_lead")),
+        page.recorded: gr.update(value=translate("spot_recorded")),
+        page.live: translate("spot_live"),
+        page.ask: translate("spot_ask"),
+        page.price: gr.update(
+            label=translate("spot_price"), placeholder=translate("spot_placeholder")
+        ),
+    }
 
 
 def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
     """Another recorded pair, its sides in random order."""
     generation.advance()
     if not spot.pairs:
-        return {spot.page.problem: trouble(ValueError("there are no recorded games of this stage"))}
+        return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
     others = [p for p in spot.pairs if duel is None or (p.after.task, p.seed) != _place(duel)]
     pair = secrets.choice(others or spot.pairs)
     rows = [pair.before.as_json(), pair.after.as_json()]
@@ -78,17 +104,22 @@ def _shuffled(pair: Sequence) -> list:
 
 def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
     """Everything that shows the duel; who is who shows once a guess was made."""
-    page = spot.page
-    verdict = view.verdict(duel, spot.stages) if duel.guess is not None else ""
+    page, translate = spot.page, spot.translate
+    verdict = view.verdict(duel, spot.stages, translate) if duel.guess is not None else ""
     return {
         page.duel: duel,
-        page.about: view.about(duel),
-        page.columns: view.columns(duel),
-        page.more: gr.update(visible=duel.has_more and not duel.is_live),
+        page.about: view.about(duel, spot.language),
+        page.columns: view.columns(duel, translate),
+        page.more: gr.update(
+            value=translate("spot_more"), visible=duel.has_more and not duel.is_live
+        ),
         page.asking: gr.update(visible=duel.has_more and duel.is_live),
         page.problem: problem,
         page.verdict: verdict,
-        **{button: gr.update(interactive=duel.can_guess) for button in page.guesses},
+        **{
+            button: gr.update(value=translate("spot_guess", side=side), interactive=duel.can_guess)
+            for button, side in zip(page.guesses, SIDES, strict=True)
+        },
     }
 
 
@@ -97,7 +128,7 @@ def show_more(spot: Spot, duel: Duel | None) -> Updates:
     try:
         kept = _kept(duel)
     except IllegalAction as error:
-        return {spot.page.problem: trouble(error)}
+        return spot.problem(error)
     more = kept.has_more and not kept.is_live
     return show(spot, replace(kept, shown=kept.shown + 1) if more else kept)
 
@@ -111,23 +142,25 @@ def ask(
     """
     page = spot.page
     current = generation.advance()
+    thinking, why = note(spot.translate("spot_thinking")), "spot_not_possible"
     try:
-        before = _kept(duel)
-        asked = ask_both(before, _whole(price_in(text)))
-    except ValueError as error:  # no price, or one that the rules forbid
-        yield {page.problem: trouble(error)}
+        before, why = _kept(duel), "say_price"
+        price, why = _whole(price_in(text)), "spot_bad_ask"
+        asked = ask_both(before, price)
+    except ValueError as error:  # no pair, no price, or one that the rules forbid
+        yield spot.problem(error, why)
         return
-    yield show(spot, asked, note(THINKING)) | {page.price: ""}
+    yield show(spot, asked, thinking) | {page.price: ""}
     try:
         for number in asked.waiting:
             model = awaited_model(player_spec(asked.games[number].opponent).weights)
             asked = answered(asked, number, model)
             if generation.number != current:
                 return
-            yield show(spot, asked, note(THINKING) if asked.waiting else "")
+            yield show(spot, asked, thinking if asked.waiting else "")
     except ReplyError as error:
         if generation.number == current:
-            yield show(spot, before, trouble(error)) | {page.price: text}
+            yield show(spot, before) | spot.problem(error) | {page.price: text}
 
 
 def _whole(price: float) -> float:
@@ -141,12 +174,12 @@ def guess(spot: Spot, number: int, duel: Duel | None, kept: object) -> Updates:
     try:
         after = guessed(_kept(duel), number)
     except IllegalAction as error:
-        return {page.problem: trouble(error)}
+        return spot.problem(error)
     right, count = tally_of(kept)
     right, count = right + view.is_right(after, spot.stages), count + 1
     return show(spot, after) | {
         page.kept: {"right": right, "guessed": count},
-        page.tally: view.tally(right, count),
+        page.tally: view.tally(right, count, spot.translate),
     }
 
 

@@ -6,14 +6,11 @@ from typing import Any
 import gradio as gr
 
 from panels.haggle.layout import SessionGeneration
+from panels.haggle.words import ENGLISH, translator
 from panels.site.sessions import HOUR
 from panels.ui.look import heading
 
-NAME, TITLE = "spot", "Spot the trained one"
-LEAD = (
-    "Two buyers answer the same seller: one is the untrained base, the other the trained model."
-    " Say which is which; then see how both were measured."
-)
+NAME = "spot"
 SIDES = ("A", "B")
 # Where a browser keeps its tally. The key is no secret: it only has to stay the same.
 KEPT, KEPT_KEY = "sauda-spot", "spot-the-trained-one"
@@ -23,6 +20,7 @@ KEPT, KEPT_KEY = "sauda-spot", "spot-the-trained-one"
 class Layout:
     """Every component that a callback reads or writes."""
 
+    title: gr.HTML
     recorded: gr.Button
     live: gr.Button
     about: gr.HTML  # the item, and where the answers come from
@@ -40,6 +38,11 @@ class Layout:
     kept: gr.BrowserState  # the tally: {"right": …, "guessed": …}
 
     @property
+    def with_words(self) -> list[Any]:
+        """The components that show the duel, and those whose own words follow the language."""
+        return [*self.of_duel, self.title, self.recorded, self.live, self.ask]
+
+    @property
     def of_duel(self) -> list[Any]:
         """The components that show the duel or hold it."""
         return [
@@ -50,27 +53,28 @@ class Layout:
 
 def lay_out(has_recorded: bool) -> Layout:
     """Place every component; without recorded games there is no button for them."""
-    gr.HTML(heading(TITLE, LEAD))
+    translate = translator(ENGLISH)
+    title = gr.HTML(heading(translate("tab_spot"), translate("spot_lead")))
     with gr.Row(elem_classes="sauda-actions"):
-        recorded = gr.Button("Another recorded pair", visible=has_recorded, min_width=180)
-        live = gr.Button("Harder: sell to both yourself, live", min_width=240)
+        recorded = gr.Button(translate("spot_recorded"), visible=has_recorded, min_width=180)
+        live = gr.Button(translate("spot_live"), min_width=240)
     about = gr.HTML(elem_id="spot-about")
     columns = gr.HTML(elem_id="spot-buyers")
-    more = gr.Button("Next exchange", visible=False, scale=0, min_width=140)
+    more = gr.Button(translate("spot_more"), visible=False, scale=0, min_width=140)
     with gr.Row(visible=False, elem_classes="sauda-actions") as asking:
         price = gr.Textbox(
-            label="Your asking price", placeholder="₹450, or “450 mein le lo”", lines=1,
-            max_lines=1, scale=4, min_width=160, elem_id="spot-price",
+            label=translate("spot_price"), placeholder=translate("spot_placeholder"),
+            lines=1, max_lines=1, scale=4, min_width=160, elem_id="spot-price",
         )  # fmt: skip
-        ask = gr.Button("Ask both", variant="primary", scale=0, min_width=110)
+        ask = gr.Button(translate("spot_ask"), variant="primary", scale=0, min_width=110)
     problem = gr.HTML(elem_id="spot-problem")
     with gr.Row(elem_classes="sauda-quick"):
         guesses = tuple(
-            gr.Button(f"{side} is the trained one", interactive=False, min_width=140)
+            gr.Button(translate("spot_guess", side=side), interactive=False, min_width=140)
             for side in SIDES
         )
     return Layout(
-        recorded, live, about, columns, more, asking, price, ask, problem, guesses,
+        title, recorded, live, about, columns, more, asking, price, ask, problem, guesses,
         verdict=gr.HTML(elem_id="spot-verdict"),
         tally=gr.HTML(elem_id="spot-tally"),
         duel=gr.State(None, time_to_live=HOUR),

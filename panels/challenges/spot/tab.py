@@ -3,27 +3,28 @@
 `layout.py` places the components, `callbacks.py` says what happens, and this module says when.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 
 from panels.challenges.spot import callbacks
 from panels.challenges.spot.callbacks import Spot
-from panels.challenges.spot.layout import NAME, TITLE, lay_out
+from panels.challenges.spot.layout import NAME, lay_out
 from panels.challenges.spot.stages import pairs_of, stages_of
 from panels.haggle.screen import Updates
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.transcripts.before_after import FILE as RECORD
 from panels.ui.look import QUEUED, QUIET
 from panels.ui.provenance import load_or_say
-from panels.ui.wiring import bound, named
+from panels.ui.wiring import named
 
-__all__ = ["NAME", "TITLE", "build"]
+__all__ = ["NAME", "build"]
 
 
-def build(tab: gr.Tab) -> None:
-    """Lay out the part and wire it."""
+def build(tab: gr.Tab, language: gr.Radio) -> None:
+    """Lay out the part and wire it; `language` is the visitor's choice on another sub-tab."""
     comparison, missing = load_or_say(COMPARISON)
     if comparison is None:  # which stages there are stands there
         gr.HTML(missing)
@@ -32,30 +33,42 @@ def build(tab: gr.Tab) -> None:
     pairs = pairs_of(record)
     page = lay_out(bool(pairs))
     spot = Spot(page, stages_of(comparison), pairs)
-    _wire(tab, spot)
+    _wire(tab, spot, language)
 
 
-def _wire(tab: gr.Tab, spot: Spot) -> None:
+def _wire(tab: gr.Tab, spot: Spot, language: gr.Radio) -> None:
     page, shown = spot.page, spot.page.of_duel
-    own = [page.generation, page.duel]
-    opened = bound(callbacks.opened, spot)
-    tab.select(opened, [*own, page.kept], shown, **QUIET)
-    page.recorded.click(bound(callbacks.deal_recorded, spot), own, shown, **QUIET)
-    page.live.click(bound(callbacks.deal_live, spot), own, shown, **QUIET)
-    page.more.click(bound(callbacks.show_more, spot), page.duel, shown, **QUIET)
+    own = [language, page.generation, page.duel]
 
-    def ask(*values: Any) -> Iterator[Updates]:  # Gradio streams generator functions alone
-        yield from callbacks.ask(spot, *values)
+    def spoken(callback: Callable, *bound: Any) -> Callable:
+        """`callback` of the part in the visitor's language, the first value of each event."""
+
+        def called(chosen: str, *values: Any) -> Updates:
+            return callback(replace(spot, language=chosen), *bound, *values)
+
+        return named(called, callback)
+
+    gr.on(  # a language that the browser kept arrives after the page
+        [tab.select, language.change],
+        spoken(callbacks.opened), [*own, page.kept], page.with_words, 
+        trigger_mode="always_last", **QUIET,
+    )  # fmt: skip
+    page.recorded.click(spoken(callbacks.deal_recorded), own, shown, **QUIET)
+    page.live.click(spoken(callbacks.deal_live), own, shown, **QUIET)
+    page.more.click(spoken(callbacks.show_more), [language, page.duel], shown, **QUIET)
+
+    def ask(chosen: str, *values: Any) -> Iterator[Updates]:  # Gradio streams generators alone
+        yield from callbacks.ask(replace(spot, language=chosen), *values)
 
     gr.on(
         [page.price.submit, page.ask.click],
         named(ask, callbacks.ask),
-        [page.generation, page.price, page.duel],
+        [language, page.generation, page.price, page.duel],
         shown,
         **QUEUED,
         concurrency_id="spot",
         concurrency_limit=2,
     )
     for number, button in enumerate(page.guesses):
-        press = bound(callbacks.guess, spot, number)
-        button.click(press, [page.duel, page.kept], shown, **QUIET)
+        press = spoken(callbacks.guess, number)
+        button.click(press, [language, page.duel, page.kept], shown, **QUIET)

@@ -14,7 +14,6 @@ from panels.ui.look import note, table
 from panels.ui.offers import SMALL, ending
 from panels.ui.provenance import missing
 from sauda.language.speech.items import name_in
-from sauda.llm.registry import is_model
 from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, finished, rank, ranked, standing, standings
 from sauda.sessions.oracle import informed_grade
@@ -103,7 +102,7 @@ def compared(rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Mar
         heads,
         [
             (
-                you if row.visitor else _player(row.name, translate),
+                you if row.visitor else opponent_name(row.name, translate),
                 f"{row.grade:.3f}",
                 f"{row.share:.3f}",
                 "–" if row.price is None else rupees(row.price),
@@ -118,11 +117,6 @@ def placed(rows: Sequence[Standing], translate: Translate) -> str:
     """The visitor's place among `rows` in words."""
     number, shared = rank(rows)
     return translate("place_shared" if shared else "place_alone", place=number, all=len(rows))
-
-
-def _player(name: str, translate: Translate) -> str:
-    """A player on the board: a stage of the language model in words, a script by its name."""
-    return opponent_name(name, translate) if is_model(name) else name
 
 
 def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Markup:

@@ -3,6 +3,7 @@
 from env import IllegalAction
 from panels.haggle.words import ENGLISH, translator
 from sauda.llm.types import ReplyError, ReplyRefused, ReplyTimeout
+from sauda.sessions.daily import BadLink
 
 
 class Trouble(IllegalAction):
@@ -30,4 +31,6 @@ def _key(error: Exception) -> str:
         return "reply_refused"
     if isinstance(error, ReplyTimeout):
         return "reply_late"
+    if isinstance(error, BadLink):
+        return "daily_bad_link"
     return "reply_failed" if isinstance(error, ReplyError) else "not_possible"

@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import arena
+from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, bar_style, heading, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import task_choices
+from panels.ui.terms import short, task_choices
 from panels.ui.whisker_rows import labels_above
 from sauda.policies import LAB_LABELS
 from sauda.records.schemas.arena import ArenaExample, ArenaRow
@@ -53,8 +54,9 @@ def component_sentence(evaluation: Artifact, task: str, policy: str) -> str:
     ranked = sorted(row.components.items(), key=lambda item: -abs(item[1].mean))
     most = " and ".join(f"{short_name(name)} {cell.mean:+.3f}" for name, cell in ranked[:2])
     return (
-        f"{policy} on {task} gathers {with_interval(row.reward, FORM)}, most of it {most};"
-        f" n = {row.n:,} episodes, whiskers are 95 % bootstrap intervals of the mean."
+        f"In the {short(task)} the {policy_label(policy)} gathers"
+        f" {with_interval(row.reward, FORM)}, most of it {most}; n = {row.n:,} episodes,"
+        " whiskers are 95 % bootstrap intervals of the mean."
     )
 
 
@@ -76,12 +78,12 @@ def component_table(evaluation: Artifact, task: str, policy: str) -> Markup:
         (
             "component",
             "formula",
-            f"mean, {policy}",
+            f"mean, {policy_label(policy)}",
             "one measured action, with all until the next one",
         ),
         [*rows, total],
         align="llrl",
-        caption=f"The reward, {task}",
+        caption=f"The reward in the {task}",
     )
 
 

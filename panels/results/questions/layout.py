@@ -9,8 +9,16 @@ import pandas as pd
 from markupsafe import Markup
 
 from panels.results.questions.verdict import Verdict, verdict_html
-from panels.ui.downloads import offered
-from panels.ui.tables import Column, comparison, csv_file, estimate, number, sortable_table
+from panels.ui.tables import (
+    Column,
+    comparison,
+    estimate,
+    number,
+    offer_csv,
+    offered_csv,
+    sortable_table,
+)
+from panels.ui.terms import task_title
 from sauda.records.schemas.base import Interval
 
 
@@ -46,28 +54,31 @@ def numbers(
 
     `what` heads the column of policies or steps. Returns what `numbers_values` fills.
     """
-    table, problem, csv = numbers_values(name, rows, form, what)
     with fold("The numbers of this figure"):
-        return (
-            sortable_table(table, label, f"results-{name}-numbers"),
-            gr.HTML(problem, visible=bool(problem)),
-            gr.DownloadButton("Download these numbers as CSV", value=csv, size="sm", scale=0),
-        )
+        table = sortable_table(_table(rows, form, what), label, f"results-{name}-numbers")
+        return (table, *offer_csv(numbers_frame(rows, what), _file(name)))
 
 
 def numbers_values(
     name: str, rows: Sequence[Measured], form: str, what: str
 ) -> tuple[dict[str, Any], Markup, str | None]:
     """The table's value, why there is no file, and the path of the CSV file."""
+    csv, problem = offered_csv(numbers_frame(rows, what), _file(name))
+    return _table(rows, form, what), problem, csv
+
+
+def _file(name: str) -> str:
+    return f"results-{name}.csv"
+
+
+def _table(rows: Sequence[Measured], form: str, what: str) -> dict[str, Any]:
     columns = (
-        Column("task", lambda row: row.task),
+        Column("task", lambda row: task_title(row.task)),
         Column(what, lambda row: row.policy),
         Column("n", lambda row: number(row.n, ",")),
         Column("mean [95 % interval]", lambda row: estimate(row.interval, form)),
     )
-    file = f"results-{name}.csv"
-    csv, problem = offered(lambda: csv_file(numbers_frame(rows, what), file))
-    return comparison(columns, rows), problem, csv
+    return comparison(columns, rows)
 
 
 def numbers_frame(rows: Sequence[Measured], what: str) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from panels.ui.terms import task_title
+from panels.ui.terms import short
 from sauda.evaluation.models.config import BELIEF, OURS, PILOT
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
@@ -66,12 +66,6 @@ def tasks_listed(tasks: Sequence[str]) -> str:
 def listed(names: Sequence[str]) -> str:
     """The names as a phrase: "a, b and c"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def short(task: str) -> str:
-    """The title of a task inside a sentence: "coalition market" of arena/coalition_market."""
-    title = task_title(task)
-    return title[:1].lower() + title[1:]
 
 
 def capital(text: str) -> str:

@@ -29,5 +29,7 @@ def test_memory_is_shown_from_start_to_end_with_its_slope():
 
 
 def test_the_page_says_once_who_visits_and_for_how_long():
-    assert panel.mixes(artifact()) == "two: both read (10 s before, 10 s now)."
-    assert panel.load_table(artifact()).count("<tr>") == 5
+    assert panel.mixes(artifact()) == {"two": "two: both read (10 s before, 10 s now)"}
+    shown = panel.load_tables(artifact())
+    assert shown.count("<tr>") == 5
+    assert shown.count("both read") == 1

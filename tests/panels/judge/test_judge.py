@@ -4,6 +4,7 @@ import pytest
 
 from env import arena
 from panels.judge import learning, pitch, view
+from panels.results.model_labels import policy_label
 from panels.training import tab as training
 from sauda.evaluation.pitching import LEARNER, ROUNDS
 from sauda.records.schemas.pitching import Finding
@@ -97,7 +98,10 @@ def test_the_figure_of_learning_shows_both_with_their_intervals(judged):
     assert len(adapting.x) == len(control.x) == ROUNDS
     assert min(adapting.error_y.array) >= 0
     row = next(r for r in judged.data.rows if r.advocate == "adapting")
-    assert f"{row.win_rate.mean:.1%}" in learning.learning_sentence(judged)
+    verdict, measured = learning.learning_verdict(judged)
+    assert f"{row.win_rate.mean:.0%} of the rounds" in verdict
+    assert verdict.startswith("Yes") == (judged.data.learning.low > 0)
+    assert f"{row.difference.mean:+.3f} [" in measured
     assert all(r.advocate in str(learning.advocates_table(judged)) for r in judged.data.rows)
 
 
@@ -117,6 +121,8 @@ def test_the_selectors_curves_are_those_of_its_log(selector):
         raw, *_ = training.reward_figure(selector, task, 0.9).data
         assert list(raw.y) == [row.reward for row in rows]
         chances = training.choice_figure(selector, task).data
-        assert [trace.name for trace in chances] == selector.data.arms
+        assert [trace.name for trace in chances] == [
+            policy_label(arm) for arm in selector.data.arms
+        ]
         assert sum(trace.y[-1] for trace in chances) == pytest.approx(1, abs=1e-3)
-        assert final.policy in training.outcome(selector, task)
+        assert policy_label(final.policy) in training.outcome(selector, task)

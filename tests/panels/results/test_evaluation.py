@@ -21,7 +21,9 @@ from panels.results.evaluation import (
     rows_of,
 )
 from panels.results.evaluation_section import by_task, csv_name, show
+from panels.results.model_labels import policy_label
 from panels.ui.tables import to_csv
+from panels.ui.terms import task_title
 from sauda.policies import LABS
 from sauda.records.schemas.base import Metric
 from sauda.records.store import Artifact, load
@@ -64,7 +66,7 @@ def test_a_bar_is_the_mean_of_its_row_and_its_whisker_the_interval(shown):
         bar = bars(game, evaluation, replace(view, metric=metric.name)).data[0]
         figures, at = (
             getattr(row_of(evaluation, view, policy), metric.name),
-            list(bar.y).index(policy),
+            list(bar.y).index(policy_label(policy)),
         )
         assert bar.x[at] == figures.mean
         assert bar.x[at] + bar.error_x.array[at] == pytest.approx(figures.high)
@@ -75,7 +77,7 @@ def test_the_standard_deviation_is_a_choice_of_whisker(shown):
     game, evaluation, view, policy = shown
     bar = bars(game, evaluation, replace(view, whisker="sd")).data[0]
     sd = getattr(row_of(evaluation, view, policy), view.metric).sd
-    assert bar.error_x.array[list(bar.y).index(policy)] == pytest.approx(sd)
+    assert bar.error_x.array[list(bar.y).index(policy_label(policy))] == pytest.approx(sd)
 
 
 def test_bars_are_sorted_best_first_or_by_name(shown):
@@ -117,9 +119,9 @@ def test_the_caption_says_best_and_last_policy_n_and_what_the_whiskers_are(shown
     rows = rows_of(evaluation, view)
     text = caption(game, evaluation, view)
     assert text.startswith(
-        f"{rows[0].policy} leads with {getattr(rows[0], view.metric).mean:.3f} ["
+        f"{policy_label(rows[0].policy)} leads with {getattr(rows[0], view.metric).mean:.3f} ["
     )
-    assert f"{rows[-1].policy} is last" in text
+    assert f"{policy_label(rows[-1].policy)} is last" in text
     assert f"n = {rows[0].n} episodes a policy" in text
     assert "95 % bootstrap" in text
     assert "one standard deviation" in caption(game, evaluation, replace(view, whisker="sd"))
@@ -129,7 +131,7 @@ def test_policies_with_one_mean_share_the_lead(evaluation):
     rows = rows_of(evaluation, DEAL)
     tied = [row.model_copy(update={"share": rows[0].share}) for row in rows]
     text = caption(BAZAAR, with_rows(evaluation, tied), DEAL)
-    names = [row.policy for row in rows]
+    names = [policy_label(row.policy) for row in rows]
     assert text.startswith(f"{', '.join(names[:-1])} and {names[-1]} share the lead")
 
 
@@ -163,8 +165,8 @@ def test_the_table_sorts_by_the_means_and_shows_them_with_their_intervals(shown)
     assert [line[at] for line in table["data"]] == [getattr(row, view.metric).mean for row in rows]
     figures = getattr(row_of(evaluation, view, policy), view.metric)
     cell = f"{figures.mean:.3f} [{figures.low:.3f}, {figures.high:.3f}]"
-    assert texts(game, evaluation, view)[policy]["mean [95 % interval]"] == cell
-    assert view.task in details_label(game, view)
+    assert texts(game, evaluation, view)[policy_label(policy)]["mean [95 % interval]"] == cell
+    assert task_title(view.task).lower() in details_label(game, view)
 
 
 def test_a_mean_that_rounds_to_nothing_bears_no_sign(arena_evaluation):
@@ -178,7 +180,7 @@ def test_the_arenas_table_holds_validity_difference_correlation_jobs_and_ends(ar
     cells = texts(ARENA, arena_evaluation, MARKET)
     row = row_of(arena_evaluation, MARKET, "planner")
     planner = cells["planner"]
-    assert planner["against rule_based_expert [95 %]"].startswith(f"{row.grade.difference:+.3f} [")
+    assert planner["against rule based expert [95 %]"].startswith(f"{row.grade.difference:+.3f} [")
     assert planner["valid actions"] == f"{row.valid:.1%} of {row.actions:,}"
     assert planner["jobs done"] == f"{row.jobs.mean:.2f}"
     assert planner["jobs given"] == f"{row.jobs_had:.2f}"

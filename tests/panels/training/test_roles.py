@@ -67,4 +67,4 @@ def test_a_reply_in_the_other_role_is_marked_and_escaped(runs):
     assert "buyer, off role" not in shown
     assert "&lt;b&gt;₹1,500" in shown
     line = roles.check_line({"roles-buyer": buyer})
-    assert line.endswith("roles-buyer 100% of 1, off role 0% of 1.")
+    assert line.endswith("buyer 100% of 1, off role 0% of 1.")

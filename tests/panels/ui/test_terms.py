@@ -24,6 +24,12 @@ def test_a_task_and_the_first_mention_of_a_term_carry_tooltips():
     assert "&lt;b&gt;" in shown
 
 
+def test_a_tasks_name_in_a_sentence_gives_way_to_its_title():
+    shown = with_tooltips("rule based on classic/single_deal, one by one")
+    assert shown.startswith("rule based on <abbr")
+    assert ">single deal</abbr>, one by one" in shown
+
+
 def test_markup_and_numbers_stay_as_they_are():
     assert with_tooltips(Markup("<i>ZOPA</i>")) == "<i>ZOPA</i>"
     assert with_tooltips(3) == titled(3) == 3

@@ -14,6 +14,7 @@ from panels.results.questions.verdict import Verdict, buyer_name, capital, liste
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import short
 from panels.ui.wiring import event_value
 from sauda.records.schemas.market.tournament import PlayerRank, Tournament
 from sauda.records.store import Artifact
@@ -35,8 +36,8 @@ def verdict(data: Tournament) -> Verdict:
         for line in _leaders(seat, rows, n, len(ranks["seller" if seat == "buyer" else "buyer"]))
     ]
     lines.append(
-        f"Of the differences between the pairs’ mean shares, who buys explains {parts.buyer:.0%},"
-        f" who sells {parts.seller:.0%}, and who meets whom {parts.interaction:.0%}."
+        f"Variance of the pairs’ mean shares: the buyer explains {parts.buyer:.0%}, the seller"
+        f" {parts.seller:.0%}, the pairing {parts.interaction:.0%}."
     )
     return Verdict(f"{capital('; '.join(told))}.", tuple(lines))
 
@@ -97,10 +98,10 @@ def _map_and_games(artifact: Artifact) -> None:
     )  # fmt: skip
     drawn = gr.HTML(matrix(data), elem_id=f"results-{NAME}-figure", js_on_load=PRESS_CELL)
     show_caption(
-        f"n = {len(data.scenarios.seed)} hold-out scenarios of {data.task} a pair, about listings"
-        " that no training game has; no deal counts 0, and without a ZOPA a share is of the list"
-        " price. Frames mark the best against each opponent. The pointer shows 95 % intervals, and"
-        " a press on a cell plays three games of its pair again."
+        "Frames mark the best against each opponent. Point at a cell for its 95 % interval, or"
+        f" press it to replay three games. Each pair played n = {len(data.scenarios.seed)}"
+        f" hold-out games of the {short(data.task)}, with listings that no training game has. No"
+        " deal counts 0; without a ZOPA a share is of the list price."
     )
     with gr.Row(elem_classes="sauda-actions"):
         buyer = gr.Dropdown(

@@ -13,7 +13,7 @@ from panels.challenges.daily.card import picture
 from panels.challenges.daily.layout import lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
-from panels.haggle.words import ENGLISH, HINDI
+from panels.haggle.words import ENGLISH, HINDI, WORDS
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import ReplyError
@@ -101,19 +101,33 @@ def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
     assert sellers_limit() in last[screen.page.result]
 
 
+def test_in_hindi_no_english_word_of_the_page_is_left(screen):
+    visit, shown = opened(screen, replace(OPEN, language=HINDI), moves=friends_code())
+    _, last = ended(screen, visit)
+    page = screen.page
+    parts = (page.title, page.head, page.friend, page.watch, page.message, page.send, page.text)
+    told = "".join(str(updates.get(part, "")) for updates in (shown, last) for part in parts)
+    for key, text in WORDS[ENGLISH].items():
+        if key.startswith("daily_") and text != WORDS[HINDI][key] and len(text) > 8:
+            assert text not in told
+    assert WORDS[HINDI]["tab_daily"] in told
+    wrong = callbacks.open_day(screen, {"day": "never"}, replace(OPEN, language=HINDI))
+    assert WORDS[HINDI]["daily_bad_link"] in wrong[page.notice]
+
+
 def test_the_end_shows_share_place_players_and_what_to_share(screen):
     visit, _ = opened(screen)
     _, updates = ended(screen, visit)
     page = screen.page
     assert "your place on this seed" in updates[page.result]
     assert "linear" in updates[page.players]
-    *_, blocks, link = updates[page.text].split("\n")
+    *_, blocks, link = updates[page.text]["value"].split("\n")
     assert blocks.endswith("🚶")
     assert link.startswith("https://sauda.example/?tab=haggle&part=daily&day=")
     code = link.partition("&moves=")[2]
     assert code == coded(updates[page.game]) == coded(replayed(DAY, code))
     assert updates[page.kept] == {DAY.isoformat(): code}
-    with Image.open(updates[page.download]) as card:
+    with Image.open(updates[page.download]["value"]) as card:
         assert card.size == (1200, 630)
 
 

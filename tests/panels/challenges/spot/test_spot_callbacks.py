@@ -11,6 +11,7 @@ from panels.challenges.spot.callbacks import Spot, tally_of
 from panels.challenges.spot.layout import lay_out
 from panels.challenges.spot.stages import pairs_of, stages_of
 from panels.haggle.layout import SessionGeneration
+from panels.haggle.words import HINDI, WORDS
 from sauda.evaluation.models.config import OURS
 from sauda.llm.types import Reply, ReplyRefused
 from sauda.records.store import load
@@ -85,7 +86,7 @@ def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
         assert "recorded" in updates[spot.page.about]
         sent = shown(updates)
         names = [side.policy for side in updates[spot.page.duel].sides]
-        assert not any(f"({name})" in sent for name in names)
+        assert not any(f'title="{name}"' in sent for name in names)
         assert "untrained" not in sent
         assert "GRPO" not in sent
 
@@ -108,7 +109,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
     assert updates[page.verdict].count("Right" if right else "Wrong") == 1
     for name in ("mini", OURS):
         row = spot.stages.rows[name]
-        assert f"({name})" in updates[page.verdict]
+        assert f'title="{name}"' in updates[page.verdict]
         assert f">{row.n}<" in updates[page.verdict]
         assert f"[{row.grade.low:z.3f}, {row.grade.high:z.3f}]" in updates[page.verdict]
     assert "?tab=results" in updates[page.verdict]
@@ -167,6 +168,18 @@ def test_an_ask_without_a_legal_price_gets_a_sentence_and_nothing_is_lost(spot, 
 )
 def test_a_browsers_memory_that_holds_no_tally_is_none(kept):
     assert tally_of(kept) == (0, 0)
+
+
+def test_a_pair_and_its_problems_are_told_in_the_visitors_language(spot):
+    hindi, page, words = replace(spot, language=HINDI), spot.page, WORDS[HINDI]
+    updates = callbacks.opened(hindi, SessionGeneration(), None, {"right": 1, "guessed": 2})
+    assert words["tab_spot"] in updates[page.title]
+    assert words["spot_is_recorded"] in updates[page.about]
+    told = callbacks.guess(hindi, 0, updates[page.duel], None)[page.verdict]
+    assert words["spot_caption"] in told
+    (problem,) = asked(hindi, live(hindi), "namaste")
+    assert words["say_price"] in problem[page.problem]
+    assert words["spot_not_possible"] in callbacks.show_more(hindi, None)[page.problem]
 
 
 def test_an_event_of_a_pair_that_is_gone_ends_in_a_sentence(spot):

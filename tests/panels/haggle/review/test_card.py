@@ -93,7 +93,8 @@ def test_in_hindi_only_names_and_the_command_are_latin(game):
     translate = translator(HINDI)
     text = words(card(game, translate) + result(game, translate, HINDI))
     command = re.search(r"python -m sauda play [^।]*", text)[0]
-    names = {"n", game.task_name, game.opponent, *policies_of(game.task)}
+    names = {"n", game.task_name, game.opponent}
+    names |= {policy.replace("_", " ") for policy in policies_of(game.task)}
     names |= {deal.seller["stance"].type.name for deal in game.play.state.private["nature"]
               if "stance" in deal.seller}  # fmt: skip
     for name in sorted(names, key=len, reverse=True):

@@ -13,6 +13,7 @@ from panels.results.questions.leaderboard import (
 )
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry as Entered
+from panels.ui.terms import task_title
 from sauda.evaluation.models.config import OURS
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
@@ -55,7 +56,7 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     (entry,) = standing(OPEN).entries
     assert "In the open market, “9 &lt;b&gt;bold&lt;/b&gt;” leads 1 entry with" in parts["verdict"]
     assert "9 &lt;b&gt;bold&lt;/b&gt;" in "\n".join(labels(parts["figure"]))
-    assert parts["table"]["data"][0][:3] == [OPEN, f"entered: {NAME}", entry.n]
+    assert parts["table"]["data"][0][:3] == [task_title(OPEN), f"entered: {NAME}", entry.n]
     assert parts["table"]["data"][0][3] == entry.grade.mean
     assert len(parts["table"]["data"]) == 1 + len(measured["bazaar"].references[OPEN])
     assert not parts["code"].open
