@@ -2,6 +2,7 @@
 
 from markupsafe import Markup
 
+from panels.training.logs import TITLES
 from panels.ui.look import stat, strip
 from sauda.llm.backends.model import SAUDA
 from sauda.records.store import Artifact, load
@@ -28,7 +29,8 @@ def facts(runs: list[Artifact]) -> Markup:
     hours = sum(run.data.seconds for run in runs) / 3600
     tokens = sum(run.data.num_tokens for run in runs)
     stages = ", then ".join(
-        f"{run.data.stage.upper()} {run.data.seconds / 60:.0f} min" for run in runs
+        f"{TITLES.get(run.data.stage, run.data.stage.upper())} {run.data.seconds / 60:.0f} min"
+        for run in runs
     )
     price = flavor(RENTED).price
     return strip(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product, repeat
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,8 @@ def _kept(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[st
     models = [loaded(name) for name in weights(pair)]
     seats = [side.seat for side in sides(pair).values()]
     code = code_hash(task_against(pair.seller).env, scripts(pair), *seats, Decoder, columns)
-    marks = (*((model.sha256, model.source) for model in models), code)
+    weights_used = [(model.sha256, model.source, asdict(model.decoder.sampling)) for model in models]
+    marks = (*weights_used, code)
     pieces = in_batches(
         seeds,
         batch,
