@@ -114,7 +114,9 @@ def _kept(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[st
     models = [loaded(name) for name in weights(pair)]
     seats = [side.seat for side in sides(pair).values()]
     code = code_hash(task_against(pair.seller).env, scripts(pair), *seats, Decoder, columns)
-    weights_used = [(model.sha256, model.source, asdict(model.decoder.sampling)) for model in models]
+    weights_used = [
+        (model.sha256, model.source, asdict(model.decoder.sampling)) for model in models
+    ]
     marks = (*weights_used, code)
     pieces = in_batches(
         seeds,
