@@ -90,7 +90,8 @@ class Config:
     parts: tuple[Part, ...] = (
         Part(BAZAAR, (STAGES[0], OURS, *BESIDE), 400),
         Part(BAZAAR, ("mini+sft",), 200),
-        Part(BAZAAR, ("mini+grpo", "mini+dpo", f"{OURS}+honest", f"{OURS}+steering"), 100),
+        Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
+        Part(BAZAAR[:2], ("mini+grpo", "mini+dpo"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
         Part(CLASSIC, ("mini", "mini+sft", OURS, "null+steering", "expert", *SCRIPTS), 100),
     )
@@ -148,7 +149,7 @@ class ArenaConfig:
         "mini+constrained", "mini+grpo-arena+constrained", "planner", "autarky",
         "rule_based_expert", "always_accept", "greedy_hoarder", "random", "wait",
     )  # fmt: skip
-    episodes: int = 100  # from the first hold-out seed
+    episodes: int = 50  # from the first hold-out seed
     batch: int = 50  # games played together; also the most that a stopped run loses
     game = ARENA
     rivals = ("planner", "autarky", "rule_based_expert")
