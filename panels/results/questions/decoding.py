@@ -19,9 +19,9 @@ def decoding_sentence(report: Artifact) -> str:
         [f"{with_interval(row.difference, '+.3f')} at {row.temperature}" for row in others]
     )
     return (
-        f"Every model in these tables decodes {how}: its replies depend on no draw. On"
-        f" {used.n:,} training games of {policy_label(report.config['policy'])}, other"
-        f" temperatures won {gains} more, too little to give that up."
+        f"Every model in these tables decodes {how}, so that its replies depend on no draw."
+        f" {policy_label(report.config['policy'])} played {used.n:,} training games at other"
+        f" temperatures too: {gains} against that, too little to give it up."
     )
 
 
