@@ -63,10 +63,12 @@ def models() -> str:
     rows = {(row.task, row.policy): row for row in load(COMPARISON).data.rows}
     table = []
     for name in dict.fromkeys(name for task, name in rows if task in BAZAAR):
-        own = [rows[task, name] for task in BAZAAR]
-        n, forfeits = own[0].n, sum(row.ends["forfeit"] for row in own)
-        grades = (spanned(row.grade) for row in own)
-        table.append((f"`{name}`", f"{n}", *grades, f"{forfeits} of {n * len(own)}"))
+        own = [rows.get((task, name)) for task in BAZAAR]
+        played = [row for row in own if row is not None]
+        forfeits = sum(row.ends["forfeit"] for row in played)
+        grades = ("–" if row is None else spanned(row.grade) for row in own)
+        ends = f"{forfeits} of {sum(row.n for row in played)}"
+        table.append((f"`{name}`", f"{played[0].n}", *grades, ends))
     return markdown(("policy", "n", *(f"`{task}`" for task in BAZAAR), "forfeits"), table)
 
 
@@ -81,10 +83,11 @@ def stage_gains() -> str:
     stages = list(dict.fromkeys(after for _, after in gains))
     table = []
     for task in tasks:
-        own = [gains[task, stage] for stage in stages]
-        table.append((f"`{task}`", f"{own[0].n}", *map(difference, own)))
+        own = [gains.get((task, stage)) for stage in stages]
+        cells = ("–" if gain is None else f"{difference(gain)}, n {gain.n}" for gain in own)
+        table.append((f"`{task}`", *cells))
     heads = (f"{stage.rpartition('+')[2].upper()} adds" for stage in stages)
-    return markdown(("task", "n", *heads), table)
+    return markdown(("task", *heads), table)
 
 
 def rivalries() -> str:

@@ -335,7 +335,7 @@ def test_the_picks_say_the_difference_and_the_sentence_the_rule(artifact):
     assert [why for _, why in labels] == list(before_after.CHOSEN)
     pair = panel.pick(artifact, TASK, "best")
     assert labels[0][0] == f"largest gain with a deal: {pair.difference:+.3f}"
-    assert "same 7 hold-out games of bazaar/open" in panel.rule(artifact, TASK)
+    assert "same 7 hold-out games of the open market" in panel.rule(artifact, TASK)
     numbers = re.findall(r"\d+", panel.verdict(artifact, TASK))
     won, games, lost, same = map(int, numbers)
     assert won + lost + same == games == 7
