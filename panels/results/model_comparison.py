@@ -88,16 +88,21 @@ def bars(artifact: Artifact, task: str) -> go.Figure:
 
 
 def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
-    """Mean grade of the bare model after each stage, beside lines of reference."""
+    """Mean grades of the bare model, a line from each stage to those that train it further."""
     rows = rows_by_policy(artifact, task)
     grades = {name: rows[name].grade for name in game.stages if name in rows}
     figure = go.Figure()
+    gains = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
+    for gain in gains:
+        ends = [name for name in (gain.before, gain.after) if name in grades]
+        x, y = [policy_label(name) for name in ends], [grades[name].mean for name in ends]
+        figure.add_scatter(x=x, y=y, **line_style("sft") | {"mode": "lines", "hoverinfo": "skip"})
     figure.add_scatter(
         x=[policy_label(name) for name in grades],
         y=[grade.mean for grade in grades.values()],
         error_y=whiskers(list(grades.values())),
         hovertemplate="%{x}: %{y:.3f}<extra></extra>",
-        **(line_style("sft") | {"mode": "lines+markers"}),
+        **(line_style("sft") | {"mode": "markers"}),
     )
     references = game.references(artifact, task)
     for name, grade in references:

@@ -102,7 +102,11 @@ def test_a_figure_draws_each_stage_with_its_interval_below_the_references(game):
     task = artifact.data.rows[0].task
     figure = model_comparison.stage_figure(game, artifact, task)
     rows = model_summary.rows_by_policy(artifact, task)
-    (stages,) = figure.data
+    *lines, stages = figure.data
+    steps = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
+    assert [line.x for line in lines] == [
+        (policy_label(step.before), policy_label(step.after)) for step in steps
+    ]
     assert list(stages.x) == [policy_label(name) for name in game.stages if name in rows]
     assert list(stages.y) == [rows[name].grade.mean for name in game.stages if name in rows]
     references = game.references(artifact, task)
