@@ -279,7 +279,7 @@ def test_the_shoot_out_starts_from_a_recorded_game(open_page):
     page = any_game(open_page)
     page.get_by_role("button", name="Shoot-out").click()
     expect(
-        page.get_by_text("Recorded in episodes/before_after.json: mini, sauda-mini")
+        page.get_by_text("Recorded in episodes/before_after.json: untrained base, ")
     ).to_be_visible()
     expect(page.locator(".sauda-talk")).to_have_count(4)
 
