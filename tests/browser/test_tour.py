@@ -2,11 +2,13 @@
 
 from playwright.sync_api import expect
 
+from sauda.commands.bench.page import FIGURE
 from tests.support.page import settle
 
 
 def test_the_race_runs_at_once_and_again(open_page):
     page = open_page()
+    expect(page.locator(FIGURE).first).to_be_visible()  # what the bench waits for
     rows = page.locator("#tour-race tbody tr")
     expect(rows.last).to_contain_text("that could be won")
     count = rows.count()

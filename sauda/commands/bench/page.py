@@ -29,7 +29,8 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-FIGURE = ":is(.sauda-offers, .js-plotly-plot .main-svg):visible"
+# The page opens on the Tour's race, which is a table.
+FIGURE = ":is(.sauda-race, .sauda-offers, .js-plotly-plot .main-svg):visible"
 IMPORT = """
 import sys, time
 start = time.perf_counter()
