@@ -11,6 +11,7 @@ import gradio as gr
 from panels import PANELS
 from panels.haggle import models as haggle_models
 from panels.site.health import trouble_with_temporary_files
+from panels.site.internals import Page
 from panels.site.serving import serve
 from panels.site.shutdown import stay_until_stopped
 from panels.ui import theme
@@ -24,7 +25,7 @@ HEADER = (
 
 def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
-    with gr.Blocks(title="Sauda", analytics_enabled=False) as app:
+    with Page(title="Sauda", analytics_enabled=False) as app:
         gr.HTML(HEADER)
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:

@@ -5,7 +5,8 @@
 
 import inspect
 from collections.abc import Sequence
-from functools import cache
+from copy import copy
+from functools import cache, cached_property
 from typing import Any
 
 import gradio as gr
@@ -18,6 +19,52 @@ from gradio.utils import get_upload_folder
 
 from panels.site.visitor import visitor_of
 from sauda.llm.serving.line import PAGE, Visitor
+
+
+class Page(gr.Blocks):
+    """A page whose events cost by what they set, not by all that they may set.
+
+    Gradio makes a component anew for each output of an event, also for those that it leaves alone,
+    and looks through all events for the listeners of each State: a third of a scripted reply.
+    """
+
+    async def postprocess_data(self, block_fn: Any, predictions: Any, state: Any) -> list[Any]:
+        """The outputs as the browser gets them; those that the event leaves alone are not read."""
+        outputs = block_fn.outputs
+        if _is_skip(predictions):
+            predictions = [predictions] * len(outputs)
+        elif isinstance(predictions, dict) and predictions:
+            predictions = gradio_blocks.convert_component_dict_to_list(list(outputs), predictions)
+        several = isinstance(predictions, list | tuple) and len(predictions) == len(outputs) > 1
+        if not several:
+            return await super().postprocess_data(block_fn, predictions, state)
+        shown = [None if block.stateful else gr.skip() for block in outputs]
+        at = [i for i, value in enumerate(predictions) if not _is_skip(value)]
+        if at:
+            some = copy(block_fn)
+            some.outputs, values = [outputs[i] for i in at], [predictions[i] for i in at]
+            one_or_all = values if len(values) > 1 else values[0]
+            for i, value in zip(
+                at, await super().postprocess_data(some, one_or_all, state), strict=True
+            ):
+                shown[i] = value
+        return shown
+
+    def get_state_ids_to_track(self, block_fn: Any, state: Any) -> tuple[list[int], list[Any]]:
+        """The States among the outputs to whose changes an event listens, and their hashes."""
+        if not any(block.stateful and block._id in self._listened_to for block in block_fn.outputs):
+            return [], []
+        return super().get_state_ids_to_track(block_fn, state)
+
+    @cached_property
+    def _listened_to(self) -> set[int]:
+        """The components whose changes start an event, by their ids."""
+        targets = [target for fn in self.fns.values() for target in fn.targets]
+        return {component for component, event in targets if event == "change"}
+
+
+def _is_skip(value: Any) -> bool:
+    return isinstance(value, dict) and value == gr.skip()
 
 
 def queued_events(blocks: gr.Blocks) -> Sequence[Event]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -95,7 +96,8 @@ def scripted_reply(address: str, seconds: float = 40.0) -> dict[str, Any]:
 
     Raises ValueError where the page gave a visitor no answer.
     """
-    mix = played(ALL["20 players"], Size(seconds=seconds), RunningPage(address, None))
+    players = replace(ALL["20 players"], part=1.0)
+    mix = played(players, Size(seconds=seconds), RunningPage(address, None))
     for row in mix["rows"]:
         if row["failures"]:
             raise ValueError(f"{row['what']} failed: {row['reasons']}")

@@ -4,10 +4,12 @@ import hashlib
 import inspect
 
 import gradio as gr
+import pytest
 from gradio import blocks, component_meta, state_holder
 from gradio.utils import get_upload_folder
 
-from panels.site.internals import remember_constants
+from panels.site.internals import Page, remember_constants
+from tests.support.coroutines import run
 
 
 def test_gradio_is_the_version_that_the_internals_were_read_in():
@@ -35,3 +37,69 @@ def test_gradio_reads_the_signature_of_a_component_and_its_folder_once(monkeypat
     folder = blocks.get_upload_folder.cache_info()
     assert folder.misses == 1
     assert folder.hits >= 1
+
+
+@pytest.fixture(params=[gr.Blocks, Page])
+def with_event(request):
+    """A page with one event that may set each of its five components."""
+    with request.param() as page:
+        state, text, button = gr.State(1), gr.Textbox("a"), gr.Button("b")
+        words, number = gr.Textbox("c"), gr.Number(2)
+        outputs = [state, text, button, words, number]
+        button.click(lambda: None, None, outputs)
+        text.change(lambda: None, None, number)
+    return page, outputs
+
+
+def shown(page, predictions):
+    """What the browser gets for the values that the event returns."""
+    (event,) = (fn for fn in page.fns.values() if len(fn.outputs) == 5)
+    return run(page.postprocess_data(event, predictions, None))
+
+
+def test_an_event_shows_what_it_sets_and_leaves_the_rest(with_event):
+    page, (_state, text, button, words, number) = with_event
+    left = {"__type__": "update"}
+    some = {text: "new", button: gr.update(visible=False)}
+    hidden = {"__type__": "update", "visible": False}
+    assert shown(page, some) == [None, "new", hidden, left, left]
+    assert shown(page, {number: 3}) == [None, left, left, left, 3]
+    assert shown(page, {words: gr.skip()}) == [None, left, left, left, left]
+    every = [7, gr.skip(), gr.skip(), "<b>", gr.skip()]
+    assert shown(page, every) == [None, left, left, "<b>", left]
+    assert shown(page, [7, "d", "e", "f", 4]) == [None, "d", "e", "f", 4]
+
+
+def test_a_wrong_number_of_values_is_named(with_event):
+    with pytest.raises(ValueError, match="needed: 5, returned: 2"):
+        shown(with_event[0], [1, 2])
+
+
+def test_a_page_makes_no_component_anew_that_an_event_leaves_alone(monkeypatch):
+    with Page() as page:
+        text, words, button = gr.Textbox(), gr.HTML(), gr.Button()
+        button.click(lambda: None, None, [text, words, button])
+    (event,) = page.fns.values()
+    made, create = [], gr.HTML.__init__
+
+    def counted(self, *args, **settings):
+        made.append(self)
+        create(self, *args, **settings)
+
+    monkeypatch.setattr(gr.HTML, "__init__", counted)
+    run(page.postprocess_data(event, {text: "new"}, None))
+    left = {"__type__": "update"}
+    assert run(page.postprocess_data(event, gr.skip(), None)) == [left, left, left]
+    assert not made
+    run(page.postprocess_data(event, {words: gr.update(visible=False)}, None))
+    assert len(made) == 1
+
+
+def test_the_states_to_whose_changes_events_listen_are_tracked():
+    with Page() as page:
+        silent, watched, button = gr.State(1), gr.State(2), gr.Button()
+        watched.change(lambda: None, None, button)
+        button.click(lambda: None, None, [silent, watched])
+    event = next(fn for fn in page.fns.values() if len(fn.outputs) == 2)
+    ids, hashes = page.get_state_ids_to_track(event, page.state_holder["a"])
+    assert (ids, len(hashes)) == ([watched._id], 1)
