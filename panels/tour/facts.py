@@ -23,19 +23,26 @@ def chain(stage: str = SAUDA) -> list[Artifact]:
     return runs
 
 
+def in_short(runs: list[Artifact]) -> str:
+    """Model, training time, hardware and cost of the chain of `runs` in a sentence."""
+    hardware, hours = runs[0].data.hardware, _hours(runs)
+    return (
+        f"{_millions(runs)} parameters, trained for {hours:.1f} hours on {hardware.cores} CPU cores"
+        f" without a GPU: about ${hours * flavor(RENTED).price:.2f} of rented time."
+    )
+
+
 def facts(runs: list[Artifact]) -> Markup:
-    """Model, training time, hardware and cost of the chain of `runs`."""
-    base, hardware = runs[0].data.base, runs[0].data.hardware
-    hours = sum(run.data.seconds for run in runs) / 3600
+    """The same as a strip, with the stages, their minutes and tokens."""
+    hardware, hours = runs[0].data.hardware, _hours(runs)
     tokens = sum(run.data.num_tokens for run in runs)
     stages = ", then ".join(
-        f"{TITLES.get(run.data.stage, run.data.stage.upper())} {run.data.seconds / 60:.0f} min"
-        for run in runs
+        f"{_title(run.data.stage)} {run.data.seconds / 60:.0f} min" for run in runs
     )
     price = flavor(RENTED).price
     return strip(
         stat(
-            f"{PARAMETERS[base.name] / 1e6:.0f} million",
+            _millions(runs),
             "model size, parameters",
             note="SmolLM2-135M-Instruct with a LoRA adapter",
         ),
@@ -46,3 +53,17 @@ def facts(runs: list[Artifact]) -> Markup:
             note=f"about ${hours * price:.2f} at the Hub’s ${price:.2f} an hour for {RENTED}",
         ),
     )
+
+
+def _hours(runs: list[Artifact]) -> float:
+    return sum(run.data.seconds for run in runs) / 3600
+
+
+def _millions(runs: list[Artifact]) -> str:
+    return f"{PARAMETERS[runs[0].data.base.name] / 1e6:.0f} million"
+
+
+def _title(stage: str) -> str:
+    """The stage's title within a sentence: "distillation", "SFT"."""
+    title = TITLES.get(stage, stage.upper())
+    return title if title[:2].isupper() else title[0].lower() + title[1:]

@@ -4,7 +4,7 @@ The recorded game plays at once, by the stylesheet's animation alone; the same g
 again live, and is compared with what was recorded.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -122,11 +122,12 @@ def about(pair: ChosenPair, games: Sequence[Episode]) -> str:
     )
 
 
-def build() -> None:
-    """Lay out the race. Called inside the Tour."""
+def build(last_button: Callable[[], None]) -> None:
+    """Lay out the race; `last_button` lays out one after its own. Called inside the Tour."""
     artifact, missing = load_or_say(FILE)
     if artifact is None:
         gr.HTML(missing)
+        last_button()
         return
     pair = typical(artifact, TASK)
     games = recorded_games(pair)
@@ -136,6 +137,7 @@ def build() -> None:
     with gr.Row():
         again = gr.Button("Watch again", scale=0, min_width=140)
         live = gr.Button("Let both play it now", scale=0, min_width=180)
+        last_button()
     gr.HTML(
         provenance(artifact, f"seed {pair.seed}, n = 1 pair of {len(artifact.data.tasks[0].seeds)}")
     )

@@ -1,5 +1,7 @@
 """Tour: the promise, what was trained, and ninety seconds in four steps, one screen each."""
 
+from collections.abc import Callable
+
 import gradio as gr
 from markupsafe import Markup
 
@@ -7,7 +9,7 @@ from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_labels import policy_label
 from panels.results.model_summary import in_percent, standing
 from panels.tour import race
-from panels.tour.facts import chain, facts
+from panels.tour.facts import chain, facts, in_short
 from panels.ui.look import QUIET, empty, heading, stat, strip
 from panels.ui.provenance import load_or_say, provenance
 from sauda.records.kinds import ArtifactError, entry
@@ -94,14 +96,14 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
 def build() -> list[tuple[gr.Button, str]]:
     """Lay out the tab. Returns the buttons that open another tab, each with that tab's id."""
     gr.HTML(heading(PROMISE, WHAT))
-    _facts()
+    _trained(lambda runs: Markup('<p class="sauda-tour-about">{}</p>').format(in_short(runs)))
     links: list[tuple[gr.Button, str]] = []
     with gr.Walkthrough(selected=0) as walk:
         with gr.Step(STEPS[0], id=0):
-            race.build()
-            _next(walk, 0)
+            race.build(lambda: _next(walk, 0))
         with gr.Step(STEPS[1], id=1):
             _glance()
+            _trained(facts)
             _next(walk, 1)
         with gr.Step(STEPS[2], id=2):
             links += _games()
@@ -111,9 +113,10 @@ def build() -> list[tuple[gr.Button, str]]:
     return links
 
 
-def _facts() -> None:
+def _trained(shown: Callable[[list[Artifact]], Markup]) -> None:
+    """What `shown` makes of the runs behind the served stage."""
     try:
-        gr.HTML(facts(chain()))
+        gr.HTML(shown(chain()))
     except ArtifactError as error:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
 

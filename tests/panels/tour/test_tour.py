@@ -9,7 +9,7 @@ from env import EndReason, Offer, rupees
 from panels.results.model_summary import rows_by_policy
 from panels.tour import race
 from panels.tour import tab as tour
-from panels.tour.facts import chain, facts
+from panels.tour.facts import chain, facts, in_short
 from panels.transcripts.before_after import FILE, typical
 from sauda.evaluation.models.config import OURS
 from sauda.llm.backends.model import SAUDA
@@ -52,6 +52,7 @@ def test_the_facts_are_those_of_the_runs_from_the_base_to_the_served_stage():
     assert f"{hours:.1f} hours" in shown
     assert f"{sum(run.data.num_tokens for run in runs):,} tokens" in shown
     assert "135 million" in shown
+    assert f"135 million parameters, trained for {hours:.1f} hours on 2 CPU cores" in in_short(runs)
 
 
 def test_the_race_shows_a_typical_game_that_ends_in_a_deal_whole():
