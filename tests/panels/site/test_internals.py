@@ -11,6 +11,8 @@ from gradio.utils import get_upload_folder
 from panels.site.internals import Page, remember_constants
 from tests.support.coroutines import run
 
+LEFT = {"__type__": "update"}  # the answer for an output that an event leaves alone
+
 
 def test_gradio_is_the_version_that_the_internals_were_read_in():
     """With another version, read again what panels/site/ takes from Gradio, then change this."""
@@ -59,14 +61,13 @@ def shown(page, predictions):
 
 def test_an_event_shows_what_it_sets_and_leaves_the_rest(with_event):
     page, (_state, text, button, words, number) = with_event
-    left = {"__type__": "update"}
     some = {text: "new", button: gr.update(visible=False)}
     hidden = {"__type__": "update", "visible": False}
-    assert shown(page, some) == [None, "new", hidden, left, left]
-    assert shown(page, {number: 3}) == [None, left, left, left, 3]
-    assert shown(page, {words: gr.skip()}) == [None, left, left, left, left]
-    every = [7, gr.skip(), gr.skip(), "<b>", gr.skip()]
-    assert shown(page, every) == [None, left, left, "<b>", left]
+    assert shown(page, some) == [None, "new", hidden, LEFT, LEFT]
+    assert shown(page, {number: 3}) == [None, LEFT, LEFT, LEFT, 3]
+    assert shown(page, {words: LEFT}) == [None, LEFT, LEFT, LEFT, LEFT]
+    every = [7, LEFT, LEFT, "<b>", LEFT]
+    assert shown(page, every) == [None, LEFT, LEFT, "<b>", LEFT]
     assert shown(page, [7, "d", "e", "f", 4]) == [None, "d", "e", "f", 4]
 
 
@@ -88,18 +89,24 @@ def test_a_page_makes_no_component_anew_that_an_event_leaves_alone(monkeypatch):
 
     monkeypatch.setattr(gr.HTML, "__init__", counted)
     run(page.postprocess_data(event, {text: "new"}, None))
-    left = {"__type__": "update"}
-    assert run(page.postprocess_data(event, gr.skip(), None)) == [left, left, left]
+    assert run(page.postprocess_data(event, LEFT, None)) == [LEFT, LEFT, LEFT]
     assert not made
     run(page.postprocess_data(event, {words: gr.update(visible=False)}, None))
     assert len(made) == 1
 
 
-def test_the_states_to_whose_changes_events_listen_are_tracked():
+def test_states_to_whose_changes_no_event_listens_are_not_tracked():
     with Page() as page:
         silent, watched, button = gr.State(1), gr.State(2), gr.Button()
         watched.change(lambda: None, None, button)
+        button.click(lambda: None, None, silent)
         button.click(lambda: None, None, [silent, watched])
-    event = next(fn for fn in page.fns.values() if len(fn.outputs) == 2)
-    ids, hashes = page.get_state_ids_to_track(event, page.state_holder["a"])
-    assert (ids, len(hashes)) == ([watched._id], 1)
+    session = page.state_holder["a"]
+    tracked = {
+        len(fn.outputs): page.get_state_ids_to_track(fn, session)
+        for fn in page.fns.values()
+        if fn.outputs[0] is silent
+    }
+    assert tracked[1] == ([], [])
+    ids, hashes = tracked[2]
+    assert len(ids) == len(hashes) == 1
