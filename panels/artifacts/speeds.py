@@ -14,14 +14,18 @@ from sauda.evaluation.speed import published_speeds
 from sauda.records.schemas.bench import Speed
 from sauda.records.store import Artifact
 
+OF_MODEL = re.compile(r"mini|model|replies|training")  # in the name of a figure
 
-def measured_table(bench: Artifact) -> Markup:
-    """Every measured figure: its median, 95th percentile and number of samples."""
+
+def measured_table(bench: Artifact, of_model: bool) -> Markup:
+    """Median, 95th percentile and number of samples of each figure, of the model or of the rest."""
     rows = [
         (_named(row.name), f"{_count(row.median)} {row.unit}", _p95(row), f"{row.n}")
         for row in bench.data.figures
+        if bool(OF_MODEL.search(row.name)) == of_model
     ]
-    return table(("measured", "median", "95 % within", "n"), rows, caption="Speeds")
+    caption = "Speeds of the language model" if of_model else "Speeds of the games and the page"
+    return table(("measured", "median", "95 % within", "n"), rows, caption=caption)
 
 
 def _named(name: str) -> Markup:
@@ -71,8 +75,9 @@ def build() -> None:
     gr.HTML(heading("Speed", "On the shared machine that the file names; medians with their n."))
     gr.HTML(missing)
     if bench is not None:
-        gr.HTML(measured_table(bench))
+        gr.HTML(measured_table(bench, of_model=False))
         gr.HTML(provenance(bench))
+        gr.HTML(folded("The language model", measured_table(bench, of_model=True)))
         gr.HTML(folded("How many times faster a batch is", ratio_table(bench)))
     published, missing = load_or_say("published.json")
     if published is None:

@@ -190,7 +190,9 @@ def test_the_page_shows_published_speeds_apart_with_their_badge_and_caveat():
     data = run(slow, fast, ratios=(ratio(fast, slow),))
     bench = Artifact("bench.json", "bench/2", "measured", {}, {}, Bench.model_validate(data))
     assert ">4<" in str(speeds.ratio_table(bench))
-    assert "published" not in str(speeds.measured_table(bench))
+    rest, of_model = (str(speeds.measured_table(bench, of_model=of)) for of in (False, True))
+    assert "published" not in rest + of_model
+    assert rest.count("<tr") + of_model.count("<tr") == len(bench.data.figures) + 2
     rows = published_speeds(load("published.json"))
     shown = str(speeds.published_table(rows))
     assert shown.count("sauda-published") == len(rows)
