@@ -115,8 +115,8 @@ def _show_map(field: Field, ceiling: tuple[str, dict[str, Interval]], ours: str)
     gr.HTML(heat_map(field, name, caption, ours, ceiling), elem_id=f"results-{NAME}-figure")
     counts = [entry.n for entries in field.values() for entry in entries]
     show_caption(
-        "A stronger colour is farther from 0; losses have a minus sign and another colour. A"
-        " frame marks the best of each task. A dash: not played."
+        "A stronger colour means farther from 0; losses have a minus sign and another colour. The"
+        " best grade of each task is framed. A dash means not played."
         f" n = {min(counts):,} to {max(counts):,} worlds."
     )
 

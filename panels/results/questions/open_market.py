@@ -90,9 +90,9 @@ def _show_map(field: Field, bounds: dict[str, Interval]) -> None:
     gr.HTML(shown, elem_id=f"results-{NAME}-figure")
     counts = [entry.n for entries in field.values() for entry in entries]
     show_caption(
-        "A stronger colour is nearer the best of its task, which has a frame. A dash:"
-        f" not played. n = {min(counts):,} to {max(counts):,} hold-out seeds; intervals are in the"
-        " table below. The bound knows its seller and is no contestant."
+        "A stronger colour means closer to the best grade of the task, which is framed. A dash"
+        f" means not played. n = {min(counts):,} to {max(counts):,} hold-out seeds; the table below"
+        " has the intervals. The bound knows its seller and does not compete."
     )
 
 

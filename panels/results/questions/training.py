@@ -151,10 +151,10 @@ def caption(comparison: Artifact) -> str:
     """What the figure shows, and which steps do not lie above 0."""
     shown = steps(comparison)
     signs = by_sign({f"{gain.step} in the {short(gain.task)}": gain.interval for gain in shown})
-    text = "First all of Sauda’s training, then each" if shown and shown[0].over_steps else "Each"
-    text += (
-        " stage less the stage that it trains further; right of 0 is a gain. Whiskers are 95 %"
-        " bootstrap intervals over hold-out seeds."
+    first = "The first rows show Sauda’s whole training. " if shown and shown[0].over_steps else ""
+    text = first + (
+        "Each stage is compared with the stage that it trains further; right of 0 is a gain."
+        " Whiskers are 95 % bootstrap intervals over hold-out seeds."
     )
     if signs.below:
         text += f" A loss: {'; '.join(signs.below)}."

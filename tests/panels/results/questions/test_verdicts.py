@@ -160,7 +160,7 @@ def test_the_gain_of_all_training_stands_first_unless_it_is_a_step_of_its_own():
     (whole,) = training.steps(artifact)
     assert (whole.before, whole.after) == ("mini", OURS)
     assert whole.step.startswith("All: ")
-    assert training.caption(artifact).startswith("First all of Sauda’s training")
+    assert training.caption(artifact).startswith("The first rows show Sauda’s whole training")
     low, gain, high = GAINS["above"]
     only = StageGain(task=OPEN, n=4, difference=gain, low=low, high=high, before="mini",
                      after=OURS, on="all")  # fmt: skip
