@@ -17,6 +17,11 @@ LAB_STAGES: Mapping[str, str] = {
     "mini+sft-arena": "SFT as a lab",
     "mini+grpo-arena": "SFT + GRPO as a lab",
 }
+ROLES: Mapping[str, str] = {
+    "mini+roles-buyer": "role model: buyer",
+    "mini+roles-seller": "role model: seller",
+    "mini+roles-generalist": "role model: generalist",
+}
 PARTS: Mapping[str, str] = {
     "null": "no model",
     "constrained": "grammar",
@@ -29,7 +34,7 @@ PARTS: Mapping[str, str] = {
 
 def policy_label(name: str) -> str:
     """A policy's name in words: "null+steering" is "no model + published steering"."""
-    known = {**STAGES, **LAB_STAGES}
+    known = {**STAGES, **LAB_STAGES, **ROLES}
     stage = max((s for s in known if f"{name}+".startswith(f"{s}+")), key=len, default="")
     rest = [part for part in name.removeprefix(stage).split("+") if part]
     words = [PARTS.get(part, part.replace("_", " ")) for part in rest]

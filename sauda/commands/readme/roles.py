@@ -1,10 +1,15 @@
 """What specialising in a role changed, in sentences, and every comparison of the role runs."""
 
+from collections.abc import Iterator
+
 from sauda.commands.readme.tables import markdown, spanned
 from sauda.evaluation.language.roles import FILE, schedule_verdict
 from sauda.records.schemas.base import Interval
+from sauda.records.schemas.market.tournament import Tournament
 from sauda.records.schemas.roles import RoleContrast
 from sauda.records.store import load
+
+PLAYER = "mini+roles-"  # how the names of the models of the role runs begin
 
 
 def roles() -> str:
@@ -13,6 +18,7 @@ def roles() -> str:
     sentences = [_specialist(row) for row in rows if row.question == "specialist"]
     sentences += [_off_role(row) for row in rows if row.question == "off_role"]
     sentences.append(schedule_verdict(rows))
+    sentences += _played(load("tournament.json").data)
     cells = [
         (
             f"`{row.run}`",
@@ -44,6 +50,23 @@ def _off_role(row: RoleContrast) -> str:
         f" off role, is {row.loss:.3f}: a difference of {spanned(row.difference)} from the"
         f" {row.role}'s own, {_worth(row.difference)}."
     )
+
+
+def _played(data: Tournament) -> Iterator[str]:
+    """A sentence for each model of the role runs and each seat that it takes in the tournament."""
+    for row in data.ranks:
+        if row.seat == "both" or not row.player.startswith(PLAYER):
+            continue
+        cells = [cell for cell in data.cells if getattr(cell, row.seat) == row.player]
+        games = sum(cell.n for cell in cells)
+        forfeits = sum(getattr(cell.invalid, row.seat) for cell in cells)
+        role, seat = row.player.removeprefix(PLAYER), row.seat
+        off = "" if role in (seat, "generalist") else ", off role,"
+        yield (
+            f"In the tournament the model `{row.player}` as a {seat}{off} forfeits {forfeits:,} of"
+            f" {games:,} games, because its reply holds no move; its mean share of the ZOPA is"
+            f" {spanned(row.share)}."
+        )
 
 
 def _worth(difference: Interval) -> str:

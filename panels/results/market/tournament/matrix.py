@@ -7,11 +7,11 @@ from itertools import groupby
 from markupsafe import Markup
 
 from panels.results.market.tournament.names import (
+    pair_name,
+    player_name,
     seller_group,
-    seller_name,
     seller_short,
 )
-from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import heat_cell, heat_row, heat_table
 from panels.ui.tables import MISSING, with_interval
 from sauda.evaluation.market.tournament.scenarios import Scenarios
@@ -91,7 +91,7 @@ def matrix(data: Tournament, name: str = FIRST) -> Markup:
 
     rows = [
         heat_row(
-            buyer_name(buyer).removeprefix("the "),
+            player_name("buyer", buyer).removeprefix("the "),
             [drawn((buyer, seller)) for seller in sellers],
             name=buyer,
         )
@@ -127,7 +127,7 @@ def _cell(
     is_best: bool,
 ) -> Markup:
     buyer, seller = pair
-    names = f"{buyer_name(buyer)} buys from {seller_name(seller)}"
+    names = pair_name(buyer, seller)
     if value is None:
         return Markup(
             '<td class="sauda-r" title="{}" data-buyer="{}" data-seller="{}">{}</td>'

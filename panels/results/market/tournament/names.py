@@ -6,6 +6,8 @@ from panels.results.questions.verdict import buyer_name
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 
+ROLE_OF = {"mini+roles-buyer": "buyer", "mini+roles-seller": "seller"}  # what it was trained for
+OFF_ROLE = " (off role)"
 SCRIPTS, MARKET, MODELS = "scripts", "the market’s sellers", "language models"
 
 
@@ -20,9 +22,14 @@ def seller_group(seller: str) -> str:
     return MODELS if is_model(seller) else SCRIPTS
 
 
+def off_role(seat: str, player: str) -> str:
+    """The mark of a model that was trained for the other role; "" for all others."""
+    return OFF_ROLE if ROLE_OF.get(player, seat) != seat else ""
+
+
 def seller_short(seller: str) -> str:
     """A seller within its group: "firm" of "null:firm"."""
-    return policy_label(seller.rpartition(":")[2])
+    return policy_label(seller.rpartition(":")[2]) + off_role("seller", seller)
 
 
 def seller_name(seller: str) -> str:
@@ -33,9 +40,16 @@ def seller_name(seller: str) -> str:
         return f"the {persona} persona{words}"
     if seller in SELLER_TYPES:
         return f"the market’s {seller} seller"
-    return policy_label(seller)
+    return policy_label(seller) + off_role("seller", seller)
 
 
 def player_name(seat: str, player: str) -> str:
     """A player in a sentence: a seller by its group, any other as a buyer."""
-    return seller_name(player) if seat == "seller" else buyer_name(player)
+    if seat == "seller":
+        return seller_name(player)
+    return buyer_name(player) + (off_role(seat, player) if seat == "buyer" else "")
+
+
+def pair_name(buyer: str, seller: str) -> str:
+    """A pair in a sentence: "linear buys from the market’s firm seller"."""
+    return f"{player_name('buyer', buyer)} buys from {seller_name(seller)}"

@@ -1,49 +1,25 @@
 """Some games of a pair, played again from their seeds in this process, beside what is recorded."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from markupsafe import Markup
 
 from env import Episode, get_task
-from panels.results.market.tournament.names import seller_name
+from panels.results.market.tournament.names import pair_name
 from panels.results.market.tournament.plane import plane_of, utility_plane
-from panels.results.questions.verdict import buyer_name, capital
+from panels.results.questions.verdict import capital
 from panels.transcripts.before_after import dealt
 from panels.transcripts.view import outcome, talk
 from panels.ui.look import note, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
-from sauda.evaluation.market.tournament.figures import Payoffs
 from sauda.evaluation.market.tournament.games import columns, replayed
-from sauda.evaluation.market.tournament.players import Pair, sides
+from sauda.evaluation.market.tournament.players import Pair
 from sauda.evaluation.market.tournament.scenarios import Scenarios
+from sauda.evaluation.market.tournament.shown import Chosen, chosen, episodes
 from sauda.records.schemas.market.tournament import PairColumns, Tournament
 
-SHOWN = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}
 ASK = "Press a cell of the map, or pick a buyer and a seller, to see three of their games."
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A game of a pair that is shown."""
-
-    why: str  # a key of SHOWN
-    index: int  # of its scenario
-    seed: int
-
-
-def chosen(data: Tournament, pair: Pair) -> list[Chosen]:
-    """The games at percentiles of the buyer's utility, among the scenarios with a ZOPA.
-
-    Of equal utilities the lower seed comes first, so that the choice is the same every time.
-    """
-    at = Scenarios.recorded(data.scenarios)
-    games = recorded(data, pair).as_json()
-    utility = Payoffs.of(games, at).utility["buyer"]
-    ranked = sorted(at.zopa.nonzero()[0].tolist(), key=lambda i: (utility[i], at.seeds[i]))
-    places = {why: ranked[round(part * (len(ranked) - 1))] for why, part in SHOWN.items()}
-    return [Chosen(why, index, at.seeds[index]) for why, index in places.items()]
 
 
 def recorded(data: Tournament, pair: Pair) -> PairColumns:
@@ -77,27 +53,32 @@ def shown(data: Tournament, buyer: object, seller: object) -> Iterator[Markup]:
 
 
 def games_of(data: Tournament, pair: Pair) -> Markup:
-    """Three games of the pair as cards; where a language model plays, how to play them again.
+    """Three games of the pair as cards, played again; a language model says its recorded replies.
 
-    Raises ValueError where a player's weights are missing.
+    Raises ValueError where the pilot's weights or a model's adapter are missing.
     """
-    if sides(pair):
-        return note(
-            "A language model plays in this pair. Its games are recorded by their outcome; play"
-            " the first ones again with: python -m sauda verify --models tournament"
-        )
-    games = chosen(data, pair)
-    again = _replayed(pair, tuple(game.seed for game in games))
+    at, then = Scenarios.recorded(data.scenarios), recorded(data, pair).as_json()
+    games = chosen(then, at)
+    replies = data.replies.get(pair.buyer, {}).get(pair.seller)
+    if replies is None:
+        again = _replayed(pair, tuple(game.seed for game in games))
+        source = "their seeds"
+    else:
+        said = [[reply.as_json() for reply in game] for game in replies]
+        again = episodes(pair, [game.seed for game in games], said)
+        source = "their seeds and the model’s recorded replies"
     differing = differs(data, pair, games, again)
     told = (
         f"Not as recorded in {differing}."
         if differing
-        else "Played again just now from their seeds; each came out as recorded."
+        else f"Played again just now from {source}; each came out as recorded."
     )
-    n = int(Scenarios.recorded(data.scenarios).zopa.sum())
+    if replies is not None:
+        told += " This command makes the replies again: python -m sauda verify --models tournament."
+    n = int(at.zopa.sum())
     cards = [card(game, episode) for game, episode in zip(games, again, strict=True)]
     return Markup('<h3>{}</h3>{}<div class="sauda-cards sauda-pair">{}</div>').format(
-        f"{capital(buyer_name(pair.buyer))} buys from {seller_name(pair.seller)}",
+        capital(pair_name(*pair)),
         note(
             f"{told} Chosen by the buyer’s utility among the {n} scenarios with a ZOPA; of equal"
             " ones the lower seed comes first."

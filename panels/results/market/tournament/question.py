@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from panels.results.market.tournament import pair_games, tables
 from panels.results.market.tournament.matrix import FIGURES, FIRST, PRESS_CELL, matrix, seats
-from panels.results.market.tournament.names import player_name, seller_name
+from panels.results.market.tournament.names import pair_name, player_name, seller_name
 from panels.results.questions.layout import Measured, numbers, show_caption, show_verdict
-from panels.results.questions.verdict import Verdict, buyer_name, capital, listed
+from panels.results.questions.verdict import Verdict, capital, listed
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -68,7 +68,7 @@ def measured(data: Tournament) -> list[Measured]:
     return [
         Measured(
             data.task,
-            f"{buyer_name(cell.buyer)} buys from {seller_name(cell.seller)}",
+            pair_name(cell.buyer, cell.seller),
             cell.n,
             cell.share.buyer,
         )
@@ -105,7 +105,7 @@ def _map_and_games(artifact: Artifact) -> None:
     )
     with gr.Row(elem_classes="sauda-actions"):
         buyer = gr.Dropdown(
-            [(capital(buyer_name(name)), name) for name in buyers], value=buyers[0],
+            [(capital(player_name("buyer", name)), name) for name in buyers], value=buyers[0],
             label="Buyer", filterable=False, elem_id=f"results-{NAME}-buyer", min_width=240,
         )  # fmt: skip
         seller = gr.Dropdown(

@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from panels.results.market.tournament.names import player_name, seller_name
 from panels.results.questions.layout import fold
-from panels.results.questions.verdict import buyer_name
 from panels.ui.look import note
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import Column, comparison, estimate, frame, number, offer_csv, sortable_table
@@ -55,7 +54,7 @@ EXPLOITED = (
     Column("n", lambda row: number(row.n, ",")),
 )
 PAIRS = (
-    Column("buyer", lambda row: buyer_name(row.buyer)),
+    Column("buyer", lambda row: player_name("buyer", row.buyer)),
     Column("seller", lambda row: seller_name(row.seller)),
     Column("n", lambda row: number(row.n, ",")),
     Column("buyer’s share", lambda row: estimate(row.share.buyer, FORM)),
@@ -81,7 +80,7 @@ def profile_columns(rows: Sequence[ProfileRow]) -> tuple[Column, ...]:
     """The columns of the profiles, with the phases that the rows have."""
     there = dict.fromkeys(phase.phase for row in rows for phase in row.phases)
     return (
-        Column("buyer", lambda row: buyer_name(row.player)),
+        Column("buyer", lambda row: player_name("buyer", row.player)),
         Column("n", lambda row: number(row.n, ",")),
         Column("share of the oracle’s surplus", lambda row: estimate(row.of_oracle, FORM)),
         *(

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from env import Accept, Episode, Observation, WalkAway, begin, get_task
+from sauda.evaluation.batches import in_batches
 from sauda.evaluation.market.profile.calibration import prior, scored
 from sauda.evaluation.market.profile.cues import CANDID, MISLEADING, MODES, NEUTRAL, signalling
 from sauda.evaluation.market.profile.players import Player, named
@@ -19,11 +20,15 @@ from sauda.evaluation.market.tournament.scenarios import instance, scenario_seed
 from sauda.evaluation.models.comparison import model_sources
 from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.behaviour import behaviour_metrics
+from sauda.llm.backends.decoding import Decoder
+from sauda.llm.backends.weights import CACHE
+from sauda.llm.models import loaded
 from sauda.llm.registry import is_model
 from sauda.policies import BUYERS
 from sauda.policies.belief.buyer import BeliefBuyer
 from sauda.policies.best_response.informed import informed_value
 from sauda.policies.move_values import MoveValues
+from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
 from sauda.statistics import (
     mean_interval,
@@ -41,7 +46,7 @@ CLOSING = 2  # moves left from which a position belongs to the closing
 class Config:
     """Who is profiled, and on how much; the defaults are the profiles that we report."""
 
-    players: tuple[str, ...] = (*BUYERS, "pilot", "belief")
+    players: tuple[str, ...] = (*BUYERS, "pilot", "belief", "mini", "mini+distill")
     games: int = 120  # hold-out games about unseen listings, as in the tournament
     cues: int = 100  # of those, games with each kind of signals
     states: int = 400  # fixed positions: for regret and belief
@@ -109,7 +114,8 @@ def _rows(players: Sequence[Player], bench: Bench, workers: int) -> dict[str, An
     with ProcessPoolExecutor(workers) as pool:
         played = pool.map(profile, scripts, repeat(bench))
         rows = list(progress(played, len(scripts), "profiling", "player"))
-    rows += [profile(player, bench) for player in players if player.model is not None]
+    models = [player for player in players if player.model is not None]
+    rows += [_kept(player, bench) for player in progress(models, len(models), "profiling", "model")]
     by_name = {row["player"]: row for row in rows}
     return {
         "task": TASK,
@@ -118,6 +124,22 @@ def _rows(players: Sequence[Player], bench: Bench, workers: int) -> dict[str, An
         "prior": scored([prior(obs) for obs in bench.positions], bench.positions, bench.limits),
         "rows": [by_name[player.name] for player in players],
     }
+
+
+def _kept(player: Player, bench: Bench) -> dict[str, Any]:
+    """The profile of a language model; one of known weights is read from disk once it is there."""
+    if not player.model.weights:
+        return profile(player, bench)
+    model = loaded(player.model.weights)
+    bench_size = (list(bench.seeds), bench.cues, len(bench.judged.states), player.batch)
+    code = code_hash(profile, player.model.seat(BAZAAR), Decoder)
+    key = repr(
+        (player.name, bench_size, model.sha256, model.source, asdict(model.decoder.sampling), code)
+    )
+    (row,) = in_batches(
+        [player], 1, CACHE / "profiles", lambda _: key, lambda _: profile(player, bench)
+    )
+    return row
 
 
 def profile(player: Player, bench: Bench) -> dict[str, Any]:

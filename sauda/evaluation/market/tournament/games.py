@@ -15,12 +15,13 @@ from env import (
     Episode,
     IllegalAction,
     Results,
+    Task,
     episode,
     play_batch,
     rollout,
 )
 from sauda.evaluation.market.tournament.batch_sellers import batch_games
-from sauda.evaluation.market.tournament.model_games import play_sides
+from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
 from sauda.evaluation.market.tournament.players import (
     Pair,
     buyer_policy,
@@ -67,9 +68,17 @@ def replayed(pair: Pair, seeds: Sequence[int]) -> list[Episode]:
 
 
 def play_models(pair: Pair, seeds: Sequence[int]) -> dict[str, Any]:
-    """The same columns of a pair with a language model, all games in one batch."""
+    """The same columns of a pair with a language model, all games in one batch, and `replies`.
+
+    `replies` lists those of each game in order, [seat, text], with replies that held no move.
+    """
     task = task_against(pair.seller)
     games = play_sides(task, sides(pair), scripts(pair), seeds)
+    return model_columns(task, games) | {"replies": [replies_of(game) for game in games]}
+
+
+def model_columns(task: Task, games: Sequence[ModelPlay]) -> dict[str, Any]:
+    """The columns of games with a language model, refused agreements among the mis-stated."""
     refused = {
         seat: [
             i
@@ -79,6 +88,15 @@ def play_models(pair: Pair, seeds: Sequence[int]) -> dict[str, Any]:
         for seat in SEATS
     }
     return columns([episode(task, game.play) for game in games], refused)
+
+
+def replies_of(game: ModelPlay) -> list[list[str]]:
+    """The replies of the language models in a game, each [seat, text], in order."""
+    return [
+        [agent, text]
+        for agent, turn in game.turns
+        for text in (*turn.invalid_replies, turn.reply.text)
+    ]
 
 
 def columns(

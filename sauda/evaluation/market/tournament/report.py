@@ -36,6 +36,7 @@ from sauda.evaluation.market.tournament.ranking import (
     variance,
 )
 from sauda.evaluation.market.tournament.scenarios import Scenarios, scenario_seeds
+from sauda.evaluation.market.tournament.shown import replayed_columns, shown_replies
 from sauda.evaluation.models.comparison import Replayed, model_sources
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Decoder
@@ -46,6 +47,8 @@ from sauda.policies import BUYERS
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
 
+STAGES = ("mini", "mini+sft", "mini+distill")  # trained to buy alone, but for the base
+ROLES = ("mini+roles-buyer", "mini+roles-seller", "mini+roles-generalist")
 SLOW = "belief"  # takes most of the time, so its pairs begin first
 Games = Mapping[Pair, Mapping[str, Any]]  # columns by pair
 
@@ -58,14 +61,15 @@ class Config:
     as the wording of a persona "mini:firm".
     """
 
-    buyers: tuple[str, ...] = (*BUYERS, "pilot", SLOW)
+    buyers: tuple[str, ...] = (*BUYERS, "pilot", SLOW, *STAGES, *ROLES)
     sellers: tuple[str, ...] = (
         "boulware", "linear", "conceder", "tit_for_tat", "random",
         *SELLER_TYPES,
         *(f"{NULL}:{persona}" for persona in PERSONAS),
+        STAGES[0], *ROLES,
     )  # fmt: skip
-    scenarios: int = 120  # hold-out games a pair, about listings that no training game has
-    batch: int = 40  # games of a language model played together
+    scenarios: int = 100  # hold-out games a pair, about listings that no training game has
+    batch: int = 50  # games of a language model played together
 
     def pairs(self) -> list[Pair]:
         """Every buyer with every seller; ValueError for a name that cannot take its seat."""
@@ -91,7 +95,23 @@ def tournament(config: Config, workers: int = 2, folder: Path | None = None) -> 
     for pair in progress(played, len(played), "playing models", "pair") if played else ():
         games[pair] = _kept(pair, seeds, config.batch, folder or CACHE / "tournament")
     models = model_sources({name for pair in pairs for name in weights(pair)}, BAZAAR)
-    return summarised(config, games, Scenarios.of(seeds)) | {"models": models}
+    at = Scenarios.of(seeds)
+    replies = _by_seat({pair: shown_replies(games[pair], at) for pair in played})
+    outcomes = {pair: _outcomes(columns) for pair, columns in games.items()}
+    return summarised(config, outcomes, at) | {"replies": replies, "models": models}
+
+
+def _by_seat(values: Mapping[Pair, Any]) -> dict[str, dict[str, Any]]:
+    """Values of pairs, by buyer and then by seller."""
+    found: dict[str, dict[str, Any]] = {}
+    for pair, value in values.items():
+        found.setdefault(pair.buyer, {})[pair.seller] = value
+    return found
+
+
+def _outcomes(played: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a pair without the replies of its models."""
+    return {name: values for name, values in played.items() if name != "replies"}
 
 
 def scripted(
@@ -171,10 +191,7 @@ def summarised(config: Config, games: Games, at: Scenarios) -> dict[str, Any]:
             )
         ],
         "variance": variance(share["buyer"].mean(axis=2)),
-        "games": {
-            buyer: {seller: games[Pair(buyer, seller)] for seller in config.sellers}
-            for buyer in config.buyers
-        },
+        "games": _by_seat({pair: games[pair] for pair in config.pairs()}),
     }
 
 
@@ -205,15 +222,25 @@ def _ranked(
 
 
 def again(config: Config, recorded: Mapping[str, Any], workers: int) -> dict[str, Any]:
-    """The data computed again for `verify`, scripts by the scalar engine; models keep their games.
+    """The data computed again for `verify`, scripts by the scalar engine.
 
-    So the batch engine, which recorded most pairs, is checked by the rules themselves.
+    So the batch engine, which recorded most pairs, is checked by the rules themselves. Pairs with a
+    language model keep their games, but those with recorded replies are replayed from them.
     """
     seeds, pairs = scenario_seeds(config.scenarios), config.pairs()
     games = scripted(pairs, seeds, workers, replay_pair)
-    games |= {pair: recorded["games"][pair.buyer][pair.seller] for pair in _with_models(pairs)}
     at = Scenarios.of(seeds)
-    return summarised(config, games, at) | {"models": recorded["models"]}
+    games |= {
+        pair: replayed_columns(
+            pair,
+            recorded["games"][pair.buyer][pair.seller],
+            at,
+            recorded["replies"][pair.buyer][pair.seller],
+        )
+        for pair in _with_models(pairs)
+    }
+    kept = {name: recorded[name] for name in ("replies", "models")}
+    return summarised(config, games, at) | kept
 
 
 def models_again(config: Config, recorded: Mapping[str, Any]) -> Iterator[Replayed]:
@@ -227,7 +254,7 @@ def models_again(config: Config, recorded: Mapping[str, Any]) -> Iterator[Replay
     some, at = seeds[: config.batch], Scenarios.of(seeds[: config.batch])
     for pair in pairs:
         then = _first(recorded["games"][pair.buyer][pair.seller], len(some))
-        now = play_models(pair, some)
+        now = _outcomes(play_models(pair, some))
         cpus = [recorded["models"][name]["cpu"] for name in weights(pair)]
         yield Replayed(
             TASK,

@@ -108,6 +108,13 @@ class PairColumns(Record):
     misstated: SeatLists = Field(description="scenarios whose agreement was mis-stated")
 
 
+class RecordedReply(Record):
+    """One reply of a language model in a game."""
+
+    seat: Literal["buyer", "seller"] = Field(description="the model's seat")
+    text: str = Field(description="the whole reply")
+
+
 class Tournament(Record):
     """Every buyer against every seller: the matrix, ranks, and who exploits whom."""
 
@@ -119,6 +126,10 @@ class Tournament(Record):
     exploitability: list[Exploited] = Field(description="one entry a player and seat")
     variance: VarianceParts = Field(description="what the matrix depends on")
     games: dict[str, dict[str, PairColumns]] = Field(description="columns by buyer and seller")
+    replies: dict[str, dict[str, list[list[RecordedReply]]]] = Field(
+        description="by buyer and seller, where a language model plays: its replies in the games at"
+        " the 10th, 50th and 90th percentile of the buyer's utility"
+    )
     models: dict[str, ModelSource] = Field(description="language models, by name")
 
 

@@ -5,7 +5,12 @@ import re
 import pytest
 
 from panels.results.market.tournament.matrix import FIGURES, matrix, seats
-from panels.results.market.tournament.names import seller_group, seller_name
+from panels.results.market.tournament.names import (
+    OFF_ROLE,
+    player_name,
+    seller_group,
+    seller_name,
+)
 from panels.results.market.tournament.question import verdict
 from panels.results.market.tournament.tables import PAIRS, profile_columns, profiles_frame
 from panels.ui.tables import comparison
@@ -52,6 +57,15 @@ def test_a_seller_is_named_by_what_it_is():
     assert seller_name("mini:firm") == "the firm persona in the words of untrained base"
     assert seller_name("tit_for_tat") == "tit for tat"
     assert seller_group("mini+grpo") == "language models"
+
+
+def test_a_role_model_in_the_other_role_is_marked():
+    for seat, player in (("buyer", "mini+roles-seller"), ("seller", "mini+roles-buyer")):
+        assert player_name(seat, player).endswith(OFF_ROLE)
+    for seat in ("buyer", "seller"):
+        assert OFF_ROLE not in player_name(seat, "mini+roles-generalist")
+        assert OFF_ROLE not in player_name(seat, f"mini+roles-{seat}")
+    assert OFF_ROLE not in player_name("both", "mini+roles-buyer")
 
 
 def test_the_verdict_names_all_that_share_the_first_rank_with_n_and_intervals(data):

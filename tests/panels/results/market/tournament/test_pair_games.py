@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from panels.results.market.tournament.pair_games import chosen, games_of, shown
+from panels.results.market.tournament.pair_games import games_of, shown
 from panels.results.market.tournament.plane import Plane, plane_of, sentence, utility_plane
 from sauda.evaluation.market.tournament.figures import Payoffs
 from sauda.evaluation.market.tournament.games import replayed
 from sauda.evaluation.market.tournament.players import Pair
 from sauda.evaluation.market.tournament.scenarios import Scenarios
+from sauda.evaluation.market.tournament.shown import chosen
 from sauda.records.store import load
 
 PAIR = Pair("linear", "boulware")
@@ -17,6 +18,12 @@ PAIR = Pair("linear", "boulware")
 @pytest.fixture(scope="module")
 def data():
     return load("tournament.json").data
+
+
+def chosen_of(data):
+    """The games of PAIR that are shown."""
+    games = data.games[PAIR.buyer][PAIR.seller].as_json()
+    return chosen(games, Scenarios.recorded(data.scenarios))
 
 
 def with_games(data, pair: Pair, games):
@@ -35,14 +42,14 @@ def test_three_games_of_a_pair_come_out_as_recorded(data):
     cards = games_of(data, PAIR)
     assert "each came out as recorded" in cards
     assert cards.count("sauda-plane") == cards.count('class="sauda-talk"') == 3
-    for game in chosen(data, PAIR):
+    for game in chosen_of(data):
         assert f"Seed {game.seed}:" in cards
 
 
 def test_the_games_stand_in_the_order_of_the_buyers_utility(data):
     at = Scenarios.recorded(data.scenarios)
     utility = Payoffs.of(data.games[PAIR.buyer][PAIR.seller].as_json(), at).utility["buyer"]
-    games = chosen(data, PAIR)
+    games = chosen_of(data)
     values = [utility[game.index] for game in games]
     assert values == sorted(values)
     assert values[1] == np.quantile(utility[at.zopa], 0.5, method="nearest")
@@ -55,11 +62,12 @@ def test_a_record_that_the_rules_do_not_give_is_told(data):
     assert "Not as recorded in rounds" in games_of(with_games(data, PAIR, other), PAIR)
 
 
-def test_a_pair_with_a_language_model_names_the_command_that_plays_it(data):
-    pair = Pair("mini", "boulware")
-    told = games_of(with_games(data, pair, data.games[PAIR.buyer][PAIR.seller]), pair)
-    assert "python -m sauda verify --models tournament" in told
-    assert "sauda-card" not in told
+def test_games_of_a_language_model_come_out_of_its_recorded_replies(data):
+    for pair in (Pair("mini+distill", "boulware"), Pair("mini", "mini")):
+        cards = games_of(data, pair)
+        assert "recorded replies; each came out as recorded" in cards
+        assert "python -m sauda verify --models tournament" in cards
+        assert cards.count("sauda-plane") == 3
 
 
 @pytest.mark.parametrize(("buyer", "seller"), [("linear", "nobody"), (None, []), ("x" * 99, {})])

@@ -10,7 +10,11 @@ import pytest
 
 import sauda.__main__ as command_line
 from sauda.evaluation.market.tournament import batch_sellers, games, report
+from sauda.evaluation.market.tournament.games import columns
+from sauda.evaluation.market.tournament.players import Pair
 from sauda.evaluation.market.tournament.report import Config, models_again, tournament
+from sauda.evaluation.market.tournament.scenarios import Scenarios
+from sauda.evaluation.market.tournament.shown import chosen, episodes
 from sauda.evaluation.verification.verify import verify, verify_models
 from sauda.records.kinds import KINDS
 from sauda.records.seal import sealed
@@ -83,15 +87,53 @@ def test_a_rank_that_does_not_follow_is_found(changed):
     assert place.startswith("data.ranks[0].rank: recorded 2, played again 1")
 
 
-def test_games_of_a_model_are_kept_and_their_tables_computed_again(changed):
+def test_the_tables_of_a_models_games_are_computed_again(changed):
+    """A change that spares the games with recorded replies is found in the cell of the pair."""
+
     def change(data):
-        data["games"]["null"]["linear"]["end"] = "DDDDDD"
-        data["games"]["null"]["linear"]["rounds"] = [8] * 6
+        games = data["games"]["null"]["linear"]
+        at = Scenarios.of(data["scenarios"]["seed"])
+        spared = {game.index for game in chosen(games, at)}
+        place = next(i for i in range(6) if i not in spared)
+        games["misstated"]["buyer"] = [place]
 
     places = changed(change)
     assert places
     (number,) = {place.partition(".")[2].partition(".")[0] for place in places}
     assert number == f"cells[{Config.pairs(TINY).index(('null', 'linear'))}]"
+
+
+def test_a_game_that_its_recorded_replies_do_not_give_is_found(changed):
+    def change(data):
+        data["games"]["null"]["linear"]["end"] = "DDDDDD"
+        data["games"]["null"]["linear"]["rounds"] = [8] * 6
+
+    places = changed(change)
+    assert any(place.startswith("data.games.null.linear.end") for place in places)
+
+
+def test_a_reply_that_was_not_given_is_found(changed):
+    def change(data):
+        data["replies"]["null"]["linear"][0][0]["text"] = '{"walk":true}'
+
+    places = changed(change)
+    assert any(place.startswith("data.games.null.linear.end") for place in places)
+
+
+def test_a_game_with_too_few_recorded_replies_is_told(root):
+    data = load(FILE, root).data
+    (seed,) = data.scenarios.seed[:1]
+    with pytest.raises(ValueError, match="more replies than are recorded"):
+        episodes(Pair("null", "linear"), [seed], [[]])
+
+
+def test_the_shown_games_of_a_model_come_out_of_their_replies(root):
+    data = load(FILE, root).data.as_json()
+    at = Scenarios.of(data["scenarios"]["seed"])
+    games, replies = data["games"]["null"]["firm"], data["replies"]["null"]["firm"]
+    shown = chosen(games, at)
+    again = columns(episodes(Pair("null", "firm"), [game.seed for game in shown], replies))
+    assert list(again["end"]) == [games["end"][game.index] for game in shown] == ["F"] * 3
 
 
 def test_a_stopped_run_reads_the_batches_that_are_there(root, monkeypatch):
@@ -140,7 +182,10 @@ def test_the_default_tournament_has_the_players_that_it_is_about():
     assert config.scenarios >= 100
     assert {"pilot", "belief", "expert", "linear"} <= set(config.buyers)
     assert {"firm", "fair", "hasty", "bluffer", "null:friendly"} <= set(config.sellers)
-    assert config.both() == ["boulware", "linear", "conceder", "tit_for_tat", "random"]
+    models = ["mini", "mini+roles-buyer", "mini+roles-seller", "mini+roles-generalist"]
+    scripts = ["boulware", "linear", "conceder", "tit_for_tat", "random"]
+    assert sorted(config.both()) == sorted(scripts + models)
+    assert "mini+distill" in config.buyers
     config.pairs()
 
 
