@@ -10,10 +10,12 @@ import gradio as gr
 
 from panels import PANELS
 from panels.haggle import models as haggle_models
+from panels.site.front import Opening
 from panels.site.health import trouble_with_temporary_files
 from panels.site.internals import Page
 from panels.site.serving import serve
 from panels.site.shutdown import stay_until_stopped
+from panels.tour.first_view import first_view
 from panels.ui import theme
 from panels.ui.look import QUIET, trouble
 
@@ -21,6 +23,14 @@ HEADER = (
     '<header class="sauda-header"><h1>Sauda <span lang="hi">सौदा</span></h1>'
     "<p>A game of haggling to watch, to play, and to check number by number.</p></header>"
 )
+# What chats and networks show of a link to the page.
+LINK_TAGS = """
+<meta name="description" content="A game of haggling to watch, to play, and to check.">
+<meta property="og:title" content="Sauda: can a tiny language model learn to haggle?">
+<meta property="og:description" content="Play it, watch it, and check every number.">
+<meta property="og:type" content="website">
+<meta name="twitter:card" content="summary">
+"""
 
 
 def build_app() -> gr.Blocks:
@@ -89,7 +99,7 @@ def main() -> int:
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
     try:
-        page = serve(app, host, int(port))
+        page = serve(app, host, int(port), Opening(first_view(HEADER), LINK_TAGS))
     except OSError:
         print(
             f"Cannot listen on {host}, port {port}: it is busy, or no address of this machine."

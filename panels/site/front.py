@@ -1,10 +1,13 @@
 """The answers that are the same for every visitor, made once: the page, its configuration, styles.
 
 Gradio copies the configuration of all components for each of them, a tenth of a second of one core,
-and sends a megabyte. They are kept compressed, for each name under which the page is reached.
+and sends a megabyte. They are kept compressed, for each name under which the page is reached. The
+page gets a first view, plain HTML that stands until Gradio has drawn its components, and the words
+that other sites show of a link to it.
 """
 
 import gzip
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +16,9 @@ from starlette.datastructures import Headers
 
 from panels.site.headers import Send
 
+# Gradio names itself in the tags that a chat or a network reads of a link.
+LINK_TAGS = re.compile(rb'<meta\s+(?:property="og:|name="twitter:)[^>]*>\s*')
+APP = b"<gradio-app"
 SAME = frozenset({"/", "/config", "/theme.css"})
 NAMED_BY = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 NAMES = 32  # answers that are kept: a caller may come under any name
@@ -36,14 +42,29 @@ class Answer:
         await send({"type": "http.response.body", "body": body})
 
 
+@dataclass(frozen=True)
+class Opening:
+    """What Gradio's page lacks: a first view, and what a link to the page is about; both HTML."""
+
+    first_view: str = ""
+    link_tags: str = ""
+
+    def added(self, page: bytes) -> bytes:
+        """The page with the first view before its components, and with its own link tags."""
+        before, app, after = LINK_TAGS.sub(b"", page).partition(APP)
+        head, end, body = before.partition(b"</head>")
+        return head + self.link_tags.encode() + end + body + self.first_view.encode() + app + after
+
+
+NO_OPENING = Opening()
 Kept = OrderedDict[tuple[str | None, ...], Answer]  # by path and by the page's name
 
 
 class Front:
     """ASGI app that answers for `app` where the answer is the same for all, out of `kept`."""
 
-    def __init__(self, app: Any, kept: Kept) -> None:
-        self.app, self.kept = app, kept
+    def __init__(self, app: Any, kept: Kept, opening: Opening = NO_OPENING) -> None:
+        self.app, self.kept, self.opening = app, kept, opening
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Send) -> None:
         """Send a kept answer; one that is not kept is asked of the app, and kept if it is good."""
@@ -64,7 +85,10 @@ class Front:
                 for message in messages:
                     await send(message)
                 return
-            self._keep(name, start["headers"], b"".join(part.get("body", b"") for part in parts))
+            body = b"".join(part.get("body", b"") for part in parts)
+            if scope["path"] == "/":
+                body = self.opening.added(body)
+            self._keep(name, start["headers"], body)
         self.kept.move_to_end(name)
         await self.kept[name].send(send, "gzip" in headers.get("accept-encoding", ""))
 

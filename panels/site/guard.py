@@ -28,7 +28,7 @@ from panels.site.calls import (
     checked,
     read,
 )
-from panels.site.front import Front, Kept
+from panels.site.front import NO_OPENING, Front, Kept, Opening
 from panels.site.headers import with_headers
 from panels.site.internals import own_components, queued_events
 from panels.site.routes import API, SOCKET, Kind, route_of
@@ -82,11 +82,12 @@ class Guard:
         sockets: Sockets,
         mcp: McpServer,
         behind_proxy: bool,
+        opening: Opening = NO_OPENING,
     ) -> None:
         self.app, self.gate, self.streams, self.doors = app, gate, streams, doors
         self.sockets = sockets  # of the OpenEnv environment, with its app and its gate
         self.mcp = mcp  # the tools for agents, likewise
-        self.front = Front(app, pages)
+        self.front = Front(app, pages, opening)
         self.behind_proxy = behind_proxy  # that may say under which name the page is reached
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -13,7 +13,7 @@ from gradio.routes import App
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from panels.site.front import Kept
+from panels.site.front import NO_OPENING, Kept, Opening
 from panels.site.guard import Doors, Guard
 from panels.site.health import health_route
 from panels.site.internals import (
@@ -57,7 +57,7 @@ class Served:
     mcp: McpServer
 
 
-def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
+def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING) -> Served:
     """Open the page at this address, in threads of its own; OSError where it cannot listen."""
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
@@ -70,6 +70,7 @@ def serve(blocks: gr.Blocks, host: str, port: int) -> Served:
         "streams": streams,
         "doors": doors,
         "pages": pages,
+        "opening": opening,
         "sockets": sockets,
         "mcp": mcp,
     }

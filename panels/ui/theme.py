@@ -36,7 +36,8 @@ def _font_url(file: str) -> str:
     return f"gradio_api/file={quote(str(FONTS / file))}.woff2"
 
 
-def _font_faces() -> str:
+def font_faces() -> str:
+    """The fonts of the page as rules of a stylesheet."""
     return "\n".join(
         f"@font-face {{ font-family: '{family}'; font-style: normal; font-display: swap;"
         f" font-weight: 100 {heaviest}; src: url('{_font_url(file)}') format('woff2');"
@@ -71,7 +72,7 @@ def _dark_figures() -> str:
 
 CSS = "\n".join(
     (
-        _font_faces(),
+        font_faces(),
         _variables(),
         _dark_figures(),
         (FOLDER / "look.css").read_text(encoding="utf-8"),

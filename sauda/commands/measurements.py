@@ -8,7 +8,9 @@ from typing import Any
 
 from sauda.commands.console import add_command, interval, save_measured
 from sauda.llm.backends.weights import CACHE
-from sauda.records.store import dumps, sha256, write
+from sauda.records.store import dumps, load, sha256, write
+
+KEEP = "keep what is recorded of language models that are still the same"
 
 
 def add(commands: Any) -> None:
@@ -29,6 +31,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--sellers", nargs="+", help="by name, or MODEL:PERSONA; likewise")
     parser.add_argument("--scenarios", type=int, help="hold-out games a pair; likewise")
     parser.add_argument("--workers", type=int, default=2, help="processes that play")
+    parser.add_argument("--keep", action="store_true", help=KEEP)
     about = "why buyers win or lose: surplus, regret by phase, cues, belief, compliance"
     parser = add_command(commands, "profile", profile, about)
     parser.add_argument("players", nargs="*", help="by name; the artifact's, saved, if none")
@@ -38,6 +41,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--states", type=int, help="fixed positions, 400 by default")
     parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
     parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
+    parser.add_argument("--keep", action="store_true", help=KEEP)
     about = "the trained model's grade by the temperature of its replies, on training seeds"
     add_command(commands, "decoding", decoding, about)
     about = "labs pitch before the rule judge: an adapting advocate against a control"
@@ -149,7 +153,8 @@ def tournament(options: argparse.Namespace) -> int:
         if (value := getattr(options, name)) is not None
     }
     config = Config(**chosen)
-    data = run(config, options.workers)
+    recorded = load("tournament.json").data.as_json() if options.keep else None
+    data = run(config, options.workers, recorded=recorded)
     if not chosen:
         save_measured("tournament.json", asdict(config), data)
     for row in data["ranks"]:
@@ -176,9 +181,12 @@ def profile(options: argparse.Namespace) -> int:
     own = not (options.players or others) and options.games is options.states is None
     if own and options.out:
         raise ValueError("--out is for the profiles of named players; the others are an artifact")
+    if options.keep and not own:
+        raise ValueError("--keep is for the artifact's own profiles; name no others with it")
     config = Config() if own else _profiled(options)
+    recorded = load("profiles.json").data.as_json() if options.keep else None
     try:
-        data = profiles(config, options.workers, others)
+        data = profiles(config, options.workers, others, recorded)
     except ReplyError as error:
         raise ValueError(
             f"{error}; its replies so far are kept, run this again to resume"

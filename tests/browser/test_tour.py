@@ -27,3 +27,22 @@ def test_four_steps_lead_to_the_other_tabs(open_page):
     page.get_by_role("button", name="Haggle", exact=True).click()
     settle(page)
     expect(page.locator("#haggle-chat")).to_be_visible()
+
+
+def test_the_first_view_leaves_once_the_page_is_drawn(open_page):
+    for tab in (None, "Training"):
+        page = open_page(tab=tab)
+        expect(page.locator("#sauda-first")).to_have_count(0)
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+
+
+def test_the_first_view_shows_the_race_before_any_script_of_gradio(browser, server):
+    context = browser.new_context()
+    context.route("**/assets/**", lambda route: route.abort())
+    page = context.new_page()
+    page.goto(f"{server}/?__theme=dark")
+    expect(page.locator("#sauda-first.dark .sauda-race")).to_be_visible()
+    page.goto(f"{server}/?tab=results")
+    expect(page.locator("#sauda-first h1")).to_be_visible()
+    expect(page.locator("#sauda-first .sauda-race")).to_have_count(0)
+    context.close()

@@ -59,9 +59,9 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
     figures += [full_table(), merge_of_shards(), *arena_speeds(), page.import_of_app()]
     with running_app() as app:
         if obstacle := page.no_browser():
-            left_out.append(f"“first figure visible” is left out: {obstacle}.")
+            left_out.append(f"the page in a browser is left out: {obstacle}.")
         else:
-            figures.append(page.first_figure(app.address))
+            figures += page.opening(app.address)
         figures.append(page.scripted_reply(app.address))
         figures += openenv(app.address)
     both = {"figures": figures + model.figures, "ratios": ratios + model.ratios}

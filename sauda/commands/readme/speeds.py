@@ -111,6 +111,7 @@ SPEEDS: Sequence[tuple[str, str, Callable[[Speed], str]]] = (
         "first figure visible",
         lambda f: f"{f.median:.1f} s",
     ),
+    ("tabs visible after opening, median", "tabs visible", lambda f: f"{f.median:.1f} s"),
 )
 
 

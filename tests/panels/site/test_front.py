@@ -2,7 +2,7 @@
 
 import gzip
 
-from panels.site.front import NAMES, Front, Kept
+from panels.site.front import NAMES, Front, Kept, Opening
 from tests.support.coroutines import run
 
 PAGE = b"<html>" + b"a table " * 1000
@@ -83,3 +83,21 @@ def test_an_error_and_any_other_path_are_not_kept():
         get(front, path="/health")
         get(front, method="HEAD")
     assert (other.times, len(front.kept)) == (4, 0)
+
+
+def test_the_page_gets_a_first_view_and_its_own_words_for_links():
+    page = (
+        b'<html><head><meta property="og:title" content="Gradio" />\n<title>Sauda</title></head>'
+        b'<body><gradio-app eager="true"></gradio-app></body></html>'
+    )
+    added = Opening("<p>promise</p>", '<meta property="og:title" content="Sauda">').added(page)
+    assert added == (
+        b'<html><head><title>Sauda</title><meta property="og:title" content="Sauda"></head>'
+        b'<body><p>promise</p><gradio-app eager="true"></gradio-app></body></html>'
+    )
+
+
+def test_only_the_page_itself_gets_the_first_view():
+    front = Front(Rendered(), Kept(), Opening("<p>promise</p>"))
+    assert get(front, "/config")[2] == PAGE
+    assert b"<p>promise</p>" in get(front)[2]

@@ -89,12 +89,41 @@ class Bench:
         return [state.obs for state in self.judged.states]
 
 
-def profiles(config: Config, workers: int = 2, others: Sequence[Player] = ()) -> dict[str, Any]:
-    """The data of the artifact: one row a player of `config`, then one of each of `others`."""
+def profiles(
+    config: Config,
+    workers: int = 2,
+    others: Sequence[Player] = (),
+    recorded: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The data of the artifact: one row a player of `config`, then one of each of `others`.
+
+    Rows of language models in `recorded`, the data of earlier profiles of `config`'s size, are kept
+    where weights, sampling, prompt and parser are still the same.
+    """
     players = [named(name) for name in config.players]
     weights = {player.model.weights for player in players if player.model} - {""}
-    rows = _rows([*players, *others], Bench.of(config), workers)
-    return rows | {"models": model_sources(weights, BAZAAR)}
+    models = model_sources(weights, BAZAAR)
+    kept = {} if recorded is None else _recorded(players, models, recorded)
+    measured = [player for player in (*players, *others) if player.name not in kept]
+    data = _rows(measured, Bench.of(config), workers)
+    rows = kept | {row["player"]: row for row in data["rows"]}
+    names = [player.name for player in (*players, *others)]
+    return data | {"rows": [rows[name] for name in names], "models": models}
+
+
+def _recorded(
+    players: Sequence[Player], models: Mapping[str, Any], recorded: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The rows in `recorded` of language models that are still the same, by player."""
+    then, now = recorded["models"], models
+    same = {
+        player.name
+        for player in players
+        if player.model
+        and player.model.weights in then
+        and then[player.model.weights] == now[player.model.weights]
+    }
+    return {row["player"]: row for row in recorded["rows"] if row["player"] in same}
 
 
 def again(config: Config, recorded: Mapping[str, Any], workers: int) -> dict[str, Any]:

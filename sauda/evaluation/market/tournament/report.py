@@ -47,7 +47,7 @@ from sauda.policies import BUYERS
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
 
-STAGES = ("mini", "mini+sft", "mini+distill")  # trained to buy alone, but for the base
+STAGES = ("mini", "mini+distill")  # the untrained base and what the page serves
 ROLES = ("mini+roles-buyer", "mini+roles-seller", "mini+roles-generalist")
 SLOW = "belief"  # takes most of the time, so its pairs begin first
 Games = Mapping[Pair, Mapping[str, Any]]  # columns by pair
@@ -87,18 +87,42 @@ class Config:
         return [name for name in self.buyers if name in self.sellers]
 
 
-def tournament(config: Config, workers: int = 2, folder: Path | None = None) -> dict[str, Any]:
-    """The data of the artifact. Batches of language models are kept in `folder`."""
+def tournament(
+    config: Config,
+    workers: int = 2,
+    folder: Path | None = None,
+    recorded: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The data of the artifact. Batches of language models are kept in `folder`.
+
+    Pairs with a language model in `recorded`, the data of an earlier tournament over the same
+    scenarios, keep their games where weights, sampling, prompt and parser are still the same.
+    """
     seeds, pairs = scenario_seeds(config.scenarios), config.pairs()
-    games = scripted(pairs, seeds, workers)
-    played = _with_models(pairs)
-    for pair in progress(played, len(played), "playing models", "pair") if played else ():
-        games[pair] = _kept(pair, seeds, config.batch, folder or CACHE / "tournament")
-    models = model_sources({name for pair in pairs for name in weights(pair)}, BAZAAR)
     at = Scenarios.of(seeds)
-    replies = _by_seat({pair: shown_replies(games[pair], at) for pair in played})
-    outcomes = {pair: _outcomes(columns) for pair, columns in games.items()}
-    return summarised(config, outcomes, at) | {"replies": replies, "models": models}
+    models = model_sources({name for pair in pairs for name in weights(pair)}, BAZAAR)
+    games, played = scripted(pairs, seeds, workers), _with_models(pairs)
+    replies = {}
+    for pair in progress(played, len(played), "playing models", "pair") if played else ():
+        if recorded is not None and _is_recorded(pair, at, models, recorded):
+            games[pair] = recorded["games"][pair.buyer][pair.seller]
+            replies[pair] = recorded["replies"][pair.buyer][pair.seller]
+        else:
+            columns = _kept(pair, seeds, config.batch, folder or CACHE / "tournament")
+            games[pair], replies[pair] = _outcomes(columns), shown_replies(columns, at)
+    return summarised(config, games, at) | {"replies": _by_seat(replies), "models": models}
+
+
+def _is_recorded(
+    pair: Pair, at: Scenarios, models: Mapping[str, Any], recorded: Mapping[str, Any]
+) -> bool:
+    """Whether `recorded` has the games of a pair of language models that are still the same."""
+    then = recorded["models"]
+    return (
+        list(at.seeds) == recorded["scenarios"]["seed"]
+        and pair.seller in recorded["replies"].get(pair.buyer, ())
+        and all(then.get(name) == models[name] for name in weights(pair))
+    )
 
 
 def _by_seat(values: Mapping[Pair, Any]) -> dict[str, dict[str, Any]]:
