@@ -184,7 +184,7 @@ def profile(options: argparse.Namespace) -> int:
     if options.keep and not own:
         raise ValueError("--keep is for the artifact's own profiles; name no others with it")
     config = Config() if own else _profiled(options)
-    recorded = load("profiles.json").data.as_json() if options.keep else None
+    recorded = _recorded_profiles(asdict(config)) if options.keep else None
     try:
         data = profiles(config, options.workers, others, recorded)
     except ReplyError as error:
@@ -199,6 +199,15 @@ def profile(options: argparse.Namespace) -> int:
     for row in data["rows"]:
         _print_profile(row)
     return 0
+
+
+def _recorded_profiles(config: dict[str, Any]) -> dict[str, Any]:
+    """The data of the recorded profiles; ValueError where they are of another size."""
+    recorded = load("profiles.json")
+    sizes = [name for name in config if name != "players"]
+    if any(recorded.config[name] != config[name] for name in sizes):
+        raise ValueError(f"the recorded profiles are of another size ({', '.join(sizes)})")
+    return recorded.data.as_json()
 
 
 def _profiled(options: argparse.Namespace) -> Any:

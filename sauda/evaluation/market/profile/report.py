@@ -144,7 +144,10 @@ def _rows(players: Sequence[Player], bench: Bench, workers: int) -> dict[str, An
         played = pool.map(profile, scripts, repeat(bench))
         rows = list(progress(played, len(scripts), "profiling", "player"))
     models = [player for player in players if player.model is not None]
-    rows += [_kept(player, bench) for player in progress(models, len(models), "profiling", "model")]
+    rows += [
+        kept_profile(player, bench)
+        for player in progress(models, len(models), "profiling", "model")
+    ]
     by_name = {row["player"]: row for row in rows}
     return {
         "task": TASK,
@@ -155,7 +158,7 @@ def _rows(players: Sequence[Player], bench: Bench, workers: int) -> dict[str, An
     }
 
 
-def _kept(player: Player, bench: Bench) -> dict[str, Any]:
+def kept_profile(player: Player, bench: Bench) -> dict[str, Any]:
     """The profile of a language model; one of known weights is read from disk once it is there."""
     if not player.model.weights:
         return profile(player, bench)

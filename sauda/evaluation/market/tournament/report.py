@@ -108,7 +108,7 @@ def tournament(
             games[pair] = recorded["games"][pair.buyer][pair.seller]
             replies[pair] = recorded["replies"][pair.buyer][pair.seller]
         else:
-            columns = _kept(pair, seeds, config.batch, folder or CACHE / "tournament")
+            columns = kept_games(pair, seeds, config.batch, folder or CACHE / "tournament")
             games[pair], replies[pair] = _outcomes(columns), shown_replies(columns, at)
     return summarised(config, games, at) | {"replies": _by_seat(replies), "models": models}
 
@@ -153,7 +153,7 @@ def _with_models(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if sides(pair)]
 
 
-def _kept(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[str, Any]:
+def kept_games(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[str, Any]:
     """The columns of a pair with a language model; finished batches are read from `folder`."""
     models = [loaded(name) for name in weights(pair)]
     seats = [side.seat for side in sides(pair).values()]

@@ -201,5 +201,27 @@ def test_replies_of_other_seeds_are_other_replies(tmp_path):
     assert len(requests) == 2
 
 
+def test_a_recorded_row_is_kept_while_its_model_is_the_same(monkeypatch):
+    monkeypatch.setattr(report, "model_sources", lambda names, game: {"mini": "weights"})
+    config = Config(("linear", "mini"), games=3, cues=2, states=4)
+    row = {"player": "mini", "grade": "as recorded"}
+    same = {"models": {"mini": "weights"}, "rows": [row]}
+    assert profiles(config, 1, recorded=same)["rows"][1] == row
+
+    def played(player, bench):
+        return {"player": player.name, "grade": "as played"}
+
+    monkeypatch.setattr(report, "kept_profile", played)
+    other = {"models": {"mini": "other weights"}, "rows": [row]}
+    assert profiles(config, 1, recorded=other)["rows"][1]["grade"] == "as played"
+
+
+def test_rows_are_kept_only_of_profiles_of_the_same_size(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sauda.commands.measurements.load", lambda file: load(file, tmp_path))
+    save(FILE, asdict(TINY), profiles(Config(("linear",), 5, 3, 15), workers=1), tmp_path)
+    assert command_line.main(["profile", "--keep"]) == 2
+    assert "the recorded profiles are of another size" in capsys.readouterr().err
+
+
 def test_the_default_profiles_are_those_of_all_buyers():
     assert set(report.Config().players) >= {"pilot", "belief", "linear", "expert"}

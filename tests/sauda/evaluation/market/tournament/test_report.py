@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +147,26 @@ def test_a_stopped_run_reads_the_batches_that_are_there(root, monkeypatch):
     assert parsed("tournament/1", tournament(TINY, 1, kept)).as_json() == (
         load(FILE, root).data.as_json()
     )
+
+
+def test_recorded_games_of_a_model_are_kept_unless_scenarios_or_model_differ(
+    root, tmp_path, monkeypatch
+):
+    data = load(FILE, root).data.as_json()
+
+    def broken(*_):
+        raise AssertionError("these games are recorded")
+
+    monkeypatch.setattr(report, "play_models", broken)
+    again = tournament(TINY, 1, tmp_path, data)
+    assert parsed("tournament/1", again).as_json() == data
+    with pytest.raises(AssertionError, match="these games are recorded"):
+        tournament(replace(TINY, scenarios=5), 1, tmp_path, data)
+    monkeypatch.setattr(report, "weights", lambda pair: ["mini"])
+    monkeypatch.setattr(report, "model_sources", lambda names, game: {"mini": "other weights"})
+    monkeypatch.setattr(report, "kept_games", broken)
+    with pytest.raises(AssertionError, match="these games are recorded"):
+        tournament(TINY, 1, tmp_path, data)
 
 
 def test_the_first_games_of_each_model_come_out_again(root):
