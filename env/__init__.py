@@ -44,7 +44,16 @@ from env.bazaar.vectorized.types import SELLER, BatchView, Buyers, Games, Moves,
 from env.concession import conceded
 from env.core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
 from env.money import grouped, rupees
-from env.rollout import Play, advance, agent_stream, begin, episode, move, rollout
+from env.rollout import (
+    Play,
+    advance,
+    agent_stream,
+    begin,
+    episode,
+    instance_stream,
+    move,
+    rollout,
+)
 from env.tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
 from env.welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
@@ -116,6 +125,7 @@ __all__ = [
     "get_task",
     "grouped",
     "hazards_at",
+    "instance_stream",
     "market_seller",
     "move",
     "naive",

@@ -30,7 +30,12 @@ def begin(task: Task, seed: int) -> Play:
     """The game of `seed` before its first move. Raises ValueError for a negative seed."""
     if seed < 0:
         raise ValueError(f"a seed is a whole number from 0, not {seed}")
-    return Play(seed, task.env.reset(_stream(task, seed, INSTANCE, 0)))
+    return Play(seed, task.env.reset(instance_stream(task, seed)))
+
+
+def instance_stream(task: Task, seed: int) -> np.random.Generator:
+    """The random stream that draws the game of `seed`."""
+    return _stream(task, seed, INSTANCE, 0)
 
 
 def agent_stream(task: Task, seed: int, agent: str, turn: int) -> np.random.Generator:

@@ -163,6 +163,11 @@ def findings(game: Game) -> Iterator[Finding]:
         yield Finding(number, search.best(back(game, number).play))
 
 
+def searched(game: Game) -> Review:
+    """The whole review of a finished game, by `findings`; raises ValueError as it does."""
+    return Review(game, tuple(findings(game)))
+
+
 def closing_findings(game: Game) -> Iterator[Finding]:
     """The better of taking the other side's price and leaving, at each move of the visitor."""
     for number in range(len(moves_of(game))):

@@ -4,10 +4,13 @@ Callbacks as in `callbacks.py`.
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from dataclasses import replace
+
+from loky import get_reusable_executor
+from loky.process_executor import TerminatedWorkerError
 
 from env import IllegalAction
 from panels.haggle.callbacks import branch
@@ -22,13 +25,13 @@ from sauda.sessions.review import (
     Review,
     asked_findings,
     closing_findings,
-    findings,
     is_asked,
     offers_to_ask,
+    searched,
 )
 
-# A search takes a second of one core: one at a time, so that other visitors' moves stay quick.
-SEARCHER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="haggle-review")
+IDLE = 300  # seconds after which the process that searches ends
+NICE = 10  # its priority: lower than the page's
 
 
 async def reply_then_review(
@@ -77,11 +80,20 @@ async def stream_review(
 
 
 async def _searched(visit: Visit) -> AsyncIterator[tuple[Review, list[str]]]:
-    def search() -> Review:
-        return Review(visit.game, tuple(findings(visit.game)))
-
-    review = await asyncio.get_running_loop().run_in_executor(SEARCHER, search)
+    try:
+        review = await _in_process(visit.game)
+    except TerminatedWorkerError:  # somebody ended the process, or memory was short: once more
+        review = await _in_process(visit.game)
     yield review, [remark(review, "", 0, visit.translate)]
+
+
+async def _in_process(game: Game) -> Review:
+    """The review by a search, made in a process of its own, one search at a time.
+
+    A search takes a second of one core, and would hold up the moves of all visitors here.
+    """
+    searcher = get_reusable_executor(1, timeout=IDLE, initializer=os.nice, initargs=(NICE,))
+    return await asyncio.get_running_loop().run_in_executor(searcher, searched, game)
 
 
 async def _asked(

@@ -4,8 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from env import WalkAway
-from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, new_game
+from env import WalkAway, begin, get_task
+from panels.haggle.choices import (
+    ANY_ITEM,
+    BUY,
+    HIDDEN,
+    SELL,
+    SELLING_TASK,
+    item_of,
+    new_game,
+)
 from panels.haggle.game_view import brief
 from panels.haggle.models import STAND_IN
 from panels.haggle.opponents.badge import opponent_label
@@ -66,3 +74,9 @@ def test_a_games_seed_is_too_long_to_be_searched_for():
     seeds = {new_game(BUY, "classic/single_deal", HIDDEN).play.seed for _ in range(5)}
     assert len(seeds) == 5
     assert max(seeds) >= 2**120  # of 128 bits: all five are smaller once in 10**12 runs
+
+
+def test_the_item_of_a_seed_is_that_of_its_game():
+    task = get_task(SELLING_TASK)
+    for seed in (*range(40), 2**127 + 5):
+        assert item_of(seed) == begin(task, seed).state.table.item.name

@@ -14,6 +14,7 @@ from sauda.sessions.review import (
     is_asked,
     offers_to_ask,
     outcome_of,
+    searched,
 )
 from sauda.sessions.search import Worth
 from tests.support.coroutines import run
@@ -27,10 +28,6 @@ def played(game: Game, *actions) -> Game:
     return game
 
 
-def reviewed(game: Game) -> Review:
-    return Review(game, tuple(findings(game)))
-
-
 def by_button(game: Game, pick: int) -> Game:
     """The game played out by quick button `pick`, by walking away where it is off."""
     while not game.over:
@@ -40,7 +37,7 @@ def by_button(game: Game, pick: int) -> Game:
 
 def test_a_plain_mistake_costs_what_it_gave_away():
     """The plain seller's asks rest at ₹31.50, and it takes 0.98 of that: ₹31 in whole rupees."""
-    review = reviewed(played(start(SINGLE, "", 5), Offer(20), Offer(52)))
+    review = searched(played(start(SINGLE, "", 5), Offer(20), Offer(52)))
     (deal,) = review.game.play.state.table.past
     first, second = review.moves
     assert deal.price == 52
@@ -56,7 +53,7 @@ def test_a_sale_below_what_the_buyer_would_pay_is_the_sellers_mistake():
     limit = game.play.state.private["buyer"]["reservation"]
     reservation = game.observation.reservation
     game = played(game, *[Offer(reservation)] * 3)  # this buyer takes its third ask
-    review = reviewed(game)
+    review = searched(game)
     move = review.moves[-1]
     assert game.play.state.table.past[0].price == reservation
     assert outcome_of(move.line).price == limit
@@ -64,7 +61,7 @@ def test_a_sale_below_what_the_buyer_would_pay_is_the_sellers_mistake():
 
 
 def test_walking_away_costs_all_that_could_still_be_won():
-    review = reviewed(played(start(SINGLE, "", 5), Offer(20), WalkAway()))
+    review = searched(played(start(SINGLE, "", 5), Offer(20), WalkAway()))
     last = review.moves[-1]
     assert last.after == Worth(0, 0)
     assert last.cost == last.before == review.missed
@@ -77,7 +74,7 @@ def test_rounds_that_run_out_are_paid_for_by_the_last_moves():
     while not game.over:
         game = answer(game, Offer(highest))
     assert game.play.state.table.past[0].end == EndReason.WALKAWAY  # the buyer's, in its last round
-    review = reviewed(game)
+    review = searched(game)
     assert review.missed.grade == pytest.approx(1, abs=0.02)
     assert review.moves[0].cost == Worth(0, 0)
     assert review.costliest.number >= len(review.moves) - 2
@@ -86,7 +83,7 @@ def test_rounds_that_run_out_are_paid_for_by_the_last_moves():
 def test_what_was_played_without_a_better_line_costs_nothing():
     game = start(SELLING, "naive", 3)
     limit = game.play.state.private["buyer"]["reservation"]
-    review = reviewed(played(game, *[Offer(limit)] * 3))
+    review = searched(played(game, *[Offer(limit)] * 3))
     assert (review.missed, review.costliest, review.best) == (Worth(0, 0), None, None)
     assert [move.left for move in review.moves] == [1, 1, 1]
 
@@ -105,7 +102,7 @@ def test_what_was_played_without_a_better_line_costs_nothing():
     ],
 )
 def test_costs_are_never_negative_and_add_up_to_what_was_missed(task_name, opponent, pick):
-    review = reviewed(by_button(start(task_name, opponent, 6), pick))
+    review = searched(by_button(start(task_name, opponent, 6), pick))
     assert all(own.cost >= Worth(0, 0) for own in review.moves)
     for deal in {own.deal for own in review.moves}:
         own = [one for one in review.moves if one.deal == deal]
@@ -118,13 +115,13 @@ def test_costs_are_never_negative_and_add_up_to_what_was_missed(task_name, oppon
 def test_each_deal_of_a_career_is_reviewed_by_itself():
     game = start("classic/read_the_tells", "", 3)
     game = played(game, Accept(), WalkAway(), Accept(), Accept(), Accept())
-    review = reviewed(game)
+    review = searched(game)
     assert [move.deal for move in review.moves] == [0, 1, 2, 3, 4]
     assert all(len(move.line.play.state.table.past) == move.deal + 1 for move in review.moves)
     assert review.costliest.deal == 1
 
 
-def test_a_running_game_is_not_reviewed():
+def test_a_running_game_is_not_searched():
     with pytest.raises(ValueError, match="finished game"):
         next(findings(start(SINGLE, "", 5)))
 
@@ -139,7 +136,7 @@ def test_a_model_that_words_moves_is_replayed_as_the_code_that_decides_them():
             game = after_reply(game, Reply("x", "canned"))
         game = answer(game, action)
     assert not is_asked(game)
-    assert reviewed(game).missed.grade > 0
+    assert searched(game).missed.grade > 0
     replayed = begin(game.task, 6)
     for turn in game.play.turns:
         replayed = advance(game.task, game.task.opponents, replayed)

@@ -1,9 +1,12 @@
 """The review as an event of its own: after the end, once, in the language of the visitor."""
 
 import asyncio
+import os
+import signal
 from dataclasses import replace
 
 import pytest
+from loky import get_reusable_executor
 
 from env import Accept, Offer
 from panels.haggle import callbacks
@@ -64,6 +67,14 @@ def test_a_review_is_worked_out_once(bought):
     screen, visit, updates = bought
     assert len(after_move(screen, updates, visit)) == 1
     assert after_move(screen, updates, visit) == []
+
+
+def test_a_review_comes_though_the_process_that_searches_was_ended(bought):
+    screen, visit, updates = bought
+    searcher = get_reusable_executor()
+    searcher.submit(os.kill, searcher.submit(os.getpid).result(), signal.SIGKILL)
+    (shown,) = after_move(screen, updates, visit)
+    assert "You left ₹29 on the table" in shown[screen.page.review]
 
 
 def test_a_review_of_a_game_that_was_left_is_not_shown(bought):

@@ -8,7 +8,7 @@ from env import Offer, WalkAway, rupees
 from panels.haggle.review.review_view import bar_picture, review_pending, review_shown
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.sessions.bazaar import Game, answer, quick_moves, start
-from sauda.sessions.review import Review, findings, outcome_of
+from sauda.sessions.review import Review, outcome_of, searched
 
 IN_ENGLISH = translator(ENGLISH)
 
@@ -19,15 +19,11 @@ def played(game: Game, *actions) -> Game:
     return game
 
 
-def reviewed(game: Game) -> Review:
-    return Review(game, tuple(findings(game)))
-
-
 @pytest.fixture
 def mistake() -> Review:
     """A purchase at ₹52 where ₹31 would have done, and what was typed with it is markup."""
     game = start("classic/single_deal", "", 5)
-    return reviewed(played(game, Offer(20, "<b>twenty</b>"), Offer(52, "<i>₹52</i>")))
+    return searched(played(game, Offer(20, "<b>twenty</b>"), Offer(52, "<i>₹52</i>")))
 
 
 def test_the_place_of_the_review_is_empty_while_the_game_runs():
@@ -53,7 +49,7 @@ def test_every_own_move_has_a_row_with_its_cost_and_a_button_to_try_another(mist
 
 def test_a_price_that_would_have_been_accepted_at_once_is_named():
     game = start("bazaar/seller_brief", "naive", 3)
-    review = reviewed(played(game, *[Offer(game.observation.reservation)] * 3))
+    review = searched(played(game, *[Offer(game.observation.reservation)] * 3))
     price = rupees(outcome_of(review.best).price)
     assert f"At {price} it would have accepted." in review_shown(review, [], IN_ENGLISH)
 
@@ -83,7 +79,7 @@ def test_the_bars_show_what_was_left_after_each_move(mistake):
 
 def test_where_nothing_could_be_won_there_is_no_bar():
     """This buyer pays less than the seller's limit, whatever is asked."""
-    review = reviewed(answer(start("bazaar/seller_brief", "aggressive", 3), WalkAway()))
+    review = searched(answer(start("bazaar/seller_brief", "aggressive", 3), WalkAway()))
     assert review.moves[0].most.grade == 0
     assert bar_picture(review, IN_ENGLISH) == ""
     assert "You left nothing on the table" in review_shown(review, [], IN_ENGLISH)
@@ -105,7 +101,7 @@ def test_a_loss_of_grade_alone_is_told_as_grade():
         for game in games
         if game.observation.reservation < game.play.state.private["seller"]["reservation"]
     )
-    review = reviewed(played(game, Offer(1), WalkAway()))
+    review = searched(played(game, Offer(1), WalkAway()))
     shown = review_shown(review, [], IN_ENGLISH)
     assert review.missed.rupees == 0
     assert f"{review.missed.grade:.2f} of the grade" in shown
@@ -118,7 +114,7 @@ def test_every_kind_of_game_is_shown_in_both_languages(task_name, language):
     game = start(task_name, "", 6)
     while not game.over:
         game = answer(game, quick_moves(game.observation)[2].action or WalkAway())
-    review, translate = reviewed(game), translator(language)
+    review, translate = searched(game), translator(language)
     shown = review_shown(review, [], translate)
     assert translate("review") in shown
     assert shown.count("data-move") == len(review.moves)
