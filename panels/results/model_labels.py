@@ -18,9 +18,9 @@ LAB_STAGES: Mapping[str, str] = {
     "mini+grpo-arena": "SFT + GRPO as a lab",
 }
 ROLES: Mapping[str, str] = {
-    "mini+roles-buyer": "role model: buyer",
-    "mini+roles-seller": "role model: seller",
-    "mini+roles-generalist": "role model: generalist",
+    "mini+roles-buyer": "fine-tuned buyer",
+    "mini+roles-seller": "fine-tuned seller",
+    "mini+roles-generalist": "fine-tuned generalist",
 }
 PARTS: Mapping[str, str] = {
     "null": "no model",

@@ -57,6 +57,7 @@ FIGURES: Mapping[str, Figure] = {
     "rounds": Figure("rounds played", lambda c: c.rounds, form="z.1f"),
 }
 FIRST = "share"
+LEAST = 0.005  # of a share or a utility that is not shown as 0.00
 
 
 def cells_of(data: Tournament) -> dict[tuple[str, str], PairCell]:
@@ -107,7 +108,10 @@ def _best(
     buyers: Sequence[str],
     sellers: Sequence[str],
 ) -> set[tuple[str, str]]:
-    """The pairs that are framed: against each player of one seat, the best of the other."""
+    """The pairs that are framed: against each player of one seat, the best of the other.
+
+    None where nobody wins anything that the map's digits show.
+    """
     if figure.best == "column":
         lines = [[(buyer, seller) for buyer in buyers] for seller in sellers]
     elif figure.best == "row":
@@ -115,7 +119,8 @@ def _best(
     else:
         return set()
     means = {pair: value.mean for pair, value in values.items() if value is not None}
-    return {max(line, key=lambda pair: means[pair]) for line in lines}
+    best = {max(line, key=lambda pair: means[pair]) for line in lines}
+    return {pair for pair in best if means[pair] >= LEAST}
 
 
 def _cell(

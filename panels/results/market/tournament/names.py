@@ -28,8 +28,9 @@ def off_role(seat: str, player: str) -> str:
 
 
 def seller_short(seller: str) -> str:
-    """A seller within its group: "firm" of "null:firm"."""
-    return policy_label(seller.rpartition(":")[2]) + off_role("seller", seller)
+    """A seller within its group: "firm" of "null:firm", "generalist" of the role models."""
+    name = policy_label(seller.rpartition(":")[2]).removeprefix("fine-tuned ")
+    return name + off_role("seller", seller)
 
 
 def seller_name(seller: str) -> str:

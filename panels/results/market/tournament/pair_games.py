@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
-from env import EndReason, Episode, get_task
+from env import Episode, get_task
 from panels.results.market.tournament.names import pair_name
 from panels.results.market.tournament.plane import plane_of, utility_plane
 from panels.results.questions.verdict import capital
@@ -60,7 +60,6 @@ def games_of(data: Tournament, pair: Pair) -> Markup:
     at, then = Scenarios.recorded(data.scenarios), recorded(data, pair).as_json()
     games = chosen(then, at)
     replies = data.replies.get(pair.buyer, {}).get(pair.seller)
-    said: list[list[dict[str, str]]] = [[] for _ in games]
     if replies is None:
         again = _replayed(pair, tuple(game.seed for game in games))
         source = "their seeds"
@@ -77,10 +76,7 @@ def games_of(data: Tournament, pair: Pair) -> Markup:
     if replies is not None:
         told += " This command makes the replies again: python -m sauda verify --models tournament."
     n = int(at.zopa.sum())
-    cards = [
-        card(game, episode, texts[-1]["text"] if texts else "")
-        for game, episode, texts in zip(games, again, said, strict=True)
-    ]
+    cards = [card(game, episode) for game, episode in zip(games, again, strict=True)]
     return Markup('<h3>{}</h3>{}<div class="sauda-cards sauda-pair">{}</div>').format(
         capital(pair_name(*pair)),
         note(
@@ -97,16 +93,12 @@ def _replayed(pair: Pair, seeds: tuple[int, ...]) -> list[Episode]:
     return replayed(pair, seeds)
 
 
-def card(game: Chosen, episode: Episode, reply: str = "") -> Markup:
-    """One game: what it was about, its utility plane, its offers, its words, its end.
-
-    `reply` is the last one of a language model, shown where the model forfeits by it.
-    """
+def card(game: Chosen, episode: Episode) -> Markup:
+    """One game: what it was about, its utility plane, its offers, its words, its end."""
     task = get_task(episode.task)
     return Markup(
         '<section class="sauda-card sauda-game"><h3>{}</h3><p>{}</p>{}{}'
-        '<div class="sauda-script" role="region" tabindex="0" aria-label="{}">{}</div>'
-        "{}{}</section>"
+        '<div class="sauda-script" role="region" tabindex="0" aria-label="{}">{}</div>{}</section>'
     ).format(
         capital(game.why),
         dealt(episode),
@@ -114,6 +106,5 @@ def card(game: Chosen, episode: Episode, reply: str = "") -> Markup:
         offer_chart(offers_of(episode), SMALL),
         f"Transcript of the game of seed {episode.seed}",
         talk(episode, len(episode.turns)),
-        note(f"The model wrote: “{reply}”") if episode.end == EndReason.FORFEIT and reply else "",
         outcome(episode, task.learner, task.grade(episode.final)),
     )
