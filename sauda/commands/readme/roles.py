@@ -62,10 +62,15 @@ def _played(data: Tournament) -> Iterator[str]:
         forfeits = sum(getattr(cell.invalid, row.seat) for cell in cells)
         role, seat = row.player.removeprefix(PLAYER), row.seat
         off = "" if role in (seat, "generalist") else ", off role,"
+        other = "seller" if seat == "buyer" else "buyer"
+        first = sum(
+            cell.ends[f"{other} {how}"] for cell in cells for how in ("forfeited", "walked")
+        )
+        ended = f"; in {first:,} the {other} forfeits or walks away" if first else ""
         yield (
             f"In the tournament the model `{row.player}` as a {seat}{off} forfeits {forfeits:,} of"
-            f" {games:,} games, because its reply holds no move; its mean share of the ZOPA is"
-            f" {spanned(row.share)}."
+            f" {games:,} games, because its reply holds no move{ended}; its mean share of the ZOPA"
+            f" is {spanned(row.share)}."
         )
 
 
