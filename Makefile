@@ -15,7 +15,7 @@ run: .venv/ready
 
 test: .venv/ready chromium
 	$(BIN)/python -m sauda weights
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # Under 90 seconds on two cores, while the code is being changed.
 quick: .venv/ready
