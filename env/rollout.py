@@ -30,7 +30,7 @@ def begin(task: Task, seed: int) -> Play:
     """The game of `seed` before its first move. Raises ValueError for a negative seed."""
     if seed < 0:
         raise ValueError(f"a seed is a whole number from 0, not {seed}")
-    return Play(seed, task.env.reset(instance_stream(task, seed)))
+    return Play(seed, task.env.reset(_stream(task, seed, INSTANCE, 0)))
 
 
 def instance_stream(task: Task, seed: int) -> np.random.Generator:
