@@ -3,17 +3,21 @@
 It names no price of the game: whoever sees it can still play. 1200 x 630 px, as links are shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from panels.challenges.daily.view import day_address, day_in_words
+from panels.challenges.daily.view import Words, day_address, day_in_words
+from panels.haggle.talk.conversation import chart_words
 from panels.ui.downloads import downloads
 from panels.ui.look import PALETTE
+from panels.ui.offers import Say
 from panels.ui.theme import FONTS
+from sauda.language.speech.items import name_in
 from sauda.sessions.bazaar import Game
 from sauda.sessions.daily import coded
 
@@ -21,50 +25,65 @@ WIDTH, HEIGHT = 1200, 630  # px
 FINER = 2  # drawn at twice the size, because Pillow's lines have no smooth edges
 SIDE = 64  # px: the margins
 CHART = (640, 232, WIDTH - SIDE, 480)  # left, top, right, bottom
-LEFT_OF_CHART = 540  # px, for words
+LEFT_OF_CHART = 560  # px, for words
 LIGHT = 0  # of a pair of PALETTE
+LATIN = "inter-latin-wght-normal.woff2"
+DEVANAGARI = "noto-sans-devanagari-devanagari-wght-normal.woff2"
 
 
-def picture_file(day: date, game: Game, share: float, where: str, origin: str) -> str:
+def picture_file(day: date, game: Game, share: float, where: str, origin: str, words: Words) -> str:
     """The path of the picture as PNG; raises NotWritten."""
-    content = repr((day, coded(game), where, origin))
+    content = repr((day, coded(game), where, origin, words[1]))
     name = f"sauda-{day.isoformat()}.png"
 
     def write(path: Path) -> None:
-        picture(day, game, share, where, origin).save(path, format="PNG", optimize=True)
+        picture(day, game, share, where, origin, words).save(path, format="PNG", optimize=True)
 
     return str(downloads().write(name, content, write))
 
 
-def picture(day: date, game: Game, share: float, where: str, origin: str) -> Image.Image:
+def picture(
+    day: date, game: Game, share: float, where: str, origin: str, words: Words
+) -> Image.Image:
     """The picture of a finished game, WIDTH x HEIGHT px; `where` is the place among the scripts."""
+    translate, language = words
     size = (WIDTH * FINER, HEIGHT * FINER)
     image = Image.new("RGB", size, _colour("paper"))
     draw = ImageDraw.Draw(image)
     table = game.play.state.table
-    _write(draw, (SIDE, 56), "Sauda", 44, 700, "ink")
-    _write(draw, (SIDE, 118), f"Bargain of {day_in_words(day)}", 26, 400, "subdued")
+    _write(draw, (SIDE, 56), translate("daily_sauda"), 44, 700, "ink")
+    title = translate("daily_of", day=day_in_words(day, translate))
+    _write(draw, (SIDE, 118), title, 26, 400, "subdued")
     _line(draw, [(SIDE, 168), (WIDTH - SIDE, 168)], "ink", 2)
-    item = f"{table.item.name[0].upper()}{table.item.name[1:]}"
+    item = name_in(language, table.item.name)
+    item = f"{item[0].upper()}{item[1:]}"
     _write(draw, (SIDE, 204), item, 34, 600, "ink", LEFT_OF_CHART)
     _write(draw, (SIDE, 262), f"{share:.0%}", 132, 700, "indigo")
-    _write(draw, (SIDE, 418), "of what could be won", 28, 400, "ink")
-    _write(draw, (SIDE, 456), f"place among the scripts: {where}", 28, 400, "ink")
-    _offers(draw, table.asks, table.bids)
+    won = translate("daily_won", share="").strip()  # the share itself stands above
+    _write(draw, (SIDE, 418), won, 28, 400, "ink", LEFT_OF_CHART)
+    place = translate("daily_place", place=where)
+    _write(draw, (SIDE, 456), place, 28, 400, "ink", LEFT_OF_CHART)
+    _offers(draw, table.asks, table.bids, chart_words(translate))
     host = origin.partition("://")[2]
     address = f"{host}/{day_address(day)}"
     _line(draw, [(SIDE, 540), (WIDTH - SIDE, 540)], "line", 2)
-    _write(draw, (SIDE, 562), f"Play the same bargain: {address}", 22, 400, "subdued")
+    again = translate("daily_play_same", address=address)
+    _write(draw, (SIDE, 562), again, 22, 400, "subdued")
     return image.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
 
 
-def _offers(draw: ImageDraw.ImageDraw, asks: Sequence[float], bids: Sequence[float]) -> None:
+def _offers(
+    draw: ImageDraw.ImageDraw, asks: Sequence[float], bids: Sequence[float], say: Say
+) -> None:
     """Both sides' offers as lines without a scale."""
     left, top, right, bottom = CHART
     prices = [*asks, *bids]
     low, span = min(prices), max(prices) - min(prices) or 1
     steps = max(len(asks), len(bids) + 1, 2) - 1
-    for offers, start, colour, name in ((asks, 0, "marigold", "asks"), (bids, 1, "indigo", "bids")):
+    for offers, start, colour, name in (
+        (asks, 0, "marigold", say("asks")),
+        (bids, 1, "indigo", say("bids")),
+    ):
         points = [
             (
                 left + (right - left) * (start + i) / steps,
@@ -98,16 +117,24 @@ def _write(
     colour: str,
     room: float = WIDTH - 2 * SIDE,
 ) -> None:
-    """Text of Inter, `size` px, its upper left corner at `place`; cut where it needs more room."""
-    font = _font(size, weight)
-    while font.getlength(text) > FINER * room:
+    """Text of `size` px, its upper left corner at `place`; cut where it needs more room."""
+    while sum(font.getlength(part) for part, font in _parts(text, size, weight)) > FINER * room:
         text = text.rstrip("…")[:-1] + "…"
-    draw.text((FINER * place[0], FINER * place[1]), text, font=font, fill=_colour(colour))
+    x, y = FINER * place[0], FINER * place[1] + _font(LATIN, size, weight).getmetrics()[0]
+    for part, font in _parts(text, size, weight):
+        draw.text((x, y), part, font=font, fill=_colour(colour), anchor="ls")
+        x += font.getlength(part)
+
+
+def _parts(text: str, size: int, weight: int) -> Iterator[tuple[str, ImageFont.FreeTypeFont]]:
+    """The parts of `text` in one script each, with the font that has its letters."""
+    for hindi, letters in groupby(text, lambda letter: "\u0900" <= letter <= "\u097f"):
+        yield "".join(letters), _font(DEVANAGARI if hindi else LATIN, size, weight)
 
 
 @cache
-def _font(size: int, weight: int) -> ImageFont.FreeTypeFont:
-    font = ImageFont.truetype(FONTS / "inter-latin-wght-normal.woff2", FINER * size)
+def _font(file: str, size: int, weight: int) -> ImageFont.FreeTypeFont:
+    font = ImageFont.truetype(FONTS / file, FINER * size)
     font.set_variation_by_axes([weight])
     return font
 

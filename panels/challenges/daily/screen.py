@@ -157,7 +157,7 @@ class DailyScreen(Screen):
         words = (visit.translate, visit.language)
         text = view.share_text(day, game, visit.you, where, words) + f"\n{address}"
         path, problem = offered(
-            lambda: picture_file(day, game, visit.you.share, where, visit.origin)
+            lambda: picture_file(day, game, visit.you.share, where, visit.origin, words)
         )
         seen = Markup('<img class="sauda-picture" src="gradio_api/file={}" alt="{}">')
         return {

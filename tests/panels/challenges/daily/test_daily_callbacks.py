@@ -5,15 +5,16 @@ from datetime import timedelta
 
 import gradio as gr
 import pytest
-from PIL import Image
+from PIL import Image, ImageFont
 
 from env import Accept, Offer, WalkAway, rupees
 from panels.challenges.daily import callbacks, sauda_plays, view
-from panels.challenges.daily.card import picture
+from panels.challenges.daily.card import DEVANAGARI, picture
 from panels.challenges.daily.layout import lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
-from panels.haggle.words import ENGLISH, HINDI, WORDS
+from panels.haggle.words import ENGLISH, HINDI, WORDS, translator
+from panels.ui.theme import FONTS
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import ReplyError
@@ -260,7 +261,31 @@ def test_a_long_name_is_cut_to_its_room_on_the_picture():
     table = game.play.state.table
     long = table._replace(item=replace(table.item, name="very " * 40 + "long"))
     wide = replace(game, play=replace(game.play, state=replace(game.play.state, table=long)))
-    card = picture(DAY, wide, 0.0, "1 of 13", "https://" + "host." * 60)
+    words = (translator(ENGLISH), ENGLISH)
+    card = picture(DAY, wide, 0.0, "1 of 13", "https://" + "host." * 60, words)
     background = card.getpixel((2, 2))
     assert finished(game).end == "walkaway"
     assert all(card.getpixel((1198, y)) == background for y in range(630))
+
+
+@pytest.mark.parametrize("box", [(64, 40, 600, 110), (64, 118, 600, 160), (64, 560, 600, 600)])
+def test_the_picture_is_in_the_visitors_language(box):
+    game = answer(bargain_of(DAY), WalkAway())
+    seen = {
+        language: picture(DAY, game, 0.0, "1", "https://host", (translator(language), language))
+        for language in (ENGLISH, HINDI)
+    }
+    assert seen[HINDI].crop(box).tobytes() != seen[ENGLISH].crop(box).tobytes()
+
+
+def test_the_picture_has_a_glyph_for_each_hindi_letter():
+    font = ImageFont.truetype(FONTS / DEVANAGARI, 32)
+    none = bytes(font.getmask("\u0e01"))
+    letters = {
+        letter
+        for key in WORDS[HINDI]
+        for letter in WORDS[HINDI][key]
+        if "\u0904" <= letter <= "\u0939"
+    }
+    assert len(letters) > 30
+    assert all(bytes(font.getmask(letter)) != none for letter in letters)
