@@ -3,29 +3,35 @@
 import argparse
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sauda.commands.console import add_command, save_measured
+from sauda.commands.console import add_command, interval, save_measured
 from sauda.records.store import load, measured, sha256, write
 from sauda.train.data.dialogues.reading import Loaded
-from sauda.train.data.dialogues.sources import FILE, SOURCES, from_file, from_hub, shipped
+from sauda.train.data.dialogues.sources import FILE, SOURCES, from_file, loaded_from, shipped
 
-SHOWN = 20  # rows that are left out, named one by one
+SHOWN = 20  # rows that a filter leaves out, named one by one; malformed ones are all named
 
 
 def add(commands: Any) -> None:
     """Add the commands about dialogues to those of `python -m sauda`."""
     about = "put games of scripted policies into words: the dialogues that are shipped"
     add_command(commands, "dialogues", dialogues, about)
+    about = "let models of roles say a script's moves in games, read back as they are played"
+    add_command(commands, "role-play", role_play, about)
     about = "load dialogues, say what is left out and why, and make examples of each role"
     parser = add_command(commands, "examples", examples, about)
     _add_source(parser)
     parser.add_argument("--to", type=Path, help="file for the examples, one JSON object a line")
     about = "measure the reading of dialogue acts on the annotated dialogues of CraigslistBargains"
     parser = add_command(commands, "acts", acts, about)
-    parser.add_argument("--data", type=Path, required=True, help="its validation file, JSON lines")
+    about = (
+        "its validation file, JSON lines; without it the shipped dialogues, and nothing is saved"
+    )
+    parser.add_argument("--data", type=Path, help=about)
     parser.add_argument(
         "--check", action="store_true", help="compare with the artifact instead of writing it"
     )
@@ -51,11 +57,29 @@ def dialogues(options: argparse.Namespace) -> int:
     return 0
 
 
+def role_play(options: argparse.Namespace) -> int:
+    """Play the models of roles in both seats, save the games and print a line a model and seat."""
+    from sauda.evaluation.language.role_play import FILE as GAMES
+    from sauda.evaluation.language.role_play import Config
+    from sauda.evaluation.language.role_play import role_play as run
+
+    config = Config()
+    data = run(config)
+    save_measured(GAMES, asdict(config), data)
+    for row in data["rows"]:
+        print(
+            f"{row['model']:24} as {row['seat']:6} n {row['n']:3}  said {interval(row['said'])} of "
+            f"{row['offers']} offers, {row['wrong']} at another price, {row['unsaid']} without one;"
+            f" share {interval(row['share'])}, {interval(row['difference'])} to the script"
+        )
+    return 0
+
+
 def examples(options: argparse.Namespace) -> int:
     """Print what is used and what is left out, and write the examples; 1 where nothing is used."""
-    from sauda.train.data.dialogues.examples import examples as run
+    from sauda.language.acts.examples import examples as run
 
-    loaded = _loaded(options)
+    loaded = loaded_from(options.source or "", options.data, options.hub or "")
     _print_left_out(loaded)
     made, left_out = run(loaded.dialogues)
     for (role, part), n in sorted(Counter((one.role, one.part) for one in made).items()):
@@ -69,51 +93,56 @@ def examples(options: argparse.Namespace) -> int:
     return 0 if made else 1
 
 
-def _loaded(options: argparse.Namespace) -> Loaded:
-    """The dialogues that the options name; ValueError where they name half of a place."""
-    if options.source is None and not (options.data or options.hub):
-        return shipped()
-    if options.source is None or not (options.data or options.hub):
-        raise ValueError("name a data set with --source, and its place with --data or --hub")
-    if options.data:
-        return from_file(options.source, options.data)
-    return from_hub(options.source, options.hub)
-
-
 def _print_left_out(loaded: Loaded) -> None:
-    for row in loaded.left_out[:SHOWN]:
+    filtered = [row for row in loaded.left_out if not row.is_malformed]
+    for row in (*(row for row in loaded.left_out if row.is_malformed), *filtered[:SHOWN]):
         print(row)
-    if len(loaded.left_out) > SHOWN:
-        print(f"and {len(loaded.left_out) - SHOWN:,} more")
+    if len(filtered) > SHOWN:
+        print(f"and {len(filtered) - SHOWN:,} more that a filter leaves out")
     for reason, n in loaded.counts().items():
         print(f"dialogues, {reason}: {n:,}")
 
 
 def acts(options: argparse.Namespace) -> int:
     """Save how well acts are read, or compare it with the artifact: 1 where it differs."""
-    from sauda.evaluation.language.acts import FILE as ACTS_FILE
+    from sauda.evaluation.language.acts import FILE as ACTS
     from sauda.evaluation.language.acts import quality
+
+    if options.data is None and options.check:
+        raise ValueError("--check compares with the artifact, and needs its --data FILE")
+    name = "craigslist_bargains"
+    loaded = shipped() if options.data is None else from_file(name, options.data)
+    data = quality(loaded.dialogues, loaded.counts())
+    if options.data is not None:
+        source = SOURCES[name]
+        config = {
+            "source": name,
+            "licence": source.licence,
+            "file": options.data.name,
+            "sha256": sha256(options.data),
+        }
+        if options.check:
+            return _compare(ACTS, config, data)
+        save_measured(ACTS, config, data)
+    _print_acts(data)
+    return 0
+
+
+def _compare(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> int:
+    """Print where the artifact in `file` differs from the data; 1 where it does."""
     from sauda.evaluation.verification.verify import differences
 
-    name = "craigslist_bargains"
-    loaded = from_file(name, options.data)
-    data = quality(loaded.dialogues, loaded.counts())
-    source = SOURCES[name]
-    config = {
-        "source": name,
-        "licence": source.licence,
-        "file": options.data.name,
-        "sha256": sha256(options.data),
-    }
-    if options.check:
-        fresh, recorded = measured(ACTS_FILE, config, data), load(ACTS_FILE)
-        faults = [
-            *differences(recorded.config, fresh.config, "config"),
-            *differences(recorded.data.as_json(), fresh.data.as_json(), "data"),
-        ]
-        print("\n".join(faults) or f"artifacts/{ACTS_FILE} is what {options.data.name} gives")
-        return int(bool(faults))
-    save_measured(ACTS_FILE, config, data)
+    fresh, recorded = measured(file, config, data), load(file)
+    faults = [
+        *differences(recorded.config, fresh.config, "config"),
+        *differences(recorded.data.as_json(), fresh.data.as_json(), "data"),
+    ]
+    print("\n".join(faults) or f"artifacts/{file} is what {config['file']} gives")
+    return int(bool(faults))
+
+
+def _print_acts(data: Mapping[str, Any]) -> None:
+    """A line an act, a currency and a part of the dialogues."""
     for row in data["rows"]:
         print(
             f"{row['part']:9} {row['intent']:14} annotated {row['annotated']:4}  read "
@@ -129,7 +158,6 @@ def acts(options: argparse.Namespace) -> int:
             f"{row['part']:9} {row['dialogues']} dialogues, {row['n']} turns: accuracy "
             f"{_share(row['accuracy'])}, always {row['usual']} {_share(row['usual_accuracy'])}"
         )
-    return 0
 
 
 def _share(share: dict[str, float] | None) -> str:

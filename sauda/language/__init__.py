@@ -2,6 +2,7 @@
 
 `money.py` finds prices with `numerals.py`, `not_prices.py`, `corrections.py` and `markup.py`.
 `tells.py` finds signals such as urgency with `lexicon.py` (phrases) and `scope.py` (negation,
-questions, reports). `acts/` reads what an utterance does, `speech/` words moves and answers small
-talk. `labelled.csv` and `labelled_blind.csv` are the messages by which the readers are measured.
+questions, reports). `acts/` reads what an utterance does and shows dialogues from the side of one
+role, `speech/` words moves and answers small talk. `labelled.csv` and `labelled_blind.csv` are the
+messages by which the readers are measured.
 """

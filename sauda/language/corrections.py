@@ -18,7 +18,9 @@ _ELSE = words("to toh तो")  # "500 nahi to": 500 or else
 _LINKS = words("mein me pe ka ke ki में पे का के की rupaye rupees rs")  # "500 mein nahi"
 _NOT, _WHY = fold("not"), fold("why")
 _OVER = (["instead", "of"], ["rather", "than"], ["take", "back"])  # "450 instead of 500"
-_ASIDE = words("scratch forget ignore cancel chhodo छोड़ो")  # "scratch that 600"
+_ASIDE = words("forget ignore cancel chhodo छोड़ो")  # "forget 600"
+_SCRATCH, _THAT, _THE = words("scratch"), words("that it"), words("the my this")
+_BEFORE_SCRATCH = words("no so ok okay sorry oops wait please actually and")
 _SLIPS = words("galti galat typo mistake mistakenly wrongly गलती गलत")  # "galti se 5000"
 _REPLACES = _SLIPS | words(
     "sorry oops wait err actually meant mean correction matlab balki likhna bolna kehna badha "
@@ -70,7 +72,7 @@ def _is_rejected(parts: Sequence[list[str]], k: int) -> bool:
         return True
     if k and before[-2:] == ["instead", "of"] and _SAID.intersection(parts[k - 1][-2:]):
         return False  # "I typed 174 instead of 164"
-    if before[-2:] in _OVER or _ASIDE.intersection(before[-2:]):
+    if before[-2:] in _OVER or _ASIDE.intersection(before[-2:]) or _is_scratched(before, k):
         return True
     if _SLIPS.intersection(_same_clause(before)[-3:]):
         return True
@@ -81,6 +83,22 @@ def _is_rejected(parts: Sequence[list[str]], k: int) -> bool:
     if k and len(before) == 1 and before[0] in _OR and _is_rejected(parts, k - 1):
         return True  # "not 450 or 500"
     return _is_denied(after, is_last=k + 2 == len(parts))
+
+
+def _is_scratched(before: Sequence[str], k: int) -> bool:
+    """Whether "scratch the" stands before price `k`; a scratch alone is one on the item.
+
+    "Scratch that" takes back a price that follows only where none came before.
+    """
+    following = _THE if k else _THE | _THAT
+    return _says_scratch(before, len(before) - 2, following)
+
+
+def _says_scratch(keys: Sequence[str], i: int, following: frozenset[str]) -> bool:
+    """Whether word `i` is an order to scratch what one of `following` stands for."""
+    if i < 0 or keys[i] not in _SCRATCH or keys[i + 1] not in following:
+        return False
+    return i == 0 or keys[i - 1] in _MARKS | _BEFORE_SCRATCH
 
 
 def _same_clause(before: Sequence[str]) -> list[str]:
@@ -116,6 +134,8 @@ def _replaces(parts: Sequence[list[str]], k: int, later: int) -> bool:
     if _MUCH.intersection(gap[:3]) and gap[0] not in _THAN:
         return True
     if any(key in _MAKE and then in _IT for key, then in pairwise(gap)):
+        return True
+    if any(_says_scratch(gap, i, _THAT) for i in range(len(gap) - 1)):
         return True
     was = _EARLIER.intersection([*before[-3:], *gap])
     is_past = _SAID.intersection(gap) and _PAST.intersection(gap)  # "500 kaha tha, 550 lo"

@@ -53,3 +53,23 @@ MIRROR = (
     "mine <eos> THEM: deal <eos> YOU: <selection> </dialogue> <output> item0=0 item1=2 item2=0 "
     "item0=1 item1=0 item2=4 </output> <partner_input> 1 4 2 1 4 1 </partner_input>"
 )
+
+
+def divisions(count: int) -> str:
+    """`count` dialogues of two players who divide one book, two hats and four balls, a line each.
+
+    No two have the same private values.
+    """
+    worth = [(10 - 2 * hat - 4 * ball, hat, ball) for ball in (0, 1) for hat in range(4)]
+    pairs = [(own, other) for own in worth for other in worth if own < other]
+    return "".join(f"{_division(own, other)}\n" for own, other in pairs[:count])
+
+
+def _division(own: tuple[int, ...], other: tuple[int, ...]) -> str:
+    """DIVISION with other values: the counts 1, 2 and 4, each before what one is worth."""
+    first, second = (
+        " ".join(f"{count} {value}" for count, value in zip((1, 2, 4), side, strict=True))
+        for side in (own, other)
+    )
+    text = DIVISION.replace("<input> 1 4 2 1 4 1 <", f"<input> {first} <")
+    return text.replace("<partner_input> 1 0 2 5 4 0 <", f"<partner_input> {second} <")

@@ -1,5 +1,7 @@
 """What the line of a move reacts to, from the public table and the other side's last words."""
 
+from functools import lru_cache
+
 from env import Accept, Offer, Table, WalkAway
 from sauda.language.speech.phrases import kind_of, table
 
@@ -26,6 +28,7 @@ ARGUMENTS = table(
 FAR = {"seller": 1.2, "buyer": 0.45}
 ABSURD = {"seller": 3.0, "buyer": 0.1}
 NEAR = {"seller": 0.85, "buyer": 0.8}
+STEP = 0.08  # share of the list price from which a move of the other side is a "rise"
 
 
 def situations(seen: Table, agent: str, action: Action, heard: str) -> tuple[str, ...]:
@@ -47,6 +50,39 @@ def situations(seen: Table, agent: str, action: Action, heard: str) -> tuple[str
         return (*reacting, "first")
     nearer = action.price - own[-1] if agent == "buyer" else own[-1] - action.price
     return (*reacting, "more" if nearer > 0 else "less" if nearer < 0 else "hold")
+
+
+def chat_situations(seen: Table, agent: str, action: Action, heard: str) -> tuple[str, ...]:
+    """The keys of CHAT_LINES that fit an action: more than `situations` has.
+
+    Every argument has a key, not the first alone, and so have "rise", "stuck" and "over". All but
+    the last key react to what happened. An argument is reacted to in the last round too.
+    """
+    *anchors, plain = situations(seen, agent, action, heard="")
+    if not isinstance(action, Offer):
+        return (plain,)
+    if seen.round >= seen.rounds:
+        return ("over", plain)
+    absurd = [key for key in anchors if key == "absurd"]
+    others = [key for key in anchors if key != "absurd"]
+    return (*absurd, *arguments_in(heard), *others, *_step(seen, agent, plain), plain)
+
+
+@lru_cache(maxsize=1024)  # a chat is put together anew at each move
+def arguments_in(heard: str) -> tuple[str, ...]:
+    """Every kind of argument in the other side's words."""
+    return tuple(kind for kind, listed in ARGUMENTS.items() if kind_of(heard, {kind: listed}))
+
+
+def _step(seen: Table, agent: str, plain: str) -> tuple[str, ...]:
+    """ "rise" or "stuck" where the other side came a long way or named its last price again."""
+    _, theirs = prices_of(seen, agent)
+    if len(theirs) < 2 or plain == "last":
+        return ()
+    nearer = theirs[-1] - theirs[-2] if agent == "seller" else theirs[-2] - theirs[-1]
+    if nearer >= STEP * seen.item.list_price:
+        return ("rise",)
+    return ("stuck",) if nearer == 0 else ()
 
 
 def is_last(seen: Table) -> bool:

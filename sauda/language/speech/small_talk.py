@@ -4,13 +4,14 @@ Plain rules say what kind of talk it is: a word list each, in an order that puts
 specific before the general. No answer is told a limit or a seed, so none can give it away.
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from env import Table, rupees
 from sauda.language.markup import without_code
-from sauda.language.money import HIGHEST_PRICE, prices
+from sauda.language.money import HIGHEST_PRICE, find_price, prices
 from sauda.language.speech.items import condition_in, name_in
 from sauda.language.speech.lines import ANSWERS
 from sauda.language.speech.phrases import kind_of, table
@@ -69,13 +70,40 @@ FOREIGN = table(
     {"foreign": "dollar; dollars; usd; euro; euros; eur; pound; pounds; yen; डॉलर; यूरो; पाउंड"}
 )
 
+UNCLEAR = re.compile(r"\d[oO]+(?![A-Za-z])")  # "5oo"
+_RUPEES = r"(?:rupees?|rs\.?|rupaye|rupay|रुपये|रुपए|रु\.?)"
+_AMOUNT = rf"(?:₹|{_RUPEES})?\s*(\d[\d,]*)\s*{_RUPEES}?"
+CHANGES = tuple(  # of a price, such as "10 rupees more": no price by itself
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_AMOUNT}\s+(?:more|extra|aur|zyada|jyada|और|ज़्यादा|ज़्यादा)"
+        r"(?=\s*(?:[.,!?।]|$|than\b|please\b|plz\b|ok\b|dunga\b|denge\b|ji\b))",
+        rf"\b(?:add|by)\s+{_AMOUNT}",
+    )
+)
+
+
+def slip(text: str) -> str:
+    """The kind of talk of a text whose one price is none: "unclear", "change"; "" elsewhere.
+
+    "Rs.5oo" is not ₹5, and "10 rupees more" is not ₹10.
+    """
+    text = without_code(text)
+    amount = find_price(text)
+    if amount is None:
+        return ""
+    if UNCLEAR.search(text):
+        return "unclear"
+    changes = (found[1] for pattern in CHANGES for found in pattern.finditer(text))
+    return "change" if any(int(each.replace(",", "")) == amount for each in changes) else ""
+
 
 def small_talk(text: str, seen: Table, agent: str) -> str:
     """The kind of answer that `agent` gives at `seen` to a `text` that names no acceptable price.
 
     It is a key of ANSWERS.
     """
-    if trouble := _price_trouble(text):
+    if trouble := slip(text) or _price_trouble(text):
         return trouble
     kind = kind_of(text, KINDS)
     if kind in ("", "item") and kind_of(text, ARGUMENTS):

@@ -8,6 +8,7 @@ or where it promises that no other price follows while one may.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -136,6 +137,7 @@ def from_lines(decided: Decided, seed: int) -> str:
     return rest[rng.integers(len(rest))] if rest else ""
 
 
+@lru_cache(maxsize=2048)  # a chat is put together anew at each move
 def named(action: Offer | Accept | WalkAway) -> str:
     """The message of a move that has one, an offer's price before words that name none."""
     if isinstance(action, Offer) and not money.prices(action.message):

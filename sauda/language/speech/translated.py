@@ -25,7 +25,12 @@ def translations() -> Mapping[str, Mapping[str, str]]:
 
 
 def translated(message: str, language: str) -> str:
-    """A scripted seller's `message` in `language`; as it is where it is no line of theirs.
+    """A scripted seller's `message` in `language`; as it is where it is no line of theirs."""
+    return translation(message, language) or message
+
+
+def translation(message: str, language: str) -> str:
+    """A scripted seller's `message` in `language`; "" where it is no line of theirs.
 
     A pressing seller says a second line after the first.
     """
@@ -37,7 +42,7 @@ def translated(message: str, language: str) -> str:
         first, second = message[: end - 1], message[end:]
         if (one := _line(first, language)) and (two := _line(second, language)):
             return f"{one} {two}"
-    return message
+    return ""
 
 
 def _line(text: str, language: str) -> str:

@@ -54,6 +54,27 @@ def test_acts_compares_other_dialogues_with_the_artifact(file, capsys):
     assert "config.file: recorded 'raw_validation.json', played again 'rows.json'" in said
 
 
+def test_every_malformed_row_is_named_before_rows_that_a_filter_leaves_out(tmp_path, capsys):
+    path = tmp_path / "rows.json"
+    same = lines(*[craigslist_row()] * 30)
+    path.write_text(same + "not JSON\n" * 25)
+    assert main(["examples", "--source", "craigslist_bargains", "--data", str(path)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(" ")[0] for line in said[:25]] == [
+        f"rows.json:{number}:" for number in range(31, 56)
+    ]
+    assert "and 9 more that a filter leaves out" in said
+
+
+def test_acts_without_a_file_reads_the_shipped_dialogues_and_saves_nothing(capsys):
+    assert main(["acts"]) == 0
+    said = capsys.readouterr().out
+    assert "120 dialogues" in said
+    assert "wrote" not in said
+    assert main(["acts", "--check"]) == 2
+    assert "needs its --data FILE" in capsys.readouterr().err
+
+
 def test_acts_refuses_a_file_that_is_not_there(tmp_path, capsys):
     assert main(["acts", "--data", str(tmp_path / "none.json")]) == 2
     assert "cannot read" in capsys.readouterr().err

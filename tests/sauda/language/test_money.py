@@ -260,6 +260,13 @@ def test_a_message_without_one_good_price_is_told_what_was_expected_and_what_cam
         *(("{{name}}, 950", 950), ('32" TV, 8000', 8_000), ('"500"', 500)),
         *(("2019 model, 45000", 45_000), ("450 at most", 450)),
         *(("I'll reach at 5 with 700", 700), ("house no 14 pe aao, 1500", 1_500)),
+        *(("there is a scratch, 666", 666), ("ok there is a small scratch so 666", 666)),
+        *(("it has a scratch. 400", 400), ("scratch: 700", 700), ("scratch hai, 700", 700)),
+        *(("a scratch that costs me 90", 90), ("small scratch 500", 500)),
+        *(("no, scratch that 600, 550", 550), ("sorry scratch the 600, 550 ok", 550)),
+        *(("scratch my 600, say 550", 550), ("900, scratch that, 850", 850)),
+        *(("900 scratch that 850", 850), ("scratch that, 700", 700)),
+        *(("450, it has a scratch that shows, 450 only", 450),),
         *(("2000 me dedo", 2_000), ("₹4,000, about $50", 4_000), ("10 sounds good", 10)),
     ],
 )  # fmt: skip

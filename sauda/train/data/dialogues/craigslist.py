@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from sauda.language.acts.prices import written
+from sauda.language.acts.examples import posting
 from sauda.language.acts.types import EVENTS, INTENTS, Act, Dialogue, Turn
 from sauda.records.schemas.language import DialogueRow
 from sauda.train.data.dialogues.reading import MalformedRow, validated
@@ -33,23 +33,17 @@ def dialogue_of(columns: Any, name: str, currency: str) -> Dialogue:
     lengths = {len(row.agent_turn), len(row.utterance), len(acts.intent), len(acts.price)}
     if len(lengths) > 1:
         raise MalformedRow("columns of different lengths", f"{sorted(lengths)} events")
-    posting = row.items
-    if not (posting.Price and posting.Title and posting.Description and posting.Category):
+    items = row.items
+    if not (items.Price and items.Title and items.Description and items.Category):
         raise MalformedRow("no posting", "the columns of items are empty")
-    list_price = posting.Price[0]
+    list_price = items.Price[0]
     if not list_price > 0:
         raise MalformedRow("no list price", f"it is {list_price:g}")
-    title = " ".join(posting.Title[0].split())
+    title = " ".join(items.Title[0].split())
     return Dialogue(
         id=name,
         group=f"{title.casefold()} {list_price:g}",
-        scenario="\n".join(
-            (
-                f"item: {title}",
-                f"category: {posting.Category[0]}",
-                f"list price: {written(list_price, currency)}",
-            )
-        ),
+        scenario=posting(title, items.Category[0], list_price, currency),
         values={agent: _values(row, index) for index, agent in enumerate(agents)},
         turns=tuple(
             Turn(agents[speaker], " ".join(text.split()), _act(intent, price, text))
@@ -59,7 +53,7 @@ def dialogue_of(columns: Any, name: str, currency: str) -> Dialogue:
         ),
         currency=currency,
         list_price=float(list_price),
-        notes="\n".join(posting.Title + posting.Description),
+        notes="\n".join(items.Title + items.Description),
     )
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from sauda.language.acts.types import Dialogue, Turn
 from sauda.train.data.dialogues.reading import MalformedRow, validated
 
+AGENTS = ("opener", "responder")
 KINDS = ("book", "hat", "ball")
 SELECTION = "<selection>"  # the control token in place of the last turn's words
 WHOLE = 10  # the worth of all items to each player
@@ -73,7 +74,7 @@ def dialogue_of(columns: Any, name: str, currency: str) -> Dialogue:
         raise MalformedRow("two players see other items", counts)
     spoken = [_spoken(number, text) for number, text in enumerate(row.dialogue.split("<eos>"), 1)]
     opener = spoken[0][0]
-    agents = {side: "opener" if side == opener else "responder" for side in SIDES}
+    agents = {side: AGENTS[side != opener] for side in SIDES}
     sides = {"YOU": row.input, "THEM": row.partner_input}
     values = {agents[side]: _worth(sides[side]) for side in SIDES}
     contexts = sorted(str(sorted(own.items())) for own in values.values())
@@ -99,4 +100,4 @@ def _spoken(number: int, turn: str) -> tuple[str, str]:
 
 
 def _worth(side: Side) -> dict[str, int]:
-    return dict(zip(KINDS, side.value, strict=True))
+    return {f"value of a {kind}": n for kind, n in zip(KINDS, side.value, strict=True)}

@@ -29,6 +29,7 @@ class Source:
     config: str  # of that repository
     decode: Callable[[str], Any]  # a line of a local file as columns
     reader: Callable[[Any, str, str], Dialogue]  # columns, id and currency as a dialogue
+    agents: tuple[str, str]  # whose roles can be learnt
 
     def dialogue_of(self, columns: Any, name: str) -> Dialogue:
         """The dialogue in `columns`, called `name`; MalformedRow where they hold none."""
@@ -46,6 +47,7 @@ SOURCES: Mapping[str, Source] = {
             "default",
             craigslist.decoded,
             craigslist.dialogue_of,
+            craigslist.AGENTS,
         ),
         Source(
             "deal_or_no_deal",
@@ -55,6 +57,7 @@ SOURCES: Mapping[str, Source] = {
             "dialogues",
             dond.decoded,
             dond.dialogue_of,
+            dond.AGENTS,
         ),
     )
 }
@@ -65,6 +68,18 @@ def source_of(name: str) -> Source:
     if name not in SOURCES:
         raise ValueError(f"no data set {name!r}; data sets are {', '.join(SOURCES)}")
     return SOURCES[name]
+
+
+def loaded_from(name: str, file: Path | None, split: str) -> Loaded:
+    """The dialogues of the data set `name` in a file or a split on the Hub; without all, shipped.
+
+    Raises ValueError for half of a place, and what the place raises.
+    """
+    if not (name or file or split):
+        return shipped()
+    if not name or bool(file) == bool(split):
+        raise ValueError("name a data set with --source, and its place with --data or --hub")
+    return from_file(name, file) if file else from_hub(name, split)
 
 
 def from_file(name: str, path: Path) -> Loaded:

@@ -12,7 +12,7 @@ from sauda.language.money import prices
 from sauda.language.speech.items import condition_in, hindi_names, name_in
 from sauda.language.speech.lines import ANSWERS
 from sauda.language.speech.phrases import language_of
-from sauda.language.speech.small_talk import answer_to, small_talk
+from sauda.language.speech.small_talk import answer_to, slip, small_talk
 
 LABELLED = Path(money.__file__).parent
 LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)
@@ -42,12 +42,27 @@ SEATS = ("buyer", "seller")
         ("zero", "0|-50|₹0"),
         ("high", "1e308"),
         ("foreign", "$100|100 dollars"),
+        ("change", "10 rupees more|₹10 more please|50 rupaye aur|10 रुपये और|add 10 rupees|up by 20"),
+        ("change", "I raise it by ₹20|10 rupees more than my last|20 rupees extra, ok?|₹20 zyada"),
+        ("unclear", "Rs.5oo|₹5OO|Rs 1o0|₹5o"),
         ("nonsense", "asdf|<b>x</b>|NaN|?!|<script>alert(1)</script>"),
     ],
 )
 def test_the_kind_of_talk_is_recognised(kind, texts):
     for text in texts.split("|"):
         assert small_talk(text, OPENED, "seller") == kind, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("450", "500 only", "₹500ok", "500 or more", "₹500 and no less", "500 rupees no more"),
+        *("450 and not a rupee more", "500 aur kuch nahi", "500, 10 more", "500 zyada hai, 450 lo"),
+        *("450, I add tea", "1,200 more or less", "hello", "450 or 500"),
+    ],
+)
+def test_a_price_is_taken_for_no_slip(text):
+    assert slip(text) == ""
 
 
 def test_a_buyer_without_a_bid_asks_the_seller_to_open():

@@ -116,14 +116,18 @@ def test_a_missing_file_and_an_unknown_data_set_are_refused(tmp_path):
         from_file("ebay", tmp_path)
 
 
+def worth(*values: int) -> dict[str, int]:
+    return dict(zip(("value of a book", "value of a hat", "value of a ball"), values, strict=True))
+
+
 def test_a_dialogue_of_a_division_is_held_once(file):
     file.write_text(f"{DIVISION}\n{MIRROR}\n")
     loaded = from_file(DOND, file)
     (dialogue,) = loaded.dialogues
     assert loaded.counts() == {"used": 1, "duplicate": 1}
     assert [turn.agent for turn in dialogue.turns] == ["opener", "responder", "opener", "responder"]
-    assert dialogue.values["opener"] == {"book": 4, "hat": 1, "ball": 1}
-    assert dialogue.values["responder"] == {"book": 0, "hat": 5, "ball": 0}
+    assert dialogue.values["opener"] == worth(4, 1, 1)
+    assert dialogue.values["responder"] == worth(0, 5, 0)
     assert dialogue.turns[-1].text == ""  # the selection is an event
     assert dialogue.list_price is None
 

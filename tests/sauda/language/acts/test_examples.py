@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from sauda.language.acts.examples import PARTS, THOUGHTS, examples, part_of
 from sauda.language.acts.types import Dialogue, Turn
-from sauda.train.data.dialogues.examples import PARTS, THOUGHTS, examples, part_of
 from sauda.train.data.dialogues.sources import from_file, shipped
 from tests.support.dialogues import DIVISION, MIRROR, craigslist_row, lines
 
@@ -115,7 +115,9 @@ def test_a_division_is_thought_of_in_the_worth_of_its_items(tmp_path):
     file.write_text(DIVISION)
     made, _ = examples(from_file("deal_or_no_deal", file).dialogues)
     assert [one.role for one in made] == ["opener", "responder", "opener"]
-    assert made[2].thought == "Agree. Worth to me: book 4, hat 1, ball 1."
+    assert made[2].thought == (
+        "Agree. Worth to me: value of a book 4, value of a hat 1, value of a ball 1."
+    )
     assert made[2].context.splitlines()[0] == "items: 1 book, 2 hat, 4 ball"
 
 

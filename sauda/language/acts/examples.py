@@ -98,6 +98,13 @@ def examples(
     return made, left_out
 
 
+def posting(title: str, category: str, list_price: float, currency: str) -> str:
+    """The public facts of a dialogue about one item, a line each."""
+    return "\n".join(
+        (f"item: {title}", f"category: {category}", f"list price: {written(list_price, currency)}")
+    )
+
+
 def part_of(dialogue: Dialogue) -> str:
     """The part of PARTS that a dialogue belongs to."""
     return next(name for name, (low, high) in PARTS.items() if low <= dialogue.place < high)

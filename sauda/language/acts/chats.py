@@ -5,17 +5,15 @@ A whole dialogue is one sequence, so that its beginning is read once for all of 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from sauda.language.acts.examples import Example, examples, part_of
 from sauda.language.acts.prices import written
 from sauda.language.acts.types import Dialogue
-from sauda.train.data.dialogues.examples import Example, examples, part_of
-from sauda.train.data.teacher import labelled
 
 SELLING = ("buyer", "seller")
-ROLES = {"buyer": SELLING[:1], "seller": SELLING[1:], "generalist": SELLING}  # whose turns it says
+GENERALIST = "generalist"  # the role that speaks for both sides
 SYSTEM = (
     "You are the {role} in a negotiation. {values} Each message has what was said since your last "
     "turn, and in brackets what you mean to do. Say it in one line."
@@ -49,10 +47,6 @@ class View:
             told = f"{turn.context}\n{self.role}: {turn.utterance}"
         return messages
 
-    def sequence(self, tokenizer: Any) -> dict[str, list[int]]:
-        """Its "input_ids" and "labels"; labels are -100 but for the role's words and their ends."""
-        return labelled(self.chat(), [True] * len(self.turns), tokenizer)
-
 
 def view(dialogue: Dialogue, side: str) -> View:
     """The dialogue from one side."""
@@ -60,26 +54,40 @@ def view(dialogue: Dialogue, side: str) -> View:
     return View(dialogue, side, tuple(turns))
 
 
-def views(
-    dialogues: Iterable[Dialogue], role: str, part: str, count: int | None = None
-) -> list[View]:
-    """The first `count` dialogues of a part, or all, from the side of `role`.
+def sides_of(role: str, agents: Sequence[str] = SELLING) -> tuple[str, ...]:
+    """The agents whose turns a role says: its own, or both of a generalist.
 
-    `role` is buyer, seller, or generalist for both sides, one after the other. A dialogue in which
-    only one side has words is left out. Raises ValueError for another role.
+    Raises ValueError for another role.
+    """
+    roles = {agent: (agent,) for agent in agents} | {GENERALIST: tuple(agents)}
+    if role not in roles:
+        raise ValueError(f"no role {role!r}; roles are {', '.join(roles)}")
+    return roles[role]
+
+
+def views(
+    dialogues: Iterable[Dialogue], sides: Sequence[str], part: str, count: int | None = None
+) -> list[View]:
+    """The first `count` dialogues of a part, or all, from each of `sides`, one after the other.
+
+    A dialogue in which only one side has words is left out. Raises ValueError where none is left.
     """
     chosen = _chosen(dialogues, part)[:count]
-    return [view(dialogue, side) for side in _sides(role) for dialogue in chosen]
+    if not chosen:
+        raise ValueError(f"no {part} dialogue has words of both sides; load more dialogues")
+    return [view(dialogue, side) for side in sides for dialogue in chosen]
 
 
-def learnt(dialogues: Iterable[Dialogue], role: str, count: int, seed: int) -> list[View]:
+def learnt(
+    dialogues: Iterable[Dialogue], sides: Sequence[str], count: int, seed: int
+) -> list[View]:
     """`count` training dialogues in the order in which they are learnt, each from one side.
 
     The draw does not depend on the role. A generalist takes the two sides in turn, so that it
-    learns from as many dialogues, and in as many steps, as a buyer or a seller. Raises ValueError
-    for another role and where there are too few dialogues.
+    learns from as many dialogues, and in as many steps, as a specialist. Raises ValueError where
+    there are too few dialogues.
     """
-    sides, chosen = _sides(role), _chosen(dialogues, "train")
+    chosen = _chosen(dialogues, "train")
     if not 0 < count <= len(chosen):
         raise ValueError(f"there are {len(chosen)} training dialogues, and {count} were asked for")
     drawn = np.random.default_rng(seed).permutation(len(chosen))[:count]
@@ -91,7 +99,7 @@ def _chosen(dialogues: Iterable[Dialogue], part: str) -> list[Dialogue]:
     return [
         dialogue
         for dialogue in dialogues
-        if part_of(dialogue) == part and all(_speaks(dialogue, side) for side in SELLING)
+        if part_of(dialogue) == part and all(_speaks(dialogue, side) for side in dialogue.values)
     ]
 
 
@@ -100,12 +108,6 @@ def _speaks(dialogue: Dialogue, side: str) -> bool:
         turn.agent == side and any(letter.isalnum() for letter in turn.text)
         for turn in dialogue.turns
     )
-
-
-def _sides(role: str) -> tuple[str, ...]:
-    if role not in ROLES:
-        raise ValueError(f"no role {role!r}; roles are {', '.join(ROLES)}")
-    return ROLES[role]
 
 
 def counts(taught: Sequence[View]) -> dict[str, dict[str, int]]:
