@@ -21,20 +21,25 @@ test: .venv/ready chromium
 quick: .venv/ready
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (browser or model or slow)" --hypothesis-profile quick
 
-# Every stage with a published adapter, from the base; stopped, it goes on where it was.
+# Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for stage in pilot sft distill grpo dpo; do \
-	  resume=$$([ ! -e "$(RUNS)/$$stage/run.json" ] || echo --resume); \
-	  $(BIN)/python -m sauda train $$stage --out "$(RUNS)/$$stage" $$resume || exit; \
+	for run in pilot sft distill "distill --seed 1 --first-seed 26000" grpo dpo "sft --game arena" "grpo --game arena" \
+	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
+	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --seed /-seed/; s/ --[a-z]* /-/')"; \
+	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
+	  $(BIN)/python -m sauda train $$run --out "$$folder" $$resume || exit; \
 	done
 
-# Every stage on a random network of two layers, each from the adapter of the one before.
+# Every stage on a random network of two layers.
 train-toy: .venv/ready
-	folder=$$(mktemp -d); train="$(BIN)/python -m sauda train"; \
-	$$train sft --model toy --out "$$folder/sft" \
-	&& $$train grpo --model toy --out "$$folder/grpo" --init-adapter "$$folder/sft/adapter" \
-	&& $$train dpo --model toy --out "$$folder/dpo" --init-adapter "$$folder/grpo/adapter"; \
+	folder=$$(mktemp -d); train="$(BIN)/python -m sauda train"; toy="--model toy --out $$folder"; \
+	$$train sft $$toy/sft \
+	&& $$train distill $$toy/distill --init-adapter "$$folder/sft/adapter" --constrained --deals-per-round 48 \
+	&& $$train moves $$toy/moves --init-adapter "$$folder/distill/adapter" --constrained --max-steps 2 \
+	&& $$train grpo $$toy/grpo --init-adapter "$$folder/sft/adapter" \
+	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \
+	&& $$train roles --role buyer $$toy/roles; \
 	code=$$?; rm -rf "$$folder"; exit $$code
 
 lint: .venv/ready

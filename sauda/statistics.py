@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 RESAMPLES = 2000
+PERMUTATIONS = 10_000
 LEVEL = 0.95
 TAILS = 100 * np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])  # percentiles
 
@@ -71,6 +72,29 @@ def paired_difference(values: np.ndarray, baseline: np.ndarray) -> tuple[float, 
             f"a paired difference needs the same seeds, not {len(values)} and {len(baseline)}"
         )
     return mean_interval(np.asarray(values, float) - np.asarray(baseline, float))
+
+
+def sign_flip_p(differences: np.ndarray) -> float:
+    """Two-sided p of the paired sign-flip permutation test that the mean is 0.
+
+    `differences` has shape (n,). Where there are more than PERMUTATIONS ways to flip signs, so many
+    seeded ones are drawn.
+    """
+    from scipy.stats import permutation_test  # slow to import
+
+    tested = permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=PERMUTATIONS, rng=0
+    )
+    return float(tested.pvalue)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """The p-values of one family, each adjusted for all of them (Holm 1979), in their order."""
+    values = np.asarray(p, float)
+    order = values.argsort()
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    return np.minimum(1, adjusted).tolist()
 
 
 def share_of_gap(

@@ -22,7 +22,7 @@ from env.arena.generator import ARCHETYPES, Size
 from env.arena.opponents import accepts, margin, pressure, scripted_lab
 from env.arena.pitch.claim_types import DIMENSIONS
 from env.arena.pitch.judge import JUDGE_MEMORY, Decision, Finding, Verdict, award, decide, judge
-from env.arena.pitch.parser import claim_holds
+from env.arena.pitch.parser import claim_holds, claims
 from env.arena.pitch.strategies import HONEST, STRATEGIES, pitch_of, usual_strategy
 from env.arena.planning import (
     BREACH_FINE,
@@ -128,6 +128,7 @@ __all__ = [
     "booked_value",
     "booking_gain",
     "claim_holds",
+    "claims",
     "decide",
     "episode_rewards",
     "hours",

@@ -191,11 +191,16 @@ def row(
         **{metric: measured(own, base, metric) for metric in game.table.metrics},
         **game.table.figures(task, own, worlds),
         "ends": {meaning: count[letter] for letter, meaning in game.table.ends.items()},
-        "hashes": {
-            "task": task_hash(cell.task),
-            "opponents": opponents_hash(cell.task, cell.others),
-            "policy": code or policy_hash(cell.task, cell.policy),
-        },
+        "hashes": hashes(cell, code),
+    }
+
+
+def hashes(cell: Cell, code: str = "") -> dict[str, str]:
+    """The hashes of the code that a cell is played with; `code` as in `row`."""
+    return {
+        "task": task_hash(cell.task),
+        "opponents": opponents_hash(cell.task, cell.others),
+        "policy": code or policy_hash(cell.task, cell.policy),
     }
 
 

@@ -6,6 +6,7 @@ that plays through dialogue acts and words.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from env import Policy, Task
@@ -87,17 +88,26 @@ def get_policy(task: Task, name: str) -> Policy:
     game = game_of(task)
     if is_model(name):
         return player_spec(name).policy(game)
-    through_acts = ACTS.fullmatch(name)
-    if through_acts and not game.has_wrappers:
+    if ACTS.fullmatch(name) and not game.has_wrappers:
         raise ValueError(f"acts are words about a price; the {game.name} is played without them")
     policies = game.policies(task)
-    policy = {**game.slow_policies(task), **policies}.get(through_acts[1] if through_acts else name)
+    policy = script({**game.slow_policies(task), **policies}, name)
     if policy is None:
         raise ValueError(
             f"no policy {name!r} for the {task.learner} of {task.name}; "
             f"policies are {', '.join(policies)}"
         )
-    return Acts(policy) if through_acts else policy
+    return policy
+
+
+def script(policies: Mapping[str, Policy], name: str) -> Policy | None:
+    """The policy called `name`, for "acts(linear)" the one called "linear" through language.
+
+    None where `policies` has none of that name.
+    """
+    through_acts = ACTS.fullmatch(name)
+    policy = policies.get(through_acts[1] if through_acts else name)
+    return Acts(policy) if through_acts and policy is not None else policy
 
 
 def against(task: Task, name: str) -> Task:

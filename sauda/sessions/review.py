@@ -21,7 +21,8 @@ from sauda.sessions.search import Line, Search, Worth, worth
 # Prices and width of a search, so that a review takes at most a second or two of one core.
 FINE, MEDIUM, COARSE = (12, 8), (10, 6), (6, 4)
 FINE_MOVES = 12  # own moves that are searched finely, or MEDIUM where rivals move too
-ASKED_MOVES = 4  # offers, the last ones, for which a language model is asked another price
+ASKED_MOVES = 4  # offers, the last ones, for which a language model is asked other prices
+ASKED_PRICES = 2  # for each of them: a queue of eight replies is what one visitor may ask for
 LEAST_GAP = 0.01  # of the buyer's limit: for less than that no reply is asked for
 NOTHING = Worth(0, 0)
 
@@ -92,6 +93,11 @@ class Review:
             OwnMove(number, deal_of(turns[number]), turns[number].action, *found, most=after)
             for number, *found in reversed(rows)
         ]
+
+    @property
+    def tried(self) -> tuple[Finding, ...]:
+        """The findings that begin with a price of the visitor: the other prices that were tried."""
+        return tuple(found for found in self.findings if isinstance(found.line.action, Offer))
 
     @cached_property
     def missed(self) -> Worth:
@@ -178,22 +184,34 @@ def closing_findings(game: Game) -> Iterator[Finding]:
 async def asked_findings(
     game: Game, known: Sequence[Finding], reply: Callable[[Game], Awaitable[Game]]
 ) -> AsyncIterator[Finding]:
-    """What a language model that buys replies to another price at the last offers of the visitor.
+    """What a language model that buys replies to other prices at the last offers of the visitor.
 
-    The price is halfway between the buyer's limit and what the game after that offer earned, by
-    the `known` findings. `reply` returns the game after the model's move, or the same game where
-    the model made none.
+    A price is halfway between what is known to be earned from before that offer, by the findings,
+    and the least price that the model did not take there, at first the buyer's limit. `reply`
+    returns the game after the model's move, or the same game where the model made none.
     """
     found = list(known)
     for number in offers_to_ask(game):
         position = back(game, number)
-        price = _another_price(position, Review(game, tuple(found)).moves[number])
-        if price is None:
-            continue
-        after = await reply(answer(position, Offer(price)))
-        if not after.waiting:
+        refused = position.play.state.private["buyer"]["reservation"]
+        for _ in range(ASKED_PRICES):
+            made = Review(game, tuple(found)).moves[number]
+            price = _another_price(position, made, refused)
+            if price is None:
+                break
+            after = await reply(answer(position, Offer(price)))
+            if after.waiting:
+                break
             found.append(Finding(number, _closed(after, len(position.play.turns))))
             yield found[-1]
+            if not _takes(after, price):
+                refused = price
+
+
+def _takes(after: Game, price: int) -> bool:
+    """Whether the model closed at `price`."""
+    past = after.play.state.table.past
+    return after.over and bool(past) and past[-1].price == price
 
 
 def offers_to_ask(game: Game) -> list[int]:
@@ -203,11 +221,14 @@ def offers_to_ask(game: Game) -> list[int]:
     return offers[: -ASKED_MOVES - 1 : -1]
 
 
-def _another_price(position: Game, made: OwnMove) -> int | None:
-    """A price to ask of a buyer instead of the one that was asked; None where none is better."""
+def _another_price(position: Game, made: OwnMove, refused: float) -> int | None:
+    """A price to ask of a buyer instead of the one that was asked; None where none is better.
+
+    `refused` is the least price that the buyer is known not to take here.
+    """
     obs, limit = position.observation, position.play.state.private["buyer"]["reservation"]
-    least = max(obs.reservation + made.after.rupees, obs.bid or 0)
-    price = round((least + limit) / 2)
+    least = max(obs.reservation + made.before.rupees, obs.bid or 0)
+    price = round((least + refused) / 2)
     if price - least < LEAST_GAP * limit or price == made.action.price:
         return None
     return price

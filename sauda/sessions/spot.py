@@ -75,7 +75,12 @@ class Duel:
     @property
     def waiting(self) -> tuple[int, ...]:
         """The sides of a live duel that are to answer the last ask."""
-        return tuple(i for i, game in enumerate(self.games) if game.waiting and _is_open(game))
+        return tuple(i for i in self.listening if self.games[i].waiting)
+
+    @property
+    def listening(self) -> tuple[int, ...]:
+        """The sides of a live duel that are still there."""
+        return tuple(i for i, game in enumerate(self.games) if _is_open(game))
 
     @property
     def _asks(self) -> tuple[Turn, ...]:

@@ -8,7 +8,8 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ def upload(run: Path, results: str, api: Any = None) -> None:
         _replace(kept / run.name, copy)
         return
     api = api or _hub()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _as_os_errors(results):
         _checked_snapshot(run, Path(folder) / run.name)
         api.create_repo(results, private=True, exist_ok=True)
         api.upload_folder(
@@ -66,8 +67,8 @@ def download(name: str, results: str, into: Path, api: Any = None) -> Path | Non
         shutil.copytree(place, copy)
     else:
         api = api or _hub()
-        api.create_repo(results, private=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=into) as downloaded:
+        with tempfile.TemporaryDirectory(dir=into) as downloaded, _as_os_errors(results):
+            api.create_repo(results, private=True, exist_ok=True)
             api.snapshot_download(results, allow_patterns=[f"{name}/*"], local_dir=downloaded)
             if not (Path(downloaded) / name).exists():
                 return None
@@ -177,6 +178,17 @@ def _replace(folder: Path, copy: Path) -> None:
         folder.rename(before)
     copy.rename(folder)
     shutil.rmtree(before, ignore_errors=True)
+
+
+@contextmanager
+def _as_os_errors(results: str) -> Iterator[None]:
+    """Raise OSError for what the Hub's client raises where the network fails: its own kind."""
+    from huggingface_hub.utils import httpx
+
+    try:
+        yield
+    except httpx.TransportError as error:
+        raise OSError(f"{results} cannot be reached: {error}") from error
 
 
 def _hub() -> Any:

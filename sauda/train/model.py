@@ -115,8 +115,19 @@ def toy(folder: Path) -> Weights:
 
 
 def read_base(base: Base) -> Any:
-    """The base's network, without an adapter."""
-    return read_network(base.weights.folder, None, base.precision, base.device)
+    """The base's network to train on, without an adapter.
+
+    On a CPU with AVX512-BF16, bitsandbytes packs 4-bit weights for inference in the first pass
+    without gradients, such as a validation, and gradients through packed weights are wrong.
+    """
+    network = read_network(base.weights.folder, None, base.precision, base.device)
+    if base.precision == "nf4":
+        from bitsandbytes.nn import Linear4bit
+
+        for module in network.modules():
+            if isinstance(module, Linear4bit):
+                module.support_avx512bf16_for_cpu = False
+    return network
 
 
 def tokenizer_of(base: Base) -> Any:

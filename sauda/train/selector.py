@@ -23,6 +23,7 @@ from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, paired_difference
 
 EXPERT = "rule_based_expert"
+DIGITS = 6  # of a recorded reward or probability
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,9 @@ def _trained(config: Config, index: int) -> Iterator[dict[str, Any]]:
             "task": name,
             "seed": seed,
             "policy": config.arms[arm],
-            "reward": round(reward, 6),
-            "expert": round(episode_return(name, EXPERT, seed), 6),
-            "baseline": round(baseline, 6),
+            "reward": round(reward, DIGITS),
+            "expert": round(episode_return(name, EXPERT, seed), DIGITS),
+            "baseline": round(baseline, DIGITS),
             "before": _rounded(before),
             "after": _rounded(softmax(preferences, config.temperature)),
         }
@@ -109,7 +110,7 @@ def episode_return(task_name: str, policy_name: str, seed: int) -> float:
 
 
 def _rounded(chances: np.ndarray) -> list[float]:
-    return [round(float(chance), 6) for chance in chances]
+    return [round(float(chance), DIGITS) for chance in chances]
 
 
 def _final(config: Config, curve: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -135,4 +136,4 @@ def _final(config: Config, curve: Sequence[Mapping[str, Any]]) -> list[dict[str,
 
 
 def _interval(figures: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("mean", "low", "high"), (round(x, 6) for x in figures), strict=True))
+    return dict(zip(("mean", "low", "high"), (round(x, DIGITS) for x in figures), strict=True))

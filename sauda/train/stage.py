@@ -301,9 +301,10 @@ def _finish(
 ) -> dict[str, Any]:
     """Publish an accepted adapter. A toy or a trial stays in its folder, accepted or not.
 
-    Raises Stopped where the acceptance check fails; the adapter then stays in the run's folder.
+    So does a run on a data set that is not shipped, whose words are not ours to publish. Raises
+    Stopped where the acceptance check fails; the adapter then stays in the run's folder.
     """
-    trial = config.model == TOY or config.trial
+    trial = config.model == TOY or config.trial or bool(getattr(config, "source", ""))
     check = data["acceptance"]
     if not (check["passed"] or trial or not prepared.must_pass):
         write(run.folder / "refused.json", json.dumps(data, indent=1))

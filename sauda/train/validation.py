@@ -5,13 +5,14 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from sauda.evaluation.language.roles import best_step, loss_and_perplexity
+from sauda.language.acts.chats import View
 from sauda.language.acts.parser import read
 from sauda.language.acts.types import Turn
 from sauda.llm.backends.model import Model
 from sauda.llm.types import Reply
 from sauda.records.json_files import read_lines
 from sauda.train.checks import fault_in
-from sauda.train.data.dialogues.chats import View
+from sauda.train.data.dialogues.sequences import sequence
 from sauda.train.losses import scored
 from sauda.train.run import Run, append
 
@@ -31,9 +32,9 @@ def dialogue_losses(network: Any, tokenizer: Any, views: Sequence[View]) -> list
     rows = []
     with torch.no_grad():
         for view in views:
-            sequence = view.sequence(tokenizer)
+            tokens = sequence(view, tokenizer)
             ids, labels = (
-                torch.tensor([sequence[key]], device=network.device)
+                torch.tensor([tokens[key]], device=network.device)
                 for key in ("input_ids", "labels")
             )
             log_probs = scored(network, ids, labels).log_probs

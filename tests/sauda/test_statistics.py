@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, bootstrap
+from scipy.stats import binomtest, bootstrap, ttest_1samp
 
 from sauda.statistics import (
     averaged,
     f1_interval,
+    holm,
     mean_interval,
     paired_difference,
     pooled_share,
     share_of_gap,
+    sign_flip_p,
     standard_error,
     summary,
     wilson_interval,
@@ -103,6 +105,27 @@ def test_the_part_of_a_way_without_a_length_is_none():
     assert share_of_gap(values, values, values[::-1]) is None
     with pytest.raises(ValueError, match="the same seeds, not 3, 3, 2"):
         share_of_gap(values, values, values[:2])
+
+
+def test_the_sign_flip_test_counts_the_ways_that_are_as_extreme():
+    # Of the 8 ways to flip three signs, +++ and --- have a mean as far from 0: 2 / 8.
+    assert sign_flip_p(np.array([1.0, 2.0, 3.0])) == 0.25
+    assert sign_flip_p(np.array([1.0, -1.0])) == 1
+    assert sign_flip_p(np.zeros(100)) == 1
+
+
+def test_many_differences_are_tested_by_draws_that_do_not_change():
+    values = np.random.default_rng(0).normal(0.2, 1, 100)
+    theirs = ttest_1samp(values, 0).pvalue
+    assert sign_flip_p(values) == sign_flip_p(values) == pytest.approx(theirs, abs=0.01)
+    assert sign_flip_p(np.full(100, 0.1)) == pytest.approx(2 / 10_001)
+
+
+def test_holm_multiplies_the_smallest_p_by_all_and_the_next_by_one_less():
+    # The values of R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm").
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.9]) == [1, 1]
+    assert holm([]) == []
 
 
 def test_the_standard_error_falls_with_the_root_of_n():

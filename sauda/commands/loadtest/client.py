@@ -78,7 +78,11 @@ class Browser:
         return checked(await self.http.post(path, json=body, headers=self.headers))
 
     async def _queued(self, body: dict[str, Any]) -> list[Any]:
-        """Join the queue and read the stream of the session until the event has ended."""
+        """Join the queue and read the stream of the session until the event has ended.
+
+        A session has one such event at a time: two readers of its stream would take each other's
+        messages.
+        """
         joined = (await self._post("/gradio_api/queue/join", body)).json()
         stream = self.http.stream(
             "GET",

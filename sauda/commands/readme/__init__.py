@@ -23,7 +23,7 @@ from sauda.commands.readme.headline import headline
 from sauda.commands.readme.load import load_sentence, load_tables
 from sauda.commands.readme.million import million, requests
 from sauda.commands.readme.results import results
-from sauda.commands.readme.roles import roles
+from sauda.commands.readme.roles import role_contrasts, roles
 from sauda.commands.readme.tables import markdown
 from sauda.commands.readme.tournament import prior_score, profiles, tournament
 from sauda.records.kinds.fields import every_kind
@@ -47,6 +47,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "lab_models": lab_models,
     "acts": acts,
     "roles": roles,
+    "role_contrasts": role_contrasts,
     "checks": checks,
     "differences": lambda: markdown(*differences()),
     "published_speeds": lambda: markdown(*published()),

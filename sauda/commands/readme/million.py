@@ -45,10 +45,11 @@ def million() -> str:
             continue
         rate = figures[name].median / seconds
         hours = MILLION / rate / 3600
+        speed = f"{rate:,.0f}" if rate >= 1000 else f"{rate:.4g}"  # no exponent above 9,999
         row = (
             about,
-            f"{rate:,.4g} a second (n = {figures[name].n})",
-            f"1,000,000 / {rate:,.4g} / 3,600 = {hours:.3g}",
+            f"{speed} a second (n = {figures[name].n})",
+            f"1,000,000 / {speed} / 3,600 = {hours:.3g}",
             _time(hours / cores),
             _time(hours / (JOBS * VCPU)),
             f"{hours:.3g} / {VCPU} x ${rented.price} = {_dollars(hours / VCPU * rented.price)}",

@@ -1,5 +1,7 @@
 """The table of what the evaluations, the training runs and the bench show, one claim a row."""
 
+from collections.abc import Iterator
+
 from sauda.commands.readme.speeds import speeds
 from sauda.commands.readme.tables import markdown, spanned
 from sauda.records.kinds import training_runs
@@ -7,6 +9,7 @@ from sauda.records.schemas.evaluation import Row
 from sauda.records.schemas.training import TrainingRun
 from sauda.records.store import ROOT, load
 from sauda.train import ARENA
+from sauda.train.checks import POSITIONS_A_GAME
 
 
 def results() -> str:
@@ -44,7 +47,8 @@ def _training() -> list[tuple[str, str, str, str]]:
     rows = []
     for stage in recorded():
         file = f"training/{stage}.json"
-        run = load(file).data
+        artifact = load(file)
+        run, seed = artifact.data, artifact.config.get("seed")
         gate, on = run.acceptance, run.hardware
         steps, minutes = run.log[-1].step, f"{run.seconds / 60:.0f} min"
         of_lab = stage in ARENA
@@ -58,16 +62,34 @@ def _training() -> list[tuple[str, str, str, str]]:
             minutes = f"{run.pairs.seconds / 60:.0f} min of looking for pairs, then {minutes}"
         threads = "one thread" if on.threads == 1 else f"{on.threads} threads"
         where = f"{threads} of a shared {on.device}"
+        of = "the lab" if of_lab else "`sauda-mini`"
+        again = f", seed {seed}," if seed else ""
         rows += [
             (
-                f"{run.stage.upper()} of {'the lab' if of_lab else '`sauda-mini`'} on {where}",
+                f"{run.stage.upper()}{again} of {of} on {where}",
                 f"{steps} steps, {run.num_tokens:,} tokens, {minutes}",
                 _learnt(run),
                 file,
             ),
             ("its replies to hold-out prompts", saw, f"{gate.n}", file),
+            *_regret(run, file),
         ]
     return rows
+
+
+def _regret(run: TrainingRun, file: str) -> Iterator[tuple[str, str, str, str]]:
+    """The regret of the first and the last checkpoint whose moves were judged, and its prices."""
+    judged = [row for row in run.checkpoint_evaluations or () if row.regret is not None]
+    if judged:
+        first, last = judged[0], judged[-1]
+        yield (
+            f"regret of its moves in fixed positions by the pilot's values, step {last.step}",
+            f"{spanned(last.regret)}, at step {first.step} {spanned(first.regret)}; prices from "
+            f"the third turn on {last.price_error:.1f} % of the limit off, at step {first.step} "
+            f"{first.price_error:.1f} %",
+            f"{POSITIONS_A_GAME * last.n}",
+            file,
+        )
 
 
 def recorded() -> list[str]:

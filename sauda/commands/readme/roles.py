@@ -1,8 +1,9 @@
 """What specialising in a role changed, in sentences, and every comparison of the role runs."""
 
-from collections.abc import Iterator
-
 from sauda.commands.readme.tables import markdown, spanned
+from sauda.evaluation.language import contrasts
+from sauda.evaluation.language.role_play import FILE as GAMES
+from sauda.evaluation.language.role_play import verdict
 from sauda.evaluation.language.roles import FILE, schedule_verdict
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market.tournament import Tournament
@@ -18,7 +19,8 @@ def roles() -> str:
     sentences = [_specialist(row) for row in rows if row.question == "specialist"]
     sentences += [_off_role(row) for row in rows if row.question == "off_role"]
     sentences.append(schedule_verdict(rows))
-    sentences += _played(load("tournament.json").data)
+    sentences += verdict(load(GAMES).data.rows)
+    sentences.append(_played(load("tournament.json").data))
     cells = [
         (
             f"`{row.run}`",
@@ -33,6 +35,42 @@ def roles() -> str:
     ]
     head = ("run", "beside", "turns of the", "dialogues", "loss", "loss beside", "difference")
     return "\n".join([*sentences, "", markdown(head, cells)])
+
+
+def role_contrasts() -> str:
+    """What the nine contrasts say in role play and in the tournament, then a row a contrast."""
+    records = {
+        "in role play": contrasts.of_role_play(load(GAMES).data),
+        "in the tournament": contrasts.of_tournament(load("tournament.json").data),
+    }
+    sentences = [
+        f"{where.capitalize()}: {contrasts.verdict(rows, _named)}"
+        for where, rows in records.items()
+        if rows
+    ]
+    cells = [
+        (
+            where,
+            _named(row.player),
+            _named(row.beside),
+            contrasts.DOING[row.seat],
+            str(row.n),
+            str(row.opponents),
+            spanned(row.difference),
+            f"{row.p:.4f}",
+            f"{row.adjusted:.4f}",
+        )
+        for where, rows in records.items()
+        for row in rows
+    ]
+    head = ("games", "player", "less", "doing", "n", "opponents", "difference in share", "p",
+            "p, Holm")  # fmt: skip
+    return "\n".join([*sentences, "", markdown(head, cells)])
+
+
+def _named(player: str) -> str:
+    """A model as code, the pooled specialists in words."""
+    return player if player in (contrasts.ON_ROLE, contrasts.OFF_ROLE) else f"`{player}`"
 
 
 def _specialist(row: RoleContrast) -> str:
@@ -52,26 +90,19 @@ def _off_role(row: RoleContrast) -> str:
     )
 
 
-def _played(data: Tournament) -> Iterator[str]:
-    """A sentence for each model of the role runs and each seat that it takes in the tournament."""
+def _played(data: Tournament) -> str:
+    """How the models of the role runs fare as players that write whole moves."""
+    games = forfeits = 0
     for row in data.ranks:
         if row.seat == "both" or not row.player.startswith(PLAYER):
             continue
         cells = [cell for cell in data.cells if getattr(cell, row.seat) == row.player]
-        games = sum(cell.n for cell in cells)
-        forfeits = sum(getattr(cell.invalid, row.seat) for cell in cells)
-        role, seat = row.player.removeprefix(PLAYER), row.seat
-        off = "" if role in (seat, "generalist") else ", off role,"
-        other = "seller" if seat == "buyer" else "buyer"
-        first = sum(
-            cell.ends[f"{other} {how}"] for cell in cells for how in ("forfeited", "walked")
-        )
-        ended = f"; in {first:,} the {other} forfeits or walks away" if first else ""
-        yield (
-            f"In the tournament the model `{row.player}` as a {seat}{off} forfeits {forfeits:,} of"
-            f" {games:,} games, because its reply holds no move{ended}; its mean share of the ZOPA"
-            f" is {spanned(row.share)}."
-        )
+        games += sum(cell.n for cell in cells)
+        forfeits += sum(getattr(cell.invalid, row.seat) for cell in cells)
+    return (
+        f"In the tournament, where a player writes its whole move, the models of the roles forfeit"
+        f" {forfeits:,} of {games:,} games: their replies are words and hold no move."
+    )
 
 
 def _worth(difference: Interval) -> str:

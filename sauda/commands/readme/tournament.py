@@ -43,12 +43,17 @@ def profiles() -> str:
                 *(parts.get(name, "–") for name in ("opening", "middle", "closing", "walking")),
                 spanned(row.cues.gained),
                 spanned(row.cues.misled),
-                "–" if row.belief is None else spanned(row.belief.score),
+                *(
+                    ("–", "–")
+                    if row.belief is None
+                    else (f"{row.belief.answered} of {row.belief.n}", spanned(row.belief.score))
+                ),
                 f"{faults.invalid} / {faults.broken} / {faults.losses}",
             )
         )
     head = ("buyer", "share of the oracle's surplus", "regret: opening", "middle", "closing",
-            "walking", "candid signals add", "misleading ones", "interval score",
+            "walking", "candid signals add", "misleading ones", "ranges given",
+            "interval score",
             "invalid / broken / losses")  # fmt: skip
     return markdown(head, rows)
 
@@ -58,5 +63,6 @@ def prior_score() -> str:
     prior, rows = load("profiles.json").data.prior, load("profiles.json").data.rows
     return (
         f"A buyer that knows only how the market draws limits scores {spanned(prior.score)} "
-        f"(n = {prior.n}); games a row: {rows[0].n}, {rows[0].cues.n} with each kind of signals."
+        f"(n = {prior.n}); an answer that holds no range counts as the whole range from 0 to the "
+        f"ask. Games a row: {rows[0].n}, {rows[0].cues.n} with each kind of signals."
     )

@@ -58,14 +58,26 @@ def comparison(runs: Runs) -> dict[str, Any]:
 
 
 def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
-    """What cycles and rates by layer changed, by the intervals of the differences."""
+    """Whether the schedule, cycles and rates by layer, lowered the loss, by the intervals.
+
+    "Yes" where it did in all comparisons, "No" where it did in none and raised it in some.
+    """
     rows = [row.difference for row in contrasts if row.question == "schedule"]
-    better, worse = (sum(row.high < 0 for row in rows), sum(row.low > 0 for row in rows))
-    rest = len(rows) - better - worse
-    return (
-        f"Cycles and rates by layer lower the loss in {better} of {len(rows)} comparisons with a"
-        f" control and raise it in {worse}{f'; in {rest} the interval holds 0' if rest else ''}."
-    )
+    lower, higher = (sum(row.high < 0 for row in rows), sum(row.low > 0 for row in rows))
+    rest = len(rows) - lower - higher
+    opening = "No" if higher else "Not shown"
+    if lower:
+        opening = "Partly" if higher or rest else "Yes"
+    told = [f"lowered the loss in {_counted(lower, len(rows))}"] if lower else []
+    told += [f"raised the loss in {_counted(higher, len(rows))}"] if higher else []
+    clauses = [f"the schedule {' and '.join(told)}"] if told else []
+    clauses += [f"in {_counted(rest, len(rows))} the interval holds 0"] if rest else []
+    return f"{opening}: {'; '.join(clauses)}."
+
+
+def _counted(count: int, n: int) -> str:
+    """So many of n comparisons, in words."""
+    return f"{f'all {n}' if count == n else f'{count} of {n}'} comparisons with a control"
 
 
 def recomputed(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

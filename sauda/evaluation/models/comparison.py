@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from env import Task, episode, get_task, rollout
 from sauda.evaluation.batches import first, in_batches, joined
-from sauda.evaluation.evaluate import Cell, play_cell, row
+from sauda.evaluation.evaluate import Cell, hashes, play_cell, row
 from sauda.evaluation.models.config import ORACLE, Cells, Comparison
 from sauda.games import GAMES, game_of
 from sauda.games.adapter import Columns, Game
@@ -52,14 +52,14 @@ def compare_models(
 ) -> dict[str, Any]:
     """The artifact's data: a row a task and policy, gains of the stages, episodes, models.
 
-    Games of language models in `recorded`, the data of an earlier comparison, are kept where
-    weights and sampling are still the same; all others are played.
+    Games in `recorded`, the data of an earlier comparison, are kept where weights and sampling of
+    their language model, or the code of their script, are still the same; all others are played.
     """
     cells = config.cells()
     models = models_behind({name for _, name in cells}, config.game)
     kept = {} if recorded is None else kept_episodes(config, models, recorded)
     episodes = {
-        cell: kept.get(cell) or _cell(*cell, seeds, config.batch, parts)
+        cell: _cell(*cell, seeds, config.batch, parts, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     return summarised(config, episodes) | {"models": models}
@@ -68,23 +68,30 @@ def compare_models(
 def kept_episodes(
     config: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """The columns in `recorded` whose model still has its weights and sampling."""
-    kept, episodes = {}, config.flat(recorded["episodes"])
+    """The columns in `recorded` that are still the same: whole batches from the first seed on."""
+    episodes = config.flat(recorded["episodes"])
+    then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
+    kept = {}
     for cell, seeds in config.cells().items():
-        columns = episodes.get(cell)
-        if not columns or len(columns["grade"]) < len(seeds):
+        if cell not in episodes:
             continue
-        if same_model(cell[1], recorded["models"], models):
-            kept[cell] = first(columns, len(seeds))
+        weights = player_spec(cell[1]).weights if is_model(cell[1]) else ""
+        if weights:
+            same = same_model(weights, recorded["models"], models)
+        else:
+            others, code = config.game.others["holdout"][0], model_hash(cell[1], config.game.name)
+            same = then.get(cell) == hashes(Cell(others, *cell), code)
+        had = len(episodes[cell]["grade"])
+        count = len(seeds) if had >= len(seeds) else had - had % config.batch
+        if same and count:
+            kept[cell] = first(episodes[cell], count)
     return kept
 
 
-def same_model(name: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether the language model behind a policy is the same among the models of two runs."""
-    weights = player_spec(name).weights if is_model(name) else ""
-    if not weights:
-        return False
-    return all(then[weights][part] == now[weights][part] for part in ("sha256", "sampling", "cpu"))
+def same_model(weights: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether the weights of that name are the same, with their sampling and rounding."""
+    parts = ("sha256", "sampling", "cpu")
+    return weights in then and all(then[weights][part] == now[weights][part] for part in parts)
 
 
 def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
@@ -142,7 +149,7 @@ def rivalries(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
     rows = []
     for task_name in dict.fromkeys(name for name, _ in episodes):
         for policy, rival in product(config.stages[1:], config.rivals):
-            if any((task_name, name) not in episodes for name in (policy, rival)):
+            if policy == rival or any((task_name, x) not in episodes for x in (policy, rival)):
                 continue
             ours, theirs = (np.array(episodes[task_name, x]["grade"]) for x in (policy, rival))
             n = min(len(ours), len(theirs))
@@ -227,11 +234,23 @@ def model_hash(name: str, game_name: str) -> str:
 
 
 def _cell(
-    task_name: str, name: str, seeds: Sequence[int], batch: int, parts: Path
-) -> dict[str, Any]:
-    """One cell's columns, batch after batch; finished batches are read from `parts`."""
+    task_name: str,
+    name: str,
+    seeds: Sequence[int],
+    batch: int,
+    parts: Path,
+    kept: Mapping[str, Any] | None = None,
+) -> Mapping[str, Any]:
+    """One cell's columns, batch after batch; finished batches are read from `parts`.
+
+    The columns of the first seeds are `kept`, where they are given.
+    """
+    begun = [] if kept is None else [kept]
+    seeds = seeds[len(kept["grade"]) :] if kept else seeds
+    if not seeds:
+        return kept
     if not is_model(name):
-        return _played(task_name, name, seeds)
+        return joined([*begun, _played(task_name, name, seeds)])
 
     weights = player_spec(name).weights
     marks = played_with(task_name, loaded(weights) if weights else None, name)
@@ -242,7 +261,7 @@ def _cell(
     def play(some: Sequence[int]) -> dict[str, Any]:
         return play_model(get_task(task_name), player_spec(name), some)
 
-    return joined(in_batches(seeds, batch, parts, key, play))
+    return joined([*begun, *in_batches(seeds, batch, parts, key, play)])
 
 
 def played_with(task_name: str, model: Model | None, name: str) -> tuple[Any, ...]:

@@ -24,12 +24,13 @@ CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon
 PARENTS = {
     "mini+sft": "mini",
     "mini+distill": "mini+sft",
+    "mini+distill-seed1": "mini+sft",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+grpo",
 }
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
-SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait")
+SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 WRAPPED = ("constrained", "steering", "honest")
 # Beside the model in the open market: wrappers without a model, scripts, and what can be won.
 BESIDE = ("null", "null+steering", "null+honest", *SCRIPTS, PILOT, BELIEF, ORACLE)
@@ -89,7 +90,7 @@ class Config:
 
     parts: tuple[Part, ...] = (
         Part(BAZAAR, (STAGES[0], OURS, *BESIDE), 400),
-        Part(BAZAAR, ("mini+sft",), 200),
+        Part(BAZAAR, ("mini+sft", "mini+distill-seed1"), 400),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
         Part(BAZAAR[:2], ("mini+grpo", "mini+dpo"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
@@ -100,7 +101,7 @@ class Config:
     game = BAZAAR_GAME
     stages = STAGES
     parents = PARENTS
-    rivals = ("linear", "conceder", "null+steering", PILOT, BELIEF)
+    rivals = ("linear", "conceder", "naive", "null+steering", OURS, PILOT, BELIEF)
     goal = BELIEF
 
     def cells(self) -> dict[tuple[str, str], range]:

@@ -38,12 +38,13 @@ class Sample:
 
     @property
     def digests(self) -> tuple[str, str]:
-        """SHA-256 of the recorded and of the played columns, as JSON with sorted keys."""
-        recorded, again = (
-            hashlib.sha256(json.dumps(columns, sort_keys=True).encode()).hexdigest()
-            for columns in (self.recorded, self.again)
-        )
-        return recorded, again
+        """The digests of the recorded and of the played columns."""
+        return digest(self.recorded), digest(self.again)
+
+
+def digest(columns: Any) -> str:
+    """SHA-256 of columns, or of anything else that is JSON, in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(columns, sort_keys=True).encode()).hexdigest()
 
 
 def cells(artifact: Artifact) -> dict[Cell, Columns]:

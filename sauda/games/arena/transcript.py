@@ -97,7 +97,7 @@ def _moves(played: Episode) -> Iterator[str]:
         market = state.market
         if market.round_index != shown:
             shown = market.round_index
-            yield from ("", f"## Round {shown}", "")
+            yield from ("", f"## Round {shown + 1}", "")  # people count from 1
             struck = [s.message for s in market.shock_history if s.round_index == shown]
             yield from (line for shock in struck for line in (f"Shock: {shock}.", ""))
         if turn.action is None:

@@ -41,7 +41,8 @@ def entry(file: str) -> Entry:
         if known.file == file:
             return known
     if run := re.fullmatch(
-        r"training/roles-(buyer|seller|generalist)(-control)?(-[\w.-]+)?\.json", file
+        r"training/roles-(buyer|seller|opener|responder|generalist)(-control)?(-[\w.-]+)?\.json",
+        file,
     ):
         control = " --no-schedule" if run[2] else ""
         seed = re.search(r"-seed(\d+)\.json$", file)

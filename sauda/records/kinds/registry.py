@@ -273,6 +273,12 @@ KINDS: Mapping[str, Kind] = {
                     "each round played, its gate",
                 ),
                 File(
+                    "training/distill-seed1.json",
+                    "train distill --seed 1 --first-seed 26000",
+                    "Training",
+                    "A second such training, from other games and another seed",
+                ),
+                File(
                     "training/grpo.json",
                     "train grpo",
                     "Training",

@@ -1,7 +1,7 @@
 """The kinds of artifacts about the training of roles: a run, and how the runs compare."""
 
 from sauda.records.kinds.types import Check, File, Kind
-from sauda.records.schemas.roles import RoleComparison, RoleRun
+from sauda.records.schemas.roles import RoleComparison, RolePlay, RoleRun
 
 ABOUT = {
     "buyer": "The log of a buyer's training, its losses by checkpoint and on hold-out dialogues",
@@ -42,5 +42,25 @@ ROLES: tuple[Kind, ...] = (
             "contrasts",
             "sauda.evaluation.language.roles:recomputed",
         ),
+    ),
+    Kind(
+        "role_play/1",
+        RolePlay,
+        (
+            File(
+                "role_play.json",
+                "role-play",
+                "Training",
+                "Models of roles in games: a script decides each move, the model says it",
+            ),
+        ),
+        Check(
+            "replayed",
+            "every game from the recorded words, the script's own games, and every figure",
+            lambda config, data: sum(len(cell.games) for cell in data.games),
+            "games",
+            "sauda.evaluation.language.role_play:recomputed",
+        ),
+        model_hashes="sauda.evaluation.language.role_play:prompt_hashes",
     ),
 )

@@ -3,7 +3,9 @@
     python -m sauda train roles --role buyer
     python -m sauda train roles --role buyer --no-schedule     # its control
 
-What is learnt are the role's words in the shipped dialogues, turn by turn; what was said before and
+    python -m sauda train roles --role buyer --source craigslist_bargains --data train.json
+
+What is learnt are the role's words in dialogues, turn by turn; what was said before and
 what the turn is to do are read. The learning rate has two cycles, and is lower in lower layers. The
 control has the same data, first weights and steps, one cycle, and one rate in all layers: the
 difference of the two is the effect of the schedule. Of all checkpoints, the one with the lowest
@@ -14,15 +16,17 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sauda.language.acts.chats import GENERALIST, SELLING, counts, learnt, sides_of, views
 from sauda.language.acts.types import Dialogue
 from sauda.llm.backends.model import Model
 from sauda.records.store import digest
 from sauda.train import stage
-from sauda.train.data.dialogues.chats import ROLES, SELLING, counts, learnt, views
-from sauda.train.data.dialogues.sources import shipped
+from sauda.train.data.dialogues.sequences import sequence
+from sauda.train.data.dialogues.sources import SOURCES, loaded_from, source_of
 from sauda.train.losses import scored
 from sauda.train.model import FOUR_BITS, Base, LoRA, peft_config, read_base, tokenizer_of
 from sauda.train.run import LOGGED, Heartbeat, Run, curve, latest, lines, option, step_of
@@ -37,7 +41,12 @@ FIGURES = ("learning_rate_lowest", "step_time", "memory")  # of a step, beside t
 class Config:
     """Settings in the names of transformers' TrainingArguments; the defaults are what we report."""
 
-    role: str = option("generalist", "whose turns are learnt: buyer, seller or generalist (both)")
+    role: str = option(
+        GENERALIST, "whose turns: buyer, seller (a division: opener, responder), generalist"
+    )
+    source: str = option("", f"{', '.join(SOURCES)}; without one, the dialogues that are shipped")
+    data: str = option("", "local file of the source, as it is published")
+    hub: str = option("", "split of the source to download from the Hub, in place of a file")
     no_schedule: bool = option(False, "the control: one cycle, and one rate for all layers")
     model: str = option("mini", "toy, mini, 8b, or a folder or repository")
     four_bits: str = option("gpu", "where the base is in nf4: gpu, always (slow on a CPU), short")
@@ -65,17 +74,26 @@ class Config:
     game = "bazaar"
 
     def __post_init__(self) -> None:
-        if self.role not in ROLES:
-            raise ValueError(f"no role {self.role!r}; roles are {', '.join(ROLES)}")
-        if self.validation_dialogues < len(ROLES[self.role]) or self.holdout_dialogues < 1:
+        if self.validation_dialogues < len(self.sides) or self.holdout_dialogues < 1:
             raise ValueError("each of its sides needs a validation dialogue and a hold-out one")
         if self.four_bits not in FOUR_BITS:
             raise ValueError(f"--four-bits is {', '.join(FOUR_BITS)}; not {self.four_bits!r}")
 
     @property
     def name(self) -> str:
-        """The name of the run: roles-buyer, or roles-buyer-control."""
-        return "-".join([STAGE, self.role, *([CONTROL] if self.no_schedule else [])])
+        """The name of the run: roles-buyer, roles-buyer-control, roles-opener-deal_or_no_deal."""
+        control, source = CONTROL if self.no_schedule else "", self.source
+        return "-".join(filter(None, (STAGE, self.role, control, source)))
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The two sides of the dialogues; ValueError for an unknown data set."""
+        return source_of(self.source).agents if self.source else SELLING
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Those whose turns are learnt; ValueError for a role that the data set has not."""
+        return sides_of(self.role, self.agents)
 
     @property
     def max_steps(self) -> int:
@@ -95,19 +113,29 @@ CONFIGS = {"bazaar": Config}  # by game
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
-    """Run the stage to its end; see `stage.train`."""
-    return stage.train(config.name, config, folder, resume, prepare)
+    """Run the stage to its end, after a line on the dialogues; see `stage.train`.
+
+    Raises ValueError, before anything else, where the dialogues cannot be read or used.
+    """
+    loaded = loaded_from(config.source, Path(config.data) if config.data else None, config.hub)
+    if not loaded.dialogues:
+        raise ValueError(f"no dialogue of {config.source} can be used: {loaded.left_out[0]}")
+    counted = ", ".join(f"{n:,} {reason}" for reason, n in loaded.counts().items())
+    print(f"dialogues: {counted}", flush=True)
+    return stage.train(config.name, config, folder, resume, partial(prepare, loaded.dialogues))
 
 
-def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage.Prepared:
+def prepare(
+    dialogues: Sequence[Dialogue], config: Config, run: Run, base: Base, heartbeat: Heartbeat
+) -> stage.Prepared:
     """A trainer of transformers over the role's dialogues; see `stage.train`."""
-    heartbeat.status = "reading the model and the dialogues"
-    dialogues, tokenizer = shipped().dialogues, tokenizer_of(base)
-    taught = learnt(dialogues, config.role, config.dialogues, config.seed)
-    sequences = [view.sequence(tokenizer) for view in taught]
+    heartbeat.status = "reading the model"
+    tokenizer = tokenizer_of(base)
+    taught = learnt(dialogues, config.sides, config.dialogues, config.seed)
+    sequences = [sequence(view, tokenizer) for view in taught]
     network = _network(config, base)
-    count = config.validation_dialogues // len(ROLES[config.role])
-    seen_often = views(dialogues, config.role, "validation", count)
+    count = config.validation_dialogues // len(config.sides)
+    seen_often = views(dialogues, config.sides, "validation", count)
     validations = Validations(run, lambda: dialogue_losses(network, tokenizer, seen_often))
 
     def summary() -> dict[str, Any]:
@@ -148,11 +176,11 @@ def _judged(
 ) -> dict[str, Any]:
     """The losses of hold-out dialogues, and replies at some of their turns, checked.
 
-    A buyer and a seller play the other role too; a control is compared in its own roles alone.
+    A specialist plays the other role too; a control is compared in its own roles alone.
     """
-    own = ROLES[config.role]
-    sides = own if config.no_schedule else SELLING
-    judged = {s: views(dialogues, s, "holdout", config.holdout_dialogues) for s in sides}
+    own = config.sides
+    sides = own if config.no_schedule else config.agents
+    judged = {s: views(dialogues, [s], "holdout", config.holdout_dialogues) for s in sides}
     heartbeat.report("measuring the loss of hold-out dialogues")
     network = served.decoder.network  # what is served is what is measured
     losses = dialogue_losses(network, tokenizer, [v for seen in judged.values() for v in seen])

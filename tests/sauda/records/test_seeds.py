@@ -9,7 +9,7 @@ from env import arena, get_task, rollout
 from panels.artifacts import tab as artifacts
 from panels.gpu_arena import callbacks as gpu_arena
 from panels.gpu_arena import view as arena_view
-from panels.gpu_arena.calendar import calendar, others
+from panels.gpu_arena.board.calendar import calendar, others
 from panels.gpu_arena.settlement import PRACTICE, settlement
 from panels.haggle import choices
 from panels.haggle.review import result_view

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from env import ARENA_TASKS, IllegalAction, arena, get_task, rollout
-from panels.gpu_arena import calendar, form, offers, view
+from panels.gpu_arena import form, offers, view
+from panels.gpu_arena.board import calendar
 from panels.gpu_arena.callbacks import new_game
 from panels.gpu_arena.settlement import settlement
 from panels.ui.curve import curve
@@ -80,13 +81,14 @@ def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
 
 
 @pytest.mark.slow
-def test_a_game_of_several_hands_says_so_and_names_no_command():
+def test_a_game_of_several_hands_says_so_and_offers_the_planners_game():
     game = step(step(start(COALITION, 7), "random"), "wait")
     mixed = played_out(game, "planner")
     assert "this game" in {row.name for row in standings(mixed)}
     shown = str(settlement(mixed))
     assert "1 by random, 1 by wait" in shown
-    assert "python -m sauda play" not in shown
+    assert "Play it again" not in shown
+    assert "Play the planner at this seed" in shown
     ended = played_out(act(start(COALITION, 7), arena.Action("wait")), "planner")
     assert "1 by you" in str(settlement(ended))
 
@@ -154,12 +156,17 @@ def test_the_terms_of_a_form_replace_those_of_the_choice():
 
 
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), -3.0, 1e9])
-def test_an_amount_that_makes_no_sense_is_refused_by_a_code_and_changes_nothing_else(amount):
+def test_an_amount_that_makes_no_sense_is_refused_before_it_costs_an_action(amount):
+    choice = form.choices(start(COALITION, 5))["send_offer"][0][1]
+    with pytest.raises(ValueError, match=r"“You pay, credits” takes a number from 0 to 1,000,000"):
+        form.composed(choice, amount, None, None, "")
+
+
+def test_an_amount_above_the_budget_is_refused_by_a_code_and_changes_nothing_else():
     game = start(COALITION, 5)
     choice = form.choices(game)["send_offer"][0][1]
-    after = act(game, form.composed(choice, amount, None, None, ""))
-    code = after.steps[-1].results[0].code
-    assert code in ("malformed_action", "negative_payment", "budget_overspend")
+    after = act(game, form.composed(choice, 900_000, None, None, ""))
+    assert after.steps[-1].results[0].code == "budget_overspend"
     own, before = (g.play.state.private[LEARNER] for g in (after, game))
     assert (own.budget, own.jobs) == (before.budget, before.jobs)
     assert not any(o.from_lab_id == LEARNER for o in after.observation.market.offers.values())

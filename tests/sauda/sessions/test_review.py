@@ -181,9 +181,15 @@ def test_a_model_is_asked_for_its_reply_to_a_better_price(sold_to_a_model):
     limit = sold_to_a_model.play.state.private["buyer"]["reservation"]
     reservation = sold_to_a_model.observation.reservation
     assert offers_to_ask(sold_to_a_model) == [0]
-    assert prices == [round((reservation + limit) / 2)]
-    assert review.moves[0].line.action == Offer(prices[0])
-    assert outcome_of(review.moves[0].line).price == prices[0]
+    assert prices == [round((reservation + limit) / 2), round((prices[0] + limit) / 2)]
+    assert review.moves[0].line.action == Offer(prices[1])
+    assert outcome_of(review.moves[0].line).price == prices[1]
+    assert [found.line.action for found in review.tried] == [Offer(price) for price in prices]
+
+
+def test_a_model_that_does_not_take_a_price_is_asked_a_lower_one_next(sold_to_a_model):
+    _, (first, second) = asked(sold_to_a_model, '{"offer":50}')
+    assert second < first
 
 
 def test_a_reply_without_a_move_finds_nothing(sold_to_a_model):

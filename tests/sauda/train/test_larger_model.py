@@ -12,7 +12,7 @@ import pytest
 from env import get_task
 from sauda.games.bazaar.prompt import completion, render
 from sauda.llm.backends.decoding import Sampling, stop_tokens
-from sauda.llm.backends.model import base_weights, load
+from sauda.llm.backends.model import CannotLoad, base_weights, load
 from sauda.llm.backends.weights import smollm2
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
@@ -20,7 +20,7 @@ from sauda.train.data.own_games import Teacher, play_shared
 from sauda.train.data.soft import soft_tokens
 from sauda.train.data.teacher import replies
 from sauda.train.losses import soft_cross_entropy
-from sauda.train.model import Base, read_adapter, save_adapter, tokenizer_of, trainable
+from sauda.train.model import Base, find_base, read_adapter, save_adapter, tokenizer_of, trainable
 from sauda.train.self_play import Learner, prompt_ids
 from sauda.train.stages.distill import collated
 from tests.support.training import Bidder
@@ -131,6 +131,58 @@ def test_a_lora_learns_on_weights_in_four_bits_and_is_served_beside_them(four_bi
     for name, p in network.named_parameters():
         if p.requires_grad:
             assert torch.equal(halves[name].half(), p.half())
+
+
+def test_a_pass_without_gradients_leaves_the_gradients_of_4_bit_weights_as_they_were(
+    four_bits, row
+):
+    """A CPU with AVX512-BF16 would pack the weights in it, and gradients would be wrong after."""
+    import torch
+
+    network, tokenizer = trainable(four_bits, None), tokenizer_of(four_bits)
+    first = replace(row, messages=row.messages[:3], labels=row.labels[:1], own=row.own[:1])
+    ids, places, tokens, chances, _ = collated([soft_tokens(first, tokenizer, 2, 2.0)])
+    learnt = {name: p for name, p in network.named_parameters() if p.requires_grad}
+
+    def gradients():
+        network.zero_grad()
+        loss, *_ = soft_cross_entropy(network, ids, places, tokens, chances)
+        loss.mean().backward()
+        return {name: p.grad.clone() for name, p in learnt.items()}
+
+    before = gradients()
+    assert all(gradient.any() for name, gradient in before.items() if "lora_B" in name)
+    network.eval()
+    with torch.no_grad():
+        network(ids)
+    network.train()
+    assert all(torch.equal(gradient, before[name]) for name, gradient in gradients().items())
+
+
+@pytest.mark.parametrize(
+    ("free", "setting", "precision"),
+    [(10.0, "short", "bf16"), (3.9, "short", "nf4"), (10.0, "gpu", "nf4")],
+)
+def test_a_gpu_that_is_short_of_memory_holds_the_weights_in_four_bits(
+    four_bits, free, setting, precision, monkeypatch, tmp_path
+):
+    """`free` counts the weights in bf16: training takes twice that, and once more for a player."""
+    import torch
+
+    size = sum(file.stat().st_size for file in four_bits.weights.folder.glob("*.safetensors"))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("sauda.train.model.free_memory", lambda device: int(free * size))
+    base = find_base(four_bits.name, tmp_path, 4, copies=2, four_bits=setting)
+    assert (base.device, base.precision) == ("cuda", precision)
+
+
+def test_a_gpu_without_room_for_four_bits_is_refused(four_bits, monkeypatch, tmp_path):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("sauda.train.model.free_memory", lambda device: 1000)
+    with pytest.raises(CannotLoad, match="GiB of memory on this CUDA"):
+        find_base(four_bits.name, tmp_path, 4)
 
 
 def test_a_prompt_of_llama_3_1_grows_by_whole_turns(llama):

@@ -3,19 +3,25 @@
 import json
 import re
 from dataclasses import asdict, replace
+from functools import partial
 
 import pytest
+from huggingface_hub import HfApi
 
+from sauda.__main__ import main
+from sauda.commands.loadtest.page_process import free_port
 from sauda.evaluation.language.roles import NAMES
 from sauda.evaluation.verification.verify import verify
+from sauda.language.acts.chats import SELLING, learnt, sides_of, views
+from sauda.language.acts.examples import PARTS
 from sauda.records import store
 from sauda.train import kept_runs, run
-from sauda.train.data.dialogues.chats import SELLING, learnt, views
-from sauda.train.data.dialogues.examples import PARTS
+from sauda.train.data.dialogues.sequences import sequence
 from sauda.train.data.dialogues.sources import shipped
-from sauda.train.kept_runs import Keeper, Retries
+from sauda.train.kept_runs import Keeper, Retries, download, upload
 from sauda.train.stages import roles
 from sauda.train.validation import Validations
+from tests.support.dialogues import craigslist_row, divisions, lines
 
 TOY = roles.Config(
     "buyer", model="toy", dialogues=4, gradient_accumulation_steps=1, validation_dialogues=1,
@@ -30,7 +36,7 @@ def dialogues():
 
 def test_a_chat_tells_the_other_sides_secret_to_nobody(dialogues):
     for role in SELLING:
-        for view in views(dialogues, role, "train")[:40]:
+        for view in views(dialogues, [role], "train")[:40]:
             first, *others = view.chat()
             (other,) = (side for side in view.dialogue.values if side != role)
             secrets = {f"₹{value:,.0f}" for value in view.dialogue.values[other].values()}
@@ -42,7 +48,7 @@ def test_a_chat_tells_the_other_sides_secret_to_nobody(dialogues):
 
 
 def test_a_chat_has_all_that_was_said_before_in_order(dialogues):
-    for view in views(dialogues, "seller", "holdout"):
+    for view in views(dialogues, ["seller"], "holdout"):
         lines = []
         for message in view.chat()[1:]:
             if message["role"] == "assistant":
@@ -56,17 +62,17 @@ def test_a_chat_has_all_that_was_said_before_in_order(dialogues):
 
 
 def test_no_posting_is_in_two_parts(dialogues):
-    groups = [{view.dialogue.group for view in views(dialogues, "buyer", part)} for part in PARTS]
+    groups = [{view.dialogue.group for view in views(dialogues, ["buyer"], part)} for part in PARTS]
     assert all(groups)
     assert len(set.union(*groups)) == sum(map(len, groups))
 
 
 def test_a_generalist_learns_from_as_many_dialogues_each_from_one_side(dialogues):
-    both, buyer = (learnt(dialogues, role, 20, 0) for role in ("generalist", "buyer"))
+    both, buyer = (learnt(dialogues, sides_of(role), 20, 0) for role in ("generalist", "buyer"))
     assert [view.role for view in both] == ["buyer", "seller"] * 10
     assert [view.dialogue.id for view in both] == [view.dialogue.id for view in buyer]
     with pytest.raises(ValueError, match="training dialogues, and 9999 were asked for"):
-        learnt(dialogues, "buyer", 9999, 0)
+        learnt(dialogues, ["buyer"], 9999, 0)
     with pytest.raises(ValueError, match="no role 'broker'; roles are buyer, seller, generalist"):
         roles.Config("broker")
     with pytest.raises(ValueError, match="each of its sides needs a validation dialogue"):
@@ -92,7 +98,8 @@ def test_a_committed_run_is_the_one_that_the_defaults_describe(name):
     assert config.name == name
     recorded = store.load(f"training/{name}.json").config
     defaults = json.loads(json.dumps(asdict(config)))
-    assert recorded | {"threads": config.threads} == defaults
+    assert defaults | recorded | {"threads": config.threads} == defaults
+    assert defaults.keys() - recorded.keys() == {"source", "data", "hub"}  # are younger
 
 
 @pytest.mark.model
@@ -100,9 +107,9 @@ def test_only_the_roles_words_are_learnt(dialogues, tmp_path):
     from sauda.train.model import find_base, tokenizer_of
 
     tokenizer = tokenizer_of(find_base("toy", tmp_path, 1))
-    view = views(dialogues, "buyer", "train")[0]
-    sequence = view.sequence(tokenizer)
-    kept = [token for token in sequence["labels"] if token != -100]
+    view = views(dialogues, ["buyer"], "train")[0]
+    tokens = sequence(view, tokenizer)
+    kept = [token for token in tokens["labels"] if token != -100]
     said = "<|im_end|>".join(turn.utterance for turn in view.turns) + "<|im_end|>"
     assert tokenizer.decode(kept) == said
 
@@ -162,6 +169,67 @@ def test_a_control_keeps_its_figures_and_no_adapter(tmp_path):
     assert verify("training/roles-buyer-control-toy.json", root=tmp_path) == []
 
 
+SMALL = ["--model", "toy", "--dialogues", "2", "--validation-dialogues", "2",
+         "--holdout-dialogues", "1", "--save-steps", "1"]  # fmt: skip
+FILES = {  # the source's own roles, and its file of a few dialogues
+    "craigslist_bargains": (
+        SELLING, lines(*(craigslist_row(title=f"Lamp {i}") for i in range(28))) + "not JSON\n",
+    ),
+    "deal_or_no_deal": (("opener", "responder"), divisions(28)),
+}  # fmt: skip
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("source", FILES)
+def test_a_role_is_learnt_from_a_file_of_another_data_set(source, tmp_path, capsys):
+    (role, other), text = FILES[source]
+    file, out = tmp_path / "rows", tmp_path / "run"
+    file.write_text(text)
+    place = ["--source", source, "--data", str(file), "--out", str(out)]
+    assert main(["train", "roles", "--role", role, *SMALL, *place]) == 0
+    assert "dialogues: 28 used" in capsys.readouterr().out
+    name = f"training/roles-{role}-{source}-toy.json"
+    recorded = store.load(name, out)
+    assert recorded.data.taught.roles == {role: 2}
+    assert {(row.role, row.off_role) for row in recorded.data.holdout} == {
+        (role, False), (other, True),
+    }  # fmt: skip
+    assert all(row.dialogue.startswith(f"{source}/rows/") for row in recorded.data.holdout)
+    assert recorded.config["data"] == str(file)
+    assert verify(name, root=out) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--source", "craigslist_bargains"], "its place with --data or --hub"),
+        (["--data", "rows.json"], "name a data set with --source"),
+        (["--source", "ebay", "--data", "rows.json"], "no data set 'ebay'; data sets are"),
+        (["--source", "deal_or_no_deal", "--data", "none.txt"], "cannot read none.txt: No such"),
+        (["--source", "craigslist_bargains", "--data", "."], "cannot read .: Is a directory"),
+        (
+            ["--source", "craigslist_bargains", "--data", "columns.json"],
+            "no dialogue of craigslist_bargains can be used: columns.json:1: missing column:"
+            " agent_info",
+        ),
+        (
+            ["--source", "deal_or_no_deal", "--data", "columns.json", "--role", "buyer"],
+            "no role 'buyer'; roles are opener, responder, generalist",
+        ),
+        (["--role", "opener"], "no role 'opener'; roles are buyer, seller, generalist"),
+    ],
+)
+def test_dialogues_that_cannot_be_learnt_from_are_a_sentence_and_no_run(
+    options, told, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "columns.json").write_text('{"text": "hello"}\n')
+    assert main(["train", "roles", *SMALL, "--out", "run", *options]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert told in sentence
+    assert not (tmp_path / "run").exists()
+
+
 class Faulty:
     """A destination that fails a few times before it takes a copy."""
 
@@ -194,6 +262,24 @@ def test_a_copy_that_never_succeeds_is_recorded_and_ends_nothing(tmp_path, capsy
     assert max(waits) <= 18
     assert run.lines(keeper.record)[0]["kept"] is False
     assert "step 7 was not copied to me/results: ConnectionError" in capsys.readouterr().out
+
+
+def test_a_hub_that_is_down_ends_no_training(tmp_path):
+    """The Hub's client raises errors of its own kind, which are no OSError."""
+    (tmp_path / "run").mkdir()
+    down = HfApi(endpoint=f"http://127.0.0.1:{free_port()}", token=False)
+    keeper = Keeper(
+        run.Run(tmp_path / "run"), "me/results", Retries(attempts=2),
+        partial(upload, api=down), sleep=lambda seconds: None,
+    )  # fmt: skip
+    assert not keeper.keep(7)
+    (line,) = run.lines(keeper.record)
+    assert len(line["errors"]) == 2
+    assert all(
+        error.startswith("OSError: me/results cannot be reached") for error in line["errors"]
+    )
+    with pytest.raises(OSError, match="cannot be reached"):
+        download("run", "me/results", tmp_path, down)
 
 
 def test_a_torn_checkpoint_does_not_replace_the_copy_that_is_there(tmp_path):

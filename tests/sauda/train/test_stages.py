@@ -394,11 +394,14 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
 
 @pytest.mark.parametrize("known", [e for e in FILES if e.kind == "training_run/1"])
 def test_a_committed_run_is_the_one_that_the_defaults_describe(known):
-    """But for the threads: they belong to the machine."""
-    name, _, game = Path(known.file).stem.partition("-")
-    module = import_module(f"sauda.train.stages.{name}")
+    """But for the threads, which belong to the machine, and for what a second run sets."""
+    run = Path(known.file).stem
+    set_by_command = {"distill-seed1": {"seed": 1, "first_seed": 26_000}}.get(run, {})
+    stage, *others = run.split("-")
+    module = import_module(f"sauda.train.stages.{stage}")
+    game = "arena" if "arena" in others else "bazaar"
     recorded = store.load(known.file).config
-    defaults = json.loads(json.dumps(asdict(module.CONFIGS[game or "bazaar"]())))
+    defaults = json.loads(json.dumps(asdict(module.CONFIGS[game](**set_by_command))))
     assert recorded | {"threads": defaults["threads"]} == defaults
 
 

@@ -68,7 +68,7 @@ def batch_games(seller: str, seeds: tuple[int, ...]) -> Games | None:
     """The games of `seeds` against the scripted `seller`; None where it has no batch form."""
     if ":" in seller or seller in SELLER_TYPES:
         return games_of(TASK, seeds, task_against(seller))
-    policy = SELLERS[seller]
+    policy = SELLERS.get(seller)  # none through language, whose games are played one by one
     if not (isinstance(policy, TimeDependent) or policy is tit_for_tat):
         return None
     games = games_of(TASK, seeds)

@@ -3,7 +3,7 @@
 A buyer is any policy or language model that can buy in the open market. A seller is a script of
 SELLERS, a seller type of the open market, a language model that writes its whole moves, or a
 persona whose moves code decides and a language model words: "mini:firm". "null:firm" is the persona
-with its scripted words.
+with its scripted words, and "acts(linear)" the script that plays through language.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from env import SELLER_TYPES, Policy, Task, get_task, market_seller, with_seller_type
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.models import NULL
-from sauda.llm.registry import get_policy, is_model, player_spec
+from sauda.llm.registry import get_policy, is_model, player_spec, script
 from sauda.llm.seller.policy import model_seller, persona_seat, seller_model
 from sauda.llm.seller.seating import seated
 from sauda.llm.turn import ModelSeat
@@ -57,12 +57,11 @@ def task_against(seller: str) -> Task:
         if player_spec(seller).wrapper is not None:
             raise ValueError(f"a wrapper steers a buyer, so {seller!r} does not sell")
         policy = player_spec(seller).policy(BAZAAR)
-    elif seller in SCRIPTS:
-        policy = SELLERS[seller]
-    else:
+    elif (policy := script({name: SELLERS[name] for name in SCRIPTS}, seller)) is None:
         raise ValueError(
             f"no seller {seller!r} for the tournament; sellers are "
-            f"{', '.join((*SCRIPTS, *SELLER_TYPES))}, a language model, and MODEL:PERSONA"
+            f"{', '.join((*SCRIPTS, *SELLER_TYPES))}, a language model, MODEL:PERSONA and "
+            "acts(SCRIPT)"
         )
     silent = replace(task.env, manner=None)
     return replace(task, env=silent, opponents={**task.opponents, "seller": policy})

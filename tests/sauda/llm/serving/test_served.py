@@ -113,7 +113,7 @@ def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
     [
         (SELLING, "sauda-mini+honest", "wins 0."),
         (SELLING, "mini+sft", "row=mini%2Bsft"),
-        ("bazaar/open", "mini:fair", "lines are its own words"),
+        ("bazaar/open", "mini:fair", "lines were its own words"),
     ],
 )
 def test_the_badge_shows_what_was_measured_of_the_model_that_plays(place, opponent, shown):

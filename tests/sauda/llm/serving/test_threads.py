@@ -213,3 +213,29 @@ def test_the_health_of_a_service_counts_its_replies_and_names_its_models():
     first.close()
     health = worker.service.health()
     assert (health["running"], health["waiting"]) == (0, 0)
+
+
+def test_on_a_space_replies_are_written_in_calls_of_zero_gpu(monkeypatch):
+    """The decorator is applied before the page is launched, once, and streams each reply."""
+    durations, calls = [], []
+
+    def decorator(duration):
+        durations.append(duration)
+
+        def decorated(function):
+            def call(*arguments):
+                calls.append(arguments[0])
+                yield from function(*arguments)
+
+            return call
+
+        return decorated
+
+    monkeypatch.setattr("spaces.GPU", decorator)
+    worker = threaded("slow", Slow)
+    assert len(durations) == 1
+    assert 0 < durations[0] <= 60  # seconds of a GPU that a reply may take
+    worker.wait(5)
+    assert [reply.text for reply in worker.stream([], 0)][-1] == "xxxxx"
+    assert worker([], 1).text == "xxxxx"
+    assert calls == ["slow", "slow"]

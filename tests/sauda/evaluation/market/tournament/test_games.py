@@ -75,7 +75,19 @@ def test_a_seller_without_the_markets_parameters_shows_no_manner():
     assert any(move.tells is not None for move in game.final.table.moves)
 
 
-@pytest.mark.parametrize("seller", ["schedule", "nobody", "null:nobody", "null+honest"])
+@pytest.mark.parametrize("seller", SCRIPTS)
+def test_a_seller_that_plays_through_language_plays_the_same_games_in_words(seller):
+    for buyer, strategy in (("linear", "linear"), ("acts(boulware)", "boulware")):
+        spoken = play_pair(Pair(buyer, f"acts({seller})"), SEEDS)
+        assert spoken == play_pair(Pair(strategy, seller), SEEDS)
+    game = rollout(task_against(f"acts({seller})"), BUYERS["linear"], SEEDS[0])
+    assert all(turn.action.message for turn in game.trajectory("seller"))
+
+
+@pytest.mark.parametrize(
+    "seller",
+    ["schedule", "acts(schedule)", "acts(firm)", "nobody", "null:nobody", "null+honest"],
+)
 def test_a_seller_that_there_is_none_of_is_refused(seller):
     with pytest.raises(ValueError, match=r"sellers are|personas are|a wrapper steers a buyer"):
         task_against(seller)
