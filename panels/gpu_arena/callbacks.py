@@ -12,8 +12,9 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, IllegalAction, arena
-from panels.gpu_arena import calendar, offers, players, view
-from panels.gpu_arena.booking import booking, preview, refused, wanted
+from panels.gpu_arena import offers, players, view
+from panels.gpu_arena.board import calendar
+from panels.gpu_arena.board.booking import booking, preview, refused, wanted
 from panels.gpu_arena.first_world import TASK, why_this_world
 from panels.gpu_arena.form import (
     Choices,
@@ -26,14 +27,15 @@ from panels.gpu_arena.form import (
     from_text,
 )
 from panels.gpu_arena.layout import Layout
+from panels.gpu_arena.names import block_name
 from panels.gpu_arena.settlement import settlement
-from panels.gpu_arena.words import ACTIONS, deed, player_title
+from panels.gpu_arena.words import ACTIONS, advised, player_title
 from panels.site.internals import visitor_of_event
 from panels.site.sessions import Gone, no_longer_here, states_of
 from panels.ui.look import note, trouble
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import drawn_seed, whole_seed
-from sauda.sessions.arena import LEARNER, ArenaGame, act, proposal, start, step
+from sauda.sessions.arena import ArenaGame, act, proposal, start, step
 
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
@@ -181,15 +183,16 @@ def take_step(page: Layout, game: ArenaGame | None, player: str, kind: str | Non
 def advise(page: Layout, game: ArenaGame | None, player: str) -> Updates:
     """What the player would do next; the game stays as it is."""
 
-    def advised() -> Updates:
+    def asked() -> Updates:
         kept = _kept(game)
         if kept.over:
             raise IllegalAction("this game is over; start a new one to play on")
         action = proposal(kept, players.policy_of(player, visitor_of_event()))
-        words = deed(kept.observation, LEARNER, action)
-        return {page.problem: note(f"{player_title(player)} would have your lab do this: {words}.")}
+        words = advised(kept.observation, action)
+        stop = "" if words.endswith("”") else "."
+        return {page.problem: note(f"{player_title(player)}’s advice: {words}{stop}")}
 
-    return _shown_or_problem(page.problem, advised)
+    return _shown_or_problem(page.problem, asked)
 
 
 def tick(page: Layout, game: ArenaGame | None, player: str, kind: str | None) -> Updates:
@@ -266,7 +269,9 @@ def _bid(page: Layout, game: ArenaGame, block_id: str) -> Updates:
     sentence, options = wanted(game, block_id), choices(game)
     choice = bid_for(options, block_id)
     if choice is None:
-        raise IllegalAction(f"the block {block_id} cannot be asked for now")
+        raise IllegalAction(
+            f"{block_name(game.observation.market, block_id)} cannot be asked for now"
+        )
     return {page.hint: note(f"{sentence}."), **_opened_form(page, options, "send_offer", choice)}
 
 

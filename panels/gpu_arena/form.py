@@ -3,10 +3,13 @@
 import json
 
 from env import arena
-from panels.gpu_arena.words import deed
-from sauda.sessions.arena import LEARNER, ArenaGame
+from panels.gpu_arena.words import choice_in_words
+from sauda.sessions.arena import ArenaGame
 
 TERMS = ("payment", "conditions", "message")  # what a form can change of a choice
+PAYMENT, ASK = "You pay, credits", "They pay you, credits"  # the labels of the numbers
+SHARE = "Owner’s share of a pooled gain, 0 to 1"
+MOST_CREDITS = 1_000_000  # that the form takes for an amount; a lab has about 100
 Choices = dict[str, list[tuple[str, str]]]  # by type of action: (words, JSON)
 
 
@@ -20,7 +23,7 @@ def choices(game: ArenaGame) -> Choices:
         bare = without_terms(action)
         shown = bare._replace(message="") if changeable(action.action_type) else bare
         options = by_type.setdefault(action.action_type, {})
-        options.setdefault(deed(obs, LEARNER, shown), json.dumps(action.as_json()))
+        options.setdefault(choice_in_words(obs, shown), json.dumps(action.as_json()))
     return {kind: list(options.items()) for kind, options in by_type.items()}
 
 
@@ -60,18 +63,33 @@ def composed(
 ) -> arena.Action | arena.Malformed:
     """The chosen action with the terms of the form; Malformed where they cannot be read.
 
-    ValueError where `choice` holds no action.
+    ValueError with one sentence where `choice` holds no action or a number cannot be.
     """
     row = chosen_action(choice).as_json()
     fields = changeable(row["action_type"])
     if "payment" in fields:
-        row["payment"] = payment or 0.0
-    if "conditions" in fields:
-        name, value = ("share", share) if row["action_type"] == "form_coalition" else ("ask", ask)
-        row["conditions"] = {name: value} if value else {}
+        row["payment"] = _amount(PAYMENT, payment)
+    if "conditions" in fields and row["action_type"] == "form_coalition":
+        row["conditions"] = {"share": _number(SHARE, share, 1)}
+    elif "conditions" in fields:
+        amount = _amount(ASK, ask)
+        row["conditions"] = {"ask": amount} if amount else {}
     if "message" in fields:
         row["message"] = message or ""
     return arena.action_from(row)
+
+
+def _amount(label: str, value: object) -> float:
+    """Credits that were typed in a field; an empty field is 0."""
+    return 0.0 if value is None else _number(label, value, MOST_CREDITS)
+
+
+def _number(label: str, value: object, most: float) -> float:
+    """The number from 0 to `most` that was typed in a field; ValueError where it holds none."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most:
+        return value
+    shown = f", not {value:g}" if isinstance(value, int | float) and abs(value) < 1e300 else ""
+    raise ValueError(f"“{label}” takes a number from 0 to {most:,}{shown}; this cost no action")
 
 
 def chosen_action(choice: str) -> arena.Action:

@@ -7,13 +7,15 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import ARENA_TASKS, arena
-from panels.gpu_arena import calendar, offers, players, view
+from panels.gpu_arena import offers, players, view
+from panels.gpu_arena.board import calendar
 from panels.gpu_arena.first_world import why_this_world
-from panels.gpu_arena.form import choices
+from panels.gpu_arena.form import ASK, PAYMENT, SHARE, choices
 from panels.gpu_arena.words import ACTIONS, GOAL
 from panels.site.sessions import HOUR
 from panels.ui.look import heading, note
-from panels.ui.terms import task_title
+from panels.ui.terms import task_about, task_title
+from panels.ui.wiring import Address, lay_out_address
 from sauda.sessions.arena import ArenaGame
 
 TITLE = "GPU arena"
@@ -65,6 +67,7 @@ class Layout:
     clock: gr.Timer
     session: gr.Textbox  # the name of the session that holds a begun game; for the browser tab
     earlier: gr.Textbox  # what the browser tab remembers of it when the page is opened
+    address: Address
 
     @property
     def of_game(self) -> list[Any]:
@@ -97,6 +100,7 @@ def lay_out(game: ArenaGame) -> Layout:
         "clock": gr.Timer(PACE, active=False),
         "session": gr.Textbox("", visible="hidden"),
         "earlier": gr.Textbox("", visible="hidden"),
+        "address": lay_out_address("gpu_arena", "", ("task", "seed")),
         "settlement": gr.HTML(elem_id="arena-end"),
     }
     with gr.Row():
@@ -153,7 +157,7 @@ def _player(game: ArenaGame) -> Parts:
 
 
 def _world(game: ArenaGame) -> Parts:
-    tasks = [(f"{task_title(name)}: {task.about}", name) for name, task in ARENA_TASKS.items()]
+    tasks = [(f"{task_title(name)}: {task_about(name)}", name) for name in ARENA_TASKS]
     with gr.Row(elem_classes="sauda-actions"):
         parts = {
             "task": gr.Dropdown(
@@ -188,9 +192,9 @@ def _form(game: ArenaGame) -> Parts:
             act = gr.Button("Act", variant="primary", scale=0, min_width=84)
         purpose = gr.HTML()
         with gr.Row():
-            payment = gr.Number(0, label="You pay, credits", minimum=0, visible=False)
-            ask = gr.Number(0, label="They pay you, credits", minimum=0, visible=False)
-            share = gr.Number(0.5, label="Owner’s share of a pooled gain, 0 to 1", visible=False)
+            payment = gr.Number(0, label=PAYMENT, visible=False)
+            ask = gr.Number(0, label=ASK, visible=False)
+            share = gr.Number(0.5, label=SHARE, visible=False)
             message = gr.Textbox(
                 "", label="What you say", max_length=arena.LONGEST_MESSAGE, visible=False
             )

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from env import arena
-from panels.gpu_arena.words import lab_name, listed
+from panels.gpu_arena.names import block_list, block_name, capital, lab_name, listed
 from panels.ui.look import note, table
-from panels.ui.terms import term
+from panels.ui.terms import shown_round, term
 
 PRESS_OFFER = """element.addEventListener("click", event => {
     const button = event.target.closest("button");
@@ -51,18 +51,18 @@ def worth(
     """
     blocks = arena.trade_gain(obs, given, received, 0.0)
     one_way = not (given and received)
-    gives = _valued(given, -blocks if one_way else None) + _credits(-money)
-    gets = _valued(received, blocks if one_way else None) + _credits(money)
+    gives = _valued(obs, given, -blocks if one_way else None) + _credits(-money)
+    gets = _valued(obs, received, blocks if one_way else None) + _credits(money)
     swap = "" if one_way else f"; the swap is worth {blocks:+z.1f} to your jobs"
     return f"You give {listed(gives)} and get {listed(gets)}{swap}", blocks + money
 
 
-def _valued(block_ids: Sequence[str], credits: float | None) -> list[str]:
+def _valued(obs: arena.Observation, block_ids: Sequence[str], credits: float | None) -> list[str]:
     """The blocks of one side with their worth, where it can be told from the other side's."""
     if not block_ids:
         return []
     amount = "" if credits is None else f" (worth {credits:z.1f} to your jobs)"
-    return [f"{listed(block_ids)}{amount}"]
+    return [f"{block_list(obs.market, block_ids)}{amount}"]
 
 
 def _credits(money: float) -> list[str]:
@@ -103,14 +103,16 @@ def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
     kept = f"{offer.payment:.2f} credits are held for it. " if offer.payment else ""
     below = note(f"{kept}It is settled if the other lab accepts.")
     recipient = lab_name(obs.market, offer.to_lab_id)
-    return _card(f"You offered {recipient} a trade", offer, explained, below)
+    return _card(f"you offered {recipient} a trade", offer, explained, below)
 
 
 def _card(title: str, offer: arena.Offer, sentence: Markup, below: Markup) -> Markup:
     said = Markup("<p>“{}”</p>").format(offer.message) if offer.message else ""
+    named = term(f"Offer {offer.offer_id.removeprefix('o_')}: {title}", offer.offer_id)
     return Markup(
-        '<section class="sauda-offer"><h4>{} <small>open till round {}</small></h4>{}{}{}</section>'
-    ).format(term(title, offer.offer_id), offer.expires_round, sentence, said, below)
+        '<section class="sauda-offer"><h4>{} <small>open to the end of round {}</small></h4>'
+        "{}{}{}</section>"
+    ).format(named, shown_round(offer.expires_round), sentence, said, below)
 
 
 def _button(label: str, action: dict[str, str] | None = None, counter: str = "") -> Markup:
@@ -123,12 +125,12 @@ def _button(label: str, action: dict[str, str] | None = None, counter: str = "")
 def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
     """The offers among other labs, a line each."""
     lines = [
-        Markup("<li>{} offers {} {} for {}, till round {}</li>").format(
+        Markup("<li>{} offers {} {} for {}, to the end of round {}</li>").format(
             lab_name(obs.market, offer.from_lab_id),
             lab_name(obs.market, offer.to_lab_id),
-            goods(offer.offered_blocks, offer.payment),
-            goods(offer.requested_blocks, offer.ask),
-            offer.expires_round,
+            _goods(obs, offer.offered_blocks, offer.payment),
+            _goods(obs, offer.requested_blocks, offer.ask),
+            shown_round(offer.expires_round),
         )
         for offer in offers
     ]
@@ -139,9 +141,10 @@ def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
     )
 
 
-def goods(blocks: Sequence[str], credits: float) -> str:
+def _goods(obs: arena.Observation, blocks: Sequence[str], credits: float) -> str:
     """One side of an offer."""
-    return listed([*blocks, *([f"{credits:.2f} credits"] if credits else [])])
+    named = [block_name(obs.market, block_id) for block_id in blocks]
+    return listed([*named, *([f"{credits:.2f} credits"] if credits else [])])
 
 
 # Pools -------------------------------------------------------------------------------------------
@@ -157,7 +160,7 @@ def _pools(obs: arena.Observation) -> Markup:
         (
             term(listed(lab_name(obs.market, lab) for lab in pool.members), pool.coalition_id),
             _join(pool) if pool.coalition_id in asked else _pool_state(obs, pool),
-            ", ".join(pool.commitments) or "–",
+            capital(block_list(obs.market, pool.commitments)) if pool.commitments else "–",
             f"{pool.share:.0%}",
         )
         for pool in pools

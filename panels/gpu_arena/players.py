@@ -14,11 +14,13 @@ from env import Policy
 from panels.gpu_arena.words import player_title
 from panels.results.evaluation import DRAWN
 from panels.results.model_comparison import LAB_FILE
+from panels.results.questions import reproduce
 from panels.results.questions.arena import HOLDOUT
 from panels.results.questions.arena import NAME as RESULTS_PART
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, term
+from sauda.evaluation.evaluate import Cell
 from sauda.games.arena import ARENA
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.serving.events import Failed, Loading
@@ -105,7 +107,7 @@ def badge(name: str, task_name: str) -> Markup:
     query = urlencode({"tab": "results", "part": RESULTS_PART, "row": name})
     return Markup(
         '<p class="sauda-note">{}{}: {} in {}, n = {} hold-out worlds. <a class="sauda-inpage"'
-        ' href="?{}">{}</a></p>'
+        ' href="?{}">{}</a> · {}</p>'
     ).format(
         shown,
         term("Measured grade", "what it ends with above what it could make alone, as a share of"
@@ -115,6 +117,7 @@ def badge(name: str, task_name: str) -> Markup:
         f"{row.n:,}",
         query,
         "Its row in Results",
+        reproduce.link_to(RESULTS_PART, reproduce.key(Cell(DRAWN, row.task, name)), "Reproduce"),
     )  # fmt: skip
 
 

@@ -7,12 +7,13 @@ from markupsafe import Markup
 from env import arena, begin
 from panels.gpu_arena.players import among
 from panels.gpu_arena.words import PLAYERS
-from panels.ui.look import note, stat, strip, table
+from panels.ui.look import code, folded, note, short_seed, stat, strip, table
 from panels.ui.terms import term
 from sauda.policies import LABS
 from sauda.policies.arena_bound import Bound, upper_bound
 from sauda.sessions.arena import LEARNER, YOU, ArenaGame, standings
 
+OTHER = "planner"  # whose game the command shows where several hands played this one
 SECONDS = 5.0  # that the solver of the upper bound may take
 PRACTICE = (
     "This was practice: its seed was known before the game, and the seed gives away every private"
@@ -32,7 +33,13 @@ def settlement(game: ArenaGame) -> Markup:
             _accounts(game.play.state.private[LEARNER], bound),
             _players(game),
             _others(game),
-            note(f"Played now, {game.task_name} at seed {game.play.seed}. {_again(game)}"),
+            note(
+                f"Played now: {game.task_name} at seed {short_seed(game.play.seed)}. {_hands(game)}"
+            ),
+            folded(
+                "Play it again" if game.policy else "Play the planner at this seed",
+                code(_command(game)),
+            ),
         ]
     )
 
@@ -110,13 +117,16 @@ def _others(game: ArenaGame) -> Markup:
     )
 
 
-def _again(game: ArenaGame) -> str:
-    """The command that plays this game again, where one policy chose every step."""
+def _command(game: ArenaGame) -> str:
+    """The command that plays this game again, or one on its seed where several hands played."""
+    policy = game.policy or OTHER
+    return f"python -m sauda play --task {game.task_name} --policy {policy} --seed {game.play.seed}"
+
+
+def _hands(game: ArenaGame) -> str:
+    """Who chose the steps, where not one policy chose every one."""
     if game.policy:
-        return (
-            f"Play it again: python -m sauda play --task {game.task_name} --policy {game.policy}"
-            f" --seed {game.play.seed}"
-        )
+        return ""
     counts = Counter(game.movers)
     parts = ", ".join(f"{count} by {who}" for who, count in counts.items())
     hands = (

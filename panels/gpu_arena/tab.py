@@ -1,13 +1,16 @@
 """AI labs share scarce GPUs: the visitor plays `lab_0`, or lets a script or a model play it."""
 
+from collections.abc import Mapping
+
 import gradio as gr
 
-from panels.gpu_arena import callbacks
+from panels.gpu_arena import address, callbacks
 from panels.gpu_arena.callbacks import Updates
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
+from panels.gpu_arena.players import FIRST_PLAYER
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, event_value, named
+from panels.ui.wiring import bound, event_value, named, on_return
 from sauda.sessions.arena import ArenaGame
 
 __all__ = ["TITLE", "build"]
@@ -28,20 +31,32 @@ HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_
 
 
 def _wire_game(page: Layout, first: ArenaGame) -> None:
-    begin = bound(callbacks.begin, page)
+    begin = bound(address.begin_here, page)
     take_step = bound(callbacks.take_step, page)
     advise = bound(callbacks.advise, page)
     tick = bound(callbacks.tick, page)
     toggle_run = bound(callbacks.toggle_run, page)
     wait_for_round = bound(callbacks.wait_for_round, page)
 
-    resume = bound(callbacks.resume, page, first)
-    gr.on(None, resume, page.earlier, page.of_game, js=RECALL, **QUIET)
+    def opened(request: gr.Request, earlier: str | None) -> Updates:
+        query = request.query_params
+        here = query if query.get("tab") == "gpu_arena" else {}
+        return address.reopen(page, first, FIRST_PLAYER, earlier, here)
+
+    def returned(query: Mapping[str, str]) -> Updates:
+        return address.open_world(page, FIRST_PLAYER, query)
+
+    whole = [*page.of_game, page.about, page.task, page.seed, page.address.shown]
+    gr.on(
+        None, named(opened, callbacks.resume), page.earlier, whole,
+        js=RECALL, **QUIET,
+    )  # fmt: skip
+    on_return(page.address, returned, whole)
     page.session.change(None, page.session, None, js=REMEMBER, **QUIET)
     page.policy.change(callbacks.introduced, [page.policy, page.game], page.about, **QUIET)
     gr.on(
         [page.new_world.click, page.task.input, page.seed.submit],
-        begin, [page.task, page.seed, page.policy], [*page.of_game, page.about], **QUIET,
+        begin, [page.task, page.seed, page.policy], whole, **QUIET,
     )  # fmt: skip
     by_policy = [page.game, page.policy, page.kind]
     page.advice.click(advise, [page.game, page.policy], [page.problem], **HEAVY)

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from env import arena
-from panels.gpu_arena.words import deed, job_names, lab_name
+from panels.gpu_arena.names import capital, due, job_names, lab_name, readable
+from panels.gpu_arena.words import deed
 from panels.ui.curve import curve
 from panels.ui.look import note, stat, strip, table
-from panels.ui.terms import term
+from panels.ui.terms import shown_round, term
 from sauda.sessions.arena import LEARNER, ArenaGame, Step, held
 
 LAST_MESSAGES = 4
@@ -25,7 +26,11 @@ def papers(obs: arena.Observation) -> Markup:
         (
             term(names[job.job_id], job.job_id),
             f"{min(job.on_time + job.late, job.gpu_hours_required)} of {job.gpu_hours_required}",
-            "done" if job.completed else _due(job, now),
+            "done"
+            if job.completed
+            else "late"
+            if now >= job.deadline_round
+            else due(job, obs.market),
             f"{job.full_value:.1f}",
             f"{job.min_reliability:.2f}",
             "yes" if job.partial_credit_allowed else "no",
@@ -47,10 +52,6 @@ def papers(obs: arena.Observation) -> Markup:
     )
 
 
-def _due(job: arena.Job, now: int) -> str:
-    return "late" if now >= job.deadline_round else f"before round {job.deadline_round}"
-
-
 # Messages and shocks -----------------------------------------------------------------------------
 
 
@@ -59,7 +60,7 @@ def message_board(game: ArenaGame) -> Markup:
     market = game.observation.market
     shocks = [
         Markup('<p class="sauda-bad sauda-shock">Round {}: {}</p>').format(
-            shock.round_index, shock.message
+            shown_round(shock.round_index), readable(game.observation, shock.message)
         )
         for shock in market.shock_history
     ]
@@ -93,7 +94,7 @@ def reward(game: ArenaGame) -> Markup:
     picture = curve(
         {LEARNER: sums},
         moves,
-        "cumulative reward of lab_0",
+        "cumulative reward of your lab",
         f"Cumulative reward after {len(steps)} steps: {sums[-1]:.3f}.",
     )
     if not steps:
@@ -123,7 +124,7 @@ def last_step(game: ArenaGame) -> Markup:
     result = one.results[0]
     told = [f"Your lab {deed(obs, LEARNER, one.action)}", *_answers(obs, one)]
     if not result.ok:
-        told.insert(1, f"The rules refuse: {result.message}")
+        told.insert(1, f"The rules refuse: {readable(obs, result.message)}")
     return Markup("<p>{}</p>").format(" ".join(t if t.endswith("”") else f"{t}." for t in told))
 
 
@@ -133,7 +134,7 @@ def log(game: ArenaGame) -> Markup:
     lines = Markup("").join(
         Markup("<li>{}</li>").format(_told(obs, one)) for one in game.steps[::-1]
     )
-    empty = note("lab_0 has not moved yet.")
+    empty = note("Your lab has not moved yet.")
     return (
         Markup('<ol class="sauda-talk sauda-log" tabindex="0" reversed>{}</ol>').format(lines)
         if lines
@@ -143,13 +144,15 @@ def log(game: ArenaGame) -> Markup:
 
 def _told(obs: arena.Observation, one: Step) -> Markup:
     answers = [Markup("<li>{}</li>").format(told) for told in _answers(obs, one)]
-    settled = Markup(" {}.").format(one.results[1].message) if len(one.results) > 1 else ""
+    settled = (
+        Markup(" {}.").format(readable(obs, one.results[1].message)) if len(one.results) > 1 else ""
+    )
     return Markup('<span class="sauda-note">round {}</span> <bdi>{}</bdi> {} <b>{}</b>{}{}').format(
-        one.round_index,
+        shown_round(one.round_index),
         deed(obs, LEARNER, one.action),
         _outcome(one),
         f"{one.reward.normalized_reward:+.3f}",
-        Markup("<br><small>{}</small>").format(one.results[0].message)
+        Markup("<br><small>{}</small>").format(capital(readable(obs, one.results[0].message)))
         if not one.results[0].ok
         else settled,
         Markup("<ul>{}</ul>").format(Markup("").join(answers)) if answers else "",

@@ -1,8 +1,9 @@
 """Plain words for what the arena calls by names of its code; each name stands in a tooltip."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from env import arena
+from panels.gpu_arena.names import block_list, block_name, lab_name, listed, readable
 from panels.results.model_labels import policy_label
 from sauda.games.arena.transcript import action_in_words
 from sauda.llm.registry import is_model
@@ -43,49 +44,78 @@ ACTIONS: Mapping[str, str] = {
 }
 
 
+BLOCK_ALONE = {"reserve_capacity": "reserves", "release_capacity": "releases"}
+ORDERS: Mapping[str, str] = {
+    "offers": "offer", "answers": "answer", "accepts": "accept", "rejects": "turn down",
+    "pitches": "argue in public", "reserves": "hold", "releases": "free", "seeks": "seek",
+    "commits": "commit", "books": "book", "says": "say", "waits": "wait for the next round",
+    "leaves": "leave the market",
+}  # fmt: skip
+
+
 def player_title(name: str) -> str:
     """A player of lab_0 in words: "Model: SFT as a lab"."""
     return f"Model: {policy_label(name)}" if is_model(name) else PLAYERS[name]
 
 
-def job_names(jobs: Iterable[arena.Job]) -> dict[str, str]:
-    """What each job is for, by its id; jobs of one kind are numbered: "Paper deadline 2"."""
-    kinds = {job.job_id: job.private_notes.removeprefix("shock_") for job in jobs}
-    names: dict[str, str] = {}
-    for job_id, kind in kinds.items():
-        alike = [other for other in kinds if kinds[other] == kind]
-        number = f" {alike.index(job_id) + 1}" if len(alike) > 1 else ""
-        names[job_id] = f"{(kind or 'job').replace('_', ' ').capitalize()}{number}"
-    return names
-
-
-def lab_name(market: arena.Market, lab_id: str) -> str:
-    """A lab's public name within a sentence; the id itself where there is no such lab."""
-    lab = market.labs.get(lab_id)
-    name = lab.public_name if lab else lab_id
-    return "you" if name == "You" else name
-
-
-def listed(parts: Iterable[str]) -> str:
-    """The parts as a list in a sentence; "nothing" for none."""
-    *before, last = [*parts] or ["nothing"]
-    return f"{', '.join(before)} and {last}" if before else last
-
-
 def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malformed) -> str:
-    """An action as a phrase with the names that the page uses: "books Benchmark run with b_0_1".
+    """An action as a phrase with the page's names: "books Benchmark run with your block 2".
 
     Of another lab's booking it tells the blocks alone, because its jobs are its own.
     """
     if isinstance(action, arena.Malformed):
         return action_in_words(action)
+    market, kind = obs.market, action.action_type
     if agent != obs.agent:
-        if action.action_type == "allocate_to_job":
-            return f"books {listed(action.block_ids)}"
         action = action._replace(job_id=None)
-    if action.job_id is not None:
-        names = job_names(obs.own.jobs)
-        action = action._replace(job_id=names.get(action.job_id, action.job_id))
-    if action.target_lab_id is not None:
-        action = action._replace(target_lab_id=lab_name(obs.market, action.target_lab_id))
-    return action_in_words(action)
+    if kind in ("send_offer", "counter_offer"):
+        words = _offer_in_words(obs, action)
+    elif kind in BLOCK_ALONE or (kind == "allocate_to_job" and agent != obs.agent):
+        words = f"{BLOCK_ALONE.get(kind, 'books')} {block_list(market, action.block_ids)}"
+    else:
+        words = readable(obs, action_in_words(action._replace(message="")))
+    if agent != obs.agent:
+        words = words.replace(f"{lab_name(market, agent)}’s block", "its block")
+    return f"{words}: “{action.message}”" if action.message else words
+
+
+def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
+    """An offer as a phrase: "offers Lab A 16.46 credits for its block 2"."""
+    market, target = obs.market, action.target_lab_id or ""
+    gives, asks = (
+        listed([*(block_name(market, b) for b in blocks), *([_credits(money)] if money else [])])
+        for blocks, money in (
+            (action.block_ids, action.payment),
+            (action.requested_block_ids, action.condition("ask", 0.0)),
+        )
+    )
+    terms = "".join(
+        f", {name} {value}" for name, value in action.conditions if name not in arena.CONDITIONS
+    )
+    if action.action_type == "counter_offer":
+        answered = readable(obs, action.offer_id or "an offer")
+        return f"answers {answered} with other terms: {gives} for {asks}{terms}"
+    whom = lab_name(market, target)
+    if whom != "you":
+        asks = asks.replace(f"{whom}’s block", "its block")
+    return f"offers {whom} {gives} for {asks}{terms}"
+
+
+def _credits(money: float) -> str:
+    return f"{money:{'.2f' if abs(money) < 1e9 else 'g'}} credits"
+
+
+def advised(obs: arena.Observation, action: arena.Action | arena.Malformed) -> str:
+    """An action of the visitor's lab as an order: "offer Lab A 16.46 credits for its block 2"."""
+    if isinstance(action, arena.Malformed):
+        return f"no action; its reply holds none: {action.reason}"
+    verb, _, rest = deed(obs, obs.agent, action).partition(" ")
+    return f"{ORDERS.get(verb, verb)} {rest}".strip()
+
+
+def choice_in_words(obs: arena.Observation, action: arena.Action) -> str:
+    """An action without its terms, as a choice of the form: what a form sets is "credits"."""
+    words = advised(obs, action)
+    if action.action_type not in ("send_offer", "counter_offer"):
+        return words
+    return words.replace(" nothing for ", " credits for ").replace(" for nothing", " for credits")

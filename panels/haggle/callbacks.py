@@ -54,6 +54,8 @@ def change_opponent(
 ) -> Updates:
     """The same item and seed from the start, against another opponent."""
     now = visit.game
+    if not opponent:  # the line that asks for a choice
+        return screen.unchanged
     if now and not moves_of(now) and opponent == chosen_opponent(now):
         return screen.unchanged  # a picker may tell of one choice twice
     generation.advance()
@@ -107,6 +109,8 @@ def send(screen: Screen, visit: Visit) -> Updates:
         if game.waiting or not (visit.text or "").strip():
             key = "kept_words" if game.waiting else "say_price"
             return {page.problem: note(visit.translate(key))}
+        if game.over and (told := screen.after_the_end(visit)):
+            return {page.problem: note(told)}
         after = replace(visit, game=play_text(game, visit.text))
     except NoMove as answered:
         values = tuple(answered.values.items())
@@ -173,11 +177,14 @@ def branch(screen: Screen, visit: Visit, origin: Game, number: object) -> Update
 def change_language(
     screen: Screen, seat: str, market: str, opponent: str, language: str
 ) -> Updates:
-    """The words of every component in `language`; the game stays as it is."""
+    """The words of every component in `language`; the game stays as it is.
+
+    The fold of the pickers is open: the visitor has just chosen in it, and may choose more.
+    """
     page, translate = screen.page, translator(language)
     return {
         page.title: heading(translate("title"), translate("lead")),
-        page.choose: choices_fold(translate),
+        page.choose: choices_fold(translate, is_open=True),
         page.language: gr.Radio(label=translate("language")),
         page.seat: gr.Radio(seat_choices(translate), label=translate("seat")),
         **_pickers(screen, seat, market, opponent, language),

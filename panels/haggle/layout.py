@@ -174,10 +174,10 @@ def lay_out(translate: Translate, backends: Mapping[str, Any]) -> Layout:
     return Layout(**parts, **_session())
 
 
-def choices_fold(translate: Translate) -> Markup:
+def choices_fold(translate: Translate, is_open: bool = False) -> Markup:
     """What a phone unfolds to show the pickers, by the stylesheet; wider screens always do."""
-    return Markup('<details class="sauda-choose"><summary>{}</summary></details>').format(
-        translate("choose")
+    return Markup('<details class="sauda-choose"{}><summary>{}</summary></details>').format(
+        Markup(" open") if is_open else "", translate("choose")
     )
 
 
@@ -196,7 +196,7 @@ def _pickers(translate: Translate) -> Parts:
     with gr.Row(elem_classes="sauda-actions", elem_id="haggle-pickers"):
         seat = gr.Radio(
             seat_choices(translate), value=FIRST.seat, label=translate("seat"), scale=1,
-            min_width=240, elem_id="haggle-seat",
+            min_width=300, elem_id="haggle-seat",
         )  # fmt: skip
         market = gr.Dropdown(
             market_choices(FIRST.seat), value=FIRST.market, label=translate("ware"), scale=2,
@@ -215,14 +215,14 @@ def _talk(translate: Translate) -> Parts:
         height=340, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
         layout="bubble", elem_id="haggle-chat", placeholder=translate("unpacking"),
     )  # fmt: skip
-    with gr.Row(elem_classes="sauda-actions"):
+    with gr.Row(elem_classes="sauda-actions", elem_id="haggle-say"):
         message = gr.Textbox(
             placeholder=translate("placeholder"), label=translate("price"), lines=1, max_lines=1,
             scale=4, min_width=160, elem_id="haggle-price",
         )  # fmt: skip
         send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
     problem = gr.HTML(elem_id="haggle-problem")
-    with gr.Row(elem_classes="sauda-quick"):
+    with gr.Row(elem_classes="sauda-quick", elem_id="haggle-quick"):
         quick_moves = tuple(gr.Button("…", size="sm", min_width=90) for _ in range(QUICK_MOVES))
     with gr.Row(elem_classes="sauda-quick"):
         stop, ask_again, take_back, stand_in = (

@@ -84,6 +84,10 @@ class Screen:
     models: Mapping[str, Mapping[str, ModelWorker]]
     by_name: Callable[[str], ModelWorker] = in_page  # of this page, for the other stages
 
+    def after_the_end(self, visit: Visit) -> str:
+        """What is said to whoever writes after the end; "" where the chat answers itself."""
+        return ""
+
     def show(self, visit: Visit, problem: Markup | str = "", refused: bool = False) -> Updates:
         """Everything that shows the game of `visit`; a language model that is to move is asked.
 
@@ -175,7 +179,8 @@ class Screen:
         if not visit.game.over:
             return {}
         choices: Choices = opponent_choices(*seat_and_market(visit.game.task_name), visit.language)
-        return {"choices": choices, "value": None, "visible": len(choices) > 1}
+        first = (visit.translate("choose_opponent"), "")
+        return {"choices": [first, *choices], "value": "", "visible": len(choices) > 1}
 
     def badge(self, visit: Visit) -> Markup:
         """Who plays against the visitor, with its measured score and load status."""

@@ -219,11 +219,10 @@ def _reply_after(screen: Screen, *events: Any) -> None:
             named(streamed, callback),
             [page.generation, page.reply_request, page.review_request, *_visit(page)],
             page.of_game,
-            show_progress="hidden",
             trigger_mode="multiple",
             concurrency_id="haggle-reply",
             concurrency_limit=REPLIES_AT_ONCE,
-            api_visibility="private",
+            **QUEUED,
         )
 
 

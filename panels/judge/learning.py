@@ -1,12 +1,20 @@
 """Whether an advocate learns from the judge: verdict, figure and table of recorded rounds."""
 
+from collections.abc import Iterator
+from statistics import fmean
+
 import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.ui.look import line_style, note, styled, table, whiskers
+from panels.ui.provenance import Beside, one_by_one, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
+from sauda.evaluation.pitching import ADVOCATES, LEARNER, ROUNDS, Config, negotiation
+from sauda.evaluation.verification.sample import digest
 from sauda.records.store import Artifact
+
+SAMPLE = 20  # negotiations that are played again
 
 
 def learning_figure(judged: Artifact) -> go.Figure:
@@ -44,6 +52,27 @@ def learning_verdict(judged: Artifact) -> tuple[str, str]:
     return sentence, measured
 
 
+def played_again(judged: Artifact, advocate: str) -> Iterator[Markup]:
+    """The first negotiations of an advocate, played again beside the record, after a word."""
+    seeds = Config(judged.config["episodes"], judged.config["split"]).seeds()[:SAMPLE]
+    recorded = judged.data.wins[advocate][:SAMPLE]
+    yield note(f"Playing {len(seeds)} negotiations of {ROUNDS} rounds …")
+    fresh = [wins(advocate, seed) for seed in seeds]
+    yield side_by_side(
+        Beside(
+            f"rounds that the {advocate.replace('_', ' ')} advocate won", fmean(recorded),
+            fmean(fresh), len(seeds), 1, ["rounds won"] if recorded != fresh else [],
+            (digest(recorded), digest(fresh)),
+        )
+    ) + one_by_one(seeds, recorded, fresh, "rounds won")  # fmt: skip
+
+
+def wins(advocate: str, seed: int) -> int:
+    """How many rounds of a negotiation an advocate wins."""
+    rounds = negotiation(ADVOCATES[advocate], seed)
+    return sum(played.decision.winner == LEARNER for played in rounds)
+
+
 def advocates_table(judged: Artifact) -> Markup:
     """Every advocate, the hostile ones among them, best first."""
     rows = sorted(judged.data.rows, key=lambda row: -row.win_rate.mean)
@@ -63,5 +92,5 @@ def advocates_table(judged: Artifact) -> Markup:
             )
             for row in rows
         ],
-        caption="The advocate of lab_0; with equal chances each wins one round in four",
+        caption="The advocate of one lab; with equal chances each wins one round in four",
     )  # fmt: skip

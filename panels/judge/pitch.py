@@ -1,15 +1,22 @@
 """A visitor's own pitch: what it can claim, an example, and the judge's verdict on it."""
 
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from statistics import fmean
 
 import numpy as np
 from markupsafe import Markup
 
 from env import arena
+from panels.gpu_arena.names import job_names
 from panels.gpu_arena.view import papers
-from panels.judge.view import card
-from sauda.evaluation.pitching import ADVOCATES, LEARNER, Round, negotiation
-from sauda.records.schemas.pitching import Verdict
+from panels.judge.view import card, in_titles, round_view
+from panels.ui.look import note
+from panels.ui.provenance import Beside, side_by_side
+from sauda.evaluation.pitching import ADVOCATES, LEARNER, Round, negotiation, round_json
+from sauda.evaluation.verification.sample import digest
+from sauda.records.schemas.pitching import ShownGame, Verdict
 
 EXAMPLE = "evidence_first"
 
@@ -18,6 +25,29 @@ EXAMPLE = "evidence_first"
 def rounds_of(seed: int) -> tuple[Round, ...]:
     """The judged rounds of a seed as the adapting advocate played them, their states included."""
     return tuple(negotiation(ADVOCATES["adapting"], seed))
+
+
+def recorded_round(game: ShownGame, index: int) -> Markup:
+    """One recorded round as the tab shows it."""
+    return round_view(game, index, rounds_of(game.seed)[index].state.market)
+
+
+def played_again(game: ShownGame) -> Iterator[Markup]:
+    """The rounds of a recorded game, played again beside the record, after a word."""
+    yield note(f"Playing the {len(game.rounds)} rounds …")
+    recorded = [row.as_json() for row in game.rounds]
+    fresh = [round_json(played) for played in negotiation(ADVOCATES["adapting"], game.seed)]
+    then, now = ([row["verdicts"][LEARNER]["total"] for row in rounds]
+                 for rounds in (recorded, fresh))  # fmt: skip
+    differing = [
+        name for name in recorded[0] if [r[name] for r in recorded] != [r[name] for r in fresh]
+    ]
+    yield side_by_side(
+        Beside(
+            "your lab’s mean total", fmean(then), fmean(now), 1, len(recorded[0]), differing,
+            (digest(recorded), digest(fresh)),
+        )
+    )  # fmt: skip
 
 
 def example(seed: int, index: int) -> str:
@@ -32,23 +62,37 @@ def own_pitch(seed: int, index: int, text: str) -> Markup:
 
     Raises ValueError where there is nothing to judge.
     """
-    text = (text or "").strip()
+    judged_round = rounds_of(seed)[index]
+    text = with_job_ids((text or "").strip(), judged_round.state.private[LEARNER].jobs)
     if not text:
         raise ValueError("write a pitch first, such as the example")
     if len(text) > arena.LONGEST_MESSAGE:
-        raise ValueError(f"a pitch has at most {arena.LONGEST_MESSAGE} characters, not {len(text)}")
-    judged_round = rounds_of(seed)[index]
+        raise ValueError(
+            f"a pitch has at most {arena.LONGEST_MESSAGE} characters, not {len(text)}"
+            " with the ids of its jobs"
+        )
     verdicts = judged_round.decision.verdicts
     others = {lab: v.text for lab, v in verdicts.items() if lab != LEARNER}
     decision = arena.decide(judged_round.state, {LEARNER: text} | others)
     own = Verdict.model_validate(decision.verdicts[LEARNER].as_json())
     return Markup("<p>{}</p>{}").format(
-        decision.reason,
-        card(LEARNER, own, decision.winner == LEARNER),
+        in_titles(decision.reason),
+        card(LEARNER, own, judged_round.state.market, decision.winner == LEARNER),
     )
 
 
+def with_job_ids(text: str, jobs: Sequence[arena.Job]) -> str:
+    """The pitch with each job's id after the name by which the page calls it.
+
+    The judge knows a job by its id alone, and compares a claim without one with any open job.
+    """
+    for job_id, name in job_names(jobs).items():
+        named = re.compile(rf"\b{re.escape(name)}\b(?! \({job_id}\))", re.IGNORECASE)
+        text = named.sub(lambda found, id_=job_id: f"{found[0]} ({id_})", text)
+    return text
+
+
 def knowledge(seed: int, index: int) -> Markup:
-    """The private facts of lab_0 in this round, against which its claims are checked."""
+    """The private facts of the own lab in this round, against which its claims are checked."""
     state = rounds_of(seed)[index].state
     return papers(arena.Observation(LEARNER, state.market, state.private[LEARNER]))

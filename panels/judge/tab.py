@@ -1,21 +1,24 @@
 """Judge: recorded rounds with checked claims, and a pitch of the visitor's own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import gradio as gr
 from markupsafe import Markup
 
 from env import arena
+from panels.judge import learning
 from panels.judge.learning import advocates_table, learning_figure, learning_verdict
-from panels.judge.pitch import example, knowledge, own_pitch
-from panels.judge.view import round_view, trend
+from panels.judge.pitch import example, knowledge, own_pitch, played_again, recorded_round
+from panels.judge.view import trend
 from panels.ui.look import QUIET, heading, note, trouble
-from panels.ui.provenance import load_or_say, provenance
+from panels.ui.provenance import load_or_say, offer_again, provenance
+from panels.ui.wiring import Updates, bound, in_address, lay_out_address, on_address
 from sauda.evaluation.pitching import ROUNDS
 from sauda.records.schemas.pitching import ShownGame
 from sauda.records.store import Artifact
 
 TITLE = "Judge"
+PART = "rounds"  # id of the sub-tab
 Games = Mapping[int, ShownGame]  # recorded games by seed
 
 
@@ -33,7 +36,7 @@ def build() -> None:
         gr.HTML(missing)
         return
     with gr.Tabs(elem_classes="sauda-subtabs", overflow_behavior="wrap"):
-        with gr.Tab("Rounds and your own pitch", id="rounds"):
+        with gr.Tab("Rounds and your own pitch", id=PART):
             _rounds(judged)
         with gr.Tab("Does an advocate learn?", id="learning"):
             _learning(judged)
@@ -45,21 +48,48 @@ def _rounds(judged: Artifact) -> None:
     seed, number = _pickers(judged, games)
     with gr.Row():
         with gr.Column(scale=6, min_width=320):
-            shown = gr.HTML(round_view(games[first], 0), elem_id="judge-shown")
+            shown = gr.HTML(recorded_round(games[first], 0), elem_id="judge-shown")
         with gr.Column(scale=5, min_width=320):
             totals = gr.HTML(trend(games[first], 0), elem_id="judge-trend")
             verdict, known = _pitch_form(seed, number, first)
 
-    def show_round(seed: int, number: float):
-        game, index = games[seed], int(number) - 1
-        return round_view(game, index), trend(game, index), knowledge(seed, index), ""
+    def play_again(chosen: int) -> Iterator[Markup]:
+        yield from played_again(games[chosen])
 
-    gr.on(
-        [number.change, seed.change],
-        show_round,
-        [seed, number],
-        [shown, totals, known, verdict],
-        **QUIET,
+    gr.HTML(provenance(judged, "the best, the median and the worst game of the adapting advocate"))
+    offer_again(f"play these {ROUNDS} rounds again, now", play_again, [seed], "judge-rounds")
+    address = lay_out_address("judge", PART, ("seed", "round"))
+
+    def show_round(chosen: int, number: float) -> Updates:
+        game, index = games[chosen], int(number) - 1
+        return {
+            shown: recorded_round(game, index),
+            totals: trend(game, index),
+            known: knowledge(chosen, index),
+            verdict: "",
+            address.shown: in_address(named_in_address(first, chosen, index)),
+        }
+
+    def follow_round(query: Mapping[str, str]) -> Updates:
+        chosen, index = round_named(games, query)
+        return show_round(chosen, index + 1) | {seed: chosen, number: index + 1}
+
+    outputs = [shown, totals, known, verdict, address.shown]
+    gr.on([number.change, seed.change], show_round, [seed, number], outputs, **QUIET)
+    on_address(address, follow_round, [*outputs, seed, number])
+
+
+def named_in_address(first: int, seed: int, index: int) -> dict[str, str]:
+    """What the page's address says of round `index` from 0; nothing of the one shown `first`."""
+    return {"seed": str(seed), "round": str(index + 1)} if (seed, index) != (first, 0) else {}
+
+
+def round_named(games: Games, query: Mapping[str, str]) -> tuple[int, int]:
+    """The seed and the round, from 0, that an address names; the first ones where it names none."""
+    seeds = {str(seed): seed for seed in games}
+    numbers = {str(index + 1): index for index in range(ROUNDS)}
+    return seeds.get(query.get("seed", ""), next(iter(games))), numbers.get(
+        query.get("round", ""), 0
     )
 
 
@@ -86,17 +116,18 @@ def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
 
 
 def _pitch_form(seed: gr.Dropdown, number: gr.Slider, first: int) -> tuple[gr.HTML, gr.HTML]:
-    """Where the visitor writes a pitch: the verdict on it, and what lab_0 knows."""
+    """Where the visitor writes a pitch: the verdict on it, and what its lab knows."""
     gr.HTML(
         heading(
             "Write your own pitch",
-            "You are lab_0 in this round. State facts with numbers about your jobs, deadlines,"
-            " blocks or record; the judge checks them at once.",
+            "You speak for your lab in this round. State facts with numbers about jobs, deadlines,"
+            " blocks or record; the judge checks them at once. A claim that names a job of your"
+            " table is compared with that job alone, any other with all open ones.",
         )
     )
     pitch = gr.Textbox(
         label="Your pitch", lines=3, max_length=arena.LONGEST_MESSAGE, elem_id="judge-pitch",
-        placeholder="Our job j_0_1 still needs 4 hours and is due in 2 rounds.",
+        placeholder="Paper deadline 1 still needs 4 hours and is due in 2 rounds.",
     )  # fmt: skip
     with gr.Row(elem_classes="sauda-actions"):
         judge = gr.Button("Judge it", variant="primary", scale=0, min_width=110)
@@ -104,8 +135,13 @@ def _pitch_form(seed: gr.Dropdown, number: gr.Slider, first: int) -> tuple[gr.HT
     verdict = gr.HTML(elem_id="judge-verdict")
     known = gr.HTML(knowledge(first, 0), elem_id="judge-papers")
     gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], verdict, **QUIET)
-    show.click(lambda s, n: example(s, int(n) - 1), [seed, number], pitch, **QUIET)
+    show.click(show_example, [seed, number], [pitch, verdict], **QUIET)
     return verdict, known
+
+
+def show_example(seed: int, number: float) -> tuple[str, str]:
+    """An example of a pitch in round `number`, from 1, and no verdict, which is on another one."""
+    return example(seed, int(number) - 1), ""
 
 
 def judge_pitch(seed: int, number: float, text: str) -> Markup:
@@ -121,4 +157,11 @@ def _learning(judged: Artifact) -> None:
     gr.HTML(Markup('<p class="sauda-answer">{}</p>{}').format(verdict, note(measured)))
     gr.Plot(learning_figure(judged), show_label=False, elem_id="judge-learning")
     gr.HTML(provenance(judged, f"n = {judged.config['episodes']:,} seeds an advocate"))
+    advocate = gr.Dropdown(
+        [(name.replace("_", " ").capitalize(), name) for name in judged.data.wins],
+        value="adapting", label="Advocate to play again", filterable=False,
+    )  # fmt: skip
+    again = bound(learning.played_again, judged)
+    label = f"play {learning.SAMPLE} of its negotiations again, now"
+    offer_again(label, again, [advocate], "judge-learning")
     gr.HTML(advocates_table(judged))

@@ -1,22 +1,48 @@
 """What the Judge tab draws of a round: every lab's pitch, its claims, scores and reasons."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from env import arena
+from panels.results.questions.verdict import capital
 from panels.ui.curve import curve
 from panels.ui.look import folded, note
 from sauda.evaluation.pitching import LEARNER, ROUNDS
 from sauda.records.schemas.pitching import Finding, ShownGame, Verdict
 
-TONES = {"holds": "good", "false": "bad"}  # of a claim; all others are left grey
+LETTERS = "ABCD"  # of the other labs, from lab_1
+LAB = re.compile(r"\blab_\d+\b")
+TONES = {"holds": "good", "false": "bad"}  # of a claim; all others are left grey and unchecked
+COMPARED = {  # what the judge compares a claim about a job with, where it names no job; by its kind
+    "hours_needed": "the hours of each open job, and of all together",
+    "worth": "what each open job pays",
+    "due_round": "the deadline of each open job",
+    "rounds_left": "the deadline of each open job",
+    "due_soon": "the deadline of each open job",
+}
+Span = tuple[int, int]  # first character of a claim in the pitch, and the one after its last
 
 
-def round_view(game: ShownGame, index: int) -> Markup:
-    """One recorded round: who won and why, and every lab's pitch with its score."""
+def lab_title(lab: str) -> str:
+    """A lab in a sentence: "your lab" for lab_0, "Lab A" for lab_1, as its market names it."""
+    return "your lab" if lab == LEARNER else f"Lab {LETTERS[int(lab.removeprefix('lab_')) - 1]}"
+
+
+def in_titles(text: str) -> str:
+    """A sentence with its labs' names in place of ids: "Lab A wins with 0.14"."""
+    return capital(LAB.sub(lambda found: lab_title(found[0]), text))
+
+
+def round_view(game: ShownGame, index: int, market: arena.Market) -> Markup:
+    """One recorded round: who won and why, and every lab's pitch with its score.
+
+    `market` is the round's, whose labs the pitches name.
+    """
     row = game.rounds[index]
     cards = [
-        card(lab, verdict, lab == row.winner, told=lab == row.winner)
+        card(lab, verdict, market, lab == row.winner, told=lab == row.winner)
         for lab, verdict in row.verdicts.items()
     ]
     shocks = Markup("").join(Markup('<p class="sauda-bad">{}</p>').format(s) for s in row.shocks)
@@ -24,14 +50,18 @@ def round_view(game: ShownGame, index: int) -> Markup:
         '<p class="sauda-verdict"><b>Round {}: {}</b> {}</p>{}<div class="sauda-cards">{}</div>'
     ).format(
         row.round + 1,
-        f"{row.winner} convinces the judge." if row.winner else "nobody convinces the judge.",
-        row.reason,
+        f"{capital(lab_title(row.winner))} convinces the judge."
+        if row.winner
+        else "nobody convinces the judge.",
+        in_titles(row.reason),
         shocks,
         Markup("").join(cards),
     )
 
 
-def card(lab: str, verdict: Verdict, won: bool = False, told: bool = True) -> Markup:
+def card(
+    lab: str, verdict: Verdict, market: arena.Market, won: bool = False, told: bool = True
+) -> Markup:
     """A pitch with its claims marked, its five scores as bars, and the reasons.
 
     The reasons are unfolded where `told`.
@@ -49,12 +79,12 @@ def card(lab: str, verdict: Verdict, won: bool = False, told: bool = True) -> Ma
         "<blockquote><bdi>{}</bdi></blockquote>{}{}</section>"
     ).format(
         " sauda-won" if won else "",
-        "You, as lab_0" if lab == LEARNER else lab,
+        capital(lab_title(lab)),
         verdict.total,
         Markup(' <span class="sauda-good">✓ won</span>') if won else "",
         marked(verdict.text, verdict.findings) or "(silence)",
         bars,
-        folded("Why", reasons(verdict.findings), told),
+        folded("Why", reasons(verdict.findings, compared(market, lab, verdict.text)), told),
     )
 
 
@@ -76,35 +106,46 @@ def marked(text: str, findings: Sequence[Finding]) -> Markup:
     return Markup("").join([*parts, Markup("{}").format(text[at:])])
 
 
-def reasons(findings: Sequence[Finding]) -> Markup:
-    """Why, one line a claim."""
+def compared(market: arena.Market, lab: str, text: str) -> dict[Span, str]:
+    """What the judge compares each claim about a job in the pitch `text` of `lab` with."""
+    return {
+        (claim.start, claim.end): f"{claim.job} alone" if claim.job else COMPARED[claim.kind]
+        for claim in arena.claims(market, lab, text)
+        if claim.kind in COMPARED
+    }
+
+
+def reasons(findings: Sequence[Finding], others: Mapping[Span, str]) -> Markup:
+    """Why, one line a claim; `others` is what the judge compares claims with."""
     if not findings:
         return note("No claim that can be checked: nothing is scored.")
-    lines = Markup("").join(
-        Markup('<li><b class="sauda-{}">{}</b> <bdi>{}</bdi></li>').format(
-            TONES.get(finding.status, "open"),
-            f"{finding.dimension.replace('_', ' ')} {finding.points:+.2f}"
-            if finding.points
-            else finding.dimension.replace("_", " "),
-            finding.reason,
-        )
-        for finding in findings
-    )
+    lines = Markup("").join(_line(finding, others) for finding in findings)
     return Markup('<ul class="sauda-talk">{}</ul>').format(lines)
 
 
+def _line(finding: Finding, others: Mapping[Span, str]) -> Markup:
+    name = finding.dimension.replace("_", " ")
+    other = others.get((finding.start, finding.end)) if finding.status in TONES else None
+    return Markup('<li><b class="sauda-{}">{}</b> <bdi>{}</bdi>{}</li>').format(
+        TONES.get(finding.status, "open"),
+        f"{name} {finding.points:+.2f}" if finding.points else name,
+        finding.reason,
+        f" Compared with {other}." if other else "",
+    )
+
+
 def trend(game: ShownGame, index: int) -> Markup:
-    """The totals so far: lab_0 against the best of the others, and how many rounds it won."""
+    """The totals so far: the own lab against the best of the others, and the rounds it won."""
     seen = game.rounds[: index + 1]
     own = [row.verdicts[LEARNER].total for row in seen]
     best = [max(v.total for lab, v in row.verdicts.items() if lab != LEARNER) for row in seen]
     wins = sum(row.winner == LEARNER for row in seen)
     sentence = (
-        f"lab_0 won {wins} of {len(seen)} rounds so far; its total went from {own[0]:.2f} to"
+        f"Your lab won {wins} of {len(seen)} rounds so far; its total went from {own[0]:.2f} to"
         f" {own[-1]:.2f}."
     )
     picture = curve(
-        {"lab_0": own, "best of the others": best},
+        {"your lab": own, "best of the others": best},
         ROUNDS - 1,
         "the judge’s total",
         sentence,

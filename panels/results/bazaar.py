@@ -16,7 +16,7 @@ FILES = (
 )
 METRICS = (
     Metric("grade", "Grade of the task", "Grade of the task", 3, (0.0, 1.0)),
-    Metric("share", "Share of the ZOPA", "Share of the ZOPA", 3, (0.0, 1.0)),
+    Metric("share", "Share of what could be won", "Share of what could be won", 3, (0.0, 1.0)),
 )
 COLUMNS = (
     Column("success", lambda row: number(row.success_rate)),

@@ -23,7 +23,8 @@ from panels.results.evaluation import (
 from panels.ui.look import QUIET, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import offered_csv, sortable_table
-from panels.ui.terms import task_choices
+from panels.ui.terms import task_choices, with_tooltips
+from panels.ui.wiring import Address, in_address, on_address
 from sauda.records.store import Artifact
 
 Evaluations = Mapping[tuple[str, str], Artifact]  # by (task, split)
@@ -48,8 +49,13 @@ def by_task(evaluations: list[Artifact]) -> Evaluations:
     }
 
 
-def section(game: Game, evaluations: list[Artifact]) -> None:
-    """Lay out the section. Called inside the Results tab, with at least one evaluation."""
+def section(
+    game: Game, evaluations: list[Artifact], address: Address, around: gr.Accordion
+) -> None:
+    """Lay out the section. Called inside the Results tab, with at least one evaluation.
+
+    The task is in `address`, which unfolds the section `around`.
+    """
     played = by_task(evaluations)
     split = evaluations[0].config["split"]
     tasks = [task for task in game.tasks if any((task, name) in played for name in SPLITS)]
@@ -61,15 +67,26 @@ def section(game: Game, evaluations: list[Artifact]) -> None:
     def redraw(values: dict[Control, Any]) -> dict[Any, Any]:
         view = View(**{name: values[control] for name, control in controls.items()})
         parts = show(game, played, view)
-        return {outputs[name]: part for name, part in parts.items()}
+        named = {} if view.task == first.task else {"task": view.task}
+        shown = {outputs[name]: part for name, part in parts.items()}
+        return shown | {address.shown: in_address(named)}
+
+    def follow_task(query: Mapping[str, str]) -> dict[Any, Any]:
+        task_name = query["task"] if query.get("task") in tasks else first.task
+        values = {control: getattr(first, name) for name, control in controls.items()}
+        values[controls["task"]] = task_name
+        unfolded = {around: gr.Accordion(open=True)} if query else {}
+        return redraw(values) | values | unfolded
 
     gr.on(
         [control.change for control in controls.values()],
         redraw,
         set(controls.values()),
-        list(outputs.values()),
+        [*outputs.values(), address.shown],
         **QUIET,
     )
+    filled = [*outputs.values(), *controls.values(), around]
+    on_address(address, follow_task, filled, names=("task",))
 
 
 def show(game: Game, evaluations: Evaluations, view: View) -> dict[str, Any]:
@@ -88,7 +105,9 @@ def show(game: Game, evaluations: Evaluations, view: View) -> dict[str, Any]:
     return {
         "about": Markup("<p>{}</p>").format(game.about(view.task)) + problem,
         "figure": figure,
-        "caption": Markup("").join(Markup("<p>{}</p>").format(text) for text in sentences if text),
+        "caption": Markup("").join(
+            Markup("<p>{}</p>").format(with_tooltips(text)) for text in sentences if text
+        ),
         "details": gr.update(
             value=details(game, evaluation, view, evaluations.get((view.task, elsewhere))),
             label=details_label(game, view),

@@ -11,7 +11,14 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.model_labels import BASE, LAB_STAGES, STAGES, policy_label, series_role
+from panels.results.model_labels import (
+    BASE,
+    LAB_STAGES,
+    STAGES,
+    policy_label,
+    series_role,
+    weights,
+)
 from panels.results.model_summary import (
     best_lab_script,
     best_script,
@@ -33,6 +40,7 @@ from panels.ui.tables import (
 )
 from panels.ui.terms import task_choices, task_title
 from panels.ui.whisker_rows import labels_above
+from panels.ui.wiring import Address, pick_in_address
 from sauda.evaluation.models.config import ORACLE
 from sauda.llm.registry import is_model
 from sauda.records.schemas.comparison import ArenaModelRow, ModelComparison, ModelRow
@@ -232,18 +240,6 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
     )  # fmt: skip
 
 
-def weights(artifact: Artifact) -> str:
-    """The weights and adapters of every model in the comparison."""
-    return "; ".join(
-        f"{model.source}, {_digests(model.sha256)}" for model in artifact.data.models.values()
-    )
-
-
-def _digests(sha256: str) -> str:
-    base, _, adapter = sha256.partition("+")
-    return f"weights {base[:12]}" + (f" with adapter {adapter[:12]}" if adapter else "")
-
-
 # The games ---------------------------------------------------------------------------------------
 
 BAZAAR = Game(
@@ -303,18 +299,13 @@ def show(game: Game, artifact: Artifact, task: str) -> dict[str, Any]:
         "bars": bars(artifact, task),
         "details": gr.update(value=details(game, artifact, task), label=label),
     }
-    if has_behaviour(artifact):
+    if isinstance(artifact.data, ModelComparison):  # the arena's rows count no broken offers
         parts["behaviour"] = behaviour_table(artifact, task)
     return parts
 
 
-def has_behaviour(artifact: Artifact) -> bool:
-    """Whether the rows count broken offers and due deals; the arena's do not."""
-    return isinstance(artifact.data, ModelComparison)
-
-
-def build(game: Game) -> None:
-    """Lay out the part. Called inside the Results tab."""
+def build(game: Game, address: Address | None = None, around: gr.Accordion | None = None) -> None:
+    """Lay out the part. Called inside the Results tab; `address`, if any, holds the task."""
     gr.HTML(heading(*game.heading))
     artifact, missing = load_or_say(game.file)
     if artifact is None:
@@ -327,24 +318,33 @@ def build(game: Game) -> None:
     def redraw(name: str) -> dict[Any, Any]:
         return {outputs[part]: value for part, value in show(game, artifact, name).items()}
 
-    task.change(redraw, task, list(outputs.values()), **QUIET)
+    filled = list(outputs.values())
+    if address is not None:
+        pick_in_address(address, "task", task, tasks, redraw, filled, around)
+    else:
+        task.change(redraw, task, filled, **QUIET)
     gr.HTML(provenance(artifact, f"paired hold-out episodes; {weights(artifact)}"))
 
 
 def _outputs(game: Game, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The components that a redraw fills, by the name of the part."""
+    """The components that a redraw fills, by the name of the part; one sub-tab is seen a time."""
     prefix = f"results-{game.name}"
-    outputs = {
-        "summary": gr.HTML(parts["summary"]),
-        "stages": gr.Plot(parts["stages"], show_label=False, elem_id=f"{prefix}-stages"),
-        "gains": gr.HTML(parts["gains"]),
-        "rivalries": gr.HTML(parts["rivalries"]),
-        "bars": gr.Plot(parts["bars"], show_label=False, elem_id=f"{prefix}-bars"),
-        "details": sortable_table(
-            parts["details"]["value"], parts["details"]["label"], f"{prefix}-table"
-        ),
-    }
-    if "behaviour" in parts:
-        with gr.Accordion("Its own offers, its limit, deals accepted and left", open=False):
-            outputs["behaviour"] = gr.HTML(parts["behaviour"])
+    outputs = {"summary": gr.HTML(parts["summary"])}
+    with gr.Tabs():
+        with gr.Tab("By stage"):
+            outputs["stages"] = gr.Plot(
+                parts["stages"], show_label=False, elem_id=f"{prefix}-stages"
+            )
+        with gr.Tab("Gains"):
+            outputs["gains"] = gr.HTML(parts["gains"])
+            outputs["rivalries"] = gr.HTML(parts["rivalries"])
+        with gr.Tab("Every policy"):
+            outputs["bars"] = gr.Plot(parts["bars"], show_label=False, elem_id=f"{prefix}-bars")
+        with gr.Tab("Table"):
+            outputs["details"] = sortable_table(
+                parts["details"]["value"], parts["details"]["label"], f"{prefix}-table"
+            )
+        if "behaviour" in parts:
+            with gr.Tab("Moves"):
+                outputs["behaviour"] = gr.HTML(parts["behaviour"])
     return outputs

@@ -1,15 +1,17 @@
-"""Names and colours of the policies of a model comparison, as the page shows them."""
+"""Names, colours and weights of the policies of a model comparison, as the page shows them."""
 
 from collections.abc import Mapping
 
 from sauda.evaluation.models.config import ORACLE, Config
 from sauda.llm.registry import is_model
+from sauda.records.store import Artifact
 
 BASE = Config.baseline
 STAGES: Mapping[str, str] = {
     BASE: "untrained base",
     "mini+sft": "SFT",
     "mini+distill": "SFT + distillation",
+    "mini+distill-seed1": "SFT + distillation, seed 1",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
 }
@@ -51,3 +53,15 @@ def series_role(name: str) -> str:
     return next(
         (stage for stage in ("dpo", "grpo", "moves", "distill", "sft") if stage in stages), "base"
     )
+
+
+def weights(comparison: Artifact) -> str:
+    """The weights and adapters of every model in a comparison."""
+    return "; ".join(
+        f"{model.source}, {_digests(model.sha256)}" for model in comparison.data.models.values()
+    )
+
+
+def _digests(sha256: str) -> str:
+    base, _, adapter = sha256.partition("+")
+    return f"weights {base[:12]}" + (f" with adapter {adapter[:12]}" if adapter else "")

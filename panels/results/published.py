@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from panels.ui.look import SERIES, badge, heading, line_style, note, styled, table, trouble
+from panels.ui.look import QUIET, SERIES, badge, heading, line_style, note, styled, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import task_title
 from sauda.commands.readme.artifacts import differences
@@ -158,9 +158,7 @@ def reported() -> None:
         lambda figure_id: published_figure(published, figure_id),
         picker,
         shown,
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
+        **QUIET,
     )
     gr.HTML(provenance(published, f"n = {len(names)} figures"))
     gr.HTML(

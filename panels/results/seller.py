@@ -1,5 +1,6 @@
 """How good a model's words are as a seller, beside a stub that has none: a part of Results."""
 
+import gradio as gr
 from markupsafe import Markup
 
 from panels.ui.look import heading, note, table
@@ -12,37 +13,44 @@ TITLES = {"published": "The published six", "better": "What a stub can fail"}
 COUNTED = {"mean_rounds", "tries", "floor_learned"}  # no shares
 
 
-def seller_quality() -> Markup:
-    """The whole part; the command that records it where there is no artifact."""
+def build() -> None:
+    """Lay out the part; the command that records it where there is no artifact."""
     artifact, missing = load_or_say(FILE)
-    return missing if artifact is None else quality(artifact)
-
-
-def quality(artifact: Artifact) -> Markup:
-    """Both tests side by side, the judges' confusion matrices, what was wrong with the texts."""
-    parts = [
+    if artifact is None:
+        gr.HTML(missing)
+        return
+    gr.HTML(
         heading(
             "A language model as the seller",
             "Code decides every price with the true floor; the model words what was decided. Each"
             " side words the same decisions of the same games.",
-        ),
-        *(criteria(artifact, test) for test in TITLES),
-        *(
-            confusion(artifact, side)
-            for side in artifact.data.judges.tables
-            if side in artifact.data.models or side == "asks alone"
-        ),
-        faults(artifact),
+        )
+    )
+    with gr.Tabs():
+        for title, part in parts(artifact).items():
+            with gr.Tab(title):
+                gr.HTML(part)
+    gr.HTML(
         note(
             "Code decides prices and ends, so every side shares them, and no buyer reads the"
             " words. The model is shown a persona’s turns of phrase as examples, so a judge that"
             " recognises the persona shows only that the model keeps to the examples."
             " The leaky control ends each game with words that tell how high the floor is; an"
             " attack that gains nothing there is too weak to clear the others."
-        ),
-        provenance(artifact, _models(artifact)),
-    ]
-    return Markup("").join(parts)
+        )
+    )
+    gr.HTML(provenance(artifact, _models(artifact)))
+
+
+def parts(artifact: Artifact) -> dict[str, Markup]:
+    """Both tests, the judges' confusion matrices, and the faults of the texts, by title."""
+    judged = Markup("").join(
+        confusion(artifact, side)
+        for side in artifact.data.judges.tables
+        if side in artifact.data.models or side == "asks alone"
+    )
+    tests = {title: criteria(artifact, test) for test, title in TITLES.items()}
+    return {**tests, "Which persona a judge names": judged, "Faults": faults(artifact)}
 
 
 def criteria(artifact: Artifact, test: str) -> Markup:

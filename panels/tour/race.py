@@ -11,7 +11,7 @@ from itertools import zip_longest
 import gradio as gr
 from markupsafe import Markup
 
-from env import EndReason, Episode, Turn, get_task, rupees, shares, zopa_width
+from env import EndReason, Episode, Offer, Turn, get_task, rupees, shares, zopa_width
 from panels.results.model_labels import policy_label
 from panels.transcripts.before_after import FILE, typical
 from panels.transcripts.episodes import by_model
@@ -24,7 +24,7 @@ from sauda.llm.types import ReplyError
 from sauda.records.schemas.comparison import ChosenPair
 
 TASK = "bazaar/open"
-WRITTEN = 80  # characters shown of a reply that is no move
+WRITTEN = 48  # characters shown of a reply that is no move
 PLAYERS = {"before": "mini", "after": "sauda-mini"}  # of this page
 
 
@@ -71,10 +71,17 @@ def _cell(turns: Sequence[Turn], replies: Sequence[str]) -> Markup:
             "seller" if turn.agent == "seller" else "buyer",
             f"writes “{replies[-1][:WRITTEN]}”, which is no move"
             if turn.action is None
-            else in_words(TASK, replace(turn, action=replace(turn.action, message=""))),
+            else _move(turn),
         )
         for turn in turns
     )
+
+
+def _move(turn: Turn) -> str:
+    """A move as short as a phone needs it: a price alone, whose colour says who names it."""
+    if isinstance(turn.action, Offer):
+        return rupees(turn.action.price)
+    return in_words(TASK, replace(turn, action=replace(turn.action, message="")))
 
 
 def outcome(game: Episode) -> Markup:
@@ -111,15 +118,21 @@ def compared(games: Sequence[Episode], again: Sequence[Episode]) -> str:
 def about(pair: ChosenPair, games: Sequence[Episode]) -> str:
     """Which game is shown, and how it was chosen."""
     item = games[0].final.private["nature"][0].item
-    rank = (
-        "the largest gain that ends in a deal"
-        if pair.why not in PERCENTILES
-        else (f"the {pair.why} percentile of the gain among games that can be won")
-    )
     return (
         f"{item.name[0].upper()}{item.name[1:]}, list price {rupees(item.list_price)}: one seller,"
-        f" one seed ({pair.seed}), two buyers. The game is {rank}."
+        f" one seed ({pair.seed}), two buyers. Each round shows the ask, then the bid."
+        f" {rank(pair.why)}"
     )
+
+
+def rank(why: str) -> str:
+    """Where the game stands among all that can be won, by how much training improved it."""
+    if why not in PERCENTILES:
+        return "Of the games that end in a deal, this one improved most."
+    percent = int(why.removesuffix("th"))
+    if percent == 50:
+        return "This is the median game: half of the games improved more."
+    return f"{100 - percent} % of the games improved more than this one."
 
 
 def build(last_button: Callable[[], None]) -> None:
@@ -134,7 +147,7 @@ def build(last_button: Callable[[], None]) -> None:
     gr.HTML(Markup('<p class="sauda-tour-about">{}</p>').format(about(pair, games)))
     shown = gr.HTML(race(games, pair), elem_id="tour-race")
     said = gr.HTML("", elem_id="tour-race-said")
-    with gr.Row():
+    with gr.Row(elem_classes="sauda-race-buttons"):
         again = gr.Button("Watch again", scale=0, min_width=140)
         live = gr.Button("Let both play it now", scale=0, min_width=180)
         last_button()

@@ -1,25 +1,23 @@
 """Tour: the promise, what was trained, and ninety seconds in four steps, one screen each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import gradio as gr
 from markupsafe import Markup
 
 from panels.results.model_comparison import FILE as COMPARISON
-from panels.results.model_labels import policy_label
-from panels.results.model_summary import in_percent, standing
-from panels.tour import race
+from panels.tour import figures, race
 from panels.tour.facts import chain, facts, in_short
-from panels.ui.look import QUIET, empty, heading, stat, strip
+from panels.ui.look import QUIET, empty, heading
 from panels.ui.provenance import load_or_say, provenance
-from sauda.records.kinds import ArtifactError, entry
+from panels.ui.wiring import Address, Updates, event_value, in_address, lay_out_address, on_address
+from sauda.records.kinds import ArtifactError
 from sauda.records.store import Artifact
 
 TITLE = "Tour"
 
 PROMISE = "Can a tiny language model learn to haggle?"
 WHAT = "Play it, watch it, check every number: each comes from a file that one command plays again."
-MARKET = "bazaar/open"  # the task of the figures
 GAMES = (  # a game, what it is about, the tab to open and the button's words
     (
         "The bazaar",
@@ -32,7 +30,7 @@ GAMES = (  # a game, what it is about, the tab to open and the button's words
     (
         "The GPU arena",
         "Labs own hours on GPUs and have jobs with deadlines. Who trades hours well gets more jobs"
-        " done. The model learnt to be a lab too; Results shows it beside a scripted planner.",
+        " done. You run a lab among scripted ones.",
         "gpu_arena",
         "Run a lab",
     ),
@@ -42,55 +40,15 @@ NEXT = (  # what to look at, the tab to open and the button's words
      "haggle", "Haggle"),
     ("Every stage of training beside scripts and an oracle, on games never trained on.",
      "results", "See who wins"),
-    ("The curves of every run, read from its log.", "training", "See the curves"),
+    ("The curves of every run, read from its log, and models trained for one role: buyer, seller"
+     " or both.", "training", "See the curves"),
     ("One seed, up to four players, side by side.", "transcripts", "Read a game"),
+    ("Labs argue for GPU time and a judge checks every claim; write a pitch of your own.",
+     "judge", "Face the judge"),
     ("Download any file; one command plays it again and names the first digit that differs.",
      "artifacts", "Check a number"),
 )  # fmt: skip
 STEPS = ("Watch", "Did it learn?", "Two games", "Your turn")
-
-
-def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
-    """Three figures, each computed from an artifact, with its interval or its count.
-
-    Raises ArtifactError where an artifact lacks a figure.
-    """
-    agreement = reproduction.data.agreement
-    return strip(
-        *trained(comparison),
-        stat(
-            f"{agreement.within_three + agreement.without_error_equal} of {agreement.figures}",
-            "figures of the published game, reproduced",
-            note="within three standard errors, or equal to four decimals where nothing varies;"
-            " 1,000 seeds each",
-        ),
-    )
-
-
-def trained(comparison: Artifact) -> tuple[Markup, Markup]:
-    """The trained model's grade on the open market, and the share of the gap training closed."""
-    place = standing(comparison, MARKET)
-    if place is None or place.gap_closed is None:
-        command = entry(comparison.file).command
-        fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
-        raise ArtifactError(fault, command)
-    grade, (script, best) = place.row.grade, place.script
-    part, interval = in_percent(place.gap_closed)
-    return (
-        stat(
-            f"{grade.mean:z.3f}",
-            "mean grade of Sauda, bare, in the open market; 1 is best",
-            f"[{grade.low:z.3f}, {grade.high:z.3f}]",
-            f"{policy_label(place.row.policy)}, hold-out seeds, n = {place.row.n}; the best script,"
-            f" {policy_label(script)}, wins {best:z.3f}",
-        ),
-        stat(
-            part,
-            "gap between the untrained base and its teacher, closed by training",
-            interval,
-            f"paired, n = {place.gap_closed.n}; the base wins {place.base:z.3f}",
-        ),
-    )
 
 
 def build() -> list[tuple[gr.Button, str]]:
@@ -98,19 +56,50 @@ def build() -> list[tuple[gr.Button, str]]:
     gr.HTML(heading(PROMISE, WHAT))
     _trained(lambda runs: Markup('<p class="sauda-tour-about">{}</p>').format(in_short(runs)))
     links: list[tuple[gr.Button, str]] = []
+    address = lay_out_address("tour", "", ("step",))
     with gr.Walkthrough(selected=0) as walk:
         with gr.Step(STEPS[0], id=0):
-            race.build(lambda: _next(walk, 0))
+            race.build(lambda: _next(walk, address, 0))
         with gr.Step(STEPS[1], id=1):
             _glance()
             _trained(facts)
-            _next(walk, 1)
+            _next(walk, address, 1)
         with gr.Step(STEPS[2], id=2):
             links += _games()
-            _next(walk, 2)
+            _next(walk, address, 2)
         with gr.Step(STEPS[3], id=3):
             links += _choices()
+    _follow_address(walk, address)
     return links
+
+
+def _follow_address(walk: gr.Walkthrough, address: Address) -> None:
+    """Let the page's address name the step that is shown, from 1."""
+
+    def chosen(event: gr.EventData) -> Markup:
+        number = event_value(event, "index")
+        return in_address(named_in_address(number if number in range(len(STEPS)) else 0))
+
+    def follow_step(query: Mapping[str, str]) -> Updates:
+        number = step_named(query)
+        return {
+            walk: gr.Walkthrough(selected=number),
+            address.shown: in_address(named_in_address(number)),
+        }
+
+    walk.select(chosen, None, address.shown, **QUIET)
+    on_address(address, follow_step, [walk])
+
+
+def named_in_address(number: int) -> dict[str, str]:
+    """What the page's address says of step `number`, from 0; nothing of the first."""
+    return {"step": str(number + 1)} if number else {}
+
+
+def step_named(query: Mapping[str, str]) -> int:
+    """The step that an address names, from 0; the first where it names none."""
+    known = {str(number + 1): number for number in range(len(STEPS))}
+    return known.get(query.get("step", ""), 0)
 
 
 def _trained(shown: Callable[[list[Artifact]], Markup]) -> None:
@@ -121,17 +110,22 @@ def _trained(shown: Callable[[list[Artifact]], Markup]) -> None:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
 
 
-def _next(walk: gr.Walkthrough, number: int) -> None:
+def _next(walk: gr.Walkthrough, address: Address, number: int) -> None:
     after = gr.Button(f"Next: {STEPS[number + 1]}", variant="primary", scale=0, min_width=180)
-    after.click(lambda: gr.Walkthrough(selected=number + 1), None, walk, **QUIET)
+
+    def show_next() -> tuple[gr.Walkthrough, Markup]:
+        return gr.Walkthrough(selected=number + 1), in_address(named_in_address(number + 1))
+
+    after.click(show_next, None, [walk, address.shown], **QUIET)
 
 
 def _games() -> list[tuple[gr.Button, str]]:
     links = []
     with gr.Row():
         for title, words, tab, label in GAMES:
+            told = f"{words} {figures.as_a_lab()}" if tab == "gpu_arena" else words
             with gr.Column(min_width=280):
-                gr.HTML(Markup("<h3>{}</h3><p>{}</p>").format(title, words))
+                gr.HTML(Markup("<h3>{}</h3><p>{}</p>").format(title, told))
                 links.append((gr.Button(label, scale=0, min_width=180), tab))
     return links
 
@@ -154,7 +148,7 @@ def _glance() -> None:
         return
     artifacts = [artifact for artifact, _ in loaded]
     try:
-        gr.HTML(glance(*artifacts))
+        gr.HTML(figures.glance(*artifacts))
     except ArtifactError as error:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
         return

@@ -55,8 +55,13 @@ def band(at: Values, middle: Values, half: Values) -> tuple[list, list]:
 # A stack of panels --------------------------------------------------------------------------------
 
 TOP, GAP, BOTTOM = 28, 40, 48  # px above, between and below the panels
-LEGEND = 28  # px more above, where published logs are named
+LEGEND = 48  # px more above, where published logs are named: on a phone, a line each
 PUBLISHED_AXIS = 99  # number of the vertical axis that published rewards have; beyond all panels
+# Where the last value of a curve stands: beside its end, above it where an axis is beside it.
+# Plotly makes the horizontal axis longer for it.
+BESIDE = {"xanchor": "left", "yanchor": "middle", "xshift": 6}
+ABOVE = {"xanchor": "right", "yanchor": "bottom", "yshift": 4}
+SMALL = 1e-3  # numbers below it have an exponent
 PANEL = 108  # px of height for each
 X_FORMAT = {"step": ",d", "tokens": ",d", "time": ".1f"}  # of d3, in what a hover says
 
@@ -133,7 +138,8 @@ def _panel(
     if drawn:
         _resumes(figure, log, view.over, axis)
         if label := _end(log, metric, view, axis, log_axis):
-            figure.add_annotation(label)
+            place = ABOVE if others and metric is REWARD else BESIDE
+            figure.add_annotation(label | place)
     else:
         figure.add_annotation(
             text="not in the log" if log.rows else "not recorded yet", xref="paper",
@@ -183,10 +189,17 @@ def _end(log: Log, metric: Metric, view: View, axis: str, log_axis: bool) -> dic
         return None
     x, y = known[-1]
     return {
-        "text": f"<b>{y:.3g}</b>", "xref": "x", "yref": axis, "x": x,
-        "y": math.log10(y) if log_axis else y, "xanchor": "right", "yanchor": "bottom",
-        "yshift": 4, "showarrow": False,
+        "text": f"<b>{readable(y)}</b>", "xref": "x", "yref": axis, "x": x,
+        "y": math.log10(y) if log_axis else y, "showarrow": False,
     }  # fmt: skip
+
+
+def readable(value: float) -> str:
+    """A number with three digits; a small one as "5.4 × 10" with its exponent raised."""
+    if not 0 < abs(value) < SMALL:
+        return f"{value:.3g}"
+    digits, _, exponent = f"{value:.1e}".partition("e")
+    return f"{digits} × 10<sup>{int(exponent):d}</sup>".replace("<sup>-", "<sup>−")
 
 
 def _layout_name(axis: str) -> str:

@@ -4,7 +4,7 @@ Our logs are artifacts; the published ones are figures of published.json. A valu
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
@@ -49,23 +49,23 @@ EVALUATION = Metric("grade", "checkpoint evaluation", "mean grade", noisy=False)
 SFT_LOSS = Metric("loss", "loss", "nats a trained token", log=True)
 DISTILL_LOSS = Metric("loss", "cross-entropy with soft labels", "nats a labelled token", log=True)
 REWARD = Metric("reward", "reward", "mean grade of the step’s games", weight=1.5)
-REWARD_STD = Metric("reward_group_std", "reward std within groups", "standard deviation of grades")
+REWARD_STD = Metric("reward_group_std", "reward std within groups", "of grades")
 REGRET = Metric("reward", "reward", "mean regret of the replies, negative", weight=1.5)
-PRICE_ERROR = Metric("price_error", "price error", "% of the limit, from the third turn on")
+PRICE_ERROR = Metric("price_error", "price error", "% of the limit, from turn 3")
 VALID_RATE = Metric("valid_rate", "valid replies", "share of replies with a legal action")
 REGRET_THERE = Metric("regret", "regret of its moves", "mean grade given away", noisy=False)
-OF_CHECKPOINTS = (EVALUATION, REGRET_THERE)
+ERROR_THERE = replace(PRICE_ERROR, label="price error of its moves", noisy=False)
+OF_CHECKPOINTS = (EVALUATION, REGRET_THERE, ERROR_THERE)
 ZERO_STD = Metric("frac_reward_zero_std", "zero reward std", "share of groups")
 AGREEMENT_RATE = Metric("agreement_rate", "agreement rate", "share of games")
 KL = Metric("kl", "KL to the initial model", "nats a token")
-LENGTH = Metric(
-    "completions/mean_length", "completion length", "trained tokens a game, in the arena an action"
-)
+LENGTH = Metric("completions/mean_length", "completion length", "tokens a game or arena action")
 
 METRICS: Mapping[str, tuple[Metric, ...]] = {
     "sft": (SFT_LOSS, TOKEN_ACCURACY, EVALUATION, LEARNING_RATE, GRAD_NORM, ENTROPY),
     "distill": (
-        DISTILL_LOSS, EVALUATION, REGRET_THERE, TOKEN_ACCURACY, LEARNING_RATE, GRAD_NORM, ENTROPY,
+        DISTILL_LOSS, EVALUATION, REGRET_THERE, ERROR_THERE, TOKEN_ACCURACY, LEARNING_RATE,
+        GRAD_NORM, ENTROPY,
     ),
     "moves": (
         EVALUATION, REGRET_THERE, REGRET, PRICE_ERROR, REWARD_STD, VALID_RATE, LEARNING_RATE, LOSS,
@@ -103,6 +103,7 @@ class Log:
     resumed: Sequence[int] = ()
     caveat: str = ""
     game: str = "bazaar"
+    seed: int = 0  # other than 0 for a further training of the same stage
     tasks: Mapping[str, int] = field(default_factory=dict)  # groups of games learnt from, by task
 
     @property
@@ -131,9 +132,13 @@ def recorded(run: Artifact) -> Log:
     place = " in the arena" if game == "arena" else ""
     log = [row.as_json() for row in data.log]
     title = TITLES.get(data.stage, data.stage.upper())
-    name = f"{title}{place}, {data.base.name}"
+    seed = run.config.get("seed", 0)
+    again = f", seed {seed}" if seed else ""
+    name = f"{title}{place}, {data.base.name}{again}"
     played = data.games.task if data.games else {}
-    return Log(name, data.stage, log, _evaluations(data), data.resumed, game=game, tasks=played)
+    return Log(
+        name, data.stage, log, _evaluations(data), data.resumed, game=game, seed=seed, tasks=played
+    )
 
 
 def _evaluations(data: TrainingRun) -> list[Row]:
@@ -145,6 +150,7 @@ def _evaluations(data: TrainingRun) -> list[Row]:
         row = {"step": evaluation.step, "num_tokens": tokens, "seconds": seconds}
         row |= {"grade": evaluation.reward, "grade_low": evaluation.low}
         row |= {"regret": evaluation.regret and evaluation.regret.mean}
+        row |= {"price_error": evaluation.price_error}
         rows.append(row | {"grade_high": evaluation.high, "grade_n": evaluation.n})
     return rows
 

@@ -6,13 +6,13 @@ import gradio as gr
 from markupsafe import Markup
 
 from panels.results.model_comparison import FILE, LAB_FILE
-from panels.results.questions.training import verdict
+from panels.results.questions.training import verdict, whole_gains
 from panels.results.questions.verdict import tasks_listed
 from panels.training.logs import Runs, recorded
 from panels.ui.look import heading, table
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
-from panels.ui.terms import with_tooltips
+from panels.ui.terms import short, with_tooltips
 from sauda.records.schemas.comparison import StageGain
 from sauda.records.store import Artifact
 
@@ -59,12 +59,22 @@ def gain_of(name: str, game: str, gains: list[StageGain]) -> str:
     return NOT_PLAYED
 
 
+def headline(comparison: Artifact) -> str:
+    """Whether training helps, with the gain on the first task that the served stage played."""
+    sentence = verdict(comparison).sentence
+    gain = next(iter(whole_gains(comparison).values()), None)
+    if gain is None:
+        return sentence
+    figures = with_interval(gain.interval, "+.3f")
+    return f"{sentence} In the {short(gain.task)}: {figures}, n = {gain.n:,}."
+
+
 def build(runs: Runs) -> None:
     """Lay out the part. Called inside the Training tab."""
     loaded = [load_or_say(file) for file in (FILE, LAB_FILE)]
     comparisons = [artifact for artifact, _ in loaded if artifact is not None]
     if (bazaar := loaded[0][0]) is not None:
-        gr.HTML(heading(verdict(bazaar).sentence, "Gains by task are in Results."))
+        gr.HTML(heading(headline(bazaar), "Gains by task are in Results."))
     gr.HTML(overview(runs, comparisons), elem_id="training-overview")
     gr.HTML(
         Markup('<p class="sauda-note">{}</p>').format(

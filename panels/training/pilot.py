@@ -4,13 +4,17 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.ui.look import QUIET, heading, line_style, styled, whiskers
+from panels.results.questions import reproduce
+from panels.results.questions.layout import fold
+from panels.ui.look import QUIET, heading, line_style, note, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
+from sauda.evaluation.models.config import PILOT
 from sauda.records.schemas.market.pilot import PilotEvaluation
 from sauda.records.store import Artifact
 
+HOLDOUT = "evaluation/market-holdout.json"  # holds the pilot's games on hold-out seeds
 ROLES = {0.0: "buyer", 3.0: "seller"}  # the line of each price error, percent of the limit
 
 
@@ -91,3 +95,21 @@ def build() -> None:
     ]
     gr.HTML(provenance(run, f"n = {len(run.data.log)} rounds"))
     task.change(show, task, outputs, **QUIET)
+    _reproduce()
+
+
+def _reproduce() -> None:
+    """The pilot's hold-out games, to be played again."""
+    holdout, missing = load_or_say(HOLDOUT)
+    if holdout is None:
+        gr.HTML(missing)
+        return
+    with fold("Reproduce: play some of the pilot’s hold-out games again, now"):
+        gr.HTML(note(f"Its last weights on hold-out seeds, as recorded in {HOLDOUT}."))
+        reproduce.controls("pilot", own_rows(holdout))
+
+
+def own_rows(holdout: Artifact) -> reproduce.Rows:
+    """The rows of an evaluation that the pilot played."""
+    rows = reproduce.rows_of([holdout], PILOT)
+    return {name: row for name, row in rows.items() if row[1].policy == PILOT}

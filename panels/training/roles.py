@@ -10,6 +10,7 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.training import role_play
 from panels.ui.look import QUIET, badge, folded, heading, line_style, note, styled, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -18,8 +19,14 @@ from sauda.evaluation.language.roles import FILE, NAMES, schedule_verdict
 from sauda.records.schemas.published import PublishedFigure
 from sauda.records.schemas.roles import RoleContrast, RoleReply, RoleRun
 from sauda.records.store import Artifact
+from sauda.train.validation import LEAST_SAID
 
 ROLES = ("buyer", "seller", "generalist")
+CAUTION = (
+    "A control leaves out cycles and lower rates for lower layers together, so neither has a"
+    " figure of its own; with both, the mean rate is lower too. The generalist has as many steps"
+    " as a specialist and so half of its dialogues for each role. Each run has one seed."
+)
 QUESTIONS: Mapping[str, str] = {
     "schedule": "schedule, less its control",
     "specialist": "specialist, less generalist",
@@ -203,14 +210,20 @@ def _said(row: RoleReply) -> bool:
 
 
 def check_line(runs: Runs) -> str:
-    """How often each run named the price that it was told, in its own role and off it."""
+    """How often each run named the price that it was told, in its own role and off it.
+
+    A run below the share that the acceptance check asks for is marked as failed.
+    """
     parts = []
     for name, run in runs.items():
         off = [row for row in run.data.replies if row.off_role]
         check = run.data.acceptance
-        part = f"{plain(name)} {check.valid:.0%} of {check.n}"
+        part = f"{plain(name)} {check.valid:.0%} of {check.n}" + ", failed" * (not check.passed)
         parts.append(part + (f", off role {_share(off):.0%} of {len(off)}" if off else ""))
-    return f"Replies that name the price they were told: {'; '.join(parts)}."
+    return (
+        f"Replies that name the price they were told, of which {LEAST_SAID:.0%} are asked:"
+        f" {'; '.join(parts)}."
+    )
 
 
 def _share(replies: list[RoleReply]) -> float:
@@ -247,8 +260,9 @@ def build() -> None:
         rows = compared.data.contrasts
         gr.HTML(Markup('<p class="sauda-answer">{}</p>{}').format(
             schedule_verdict(rows),
-            folded("Every comparison of hold-out losses", contrast_table(rows)),
+            folded("Every comparison of hold-out losses", contrast_table(rows) + note(CAUTION)),
         ))  # fmt: skip
+    role_play.build()
     _curves(runs, figures)
     gr.HTML(folded("Every run, and AgreeMate’s as published", _runs_told(runs, figures)))
     if runs:
@@ -267,8 +281,9 @@ def _runs_told(runs: Runs, figures: Figures) -> Markup:
     """The table of all runs, how to read it, and what the published figures mean."""
     told = note(
         "A sample of ours is a dialogue, of which about ten turns are learnt; AgreeMate's is one"
-        " turn. Steps a second count validation, and memory is the highest of all steps. A"
-        " perplexity is the exponential of the loss beside it."
+        " turn. Steps a second count validation. Memory is the highest of all steps: of the whole"
+        " process on our CPU, of the GPU in AgreeMate’s runs. A perplexity is the exponential of"
+        " the loss beside it."
     )
     said = note(check_line(runs)) if runs else Markup("")
     return run_table(runs, figures) + told + remarks(figures, SUMMARY, AGAIN) + said

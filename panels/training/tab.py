@@ -1,5 +1,8 @@
 """Training: the curves of all that learns, from their logs; the examples that roles learn from."""
 
+from collections.abc import Iterator
+from statistics import fmean
+
 import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
@@ -7,17 +10,28 @@ from markupsafe import Markup
 from panels.results.model_labels import policy_label
 from panels.training import pilot, roles, runs
 from panels.training.data import explorer
-from panels.ui.look import QUIET, SERIES, heading, line_style, styled
-from panels.ui.provenance import load_or_say, provenance
+from panels.ui.look import QUIET, SERIES, heading, line_style, note, styled
+from panels.ui.provenance import (
+    Beside,
+    load_or_say,
+    offer_again,
+    one_by_one,
+    provenance,
+    side_by_side,
+)
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
+from panels.ui.wiring import bound
+from sauda.evaluation.verification.sample import digest
 from sauda.records.schemas.training import SelectorEpisode
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
+from sauda.train.selector import DIGITS, EXPERT, episode_return
 
 TITLE = "Training"
 
 SMOOTHING = 0.9  # of the moving average, at first
+SAMPLE = 20  # training episodes that are played again
 
 
 def reward_figure(selector: Artifact, task: str, smoothing: float) -> go.Figure:
@@ -78,6 +92,26 @@ def outcome(selector: Artifact, task: str) -> str:
     )
 
 
+def played_again(selector: Artifact, task: str) -> Iterator[Markup]:
+    """The first training episodes of `task`, played again beside the record, after a word."""
+    rows = _rows(selector, task)[:SAMPLE]
+    yield note(f"Playing {len(rows)} training episodes, each by the selector’s choice and by the"
+               " expert …")  # fmt: skip
+    recorded = {"reward": [row.reward for row in rows], "expert": [row.expert for row in rows]}
+    fresh = {
+        "reward": [round(episode_return(task, row.policy, row.seed), DIGITS) for row in rows],
+        "expert": [round(episode_return(task, EXPERT, row.seed), DIGITS) for row in rows],
+    }
+    then, now = recorded["reward"], fresh["reward"]
+    yield side_by_side(
+        Beside(
+            "mean reward of the selector", fmean(then), fmean(now), len(rows), len(recorded),
+            [name for name in recorded if recorded[name] != fresh[name]],
+            (digest(recorded), digest(fresh)),
+        )
+    ) + one_by_one([row.seed for row in rows], then, now, "reward")  # fmt: skip
+
+
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
     told = "Every curve is read from the log of a real run, every example from a shipped dialogue."
@@ -133,4 +167,6 @@ def _selector(selector: Artifact) -> None:
         ]
     outputs.append(gr.HTML(sentence))
     gr.HTML(provenance(selector, f"n = {len(selector.data.curve)} training episodes"))
+    label = f"play the first {SAMPLE} episodes again, now"
+    offer_again(label, bound(played_again, selector), [task], "training-selector")
     gr.on([task.change, smoothing.change], show, [task, smoothing], outputs, **QUIET)

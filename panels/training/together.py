@@ -24,7 +24,7 @@ from panels.ui.look import QUIET, line_style, styled
 EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
 METRICS = (EVALUATION, EACH_LOSS, REWARD, TOKEN_ACCURACY, ENTROPY, LEARNING_RATE, GRAD_NORM)
 SMOOTHING = 0.9  # of the moving average of what is noisy
-HEIGHT = 340
+HEIGHT = 400  # px; on a phone the legend takes a line for each run
 
 
 def shared_metrics(logs: list[Log]) -> list[Metric]:
@@ -33,7 +33,7 @@ def shared_metrics(logs: list[Log]) -> list[Metric]:
 
 
 def together(logs: list[Log], metric: Metric, over: str) -> go.Figure:
-    """A line a run that holds `metric`; one in the arena is dashed."""
+    """A line a run that holds `metric`; one in the arena is dashed, a second training dotted."""
     figure = go.Figure()
     for log in logs:
         if log.holds(metric):
@@ -48,6 +48,8 @@ def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:
     at, style = x_values(rows, over), line_style(log.role)
     if log.game == "arena":
         style["line"] |= {"dash": "dash"}
+    elif log.seed:
+        style["line"] |= {"dash": "dot"}
     if metric is EVALUATION:
         return evaluation_trace(rows, at, style)
     values = [row.get(metric.name) for row in rows]

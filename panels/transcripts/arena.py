@@ -8,6 +8,8 @@ from markupsafe import Markup
 
 from env import ARENA_TASKS, Episode, arena, begin, get_task
 from panels.results.model_labels import policy_label
+from panels.transcripts.playing import moves_of
+from panels.ui.terms import shown_round
 from sauda.games.arena.events import Event, events
 from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact
@@ -67,10 +69,11 @@ def column(
     own = [event for event in shown if event.reward is not None]
     over = len(shown) == len(story)
     rounds = [round_block(index, list(group)) for index, group in _by_round(shown)]
+    title = policy_label(name)
     return Markup('<section class="sauda-card"><h3>{}</h3>{}{}{}</section>').format(
-        policy_label(name),
+        title,
         curve([event.cumulative for event in own], scale),
-        Markup("").join(rounds),
+        moves_of(title, Markup("<div>{}</div>").format(Markup("").join(rounds)), over),
         outcome(episode) if over else "",
     )
 
@@ -104,7 +107,7 @@ def round_block(index: int, shown: Sequence[Event]) -> Markup:
             lines.append(Markup('<li class="sauda-bad"><b>{}</b> {}</li>').format(*event[1:3]))
     others = [event for event in shown if event.lab and event.reward is None]
     return Markup("<h4>Round {}</h4><ul>{}</ul>{}").format(
-        index, Markup("").join(lines), _others(others)
+        shown_round(index), Markup("").join(lines), _others(others)
     )
 
 

@@ -1,20 +1,17 @@
 """One seed played before and after training, side by side, with the differences marked.
 
-A part of Transcripts. The rule of `sauda.evaluation.models.before_after` chooses its games.
+The rule of `sauda.evaluation.models.before_after` chooses the games; `pair_tab.py` lays them out.
 """
 
 from collections.abc import Mapping, Sequence
 
-import gradio as gr
 from markupsafe import Markup
 
 from env import EndReason, Episode, Turn, get_task, rupees, shares, zopa_width
-from panels.results.model_comparison import weights
 from panels.results.model_labels import policy_label
-from panels.ui.look import QUIET, heading, note, stat, strip
+from panels.ui.look import heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
-from panels.ui.provenance import load_or_say, provenance
-from panels.ui.terms import short, task_choices
+from panels.ui.terms import could_be_won, nothing_to_win, short
 from sauda.evaluation.models.before_after import BEST, PERCENTILES, SIDES, gain
 from sauda.games.bazaar.prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
@@ -66,14 +63,16 @@ def verdict(artifact: Artifact, task_name: str) -> str:
     )
 
 
-def rule(artifact: Artifact, task_name: str) -> str:
+def rule(artifact: Artifact, task_name: str) -> Markup:
     """How the games of a task were chosen."""
     row = _of(artifact, task_name)
-    return (
-        f"Both models played the same {len(row.seeds)} hold-out games of the {short(task_name)}. "
-        "To choose from: the largest gain in the grade among games that end in a deal after "
-        f"training, and the 10th, 50th and 90th percentile of the gain among the {sum(row.zopa)} "
-        "games with a ZOPA; of equal gains, the one at the lowest seed."
+    return Markup(
+        "Both models played the same {} hold-out games of the {}. To choose from: the largest gain"
+        " in the grade among games that end in a deal after training, and the 10th, 50th and 90th"
+        " percentile of the gain among the {} games in which {}; of equal gains, the one at the"
+        " lowest seed."
+    ).format(
+        len(row.seeds), short(task_name), sum(row.zopa), could_be_won("a deal serves both sides")
     )
 
 
@@ -88,10 +87,24 @@ def differing(before: Episode, after: Episode) -> list[int]:
     return [i for i, (old, new) in enumerate(pairs) if old.action != new.action]
 
 
-def pair_of_games(pair: ChosenPair) -> Markup:
-    """Both games of a seed: the item and limits, the grades, and a card per game."""
+def games_of(pair: ChosenPair) -> dict[str, Episode]:
+    """Both games of a pair, by side."""
+    records = {"before": pair.before, "after": pair.after}
+    return {side: from_json(record.as_json()) for side, record in records.items()}
+
+
+def longest(pair: ChosenPair) -> int:
+    """The moves of the longer game of a pair."""
+    return max(len(record.moves) for record in (pair.before, pair.after))
+
+
+def pair_of_games(pair: ChosenPair, step: int | None = None) -> Markup:
+    """Both games of a seed after `step` moves each: item, limits, grades, and a card per game.
+
+    Without `step` the games are shown to their ends.
+    """
     records: Mapping[str, ModelEpisode] = {"before": pair.before, "after": pair.after}
-    games = {side: from_json(record.as_json()) for side, record in records.items()}
+    games = games_of(pair)
     apart = differing(*games.values())
     figures = [
         stat(f"{records[side].grade:.3f}", f"grade {side}: {policy_label(records[side].policy)}")
@@ -99,7 +112,7 @@ def pair_of_games(pair: ChosenPair) -> Markup:
     ]
     figures.append(stat(f"{pair.difference:+.3f}", "difference of the grades"))
     cards = [
-        card(side, records[side], games[side], games[other], apart)
+        card(side, records[side], games[side], games[other], apart, step)
         for side, other in zip(SIDES, reversed(SIDES), strict=True)
     ]
     return Markup('<p>{}</p>{}<div class="sauda-cards sauda-pair">{}</div>').format(
@@ -107,38 +120,61 @@ def pair_of_games(pair: ChosenPair) -> Markup:
     )
 
 
-def dealt(episode: Episode) -> str:
+def dealt(episode: Episode) -> Markup:
     """The item and the limits of both games; both are over, so nothing is hidden."""
     (instance,) = episode.final.private["nature"]
     buyer, seller = (side["reservation"] for side in (instance.buyer, instance.seller))
     width = zopa_width(buyer, seller)
-    zopa = f"a ZOPA of {rupees(width)}" if width else "so there is no ZOPA"
-    return (
-        f"Seed {episode.seed}: {instance.item.name}, list price "
-        f"{rupees(instance.item.list_price)}. The buyer’s limit is {rupees(buyer)}, the seller’s "
-        f"{rupees(seller)}, {zopa}; at most {episode.final.table.rounds} rounds."
+    return Markup(
+        "Seed {}: {}, list price {}. The buyer’s limit is {}, the seller’s {}, so {}; at most {}"
+        " rounds."
+    ).format(
+        episode.seed,
+        instance.item.name,
+        rupees(instance.item.list_price),
+        rupees(buyer),
+        rupees(seller),
+        could_be_won(f"{rupees(width)} can be won")
+        if width
+        else nothing_to_win("no price serves both"),
+        episode.final.table.rounds,
     )
 
 
 def card(
-    side: str, row: ModelEpisode, episode: Episode, other: Episode, apart: Sequence[int]
+    side: str,
+    row: ModelEpisode,
+    episode: Episode,
+    other: Episode,
+    apart: Sequence[int],
+    step: int | None = None,
 ) -> Markup:
-    """One game: how it ended, its offers, its rounds with the moves `apart` marked, the replies."""
-    chart = offer_chart(offers_of(episode), SMALL, offers_of(other))
-    return Markup(
-        '<section class="sauda-card"><h3>{}: {}</h3><p>{}</p>{}{}'
-        "<details><summary>Every reply as the model wrote it</summary>{}</details></section>"
-    ).format(
+    """One game after `step` moves: its offers, its rounds with the moves `apart` marked.
+
+    At its end, how it ended and the replies too.
+    """
+    moves = len(episode.turns)
+    seen = moves if step is None else min(step, moves)
+    chart = offer_chart(offers_of(episode, seen), SMALL, offers_of(other, step))
+    over = seen == moves
+    return Markup('<section class="sauda-card"><h3>{}: {}</h3><p>{}</p>{}{}{}</section>').format(
         side.capitalize(),
         policy_label(row.policy),
-        outcome(episode),
+        outcome(episode) if over else f"Move {seen} of {moves}.",
         chart,
-        rounds(episode, row.replies, apart),
-        Markup("").join(raw(reply) for reply in row.replies),
+        rounds(episode, row.replies, apart, seen),
+        said(row.replies) if over else "",
     )
 
 
-def outcome(episode: Episode) -> str:
+def said(replies: Sequence[str]) -> Markup:
+    """The replies of a game, folded."""
+    return Markup(
+        "<details><summary>Every reply as the model wrote it</summary>{}</details>"
+    ).format(Markup("").join(map(raw, replies)))
+
+
+def outcome(episode: Episode) -> Markup:
     """How the game ended, the learner's share of the ZOPA where there is one, and its grade."""
     task = get_task(episode.task)
     table, (instance,) = episode.final.table, episode.final.private["nature"]
@@ -148,15 +184,23 @@ def outcome(episode: Episode) -> str:
         how = ending(table.past[-1])
     (share,) = shares(episode.final, task.learner)
     there = zopa_width(instance.buyer["reservation"], instance.seller["reservation"])
-    won = f"{share:.0%} of the ZOPA" if there else "there was no ZOPA to share"
-    return f"{how[0].upper()}{how[1:]}; {won}; grade {task.grade(episode.final):.3f}."
+    won = (
+        Markup("{} of {}").format(f"{share:.0%}", could_be_won())
+        if there
+        else nothing_to_win("no price served both")
+    )
+    return Markup("{}{}; {}; grade {}.").format(
+        how[0].upper(), how[1:], won, f"{task.grade(episode.final):.3f}"
+    )
 
 
-def rounds(episode: Episode, replies: Sequence[str], apart: Sequence[int]) -> Markup:
-    """The game, one line per round from 0: the learner's move, then the answer."""
+def rounds(
+    episode: Episode, replies: Sequence[str], apart: Sequence[int], seen: int | None = None
+) -> Markup:
+    """The first `seen` moves or all, a line a round from 0: the learner's move, then the answer."""
     learner = get_task(episode.task).learner
     lines: list[list[Markup]] = [[]]
-    for turn in episode.turns:
+    for turn in episode.turns[:seen]:
         if turn.agent != learner:
             lines[-1].append(_said(turn, in_words(episode.task, turn)))
             continue
@@ -191,53 +235,6 @@ def raw(reply: str) -> Markup:
     return Markup("<pre><code>{}</code></pre>").format(reply or "(empty)")
 
 
-def _explained(artifact: Artifact, task_name: str) -> Markup:
+def explained(artifact: Artifact, task_name: str) -> Markup:
+    """In how many games training won more, and how the games to show were chosen."""
     return heading(verdict(artifact, task_name)) + note(rule(artifact, task_name))
-
-
-def part(artifact: Artifact) -> None:
-    """Lay out the recorded games and their pickers."""
-    tasks = [row.task for row in artifact.data.tasks]
-    first = typical(artifact, tasks[0])
-    chosen_by = gr.HTML(_explained(artifact, tasks[0]))
-    # Not "Task" and no seed in a label: the tab has inputs of those names.
-    with gr.Row():
-        where = gr.Radio(task_choices(tasks), value=tasks[0], label="Market", min_width=300)
-        which = gr.Radio(
-            choices(artifact, tasks[0]),
-            value=first.why,
-            label="Game, by what training changed in the grade",
-            min_width=300,
-        )
-    shown = gr.HTML(pair_of_games(first))
-
-    def change_task(task_name: str):
-        pair = typical(artifact, task_name)
-        return (
-            gr.Radio(choices(artifact, task_name), value=pair.why),
-            _explained(artifact, task_name),
-            pair_of_games(pair),
-        )
-
-    def show(task_name: str, why: str) -> Markup:
-        return pair_of_games(pick(artifact, task_name, why))
-
-    where.input(change_task, where, [which, chosen_by, shown], **QUIET)
-    which.input(show, [where, which], shown, **QUIET)
-    gr.HTML(
-        note(
-            "≠ marks a move whose price or words differ from the other game’s in that round. Both"
-            " games have the same seller and the same seed."
-        )
-    )
-    n = len(artifact.data.tasks[0].seeds)
-    gr.HTML(provenance(artifact, f"n = {n} paired hold-out seeds a task; {weights(artifact)}"))
-
-
-def build() -> None:
-    """Lay out the part. Called inside the Transcripts tab."""
-    artifact, missing = load_or_say(FILE)
-    if artifact is None:
-        gr.HTML(missing)
-    else:
-        part(artifact)

@@ -5,16 +5,17 @@ component. A component that it leaves out keeps its value.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import gradio as gr
 
-from env import ARENA_TASKS, Episode
+from env import ARENA_TASKS, BAZAAR_TASKS, TASKS, Episode
 from panels.site.sessions import no_longer_here
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.before_after import typical
 from panels.transcripts.episodes import (
     MODELS,
+    MOST,
+    able,
     files,
     median_pair,
     of_arena,
@@ -24,15 +25,18 @@ from panels.transcripts.episodes import (
     usual,
 )
 from panels.transcripts.layout import Layout
+from panels.transcripts.playing import Updates, all_shown, show_next_move, start_or_stop
 from panels.transcripts.view import again, columns, longest
 from panels.ui.look import trouble
+from panels.ui.wiring import in_address
+from sauda.evaluation.episodes import POLICIES, SEED
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import ArtifactError
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact
 
+FIRST_TASK = next(iter(BAZAAR_TASKS))
 SHOOT_OUT_TASK, SHOOT_OUT = "bazaar/open", ("aggressive", "expert", *MODELS)
-Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
 
 def replay(page: Layout, task_name: str, seed: str, policies: Sequence[str]) -> Updates:
@@ -43,16 +47,43 @@ def replay(page: Layout, task_name: str, seed: str, policies: Sequence[str]) -> 
         return {page.problem: trouble(error)}
     json_path, markdown_path, problem = files(episodes)
     moves = longest(episodes)
-    label = "Actions of lab_0 shown" if of_arena(episodes) else "Moves shown"
+    label = "Actions of the lab shown" if of_arena(episodes) else "Moves shown"
     return {
         page.problem: problem,
-        page.step: gr.Slider(1, moves, value=moves, step=1, label=label),
+        **all_shown(page.player, moves, label),
         page.transcripts: columns(episodes, moves),
         page.json: json_path,
         page.markdown: markdown_path,
         page.command: again(episodes, recorded_at(task_name, whole_seed(seed))),
         page.episodes: episodes,
+        page.address.shown: in_address(named_in_address(task_name, str(seed), policies)),
     }
+
+
+def named_in_address(task_name: str, seed: str, policies: Sequence[str]) -> dict[str, str]:
+    """What the page's address says of a choice; nothing of the one that the tab opens with."""
+    if (task_name, seed.strip(), tuple(policies)) == (FIRST_TASK, str(SEED), POLICIES):
+        return {}
+    return {"task": task_name, "seed": seed.strip(), "policies": ",".join(policies)}
+
+
+def from_address(page: Layout, query: Mapping[str, str]) -> Updates:
+    """The choice that the page's address names, and its episodes."""
+    task_name = query.get("task", FIRST_TASK)
+    if task_name not in TASKS:
+        fault = ValueError("the address names no task of this list")
+        return {page.problem: trouble(fault), page.address.shown: in_address({})}
+    seed, names = query.get("seed", str(SEED)), query.get("policies", "")
+    policies = names.split(",") if names else usual(task_name, [], seed)[0]
+    fault = ""
+    if unknown := set(policies) - set(able(task_name)):
+        fault = f"the address names {len(unknown)} policies that do not play this task"
+        policies = usual(task_name, [], seed)[0]
+    try:
+        shown = choose(page, task_name, policies[:MOST], seed)
+    except ArtifactError as error:  # the pilot's weights
+        return {page.problem: trouble(error), page.address.shown: in_address({})}
+    return shown | ({page.problem: trouble(ValueError(fault))} if fault else {})
 
 
 def choose(page: Layout, task_name: str, policies: Sequence[str], seed: str) -> Updates:
@@ -110,22 +141,13 @@ def play_or_pause(
     page: Layout, playing: bool, step: int, episodes: Mapping[str, Episode] | None
 ) -> Updates:
     """Start to show a move after another, from the first one at the end; or stop."""
-    starts = bool(episodes) and not playing
-    again = {page.step: 1} if starts and step >= longest(episodes) else {}
-    return {
-        page.play: gr.Button("⏸ Pause" if starts else "▶ Play"),
-        page.clock: gr.Timer(active=starts),
-        page.playing: starts,
-        **again,
-    }
+    return start_or_stop(page.player, playing, step, longest(episodes) if episodes else 0)
 
 
 def show_next(page: Layout, episodes: Mapping[str, Episode] | None, step: int) -> Updates:
     """One move more; the last one stops the clock."""
-    if not episodes or step >= longest(episodes):
-        return play_or_pause(page, True, step, episodes)
-    shown = show_step(page, episodes, step + 1)
-    return shown | {page.step: step + 1}
+    moves = longest(episodes) if episodes else 0
+    return show_next_move(page.player, step, moves, lambda after: show_step(page, episodes, after))
 
 
 def show_step(page: Layout, episodes: Mapping[str, Episode] | None, step: int) -> Updates:

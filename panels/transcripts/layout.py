@@ -10,12 +10,14 @@ from env import ARENA_TASKS, BAZAAR_TASKS, Episode
 from panels.site.sessions import HOUR
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.episodes import MOST, files, player_choices, player_title
+from panels.transcripts.playing import Player, lay_out_player
 from panels.transcripts.view import again, columns, longest
 from panels.ui.look import note
 from panels.ui.terms import task_choices
+from panels.ui.wiring import Address, lay_out_address
 from sauda.evaluation.episodes import SEED
 
-PACE = 0.8  # seconds between two moves while they are played
+PART = "any-game"  # id of the sub-tab
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,21 +32,19 @@ class Layout:
     shoot_out: gr.Button
     problem: gr.HTML
     episodes: gr.State  # the episodes on show, by policy
-    play: gr.Button
-    clock: gr.Timer
-    playing: gr.State  # whether the moves are being shown one after another
-    step: gr.Slider
+    player: Player
     transcripts: gr.HTML
     json: gr.DownloadButton
     markdown: gr.DownloadButton
     command: gr.HTML
+    address: Address
 
     @property
     def of_episodes(self) -> list[Any]:
         """The components that show the episodes or hold them."""
         return [
-            self.problem, self.step, self.transcripts, self.json, self.markdown, self.command,
-            self.episodes,
+            self.problem, *self.player.controls, self.transcripts, self.json, self.markdown,
+            self.command, self.episodes, self.address.shown,
         ]  # fmt: skip
 
     @property
@@ -69,17 +69,13 @@ def lay_out(task_name: str, policies: Sequence[str], episodes: Mapping[str, Epis
     parts["problem"] = gr.HTML(problem)
     parts["episodes"] = gr.State(None, time_to_live=HOUR)
     moves = longest(episodes)
-    parts["clock"], parts["playing"] = gr.Timer(PACE, active=False), gr.State(False)
-    with gr.Row():
-        parts["play"] = gr.Button("▶ Play", scale=0, min_width=120)
-        parts["step"] = gr.Slider(
-            1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps"
-        )
+    parts["player"] = lay_out_player(moves)
     parts["transcripts"] = gr.HTML(columns(episodes, moves))
     with gr.Row(elem_classes="sauda-actions"):
         parts["json"] = gr.DownloadButton("JSON", value=json_path, size="sm", scale=0)
         parts["markdown"] = gr.DownloadButton("Markdown", value=markdown_path, size="sm", scale=0)
     parts["command"] = gr.HTML(again(episodes))
+    parts["address"] = lay_out_address("transcripts", PART, ("task", "seed", "policies"))
     return Layout(**parts)
 
 

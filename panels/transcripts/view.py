@@ -8,6 +8,7 @@ from env import Deal, EndReason, Episode, get_task, rupees
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts.before_after import FILE
 from panels.transcripts.episodes import of_arena, player_title
+from panels.transcripts.playing import moves_of
 from panels.ui.look import note
 from panels.ui.offers import SMALL, deal_turns, ending, offer_chart, offers_of
 from sauda.games.transcript import in_words
@@ -49,7 +50,7 @@ def column(name: str, episode: Episode, step: int, words: bool = True) -> Markup
         Markup("<p>Deal {} of {}.</p>").format(deal + 1, episode.final.table.deals)
         if episode.final.table.deals > 1
         else "",
-        talk(episode, step) if words else "",
+        moves_of(player_title(name), talk(episode, step), over) if words else "",
         outcome(episode, task.learner, task.grade(episode.final)) if over else "",
     )
 

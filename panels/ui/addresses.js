@@ -1,11 +1,14 @@
 // Each tab and sub-tab has an address, as in ?tab=results&part=arena: choosing one writes it, Back
 // and Forward choose again, and so do the arrow keys on a tab that has the focus. A row of a table
 // may have one too, as in ?tab=results&part=market&row=linear. A link of the class sauda-inpage is
-// followed without loading the page again.
+// followed without loading the page again. What a tab shows may add values of its own, as in
+// ?tab=judge&part=rounds&round=3: the tab's hidden .sauda-address holds them, and pressing its
+// .sauda-follow lets it show those of the address. A row that ?again= picks is brought into view.
 (() => {
   const TABS = ".sauda-tabs > .tab-wrapper [role=tab]";
   const PARTS = ".sauda-subtabs > .tab-wrapper [role=tab]";
   let following = false; // an address is being followed, so that none is written
+  let latest = 0; // number of the address that was followed last: it ends the following of others
 
   const chosen = (all) => [...document.querySelectorAll(all)]
     .find((tab) => tab.ariaSelected === "true" && tab.offsetParent)?.dataset.tabId;
@@ -13,6 +16,8 @@
     const tab = [...document.querySelectorAll(all)]
       .find((other) => other.dataset.tabId === id && other.offsetParent);
     if (tab?.ariaSelected === "true") return true;
+    const drawn = [...document.querySelectorAll(all)];
+    if (drawn.length && !drawn.some((other) => other.dataset.tabId === id)) return true; // unknown
     tab?.click(); // and looked at again, because a page that is still being drawn hears no click
     return false;
   };
@@ -21,24 +26,53 @@
     else setTimeout(() => until(done, then, tries - 1), 100);
   };
 
+  const panelOf = (node) => node.closest("[role=tabpanel]");
+  const holder = () => [...document.querySelectorAll(".sauda-address")]
+    .find((node) => panelOf(node)?.offsetParent);
+  const values = (node) => written(node)?.dataset.query ?? "";
+  const plain = (query) => [...new URLSearchParams(query)]
+    .filter(([name]) => !["tab", "part", "row", "__theme"].includes(name)).sort().join("&");
+  const shows = (node) => !node || plain(values(node)) === plain(location.search);
+  const written = (node) => node?.querySelector("[data-query]"); // not before it has changed
+
   const write = () => {
     const old = new URLSearchParams(location.search);
-    const tab = chosen(TABS), part = chosen(PARTS);
+    const tab = chosen(TABS), part = chosen(PARTS), own = holder();
     if (following || !tab) return;
-    if (old.get("tab") === tab && (old.get("part") ?? part) === part) return;
+    if (old.get("tab") === tab && (old.get("part") ?? part) === part && (!written(own) || shows(own))) return;
     const address = new URLSearchParams(part ? { tab, part } : { tab });
+    for (const [name, value] of new URLSearchParams(values(own))) address.set(name, value);
     if (old.has("__theme")) address.set("__theme", old.get("__theme"));
     history.pushState(null, "", `?${address}`);
   };
   const follow = () => {
     const address = new URLSearchParams(location.search);
     const first = document.querySelector(TABS)?.dataset.tabId;
+    const number = ++latest;
     following = true;
     const tab = address.get("tab") ?? first, part = address.get("part");
     until(
-      () => press(TABS, tab) && (!part || press(PARTS, part)),
-      () => { following = false; point(address.get("row")); },
+      () => number !== latest || (press(TABS, tab) && (!part || press(PARTS, part))),
+      () => {
+        if (number !== latest) return;
+        point(address.get("row"));
+        restore(number);
+      },
     );
+  };
+  const restore = (number) => {
+    const own = holder();
+    if (!shows(own)) panelOf(own).querySelector(".sauda-follow")?.click();
+    until(() => number !== latest || shows(own), () => { // what the server answers
+      if (number !== latest) return;
+      following = false;
+      bring();
+    }, 50);
+  };
+  const bring = () => {
+    if (!new URLSearchParams(location.search).has("again")) return;
+    const find = () => [...document.querySelectorAll(".sauda-again")].find((row) => row.offsetParent);
+    until(find, () => find()?.scrollIntoView({ block: "center" }), 20);
   };
   const point = (name) => {
     const mark = "sauda-pointed";
@@ -77,6 +111,9 @@
     next.focus();
     next.click();
   });
+  new MutationObserver((changes) => {
+    if (changes.some(({ target }) => written(target.closest?.(".sauda-address")))) write();
+  }).observe(document, { childList: true, subtree: true });
   addEventListener("popstate", follow);
-  if (new URLSearchParams(location.search).has("part")) follow();
+  if (/[?&](tab|part)=/.test(location.search)) follow();
 })();

@@ -34,9 +34,16 @@ PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 
-# What an event is given that answers at once and is no part of the page's API.
+# What an event is given that answers at once and is no part of the page's API. Even where progress
+# is hidden, Gradio's browser side updates it on every component of `show_progress_on`, by default
+# all outputs of all events, each found by a walk through the whole page: half of an opening's time.
 QUIET: Mapping[str, object] = MappingProxyType(
-    {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+    {
+        "queue": False,
+        "show_progress": "hidden",
+        "show_progress_on": (),
+        "api_visibility": "private",
+    }
 )
 # What an event is given that may take seconds. Threads are few: each such group of events has a
 # `concurrency_id` and a `concurrency_limit` of its own.
@@ -44,6 +51,9 @@ QUEUED: Mapping[str, object] = MappingProxyType({**QUIET, "queue": True})
 # QUIET for a picker whose choices change: a value of the former choices may be under way, and
 # Gradio would answer it with a bare 500 where the event itself has a sentence.
 QUIET_UNCHECKED: Mapping[str, object] = MappingProxyType({**QUIET, "preprocess": False})
+
+
+LONGEST_SEED = 12  # digits that are shown whole
 
 
 # Series -----------------------------------------------------------------------------------------
@@ -218,10 +228,28 @@ def empty(sentence: str, command: str = "") -> Markup:
     return Markup('<div class="sauda-empty"><p>{}</p>{}</div>').format(sentence, run)
 
 
+def code(command: str) -> Markup:
+    """A command to copy, on lines that break."""
+    return Markup('<pre class="sauda-command"><code>{}</code></pre>').format(command)
+
+
+def short_seed(seed: int) -> str:
+    """A seed as it is shown: the first and last digits of one that was drawn, which has 38."""
+    digits = str(seed)
+    return digits if len(digits) <= LONGEST_SEED else f"{digits[:4]}…{digits[-4:]}"
+
+
 def folded(title: str, body: Markup, is_open: bool = False) -> Markup:
     """A part that a press on its title unfolds; `gr.Accordion` does so with components."""
     return Markup('<details class="sauda-more"{}><summary>{}</summary>{}</details>').format(
         Markup(" open") if is_open else "", title, body
+    )
+
+
+def scrolled(label: str, body: Markup, classes: str) -> Markup:
+    """A part whose height the stylesheet limits, and which scrolls by keyboard, too."""
+    return Markup('<div class="{}" role="region" tabindex="0" aria-label="{}">{}</div>').format(
+        classes, label, body
     )
 
 

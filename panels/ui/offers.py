@@ -12,7 +12,7 @@ from markupsafe import Markup
 from env import Deal, EndReason, Episode, rupees
 
 LARGE, SMALL = (420, 240), (270, 190)  # width and height of the viewBox, near those on the page
-LEFT, RIGHT, TOP, BOTTOM = 62, 76, 24, 36  # margins that hold the labels
+LEFT, RIGHT, TOP, BOTTOM = 62, 92, 24, 36  # margins that hold the labels
 LINE = 13  # the least height between two labels
 CHART_WORDS: Mapping[str, str] = {
     "none": "No price has been named yet.",

@@ -1,16 +1,24 @@
-"""The provenance line under every figure: n, command, commit, and how to replay it."""
+"""Where a figure comes from: the line under it; what was recorded beside what was played now."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import gradio as gr
 from markupsafe import Markup
 
-from panels.ui.look import badge, empty
+from panels.ui.look import QUEUED, QUIET, badge, empty, folded, note, table
 from sauda.records.kinds import KINDS, ArtifactError
 from sauda.records.store import Artifact, load
+
+DIGITS = 12  # of a digest that are shown
+# Samples that are played again share two threads, so that visitors who haggle find others.
+PLAYS_AGAIN = {**QUEUED, "concurrency_id": "reproduce", "concurrency_limit": 2}
 
 
 def provenance(artifact: Artifact, extra: str = "") -> Markup:
     """The provenance line of `artifact`, with its badge."""
     recorded = artifact.made
-    parts = [extra, recorded["command"]]
+    parts, commands = [extra], [f"made by: {recorded['command']}"]
     if recorded.get("commit"):
         parts.append(
             f"commit {recorded['commit'][:7]}{' (tree not clean)' if recorded['dirty'] else ''}"
@@ -18,9 +26,19 @@ def provenance(artifact: Artifact, extra: str = "") -> Markup:
     parts.append(recorded["created"][:10])
     if artifact.origin == "measured":
         method = KINDS[artifact.kind].check.method
-        parts.append(f"check it ({method}): python -m sauda verify {artifact.file}")
-    return Markup('<p class="sauda-note">{} {}</p>').format(
-        badge(artifact.origin), " · ".join(part for part in parts if part)
+        commands.append(f"check it ({method}): python -m sauda verify {artifact.file}")
+    return Markup('<div class="sauda-note">{} {} · {}</div>').format(
+        badge(artifact.origin),
+        " · ".join(part for part in parts if part),
+        folded_commands(commands),
+    )
+
+
+def folded_commands(commands: Sequence[str]) -> Markup:
+    """Commands behind the words "check it", one a line; a press on the words shows them."""
+    lines = Markup("").join(Markup("<div>{}</div>").format(line) for line in commands)
+    return Markup('<details class="sauda-commands"><summary>check it</summary>{}</details>').format(
+        lines
     )
 
 
@@ -35,3 +53,61 @@ def load_or_say(file: str) -> tuple[Artifact | None, Markup]:
 def missing(error: ArtifactError) -> Markup:
     """The empty state in place of what needs a missing or damaged artifact."""
     return empty(f"This cannot be shown: {error.fault}.", error.command)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A mean over n games as recorded and as played now, and what its games have in common."""
+
+    what: str  # of which it is the mean: "mean grade"
+    recorded: float
+    fresh: float
+    n: int
+    columns: int  # compared, of each game
+    differing: Sequence[str]  # the names of the columns that are not the same
+    digests: tuple[str, str]  # SHA-256 of the recorded and of the fresh columns
+
+
+def side_by_side(beside: Beside, why: str = "") -> Markup:
+    """Both means in one line, and the digests below; `why` explains a difference."""
+    form = "z.6f" if beside.differing else "z.3f"
+    games = f"n = {beside.n} game{'s' if beside.n > 1 else ''}"
+    opening = "Not equal" if beside.differing else "Equal"
+    line = (
+        f"{opening}: {beside.what} recorded {beside.recorded:{form}}, played now"
+        f" {beside.fresh:{form}}, {games}."
+    )
+    if beside.differing:
+        told = f"Not the same in {', '.join(beside.differing)}. {why}".strip()
+    else:
+        columns = f"All {beside.columns} columns" if beside.columns > 1 else "The column"
+        told = f"{columns} of these games came out as recorded."
+    then, now = beside.digests
+    return Markup("<p><b>{}</b></p>{}").format(
+        line,
+        note(f"{told} SHA-256 of the columns: recorded {then[:DIGITS]}, now {now[:DIGITS]}."),
+    )
+
+
+def one_by_one(
+    seeds: Sequence[int], recorded: Sequence[float], fresh: Sequence[float], what: str
+) -> Markup:
+    """The games of a sample in a folded table, each with `what` as recorded and as played now."""
+    rows = [
+        (f"{seed}", f"{old:z.6f}", f"{new:z.6f}", "=" if old == new else "≠")
+        for seed, old, new in zip(seeds, recorded, fresh, strict=True)
+    ]
+    heads = ("seed", f"{what} as recorded", f"{what} played now", "")
+    return folded("The games, one by one", table(heads, rows, "lrrl", "The games"))
+
+
+def offer_again(label: str, play: Callable, inputs: Sequence[gr.Component], name: str) -> None:
+    """Lay out a button that plays recorded games again, and the place of what `play` yields.
+
+    `inputs` pick the games; picking others empties the place.
+    """
+    with gr.Row(elem_classes="sauda-actions"):
+        button = gr.Button(f"Reproduce: {label}", size="sm", scale=0, min_width=280)
+    result = gr.HTML(elem_id=f"{name}-reproduced")
+    button.click(play, inputs, result, **PLAYS_AGAIN)
+    gr.on([picker.change for picker in inputs], lambda: "", None, result, **QUIET)

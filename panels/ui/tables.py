@@ -12,6 +12,7 @@ from panels.ui.downloads import offered, text_file
 from sauda.records.schemas.base import Interval, Record
 
 MISSING = "–"
+TALLEST = 400  # px of a sortable table, which scrolls beyond
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def sortable_table(value: dict[str, Any], label: str, elem_id: str) -> gr.Datafr
         show_search="search",
         wrap=True,
         buttons=[],
-        max_height=1000,
+        max_height=TALLEST,
     )
 
 

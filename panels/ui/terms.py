@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from markupsafe import Markup
 
-from env import TASKS
+from env import ARENA_TASKS, TASKS
 
 TASK_TITLES: Mapping[str, str] = {
     "classic/single_deal": "Single deal",
@@ -37,6 +37,7 @@ TERMS: Mapping[str, str] = {
     "PPO": "proximal policy optimization: reinforcement learning in small, bounded steps",
     "KL": "Kullback-Leibler divergence: how far two distributions lie apart",
 }
+_ROUND = re.compile(r"\b((?:end of|in) round) (\d+)\b")
 _TASK = "|".join(map(re.escape, TASK_TITLES))
 _TERM = re.compile(rf"({_TASK}|\b(?:{'|'.join(TERMS)})\b)")
 
@@ -52,6 +53,22 @@ def short(task: str) -> str:
     return title[:1].lower() + title[1:]
 
 
+def task_about(task: str) -> str:
+    """What a task is about, in a sentence, with its rounds counted from 1."""
+    text = TASKS[task].about
+    return from_one(text) if task in ARENA_TASKS else text  # the bazaar counts from 1 itself
+
+
+def shown_round(index: int) -> int:
+    """The round that the arena's engine counts from 0 as the page counts it, from 1."""
+    return index + 1
+
+
+def from_one(text: str) -> str:
+    """A sentence of the arena's engine with its rounds counted from 1."""
+    return _ROUND.sub(lambda match: f"{match[1]} {shown_round(int(match[2]))}", text)
+
+
 def task_choices(tasks: Iterable[str]) -> list[tuple[str, str]]:
     """The tasks for a picker: plain titles, the names as values."""
     return [(task_title(task), task) for task in tasks]
@@ -61,7 +78,7 @@ def titled(value: object) -> object:
     """A task's name as its title with a tooltip; any other value as it is."""
     if not isinstance(value, str) or value not in TASK_TITLES:
         return value
-    return term(TASK_TITLES[value], f"{value}: {TASKS[value].about}")
+    return term(TASK_TITLES[value], f"{value}: {task_about(value)}")
 
 
 def with_tooltips(text: object) -> object:
@@ -74,7 +91,7 @@ def with_tooltips(text: object) -> object:
     parts, seen = Markup(""), set()
     for part in _TERM.split(text):
         if part in TASK_TITLES:
-            parts += term(short(part), f"{part}: {TASKS[part].about}")
+            parts += term(short(part), f"{part}: {task_about(part)}")
         elif part in TERMS and part not in seen:
             parts += term(part, TERMS[part])
         else:
@@ -86,3 +103,13 @@ def with_tooltips(text: object) -> object:
 def term(text: str, meaning: str) -> Markup:
     """Plain words with their technical name or their meaning in a tooltip."""
     return Markup('<abbr title="{}">{}</abbr>').format(meaning, text)
+
+
+def could_be_won(words: str = "what could be won") -> Markup:
+    """What both sides share, in plain `words`, with the field's term in a tooltip."""
+    return term(words, f"ZOPA, {TERMS['ZOPA']}")
+
+
+def nothing_to_win(words: str) -> Markup:
+    """That no price serves both sides, in plain `words`, with the field's term in a tooltip."""
+    return term(words, f"no ZOPA, {TERMS['ZOPA']}")

@@ -118,10 +118,19 @@ new MutationObserver(() => {
   document.querySelectorAll("[role=log]:not([tabindex])").forEach((log) => { log.tabIndex = 0; });
 }).observe(document, { childList: true, subtree: true });
 """
+# Opening a folded part closes the one that is open beside it.
+FOLDS = """
+document.addEventListener("click", (event) => {
+  const pressed = event.isTrusted && event.target.closest(".sauda-fold > button");
+  if (!pressed) return;
+  const beside = pressed.closest("[role=tabpanel]").querySelectorAll(".sauda-fold > button.open");
+  for (const other of beside) if (other !== pressed) other.click();
+});
+"""
 ADDRESSES = (FOLDER / "addresses.js").read_text(encoding="utf-8")
 HEAD = f"""
 <style>{CSS}</style>
-<script>{ARROWS}{TOGETHER}{CHATS}{ADDRESSES}</script>
+<script>{ARROWS}{TOGETHER}{CHATS}{FOLDS}{ADDRESSES}</script>
 <link rel="icon" type="image/svg+xml" href="data:image/svg+xml,{quote(_ICON)}">
 <meta name="theme-color" content="{PALETTE["paper"][0]}" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="{PALETTE["paper"][1]}" media="(prefers-color-scheme: dark)">

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from panels.ui.look import SERIES, styled, whiskers
+from panels.ui.look import PALETTE, SERIES, styled, whiskers
 from panels.ui.tables import with_interval
 from sauda.records.schemas.base import Interval
 
-PITCH = 36  # px from one row to the next: a line of text, then its bar or point
+PITCH = 32  # px from one row to the next: a line of text, then its bar or point
 HEAD = 0.85  # of a pitch, for the title of a group
+ON_SURFACE = {"showarrow": False, "bgcolor": PALETTE["surface"][0]}  # no line crosses the text
 FOOT = 64  # px below the rows: ticks and the title of the axis
 
 
@@ -33,7 +34,7 @@ def labels_above(figure: go.Figure, labels: Sequence[str], top: int = 0) -> go.F
             **{"x": 0, "xref": "paper", "xanchor": "left", "y": label, "yanchor": "bottom"},
             yshift=5,
             text=label,
-            showarrow=False,
+            **ON_SURFACE,
         )
     figure = styled(figure, height=PITCH * len(labels) + FOOT + top)
     figure.update_layout(bargap=0.72, margin={"l": 16, "t": 12 + top, "b": FOOT - 16})
@@ -48,7 +49,7 @@ def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: st
         _add_text(figure, -place, f"<b>{title}</b>", shift=-4)
         for row in rows:
             place += 1
-            _add_text(figure, -place, f"{row.label}: {with_interval(row.interval, form)}", shift=5)
+            _add_text(figure, -place, f"{row.label}: {with_interval(row.interval, form)}", shift=7)
             _add_point(figure, -place, row)
         place += 0.2
     cells = [row.interval for rows in groups.values() for row in rows]
@@ -85,5 +86,5 @@ def _add_text(figure: go.Figure, y: float, text: str, shift: int) -> None:
         **{"x": 0, "xref": "paper", "xanchor": "left", "y": y, "yanchor": "bottom"},
         yshift=shift,
         text=text,
-        showarrow=False,
+        **ON_SURFACE,
     )

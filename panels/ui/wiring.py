@@ -1,10 +1,17 @@
-"""Helpers that connect callbacks to Gradio events."""
+"""Helpers that connect callbacks to Gradio events, and what a tab shows to the page's address."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
+from markupsafe import Markup
+
+from panels.ui.look import QUIET
+
+Updates = dict[Any, Any]  # new values, or components with new properties, by component
 
 
 def bound(callback: Callable, *values: Any) -> Callable:
@@ -27,3 +34,115 @@ def event_value(event: gr.EventData, name: str) -> Any:
         return getattr(event, name)
     except (AttributeError, TypeError):
         return None
+
+
+# Addresses ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Address:
+    """What a tab or sub-tab adds to the page's address, which `addresses.js` writes and follows."""
+
+    tab: str
+    part: str  # the sub-tab's id; "" for a tab without sub-tabs
+    names: Sequence[str]  # of the values that it adds
+    shown: gr.HTML  # holds them, as `in_address` writes them
+    follow: gr.Button  # pressed where Back or Forward lead to other values
+
+
+def lay_out_address(tab: str, part: str, names: Sequence[str]) -> Address:
+    """Place the hidden components of an address. Called inside the tab or sub-tab."""
+    shown = gr.HTML(elem_classes="sauda-address")
+    return Address(
+        tab, part, names, shown, gr.Button(visible="hidden", elem_classes="sauda-follow")
+    )
+
+
+def in_address(values: Mapping[str, Any]) -> Markup:
+    """The values as `addresses.js` reads them; none where a tab shows what it opens with."""
+    return Markup('<span data-query="{}"></span>').format(urlencode(values, safe=",/"))
+
+
+def queried(search: object) -> dict[str, str]:
+    """The values of a query string such as "?tab=judge&round=3"; any client can send anything."""
+    return dict(parse_qsl(search.removeprefix("?"))) if isinstance(search, str) else {}
+
+
+def on_address(
+    address: Address,
+    show: Callable[[Mapping[str, str]], Updates],
+    outputs: Sequence[Any],
+    how: Mapping[str, Any] = QUIET,
+    names: Sequence[str] = (),
+) -> None:
+    """Let `show` answer the values of the address, as the page opens there or returns to it.
+
+    Without values it shows what the tab opens with. `how` goes to both events. Where several parts
+    share an address, each answers its own `names`, and an address holds those of one part.
+    """
+    own = names or address.names
+
+    def opened(request: gr.Request) -> Updates:
+        query = request.query_params
+        here = (query.get("tab"), query.get("part", address.part)) == (address.tab, address.part)
+        if not here or not any(name in query for name in own):
+            return {address.shown: gr.skip()}
+        return show({name: query[name] for name in own if name in query})
+
+    gr.on(None, named(opened, show), None, _with(address, outputs), **how)
+    on_return(address, show, outputs, how, names)
+
+
+def on_return(
+    address: Address,
+    show: Callable[[Mapping[str, str]], Updates],
+    outputs: Sequence[Any],
+    how: Mapping[str, Any] = QUIET,
+    names: Sequence[str] = (),
+) -> None:
+    """Let `show` answer the values of the address as Back or Forward lead there."""
+    own = names or address.names
+
+    def followed(search: str) -> Updates:
+        query = queried(search)
+        values = {name: query[name] for name in own if name in query}
+        if not values and any(name in query for name in address.names):  # those of another part
+            return {address.shown: gr.skip()}
+        return show(values)
+
+    address.follow.click(
+        named(followed, show), address.shown, _with(address, outputs),
+        js="() => [location.search]", **how,
+    )  # fmt: skip
+
+
+def pick_in_address(
+    address: Address,
+    name: str,
+    picker: gr.Dropdown | gr.Radio,
+    choices: Sequence[str],
+    draw: Callable[[str], Updates],
+    outputs: Sequence[Any],
+    around: gr.Accordion | None = None,
+) -> None:
+    """Let `draw` show what `picker` picks, and the address hold it under `name`.
+
+    The first of `choices` is what the tab opens with. An address that picks unfolds `around`.
+    """
+
+    def redraw(picked: str) -> Updates:
+        named = {} if picked == choices[0] else {name: picked}
+        return draw(picked) | {address.shown: in_address(named)}
+
+    def follow(query: Mapping[str, str]) -> Updates:
+        picked = query[name] if query.get(name) in choices else choices[0]
+        unfolded = {around: gr.Accordion(open=True)} if around is not None and query else {}
+        return redraw(picked) | {picker: picked} | unfolded
+
+    picker.change(named(redraw, draw), picker, [*outputs, address.shown], **QUIET)
+    folds = [around] if around is not None else []
+    on_address(address, named(follow, draw), [*outputs, picker, *folds], names=(name,))
+
+
+def _with(address: Address, outputs: Sequence[Any]) -> list[Any]:
+    return list(dict.fromkeys([*outputs, address.shown]))

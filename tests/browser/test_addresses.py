@@ -2,9 +2,10 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.support.page import settle, show_question, show_tab
+from tests.support.page import DRAWN, settle, show_question, show_tab
 
 
 def selected(page, title: str) -> None:
@@ -39,6 +40,30 @@ def test_a_sub_tab_has_an_address_that_opens_it(open_page):
     open_page.assert_no_trouble()
 
 
+def test_of_two_addresses_in_quick_succession_the_later_is_shown(open_page):
+    page = open_page(query="tab=haggle")
+    show_tab(page, "Training")
+    flips = page.evaluate("""async () => {
+        const go = (tab) => {
+            history.replaceState(null, "", `?tab=${tab}`);
+            dispatchEvent(new PopStateEvent("popstate"));
+        };
+        const pass = (ms) => new Promise((done) => setTimeout(done, ms));
+        go("haggle");
+        setTimeout(() => go("training"), 30);
+        await pass(2000);
+        let flips = 0;
+        new MutationObserver(() => flips++).observe(
+            document.querySelector(".sauda-tabs > .tab-wrapper"),
+            { subtree: true, attributeFilter: ["aria-selected"] },
+        );
+        await pass(2000);
+        return flips;
+    }""")
+    assert flips == 0
+    selected(page, "Training")
+
+
 def test_a_button_that_leads_to_a_tab_writes_its_address(open_page):
     page = open_page()
     for step in ("Did it learn?", "Two games"):
@@ -61,3 +86,94 @@ def test_arrow_keys_move_between_tabs(open_page):
     selected(page, "Tour")
     page.keyboard.press("ArrowLeft")
     selected(page, "Artifacts & API")
+
+
+def test_a_step_of_the_tour_and_a_round_of_the_judge_have_addresses(open_page):
+    page = open_page()
+    page.get_by_role("button", name="Next: Did it learn?").click()
+    expect(page).to_have_url(re.compile(r"\?tab=tour&step=2"))
+    page.get_by_role("button", name="Next: Two games").click()
+    expect(page).to_have_url(re.compile(r"\?tab=tour&step=3"))
+    page.go_back()
+    expect(page.get_by_role("button", name="Next: Two games")).to_be_visible()
+    show_tab(page, "Judge")
+    page.locator("#judge-next").click()
+    expect(page).to_have_url(re.compile(r"\?tab=judge&part=rounds&seed=\d+&round=2"))
+    expect(page.locator("#judge-shown")).to_contain_text("Round 2:")
+    page.go_back()
+    expect(page.locator("#judge-shown")).to_contain_text("Round 1:")
+    page.go_forward()
+    expect(page.locator("#judge-shown")).to_contain_text("Round 2:")
+    page.reload()
+    expect(page.locator("#judge-shown")).to_contain_text("Round 2:")
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.parametrize("theme", ["", "&__theme=dark"])
+def test_the_address_of_a_world_stays_and_is_written_once(open_page, theme):
+    page = open_page().context.new_page()
+    world = "tab=gpu_arena&task=arena/single_trade&seed=7"
+    page.goto(f"{open_page.address}/?{world}{theme}")
+    visits = page.evaluate("history.length")
+    expect(page.locator("#arena-task input")).to_have_value(re.compile("^Single trade"))
+    settle(page)
+    assert page.evaluate("location.search") == f"?{world}{theme}"
+    assert page.evaluate("history.length") == visits
+
+
+def test_a_world_of_the_arena_and_a_task_of_results_open_by_their_addresses(open_page):
+    page = open_page(query="tab=gpu_arena&task=arena/single_trade&seed=7")
+    expect(page.locator("#arena-task input")).to_have_value(re.compile("^Single trade"))
+    page = open_page(query="tab=results&part=market&task=bazaar/rushed")
+    task = page.get_by_label("Task", exact=True).locator("visible=true")
+    expect(task).to_have_value("Hurried market")
+    open_page.assert_no_trouble()
+
+
+def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
+    page = open_page(query="tab=results&part=players")
+    games = page.locator("#results-players-games")
+    expect(games).to_contain_text("Press a cell")
+    page.locator("#results-players-figure td[data-buyer=linear][data-seller=boulware]").click()
+    expect(page).to_have_url(re.compile("part=players&buyer=linear&seller=boulware"))
+    expect(games.locator(".sauda-card")).to_have_count(3, timeout=DRAWN)
+    page.locator("#results-players-measure input").click()
+    page.get_by_role("option", name="rounds played").click()
+    expect(page).to_have_url(re.compile("figure=rounds&buyer=linear&seller=boulware"))
+    page.reload()
+    expect(page.locator("#results-players-measure input")).to_have_value("rounds played")
+    expect(page.locator("#results-players-seller input")).to_have_value(
+        re.compile("boulware", re.I)
+    )
+    expect(games).to_contain_text("Equal: ", timeout=DRAWN)
+    page.go_back()
+    expect(page.locator("#results-players-measure input")).to_have_value(re.compile("^the buyer"))
+    page.go_back()
+    expect(games).to_contain_text("Press a cell", timeout=DRAWN)
+    page.go_forward()
+    expect(games.locator(".sauda-card")).to_have_count(3, timeout=DRAWN)
+    open_page.assert_no_trouble()
+
+
+def test_the_task_of_the_model_comparison_has_an_address_that_unfolds_it(open_page):
+    page = open_page(query="tab=results&part=training&task=bazaar/bluff")
+    bluff = page.get_by_label("Bluffing market", exact=True).locator("visible=true")
+    expect(bluff).to_be_checked()
+    page.get_by_label("Hurried market", exact=True).locator("visible=true").check()
+    expect(page).to_have_url(re.compile("part=training&task=bazaar%2Frushed"))
+    page.go_back()
+    expect(bluff).to_be_checked()
+    open_page.assert_no_trouble()
+
+
+def test_a_pair_of_games_is_played_and_paused_reproduced_and_has_an_address(open_page):
+    page = open_page(tab="Transcripts")
+    page.get_by_label("Bluffing market").check()
+    expect(page).to_have_url(re.compile(r"part=before-after&task=bazaar%2Fbluff&game=\w+"))
+    page.get_by_role("button", name="▶ Play").locator("visible=true").click()
+    expect(page.locator("#transcripts-pair")).to_contain_text("Move 3 of")
+    page.get_by_role("button", name="⏸ Pause").click()
+    expect(page.get_by_role("button", name="▶ Play").locator("visible=true")).to_be_visible()
+    page.get_by_role("button", name="Reproduce: play both games again, now").click()
+    expect(page.locator("#transcripts-reproduced")).to_contain_text("Equal: grade after")
+    open_page.assert_no_trouble()

@@ -51,7 +51,9 @@ def test_the_card_leads_on_to_another_opponent_a_friend_and_the_row_in_results(o
     page = selling(open_page)
     item = page.locator(".sauda-brief h3").inner_text()
     finish(page)
-    assert top(page, "#haggle-card") < top(page, "#haggle-price")  # beside the chat
+    expect(page.locator("#haggle-price")).to_be_hidden()
+    chat = page.locator("#haggle-chat").bounding_box()
+    assert top(page, "#haggle-card") < chat["y"] + chat["height"]  # beside the chat
     link = page.locator("#haggle-card .sauda-share").get_attribute("href")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy the link").click()
@@ -69,10 +71,18 @@ def test_the_card_leads_on_to_another_opponent_a_friend_and_the_row_in_results(o
     expect(page.locator(".sauda-brief h3")).to_have_text(item)
     expect(page.locator("#haggle-badge b")).to_have_text("pilot")
     expect(page.locator("#haggle-card")).to_be_hidden()
-    page.locator("#haggle-badge a").click()
+    page.locator("#haggle-badge a", has_text="Its row").click()
     row = page.locator("#results-market-figure .sauda-pointed")
     expect(row).to_contain_text("the pilot", timeout=20_000)
     expect(row).to_be_in_viewport()
+
+    page.go_back()
+    page.locator("#haggle-badge a", has_text="Reproduce").click()
+    picked = page.locator("#results-market-row input")
+    expect(picked).to_have_value("Open market · The pilot")
+    expect(picked).to_be_in_viewport()
+    page.get_by_role("button", name="Reproduce", exact=True).locator("visible=true").click()
+    expect(page.locator("#results-market-reproduced")).to_contain_text("Equal: mean grade")
     open_page.assert_no_trouble()
 
 

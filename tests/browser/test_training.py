@@ -97,3 +97,30 @@ def test_a_published_log_is_shown_with_its_badge_and_caveat(open_page):
     expect(captions).to_contain_text("In 27 of the 30 steps the printed loss is zero")
     expect(page.locator(f"#{STACKS[0]} text.y99title")).to_contain_text("bell curve")
     open_page.assert_no_trouble()
+
+
+# The texts of the drawn figures that reach beyond their figure.
+CUT_OFF = """() => [...document.querySelectorAll(".js-plotly-plot")]
+    .filter((plot) => plot.offsetParent)
+    .flatMap((plot) => [...plot.querySelectorAll("text")].filter((text) => {
+        const own = text.getBoundingClientRect(), around = plot.getBoundingClientRect();
+        return own.width && (own.left < around.left || own.right > around.right
+            || own.top < around.top || own.bottom > around.bottom);
+    }))
+    .map((text) => text.textContent)"""
+
+
+def test_on_a_phone_no_text_of_a_run_is_cut_off_and_no_end_value_lies_on_its_curve(open_page):
+    page = opened(open_page, "overlay=v2,v2-tells", width=390, height=844)
+    legend = page.locator(f"#{STACKS[0]} .legend").bounding_box()
+    title = page.locator(f"#{STACKS[0]} .annotation-text", has_text="mean grade").bounding_box()
+    assert legend["y"] + legend["height"] <= title["y"]
+    runs = page.locator("#training-run label")
+    for number in range(runs.count()):
+        runs.nth(number).click()
+        settle(page)
+        assert page.evaluate(CUT_OFF) == [], runs.nth(number).inner_text()
+    curve = page.locator(f"#{STACKS[1]} .js-line").first.bounding_box()
+    value = page.locator(f"#{STACKS[1]} .annotation-text", has_text="× 10").first.bounding_box()
+    assert value["x"] >= curve["x"] + curve["width"]
+    open_page.assert_no_trouble()

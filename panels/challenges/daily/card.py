@@ -59,8 +59,7 @@ def picture(
     item = f"{item[0].upper()}{item[1:]}"
     _write(draw, (SIDE, 204), item, 34, 600, "ink", LEFT_OF_CHART)
     _write(draw, (SIDE, 262), f"{share:.0%}", 132, 700, "indigo")
-    won = translate("daily_won", share="").strip()  # the share itself stands above
-    _write(draw, (SIDE, 418), won, 28, 400, "ink", LEFT_OF_CHART)
+    _write(draw, (SIDE, 418), translate("daily_won_above"), 28, 400, "ink", LEFT_OF_CHART)
     place = translate("daily_place", place=where)
     _write(draw, (SIDE, 456), place, 28, 400, "ink", LEFT_OF_CHART)
     _offers(draw, table.asks, table.bids, chart_words(translate))

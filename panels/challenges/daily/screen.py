@@ -24,7 +24,7 @@ from panels.ui.look import heading, note
 from panels.ui.provenance import missing
 from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, finished, ranked
-from sauda.sessions.daily import coded, player, scripts
+from sauda.sessions.daily import coded, player, scripts, today
 
 MOST_KEPT = 60  # games in a browser, the newest days
 
@@ -81,6 +81,11 @@ class DailyScreen(Screen):
             page.send: translate("send"),
             page.share_title: heading(translate("daily_share"), translate("daily_share_lead")),
         }
+
+    def after_the_end(self, visit: DailyVisit) -> str:
+        """That the bargain is over, whatever was written."""
+        of_today = visit.bargain is not None and visit.bargain.day == today()
+        return visit.translate("daily_over" if of_today else "daily_over_before")
 
     def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""

@@ -22,7 +22,9 @@ from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.transcripts.episodes import awaited_model
 from panels.ui.look import heading, note, trouble
+from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
+from sauda.language.speech.small_talk import slip
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.schemas.comparison import ChosenPair
@@ -138,14 +140,18 @@ def ask(
 ) -> Iterator[Updates]:
     """Both buyers' answers to the visitor's ask, one after the other.
 
-    Where a model cannot reply the ask counts as not made. Another pair ends the answers.
+    Where a model cannot reply the ask counts as not made. Another pair ends the answers. Small talk
+    is answered at once and is no ask.
     """
     page = spot.page
+    if duel is not None and duel.has_more and (talk := _small_talk(spot, text or "", duel)):
+        yield talk
+        return
     current = generation.advance()
     thinking, why = note(spot.translate("spot_thinking")), "spot_not_possible"
     try:
-        before, why = _kept(duel), "say_price"
-        price, why = _whole(price_in(text)), "spot_bad_ask"
+        before, why = _kept(duel), "spot_bad_ask"
+        price = _whole(price_in(text))
         asked = ask_both(before, price)
     except ValueError as error:  # no pair, no price, or one that the rules forbid
         yield spot.problem(error, why)
@@ -161,6 +167,21 @@ def ask(
     except ReplyError as error:
         if generation.number == current:
             yield show(spot, before) | spot.problem(error) | {page.price: text}
+
+
+def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
+    """The buyers' answers to a text without a price; empty for an ask, or a text that is too long.
+
+    They are written by code, one for each buyer, so that they tell nothing of who is who.
+    """
+    page = spot.page
+    if not text.strip():
+        return {page.problem: note(spot.translate("say_price"))}
+    if len(text) > LONGEST_MESSAGE:
+        return {}
+    if not slip(text) and find_price(text) is not None:
+        return {}
+    return {page.problem: view.small_talk(duel, text.strip(), spot.language), page.price: ""}
 
 
 def _whole(price: float) -> float:

@@ -1,6 +1,7 @@
 """What “Spot the trained one” shows: two buyers side by side, the verdict, the measured scores."""
 
 from typing import Any
+from zlib import crc32
 
 from markupsafe import Markup
 
@@ -9,12 +10,16 @@ from panels.challenges.spot.layout import SIDES
 from panels.challenges.spot.stages import Stages
 from panels.haggle.opponents.model_view import names_a_number
 from panels.haggle.opponents.stages import opponent_name
-from panels.haggle.words import Translate, translator
+from panels.haggle.talk.state import LONGEST
+from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results.model_summary import FORM
 from panels.ui.look import note, table
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
 from sauda.language.speech.items import name_in
+from sauda.language.speech.phrases import language_of
+from sauda.language.speech.small_talk import answer_to
+from sauda.language.speech.small_talk import small_talk as kind_of_talk
 from sauda.llm.registry import row_name
 from sauda.sessions.spot import EXCHANGES, Duel, Side
 
@@ -53,6 +58,25 @@ def columns(duel: Duel, translate: Translate) -> Markup:
     return Markup('<div class="sauda-cards sauda-pair">{}</div>').format(Markup("").join(cards))
 
 
+def small_talk(duel: Duel, text: str, language: str) -> Markup:
+    """A text of the visitor that names no price, and an answer of each buyer that is still there.
+
+    Each answer knows its own game's public table alone.
+    """
+    translate = translator(language)
+    spoken = language_of(text) if language == ENGLISH else ""
+    lines = [_line("seller", translate("spot_you"), f"“{text[:LONGEST]}”")]
+    answers: list[str] = []
+    for number in duel.listening:
+        table = duel.games[number].observation.table
+        kind = kind_of_talk(text, table, "buyer")
+        seed = crc32(repr((number, kind, text)).encode())
+        answers.append(answer_to(kind, table, "buyer", spoken or language, answers, seed))
+        name = translate("spot_buyer", side=SIDES[number])
+        lines.append(_line("buyer", f"{name[0].lower()}{name[1:]}", f"“{answers[-1]}”"))
+    return Markup('<div class="sauda-told">{}</div>').format(Markup("").join(lines))
+
+
 def _told(duel: Duel, side: Side, translate: Translate) -> Markup:
     shown = side.exchanges()[: duel.shown if not duel.is_live else None]
     lines = [_said(duel, turn, side, translate) for exchange in shown for turn in exchange]
@@ -85,9 +109,11 @@ def _move(action: Any, agent: str, own: bool, translate: Translate) -> str:
 
 def _no_move(duel: Duel, side: Side, translate: Translate) -> Markup:
     """A reply that is no move; its numbers, percent of the buyer's limit, wait for the guess."""
-    hidden = duel.guess is None and names_a_number(side.no_move)
-    reply = translate("spot_a_reply") if hidden else f"“{side.no_move[:WRITTEN]}”"
-    return _line("buyer", translate("buyer").lower(), translate("spot_no_move", reply=reply))
+    if duel.guess is None and names_a_number(side.no_move):
+        words = translate("spot_no_move_hidden")
+    else:
+        words = translate("spot_no_move", reply=f"“{side.no_move[:WRITTEN]}”")
+    return _line("buyer", translate("buyer").lower(), words)
 
 
 def _line(agent: str, who: str, words: str) -> Markup:

@@ -99,11 +99,12 @@ WRITE_DRAFT = f"""(session, text) => {{
   try {{ sessionStorage.setItem("{DRAFT}", text ?? ""); }} catch {{ /* refused */ }}
 }}"""
 # What was typed before the page had answered stays. The address of a shared game is taken away,
-# so that a reload finds the game as it was left.
+# so that a reload finds the game as it was left; other tabs and sub-tabs have addresses of their
+# own.
 READ_DRAFT = f"""(text) => {{
-  const address = new URL(location);
-  if (!address.searchParams.has("part")) {{  // a sub-tab has links of its own
-    {[*KEYS]}.forEach((key) => address.searchParams.delete(key));
+  const address = new URL(location), query = address.searchParams;
+  if ((query.get("tab") ?? "haggle") === "haggle" && !query.has("part")) {{
+    {[*KEYS]}.forEach((key) => query.delete(key));
     if (address.href !== location.href) history.replaceState(null, "", address);
   }}
   try {{ return text || (sessionStorage.getItem("{DRAFT}") ?? ""); }} catch {{ return text; }}

@@ -32,7 +32,10 @@ def to_query(game: Game) -> str:
 
 
 def from_query(query: Mapping[str, str]) -> Setup | None:
-    """The setup that an address names; None where it names none, ValueError for a bad seed."""
-    if TASK not in query or SEED not in query:
+    """The setup that an address names; None where it names none, ValueError for a bad seed.
+
+    An address of another tab names none, though it may have a task and a seed.
+    """
+    if query.get("tab", "haggle") != "haggle" or not {TASK, SEED} <= query.keys():
         return None
     return Setup(query[TASK], whole_seed(query[SEED]), query.get(AGAINST, ""))

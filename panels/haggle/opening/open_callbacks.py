@@ -17,7 +17,7 @@ from panels.haggle.choices import (
     seat_and_market,
     seat_choices,
 )
-from panels.haggle.layout import SessionGeneration
+from panels.haggle.layout import SessionGeneration, choices_fold
 from panels.haggle.opening.kept import FIRST, Kept, Picks, possible, read_kept
 from panels.haggle.opening.link import Setup, from_query
 from panels.haggle.screen import Screen, Updates, Visit
@@ -103,6 +103,7 @@ def _pickers(screen: Screen, picks: Picks) -> Updates:
     page, translate = screen.page, translator(picks.language)
     shown = change_language(screen, picks.seat, picks.market, picks.opponent, picks.language)
     return shown | {
+        page.choose: choices_fold(translate),
         page.seat: gr.Radio(seat_choices(translate), value=picks.seat, label=translate("seat")),
         page.language: gr.Radio(value=picks.language, label=translate("language")),
         page.backend: gr.Radio(value=picks.backend, label=translate("backend")),

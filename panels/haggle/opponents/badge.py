@@ -7,11 +7,16 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from panels.haggle.models import STAND_IN
-from panels.haggle.opponents.stages import SELLER_MODEL, measured, opponent_name, weights_of
+from panels.haggle.opponents.stages import MARKET, SELLER_MODEL, measured, opponent_name, weights_of
 from panels.haggle.words import Translate
-from panels.results.questions import open_market
+from panels.results.market.tournament import question
+from panels.results.market.tournament.matrix import seats
+from panels.results.questions import everything_else, open_market, reproduce
 from panels.ui.look import note
 from panels.ui.provenance import load_or_say
+from sauda.evaluation.evaluate import Cell
+from sauda.evaluation.market.tournament.players import Pair
+from sauda.llm.models import NULL
 from sauda.llm.registry import row_name
 from sauda.llm.serving.events import Failed, Ready, Stage
 from sauda.llm.serving.worker import ModelWorker
@@ -28,7 +33,7 @@ def opponent_badge(game: Game, model: ModelWorker, translate: Translate) -> Mark
     if game.model_seat and not _is_measured(game.opponent, model.stage):
         remark = note(translate("unmeasured"))
     elif game.model_seat and game.you == "buyer":
-        remark = note(translate("measured_seller", **seller_figures()))
+        remark = _seller_note(game.opponent, translate)
     elif game.you == "seller" and (game.over or not game.hidden):
         figures = score(game.opponent, translate)
     if figures:
@@ -63,9 +68,31 @@ def score(opponent: str, translate: Translate) -> Markup:
         n=f"{entry.n:,}",
     )
     address = "?" + urlencode({"tab": "results", "part": open_market.NAME, "row": row})
-    return Markup('{} <a class="sauda-inpage" href="{}">{}</a>').format(
-        sentence, address, translate("row_link")
+    again = reproduce.key(Cell("", MARKET, row))
+    return Markup('{} <a class="sauda-inpage" href="{}">{}</a> · {}').format(
+        sentence,
+        address,
+        translate("row_link"),
+        reproduce.link_to(open_market.NAME, again, translate("again_link")),
     )
+
+
+def _seller_note(opponent: str, translate: Translate) -> Markup:
+    """How good a model seller's words are, and what its persona wins in scripted words."""
+    words = f"{translate('measured_seller', **seller_figures())} {translate('not_again')}"
+    parts = [(words, everything_else.NAME, "words_link")]
+    again, player = Markup(""), f"{NULL}:{opponent.partition(':')[2]}"
+    if persona := persona_figures().get(player):
+        parts.append((translate("measured_persona", **persona), question.NAME, "persona_link"))
+        link = question.link_to(Pair(persona["buyer"], player), translate("again_link"))
+        again = Markup(" · {}").format(link)
+    told = Markup(" ").join(
+        Markup('{} <a class="sauda-inpage" href="?{}">{}</a>').format(
+            sentence, urlencode({"tab": "results", "part": part}), translate(link)
+        )
+        for sentence, part, link in parts
+    )
+    return Markup('<p class="sauda-note">{}{}</p>').format(told, again)
 
 
 def _is_measured(opponent: str, stage: Stage) -> bool:
@@ -86,6 +113,32 @@ def seller_figures() -> dict[str, str] | None:
         if row.criterion == "own_words" and side:
             return {"share": f"{side.mean:.1%}", "n": f"{side.n:,}"}
     return None
+
+
+@cache
+def persona_figures() -> dict[str, dict[str, str]]:
+    """What each seller of the tournament wins, and the first buyer that it met, by its name there.
+
+    Empty without the artifact.
+    """
+    artifact, _ = load_or_say(question.FILE)
+    if artifact is None:
+        return {}
+    ranks = artifact.data.ranks
+    n = {
+        "opponents": str(sum(row.seat == "buyer" for row in ranks)),
+        "buyer": seats(artifact.data)[0][0],
+        "n": str(len(artifact.data.scenarios.seed)),
+    }
+    return {
+        row.player: {
+            "share": f"{row.share.mean:.2f}",
+            "interval": f"[{row.share.low:.2f}, {row.share.high:.2f}]",
+            **n,
+        }
+        for row in ranks
+        if row.seat == "seller"
+    }
 
 
 def _load_status(game: Game, stage: Stage, translate: Translate) -> Markup:

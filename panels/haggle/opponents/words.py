@@ -13,8 +13,14 @@ IN_ENGLISH: Mapping[str, str] = {
     "how_steering": "{stage}, published steering",
     "measured_buyer": "wins {grade} of what there is {interval} on the open market, n = {n}.",
     "row_link": "Its row in Results",
-    "measured_seller": "Measured: {share} of {n} lines are its own words and match the "
-    "decision; the others are scripted. See Results.",
+    "again_link": "Reproduce",
+    "not_again": "The texts are recorded, and this page does not write them again.",
+    "measured_seller": "It words moves that code decides, and was not measured as a player: "
+    "{share} of {n} lines were its own words and matched the move, the others scripted.",
+    "words_link": "Its words in Results",
+    "measured_persona": "With scripted words, the same persona wins {share} of what there is "
+    "{interval} on the open market, against {opponents} buyers in {n} games each.",
+    "persona_link": "Its row in Results",
     "unmeasured": "No table in Results has a row of this model.",
     "loading": "loading, {seconds} s so far; meanwhile {name} plays under its own name",
     "failed": "cannot play: {reason} Meanwhile {name} plays under its own name",
@@ -30,8 +36,14 @@ IN_HINGLISH: Mapping[str, str] = {
     "measured_buyer": "jitna mil sakta hai uska {grade} jeeta {interval}, open market mein, "
     "n = {n}.",
     "row_link": "Results mein iski row",
-    "measured_seller": "Naapa gaya: {n} lines mein se {share} iske apne words hain aur decision se "
-    "milte hain; baaki scripted hain. Results dekho.",
+    "again_link": "Dobara khilao",
+    "not_again": "Ye lines record ki hui hain, ye page unhe dobara nahi likhta.",
+    "measured_seller": "Ye code ki tay ki hui chaal ko words deta hai; player ke roop mein naapa "
+    "nahi gaya: {n} lines mein se {share} iske apne words the aur chaal se mile, baaki scripted.",
+    "words_link": "Results mein iske words",
+    "measured_persona": "Scripted words ke saath yahi persona jitna mil sakta hai uska {share} "
+    "jeetta hai {interval}, open market mein, {opponents} buyers ke saamne, har ek se {n} games.",
+    "persona_link": "Results mein iski row",
     "unmeasured": "Results ki kisi table mein is model ki row nahi hai.",
     "loading": "load ho raha hai, {seconds} s ho gaye; tab tak {name} apne naam se khel raha hai",
     "failed": "nahi khel sakta: {reason} Tab tak {name} apne naam se khelta hai",
@@ -46,8 +58,14 @@ IN_HINDI: Mapping[str, str] = {
     "how_steering": "{stage}, प्रकाशित रोक-टोक",
     "measured_buyer": "खुले बाज़ार में जितना मिल सकता था उसका {grade} जीता {interval}, n = {n}।",
     "row_link": "नतीजों में इसकी पंक्ति",
-    "measured_seller": "मापा गया: {n} वाक्यों में से {share} इसके अपने शब्द हैं और वही कहते हैं जो तय "
-    "हुआ; बाक़ी लिखे-लिखाए हैं। तालिका Results में है।",
+    "again_link": "फिर खिलाइए",
+    "not_again": "ये वाक्य दर्ज किए हुए हैं, यह पन्ना इन्हें दोबारा नहीं लिखता।",
+    "measured_seller": "यह तय की हुई चाल को शब्द देता है; खिलाड़ी के रूप में मापा नहीं गया: {n} वाक्यों में से "
+    "{share} इसके अपने शब्द थे और चाल से मिले, बाक़ी लिखे-लिखाए।",
+    "words_link": "नतीजों में इसके शब्द",
+    "measured_persona": "लिखे-लिखाए शब्दों के साथ यही दुकानदार जितना मिल सकता था उसका {share} जीतता है "
+    "{interval}, खुले बाज़ार में, {opponents} ग्राहकों के सामने, हर एक से {n} खेल।",
+    "persona_link": "नतीजों में इसकी पंक्ति",
     "unmeasured": "Results की किसी तालिका में इस मॉडल की पंक्ति नहीं है।",
     "loading": "आ रहा है, {seconds} सेकंड हुए; तब तक {name} अपने नाम से खेलता है",
     "failed": "खेल नहीं सकता: {reason} तब तक {name} अपने नाम से खेलता है",

@@ -5,8 +5,9 @@ from markupsafe import Markup
 from env import rupees
 from panels.haggle.game_view import IN_ENGLISH, sells
 from panels.haggle.opening.link import to_query
-from panels.haggle.opponents.stages import opponent_name
-from panels.haggle.review.result_view import Board, board_of, ending_of, placed
+from panels.haggle.opponents.stages import opponent_name, stage_of
+from panels.haggle.review.recorded_sellers import recorded_sellers
+from panels.haggle.review.result_view import Board, board_of, ending_of, place_and_sharing
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
 from sauda.sessions.bazaar import Game, finished, standing
@@ -27,9 +28,10 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
     ]
     remark = Markup("")
     if board.rows:
-        figures.append(stat(placed(board.rows, translate), translate("place")))
+        place, shared = place_and_sharing(board.rows, translate)
+        figures.append(stat(place, translate("place"), note=shared))
     elif not board.problem:
-        remark = note(translate("no_rank"))
+        remark = note(unranked(game.opponent, you.share, translate))
     name = revealed(game, translate)
     return Markup(
         '<section class="sauda-result"><h3>{}</h3>{}{}<p class="sauda-who"><b>{}</b> '
@@ -40,6 +42,20 @@ def card(game: Game, translate: Translate = IN_ENGLISH, board: Board | None = No
         to_query(game), translate("link_copied"), translate("link_not_copied"),
         translate("game_link"),
     )  # fmt: skip
+
+
+def unranked(opponent: str, share: float, translate: Translate) -> str:
+    """Why a sale to a language model has no place, and how recorded scripts fared against it."""
+    bare = stage_of(opponent)[0]  # the tournament's buyers play without guard rails
+    why, beside = translate("no_rank"), recorded_sellers(bare, share)
+    if beside is None:
+        return why
+    told = translate(
+        "recorded", scripts=beside.scripts, n=beside.n, below=beside.below,
+        name=opponent_name(bare, translate), best=opponent_name(beside.best, translate),
+        share=f"{beside.best_share:.0%}",
+    )  # fmt: skip
+    return f"{why} {told}"
 
 
 def headline(game: Game, translate: Translate) -> str:

@@ -10,7 +10,7 @@ from panels.haggle.game_view import IN_ENGLISH, chart, limits, sells
 from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.talk.conversation import chart_words
 from panels.haggle.words import ENGLISH, Translate
-from panels.ui.look import note, table
+from panels.ui.look import code, folded, note, short_seed, table
 from panels.ui.offers import SMALL, ending
 from panels.ui.provenance import missing
 from sauda.language.speech.items import name_in
@@ -115,21 +115,26 @@ def compared(rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Mar
 
 def placed(rows: Sequence[Standing], translate: Translate) -> str:
     """The visitor's place among `rows` in words."""
+    return ", ".join(filter(None, place_and_sharing(rows, translate)))
+
+
+def place_and_sharing(rows: Sequence[Standing], translate: Translate) -> tuple[str, str]:
+    """The visitor's place among `rows`, and that it is shared where it is; "" where it is not."""
     number, shared = rank(rows)
-    return translate("place_shared" if shared else "place_alone", place=number, all=len(rows))
+    place = translate("place_number", place=number, all=len(rows))
+    return place, translate("place_shared") if shared else ""
 
 
 def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_ENGLISH) -> Markup:
-    """The command that plays this game again."""
+    """Which game was played, and the command that plays it again, folded."""
     name = next(row.name for row in rows if not row.visitor)
     against = f" --against {game.opponent}" if game.opponent else ""
     command = (
         f"python -m sauda play --task {game.task_name} --policy {name}"
         f" --seed {game.play.seed}{against}"
     )
-    return note(
-        translate("board_played", task=game.task_name, seed=game.play.seed, command=command)
-    )
+    played = translate("board_played", task=game.task_name, seed=short_seed(game.play.seed))
+    return note(played) + folded(translate("board_again"), code(command))
 
 
 def ending_of(game: Game, translate: Translate) -> str:

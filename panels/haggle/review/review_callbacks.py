@@ -22,6 +22,7 @@ from sauda.llm.serving.line import Visitor
 from sauda.llm.types import ReplyError
 from sauda.sessions.bazaar import Game, after_reply, request
 from sauda.sessions.review import (
+    ASKED_PRICES,
     Review,
     asked_findings,
     closing_findings,
@@ -114,7 +115,7 @@ async def _asked(
         return await asyncio.to_thread(after_reply, other, written)
 
     known = await asyncio.to_thread(list, closing_findings(game))
-    most, stopped = len(offers_to_ask(game)), []
+    most, stopped = ASKED_PRICES * len(offers_to_ask(game)), []
     yield (
         Review(game, tuple(known)),
         [translate("review_asking", name=name, done=0, all=most)],

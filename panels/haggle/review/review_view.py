@@ -30,7 +30,7 @@ def review_pending(game: Game, translate: Translate = IN_ENGLISH) -> Markup | st
 
 def review_shown(review: Review, remarks: Sequence[str], translate: Translate) -> Markup:
     """The review of a finished game. `remarks` say how it was made, or how far it has come."""
-    rows = Markup("").join(_row(move, review.game, translate) for move in review.moves)
+    rows = Markup("").join(_row(move, review, translate) for move in review.moves)
     deals = review.game.play.state.table.deals
     notes = [*remarks]
     if "discount" in review.game.play.state.private["buyer"] and review.game.you == "buyer":
@@ -40,7 +40,7 @@ def review_shown(review: Review, remarks: Sequence[str], translate: Translate) -
     return _section(
         translate,
         Markup('<p class="sauda-verdict">{}</p>').format(verdict(review, translate)),
-        bar_picture(review, translate),
+        "" if is_asked(review.game) else bar_picture(review, translate),
         Markup('<ol class="sauda-own">{}</ol>').format(rows),
         best_line(review, translate),
         *[note(remark) for remark in notes],
@@ -57,11 +57,31 @@ def remark(review: Review, name: str, asked: int, translate: Translate) -> str:
 def verdict(review: Review, translate: Translate) -> str:
     """What the visitor missed, and the move that cost most, in one sentence."""
     worst = review.costliest
+    if worst is None and is_asked(review.game):
+        return few_tried(review, translate)
     if worst is None:
-        return translate("review_none_asked" if is_asked(review.game) else "review_none")
+        return translate("review_none")
     amount = _amount(review.missed, review.game, translate)
     said = own_said(own_turn(review.game, worst.number), translate)
     return translate("review_missed", amount=amount, number=worst.number + 1, said=said)
+
+
+def few_tried(review: Review, translate: Translate) -> str:
+    """That nothing better is known against a model, and how few other prices that rests on."""
+    keys = ("review_none_tried", "review_one_tried")
+    count = len(review.tried)
+    return translate(keys[count] if count < len(keys) else "review_few_tried", count=count)
+
+
+def replies_to_others(review: Review, move: OwnMove, translate: Translate) -> str:
+    """What the model replied to the other prices that were tried at `move`; empty for none."""
+    told = []
+    for found in review.tried:
+        after = found.line.play.turns[found.line.first + 1 :]
+        if found.number == move.number and after:
+            price, said = found.line.action.price, reply_said(after[0], translate)
+            told.append(translate("review_tried", price=rupees(price), said=said))
+    return " ".join(told)
 
 
 def sentence(move: OwnMove, translate: Translate) -> str:
@@ -175,18 +195,24 @@ def _bar(x: float, step: float, label: str, left: float, bars: int) -> Markup:
     return Markup("").join(parts)
 
 
-def _row(move: OwnMove, game: Game, translate: Translate) -> Markup:
-    """One move: what was said, what it cost, what was better, and a button to try it."""
-    number = move.number + 1
+def _row(move: OwnMove, review: Review, translate: Translate) -> Markup:
+    """One move: what was said, what it cost, what was better, and a button to try it.
+
+    Against a model no cost is known where nothing better was found: only a few prices were tried.
+    """
+    number, game = move.number + 1, review.game
     said = own_said(own_turn(game, move.number), translate)
     cost = "−" + _amount(move.cost, game, translate) if move.line else "₹0"
+    why = sentence(move, translate)
+    if is_asked(game) and not move.line:
+        cost, why = "", replies_to_others(review, move, translate)
     return Markup(
         '<li><span class="sauda-said">{}. {}</span><span class="{}">{}</span>'
         '<span class="sauda-why">{}</span>'
         '<button type="button" class="sauda-try" data-move="{}" aria-label="{}">{}</button></li>'
     ).format(
         number, said, "sauda-cost sauda-bad" if move.line else "sauda-cost", cost,
-        sentence(move, translate), move.number,
+        why, move.number,
         translate("review_whatif_at", number=number), translate("review_whatif"),
     )  # fmt: skip
 

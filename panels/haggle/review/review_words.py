@@ -1,4 +1,4 @@
-"""The words of the game review in English and Hindi, the same keys in both."""
+"""The words of the game review in three languages, the same keys in each."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,10 @@ IN_ENGLISH: Mapping[str, str] = {
     "review_asking": "Asking {name} about other prices: {done} of at most {all} replies …",
     "review_missed": "You left {amount} on the table; the costliest was move {number}: {said}.",
     "review_none": "You left nothing on the table: no better line was found.",
-    "review_none_asked": "No better line is known from the replies that were asked for.",
+    "review_few_tried": "No better line is known: only {count} other prices were tried.",
+    "review_none_tried": "No better line is known: no other price was tried.",
+    "review_one_tried": "No better line is known: only one other price was tried.",
+    "review_tried": "At {price} its reply: {said}.",
     "review_grade": "{grade:.2f} of the grade",
     "review_at": "At {price} it would have accepted.",
     "review_hold": "Holding out at {price} would have brought the deal in round {round}.",
@@ -34,6 +37,44 @@ IN_ENGLISH: Mapping[str, str] = {
     "review_deals": "Each deal is reviewed by itself, after the earlier deals as you played them.",
     "review_stopped": "Not all replies came: {reason}",
 }
+IN_HINGLISH: Mapping[str, str] = {
+    "review": "Game ka review",
+    "review_wait": "Behtar chaalein dhoondh rahe hain …",
+    "review_asking": "{name} se doosre daam pooch rahe hain: zyada se zyada {all} mein se {done} "
+    "reply aaye …",
+    "review_missed": "Aapne {amount} chhod diye; sabse mehngi chaal {number} thi: {said}.",
+    "review_none": "Aapne kuch nahi chhoda: isse achha raasta nahi mila.",
+    "review_few_tried": "Isse achha raasta pata nahi: sirf {count} aur daam pooche gaye.",
+    "review_none_tried": "Isse achha raasta pata nahi: koi aur daam nahi poocha gaya.",
+    "review_one_tried": "Isse achha raasta pata nahi: sirf ek aur daam poocha gaya.",
+    "review_tried": "{price} pe uska jawab: {said}.",
+    "review_grade": "grade ka {grade:.2f}",
+    "review_at": "{price} pe wo maan jaata.",
+    "review_hold": "{price} pe ade rehte to round {round} mein deal ho jaati.",
+    "review_take": "Yahan uska {price} maan lena behtar tha.",
+    "review_leave": "Yahan chal dena behtar tha.",
+    "review_later": "Yahan {first} bolte to round {round} mein {price} pe deal ho sakti thi.",
+    "review_other": "Yahan {first} bolte to end behtar hota.",
+    "review_best": "Sabse achha raasta jo mila, aapki chaal {number} se",
+    "review_you": "Aap: {said}",
+    "review_they": "Jawab: {said}",
+    "review_accepts": "manzoor",
+    "review_walks": "chal diya",
+    "review_whatif": "Agar?",
+    "review_whatif_at": "Agar aapki chaal {number} kuch aur hoti?",
+    "review_bar": "Har chaal ke baad kitna jeetna baaki tha: jo zyada se zyada jeeta ja sakta "
+    "tha, uska hissa",
+    "review_start": "shuru",
+    "review_bar_end": "Jo zyada se zyada jeeta ja sakta tha, uska {left:.0%} aapki aakhri chaal "
+    "ke baad bacha.",
+    "review_searched": "Yahi seed doosri chaalon se, poore rupayon mein, phir khelkar nikala "
+    "gaya. Raaste ki kamai pakki hai; isse achha raasta chhoot gaya ho sakta hai.",
+    "review_asked": "{name} se aur {count} daam pe pucha gaya. Us reply ke baad wo kitna jhukta, "
+    "ye pata nahi; isse achha raasta ho sakta hai.",
+    "review_time": "Rakam mein har round ki keemat gini gayi hai.",
+    "review_deals": "Har deal alag se dekhi gayi hai, pehle ki deals jaise aapne kheli waise hi.",
+    "review_stopped": "Sab reply nahi aaye: {reason}",
+}
 IN_HINDI: Mapping[str, str] = {
     "review": "खेल की समीक्षा",
     "review_wait": "बेहतर चालें खोजी जा रही हैं …",
@@ -41,7 +82,10 @@ IN_HINDI: Mapping[str, str] = {
     "जवाब आए …",
     "review_missed": "आपने {amount} छोड़ दिए; सबसे महँगी चाल {number} थी: {said}।",
     "review_none": "आपने कुछ नहीं छोड़ा: इससे अच्छा रास्ता नहीं मिला।",
-    "review_none_asked": "जितने जवाब माँगे गए, उनसे इससे अच्छा रास्ता नहीं पता चला।",
+    "review_few_tried": "इससे अच्छा रास्ता पता नहीं: सिर्फ़ {count} और दाम पूछे गए।",
+    "review_none_tried": "इससे अच्छा रास्ता पता नहीं: कोई और दाम नहीं पूछा गया।",
+    "review_one_tried": "इससे अच्छा रास्ता पता नहीं: सिर्फ़ एक और दाम पूछा गया।",
+    "review_tried": "{price} पर उसका जवाब: {said}।",
     "review_grade": "{grade:.2f} अंक",
     "review_at": "{price} पर वह मान जाता।",
     "review_hold": "{price} पर अड़े रहते, तो दौर {round} में सौदा हो जाता।",

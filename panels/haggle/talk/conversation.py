@@ -1,8 +1,9 @@
 """The chat of a game: its moves in words, the small talk between them, and what the page asks.
 
-A move of the other side that is silent gets a line here. The line is for show alone: it enters no
-history, so that moves and recorded games are the same with and without it. Its seed is a digest of
-what both sides see, so that a line tells nothing of the game's own seed.
+A move of the other side gets a line here where it is silent, or where its own words would repeat
+or contradict what was said, or would leave the visitor's unanswered. The line is for show alone: it
+enters no history, so that moves and recorded games are the same with and without it. Its seed is a
+digest of what both sides see, so that a line tells nothing of the game's own seed.
 """
 
 from collections.abc import Iterator
@@ -15,10 +16,10 @@ from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.offers import Say, ending
 from sauda.language.speech.items import name_in
 from sauda.language.speech.phrases import language_of
+from sauda.language.speech.retold import claim_of, retold
 from sauda.language.speech.situations import is_last
 from sauda.language.speech.small_talk import answer_to
-from sauda.language.speech.spoken import Decided, from_lines, named, spoken
-from sauda.language.speech.translated import translated
+from sauda.language.speech.spoken import Decided, named
 from sauda.sessions.bazaar import Game
 from sauda.sessions.doubts import FAR_OFF, doubt, loss_at
 
@@ -65,6 +66,7 @@ class _Ears:
     lines: dict[str, list[str]] = field(default_factory=lambda: {seat: [] for seat in SEATS})
     heard: list[str] = field(default_factory=list)  # of the visitor since the other side's move
     answers: list[str] = field(default_factory=list)
+    claimed: set[str] = field(default_factory=set)  # by the other side in the deal in play
     spoke: str = ""  # the language that the visitor's texts showed last
 
     def listen(self, text: str) -> None:
@@ -89,6 +91,7 @@ def _told(game: Game, talk: Talk, language: str) -> Iterator[tuple[Message, bool
         now = turn.observation.table
         if len(now.past) > closed:
             closed = len(now.past)
+            ears.claimed.clear()
             end = ending(now.past[-1], chart_words(translate))
             item = name_in(language, now.item.name)
             yield _narrator(translate("deal_ended", number=closed, ending=end, item=item)), False
@@ -116,9 +119,11 @@ def _words(game: Game, turn: Turn, number: int, ears: _Ears, translate: Translat
 
 
 def _line(turn: Turn, number: int, ears: _Ears) -> str:
+    """The words of a move: the visitor's as typed, those of the other side as `retold` has them."""
     own, seen = turn.agent == ears.you, turn.observation.table
-    if turn.action.message:
-        return named(turn.action) if own else translated(named(turn.action), ears.language)
+    words = named(turn.action) if turn.action.message else ""
+    if own and words:
+        return words
     decided = Decided(
         seen,
         turn.agent,
@@ -129,7 +134,10 @@ def _line(turn: Turn, number: int, ears: _Ears) -> str:
         reacts=not own,  # a button has no opinion on the other side's price
     )
     public = (number, seen.item.name, seen.item.list_price, seen.asks, seen.bids)
-    return spoken(decided, {"lines": from_lines}, crc32(repr(public).encode())).text
+    text = retold(decided, words, ears.claimed, crc32(repr(public).encode()))
+    if not own:
+        ears.claimed.add(claim_of(words))
+    return text
 
 
 def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
@@ -170,11 +178,14 @@ def _last_chance(game: Game, translate: Translate) -> str:
     if game.over or game.waiting:
         return ""
     table = game.observation.table
-    if game.you == "seller":
-        ends = bool(table.bids) and table.round >= table.rounds
-        return translate("last_chance", price=rupees(table.bids[-1])) if ends else ""
-    ends = is_last(table) and bool(table.asks)
-    return translate("last_bid", price=rupees(table.asks[-1])) if ends else ""
+    theirs = table.bids if game.you == "seller" else table.asks
+    if not theirs or not is_last(table):
+        return ""
+    if game.you == "buyer":
+        key = "last_bid"
+    else:  # after the buyer's last move no other ask can be taken
+        key = "last_chance" if table.round >= table.rounds else "last_ask"
+    return translate(key, price=rupees(theirs[-1]))
 
 
 def _narrator(text: str) -> Message:

@@ -32,7 +32,7 @@ OWN_WORDS: Mapping[str, str] = {
     "sell_above": "{price} se upar becho",
     "pay_at_most": "zyada se zyada {price} do",
     "rounds_used": "{all} mein se {used} ho gaye",
-    "bonus_rule": "limit se upar har poore ₹10 pe ₹1; list price pe poore {most}",
+    "bonus_rule": "limit se upar har ₹10 pe ₹1, zyada se zyada {most}",
     "hidden_limit": "Saamne wale ki limit game ke baad dikhegi.",
     "thinking": "{name} soch raha hai …",
     "stopped": "Rok diya. Game waisa hi hai jaisa reply se pehle tha.",

@@ -8,7 +8,7 @@ from panels.haggle.talk.trouble import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
 from sauda.language.numerals import fold
-from sauda.language.speech.small_talk import small_talk
+from sauda.language.speech.small_talk import slip, small_talk
 from sauda.sessions.bazaar import Action, Game, answer
 from sauda.sessions.doubts import propose
 
@@ -50,7 +50,7 @@ def play_text(game: Game, text: str) -> Game:
         return answer(game, game.unconfirmed)
     action = _action(game, text, folded)
     if game.over:
-        raise Trouble("game_over")
+        raise NoMove("after")
     if broken := broken_rule(game, action):
         raise broken
     try:
@@ -67,11 +67,12 @@ def _action(game: Game, text: str, folded: str) -> Action:
     if folded in FAREWELLS:
         return WalkAway(text)
     try:
-        amount = price_in(text)
+        amount = None if slip(text) else price_in(text)
     except ValueError:
+        amount = None
+    if amount is None:
         other = "buyer" if game.you == "seller" else "seller"
-        kind = "after" if game.over else small_talk(text, game.observation.table, other)
-        raise NoMove(kind) from None
+        raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
     return Offer(int(amount) if amount == int(amount) else amount, text)
 
 

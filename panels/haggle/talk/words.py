@@ -25,6 +25,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "again to do it all the same, or name another price.",
         "last_chance": "Last chance: accept {price} or walk away. A new price would end the game "
         "without a deal.",
+        "last_ask": "Last round: name your final price, accept {price}, or walk away.",
         "last_bid": "Last round: accept {price}, make your last bid, or walk away.",
         "same_item": "The same item and seed again, against another opponent. “New game” draws "
         "another.",
@@ -36,7 +37,6 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rule_whole": "{price} is too fine: prices here are in whole rupees. Name another one.",
         "rule_high": "{price} is more than anybody may ask here. Name a lower price.",
         "too_long": "Write at most {most} characters; this message has {length}.",
-        "game_over": "This game is over; start a new one to play on.",
         "old_button": "That button was for the move before; here is the new one.",
         "no_such_move": "That move cannot be made now.",
         "pick_move": "Pick the move to go back to.",
@@ -66,9 +66,10 @@ WORDS: Mapping[str, dict[str, str]] = {
         "last_chance": "Last chance: {price} accept karo ya chale jao. Naya daam bola to game "
         "bina "
         "deal ke khatam.",
+        "last_ask": "Last round: apna final daam bolo, {price} accept karo, ya chale jao.",
         "last_bid": "Last round: {price} accept karo, last boli lagao, ya chale jao.",
         "same_item": "Wahi item aur wahi seed, opponent naya. “New game” se naya milega.",
-        "deal_ended": "Deal {number}: {ending}. Next: {item}.",
+        "deal_ended": "Deal {number}: {ending}. Agli cheez: {item}.",
         "rival_bought": "{name} ne khareed liya.",
         "rule_bid": "Buyer {standing} to bol hi chuka hai: lena ho to “deal” bolo, nahi to zyada "
         "maango.",
@@ -78,7 +79,6 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rule_whole": "{price} nahi chalega: yahan poore rupaye chalte hain. Doosra daam bolo.",
         "rule_high": "{price} yahan koi nahi maang sakta. Kam bolo.",
         "too_long": "Zyada se zyada {most} characters likho; isme {length} hain.",
-        "game_over": "Ye game khatam ho gaya; naya shuru karo.",
         "old_button": "Wo button pichhli chaal ka tha; naya ye raha.",
         "no_such_move": "Ye chaal abhi nahi chal sakte.",
         "pick_move": "Kis chaal pe lautna hai, wo chuno.",
@@ -108,6 +108,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "फिर मंज़ूर कीजिए; नहीं तो दूसरा दाम बताइए।",
         "last_chance": "आख़िरी मौक़ा: {price} मंज़ूर कीजिए या चल दीजिए। नया दाम कहा तो खेल बिना सौदे के "
         "ख़त्म।",
+        "last_ask": "आख़िरी दौर: अपना आख़िरी दाम बताइए, {price} मंज़ूर कीजिए, या चल दीजिए।",
         "last_bid": "आख़िरी दौर: {price} मंज़ूर कीजिए, अपनी आख़िरी बोली लगाइए, या चल दीजिए।",
         "same_item": "वही चीज़ और वही सीड, सामने वाला नया। “नया खेल” दबाने से दूसरी चीज़ मिलेगी।",
         "deal_ended": "सौदा {number}: {ending}। अगली चीज़: {item}।",
@@ -118,7 +119,6 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rule_whole": "{price} नहीं चलेगा: यहाँ पूरे रुपये चलते हैं। दूसरा दाम बताइए।",
         "rule_high": "{price} यहाँ कोई नहीं माँग सकता। कम दाम कहिए।",
         "too_long": "ज़्यादा से ज़्यादा {most} अक्षर लिखिए; इसमें {length} हैं।",
-        "game_over": "यह खेल ख़त्म हो चुका है; नया शुरू कीजिए।",
         "old_button": "वह बटन पिछली चाल का था; नया यह रहा।",
         "no_such_move": "यह चाल अभी नहीं चली जा सकती।",
         "pick_move": "किस चाल पर लौटना है, वह चुनिए।",

@@ -14,7 +14,7 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, bar_style, heading, table, whiskers
 from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import short, task_choices
+from panels.ui.terms import short, shown_round, task_choices
 from panels.ui.whisker_rows import labels_above
 from sauda.policies import LAB_LABELS
 from sauda.records.schemas.arena import ArenaExample, ArenaRow
@@ -98,7 +98,7 @@ def example_text(example: ArenaExample | None) -> Markup:
         example.task,
         example.policy,
         example.seed,
-        example.round,
+        shown_round(example.round),
     )
 
 

@@ -8,6 +8,7 @@ from env import ARENA_TASKS, arena
 from panels.results.evaluation import Bound, Game, Metric, Row, View, rows_of
 from panels.ui.look import stat, strip
 from panels.ui.tables import Cell, Column, estimate, number, with_interval
+from panels.ui.terms import task_about
 from sauda.policies import LABS, ZERO_GRADE
 from sauda.records.schemas.arena import ArenaBound
 from sauda.records.store import Artifact
@@ -50,7 +51,7 @@ def game() -> Game:
         columns=COLUMNS,
         first_task=list(ARENA_TASKS)[-1],
         bound=upper_bound,
-        about=lambda task: ARENA_TASKS[task].about,
+        about=task_about,
         remarks=reward_agreement,
     )
 
@@ -67,8 +68,8 @@ def upper_bound(evaluation: Artifact, view: View) -> Bound | None:
         getattr(bound, view.metric).mean,
         "upper bound",
         "The line is an upper bound, not a policy: what the best joint plan leaves a lab"
-        f" if no other falls below its BATNA, {value}, n = {bound.n:,} worlds,"
-        f" {bound.solved:,} solved exactly. It knows all jobs and meets no failures;"
+        f" if no other falls below what it could make alone (BATNA), {value}, n = {bound.n:,}"
+        f" worlds, {bound.solved:,} solved exactly. It knows all jobs and meets no failures;"
         f" {f'{over:,}' if over else 'none'} of {played:,} episodes went beyond their own bound.",
     )
 

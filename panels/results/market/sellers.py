@@ -9,6 +9,7 @@ from env import MARKETS
 from panels.ui.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import could_be_won
 from panels.ui.whisker_rows import labels_above
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market import Career, Manner, SignalRow
@@ -129,7 +130,7 @@ def career_figure(market: Artifact, then: str, evaluation: Artifact | None) -> g
     )
     figure.update_xaxes(title="deal of the career", dtick=1)
     return styled(figure, height=340).update_yaxes(
-        title="mean share of the ZOPA", rangemode="tozero"
+        title="mean share of what could be won", rangemode="tozero"
     )
 
 
@@ -140,14 +141,14 @@ def own_curve(evaluation: Artifact, policy: str) -> list[float]:
     return by_deal.mean(axis=0).round(6).tolist()
 
 
-def career_sentence(market: Artifact, then: str) -> str:
+def career_sentence(market: Artifact, then: str) -> Markup:
     """The share of the ZOPA that a soft start costs later, as text."""
     row = _career(market, then)
-    return (
-        f"After the dotted line every buyer plays {then}. A soft start costs it"
-        f" {with_interval(row.lost)} of the ZOPA a deal (n = {row.n} paired"
-        " careers, deals without a ZOPA left out, an ample purse, so that memory alone differs)."
-    )
+    return Markup(
+        "After the dotted line every buyer plays {}. A soft start costs it {} of {} a deal (n = {}"
+        " paired careers, deals where nothing could be won left out, an ample purse, so that memory"
+        " alone differs)."
+    ).format(then, with_interval(row.lost), could_be_won(), row.n)
 
 
 def _career(market: Artifact, then: str) -> Career:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import gradio as gr
+from markupsafe import Markup
 
 from panels.results import model_comparison
 from panels.results.arena import design, evaluations
@@ -26,6 +27,7 @@ from panels.results.questions.winners import (
 )
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.wiring import Address, lay_out_address
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
@@ -95,6 +97,7 @@ def bounds(holdout: Artifact) -> dict[str, Interval]:
 
 def build() -> None:
     """Lay out the question. Called inside the Results tab."""
+    address = lay_out_address("results", NAME, ("task", reproduce.AGAIN))
     holdout, no_holdout = load_or_say(HOLDOUT)
     comparison, no_comparison = load_or_say(LAB_FILE)
     for missing in filter(None, (no_holdout, no_comparison)):
@@ -102,12 +105,12 @@ def build() -> None:
     if field := contest(holdout, comparison):
         show_verdict(NAME, verdict(field, comparison))
         ceiling = ("upper bound", {} if holdout is None else bounds(holdout))
-        _show_map(field, ceiling, "" if comparison is None else comparison.config["stages"][-1])
-        for artifact in filter(None, (holdout, comparison)):
-            gr.HTML(provenance(artifact))
+        ours = "" if comparison is None else comparison.config["stages"][-1]
+        _show_map(field, ceiling, ours)
+        gr.HTML(Markup("").join(map(provenance, filter(None, (holdout, comparison)))))
         numbers(NAME, measured(field, name), FORM, "policy")
-        reproduce.build(NAME, list(filter(None, (holdout, comparison))), "planner")
-    _details()
+        reproduce.build(NAME, list(filter(None, (holdout, comparison))), address, "planner", ours)
+    _details(address)
 
 
 def _show_map(field: Field, ceiling: tuple[str, dict[str, Interval]], ours: str) -> None:
@@ -121,16 +124,16 @@ def _show_map(field: Field, ceiling: tuple[str, dict[str, Interval]], ours: str)
     )
 
 
-def _details() -> None:
+def _details(address: Address) -> None:
     game = evaluations.game()
     played: Sequence[Artifact]
     played, missing = load_evaluations(game)
-    with fold("One task at a time: other labs, utility, reward, CSV"):
+    with fold("One task at a time: other labs, utility, reward, CSV") as part:
         gr.HTML(evaluations.glance(played))
         for message in missing:
             gr.HTML(message)
         if played:
-            section(game, list(played))
+            section(game, list(played), address, part)
     with fold("The language model as a lab, stage by stage"):
         model_comparison.build(model_comparison.ARENA)
     with fold("How the reward is made up"):

@@ -8,10 +8,13 @@ from markupsafe import Markup
 
 from panels.transcripts.view import columns, longest
 from panels.ui.look import QUIET_UNCHECKED, trouble
+from panels.ui.provenance import Beside, side_by_side
+from sauda.evaluation.verification.sample import digest
 from sauda.serve.leaderboard.board import GAMES, UNFINISHED, Entry, StoredGame, own_board
 from sauda.serve.leaderboard.record import in_utc
-from sauda.serve.leaderboard.replay import episode_of, replayed
+from sauda.serve.leaderboard.replay import episode_of, replayed, result
 from sauda.serve.leaderboard.storage import Unavailable
+from sauda.serve.openenv.game import ServedGame
 
 NOBODY = Markup("<p>No entry of this task is complete yet, so there is no game to open.</p>")
 
@@ -54,14 +57,29 @@ def transcript(entry: Entry, number: int, game: StoredGame) -> Markup:
     )
     if game.end == UNFINISHED:
         head += " It was not over at the deadline, so it counts the lowest grade."
-    episode = episode_of(replayed(entry.task, game.seed, game.actions))
+    again = replayed(entry.task, game.seed, game.actions)
+    episode = episode_of(again)
     moves = {entry.name: episode}
     story = columns(moves, longest(moves)) if game.actions else Markup("<p>Nobody moved.</p>")
     return Markup(
-        '<p style="overflow-wrap: anywhere">{}</p>{}'
+        '<p style="overflow-wrap: anywhere">{}</p>{}{}'
         '<p><a href="leaderboard/games?entry={}" download="record.json">'
         "Seeds and moves of all its games, to verify</a></p>"
-    ).format(head, story, entry.id)
+    ).format(head, reproduced(game, again), story, entry.id)
+
+
+def reproduced(game: StoredGame, again: ServedGame) -> Markup:
+    """The stored grade beside that of the same moves played again; "" where the game had no end."""
+    now = result(again)
+    if game.end == UNFINISHED or now is None:
+        return Markup("")
+    then = {"end": game.end, "grade": game.grade}
+    fresh = dict(zip(then, now, strict=True))
+    differing = [name for name in then if then[name] != fresh[name]]
+    digests = digest(then), digest(fresh)
+    return side_by_side(
+        Beside("grade", game.grade, fresh["grade"], 1, len(then), differing, digests)
+    )
 
 
 def build() -> dict[str, Any]:

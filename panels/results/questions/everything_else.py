@@ -12,7 +12,7 @@ def build() -> None:
     """Lay out the parts, each folded. Called inside the Results tab."""
     gr.HTML("<p>Measured and published figures beside the questions; each part unfolds.</p>")
     with fold("How good are the language seller’s words?"):
-        gr.HTML(seller.seller_quality())
+        seller.build()
     with fold("How well are prices and tells read in text?"):
         gr.HTML(language.language_quality())
     with fold("Does the classic game play like the published one?"):

@@ -18,10 +18,11 @@ from panels.results.questions.layout import Measured, fold, numbers, numbers_val
 from panels.results.questions.verdict import Verdict, buyer_name, capital, short, verdict_html
 from panels.results.questions.winners import FORM, Field
 from panels.ui.look import QUIET, as_typed, badge, trouble
-from panels.ui.provenance import load_or_say, provenance
+from panels.ui.provenance import folded_commands, load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.wiring import lay_out_address, pick_in_address
 from sauda.evaluation.models.config import BELIEF, OURS, PILOT, STAGES
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
@@ -35,6 +36,10 @@ SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
 ALWAYS = (BELIEF, PILOT, STAGES[0], OURS, *LAB_STAGES)  # in the figure, where they were measured
 HERE = "http://127.0.0.1:7860"
+CHECK = (
+    "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
+    " each game"
+)
 
 SNIPPET = """\
 import httpx
@@ -206,11 +211,10 @@ def rows_of(now: Standing, measured: Sequence[Reference]) -> list[Measured]:
 
 def origin_of(now: Standing, measured: Measurements) -> Markup:
     """Where both kinds of rows come from."""
-    own = Markup('<p class="sauda-note">{} {}</p>').format(
+    own = Markup('<div class="sauda-note">{} {} · {}</div>').format(
         badge("measured"),
-        f"n = {GAMES} hidden games an entry, computed by this page from the moves it stored · check"
-        " it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
-        " each game",
+        f"n = {GAMES} hidden games an entry, computed by this page from the moves it stored",
+        folded_commands([CHECK]),
     )
     return (own if now.entries else Markup("")) + measured.origin
 
@@ -249,18 +253,25 @@ def build() -> None:
     task = gr.Dropdown(
         task_choices(RANKED), value=first, label="Task of the leaderboard", filterable=False
     )
+    address = lay_out_address("results", NAME, ("task",))
     outputs = {"verdict": verdict_shown} | _outputs(nobody, rows, known(game_of(first).name).origin)
 
-    def redraw(task_name: str) -> dict[Any, Any]:
+    def drawn(task_name: str) -> dict[Any, Any]:
         parts = show(task_name, known(game_of(task_name).name))
         return {outputs[name]: value for name, value in parts.items()}
 
-    def open_page() -> dict[Any, Any]:
-        """As the page was built nobody had entered; nothing is redrawn while that is so."""
-        return redraw(first) if own_board().storage.file.exists() else {task: gr.skip()}
+    def open_page(request: gr.Request) -> dict[Any, Any]:
+        """As the page was built nobody had entered; nothing is redrawn while that is so.
+
+        A task that the address names is drawn by `pick_in_address`.
+        """
+        named = request.query_params.get("part") == NAME and "task" in request.query_params
+        if named or not own_board().storage.file.exists():
+            return {task: gr.skip()}
+        return drawn(first)
 
     filled = list(outputs.values())
-    task.change(redraw, task, filled, **QUIET)
+    pick_in_address(address, "task", task, RANKED, drawn, filled)
     gr.on(None, open_page, None, [*filled, task], **QUIET)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import gradio as gr
+from markupsafe import Markup
 
 from panels.results import bazaar
 from panels.results.evaluation_section import load_evaluations, section
@@ -24,6 +25,7 @@ from panels.results.questions.winners import (
     winners_sentence,
 )
 from panels.ui.provenance import load_or_say, provenance
+from panels.ui.wiring import Address, lay_out_address
 from sauda.evaluation.models.config import ORACLE, OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
@@ -66,6 +68,7 @@ def verdict(field: Field, comparison: Artifact | None) -> Verdict:
 
 def build() -> None:
     """Lay out the question. Called inside the Results tab."""
+    address = lay_out_address("results", NAME, ("task", reproduce.AGAIN))
     loaded = {file: load_or_say(file) for file in (HOLDOUT, COMPARISON, ORACLE_FILE)}
     artifacts = {file: artifact for file, (artifact, _) in loaded.items() if artifact is not None}
     for _, missing in loaded.values():
@@ -76,12 +79,11 @@ def build() -> None:
         field = contest(evaluations)
         show_verdict(NAME, verdict(field, artifacts.get(COMPARISON)))
         _show_map(field, known_seller(artifacts.get(ORACLE_FILE)))
-        for artifact in artifacts.values():
-            gr.HTML(provenance(artifact))
+        gr.HTML(Markup("").join(map(provenance, artifacts.values())))
         numbers(NAME, measured(field, buyer_name), FORM, "policy")
-        reproduce.build(NAME, evaluations, "pilot")
-    with fold("One task at a time, classic tasks too: bars, table, CSV"):
-        _task_by_task(artifacts.get(ORACLE_FILE))
+        reproduce.build(NAME, evaluations, address, "pilot")
+    with fold("One task at a time, classic tasks too: bars, table, CSV") as part:
+        _task_by_task(artifacts.get(ORACLE_FILE), address, part)
 
 
 def _show_map(field: Field, bounds: dict[str, Interval]) -> None:
@@ -96,10 +98,10 @@ def _show_map(field: Field, bounds: dict[str, Interval]) -> None:
     )
 
 
-def _task_by_task(oracle: Artifact | None) -> None:
+def _task_by_task(oracle: Artifact | None, address: Address, part: gr.Accordion) -> None:
     game = bazaar.game(oracle)
     evaluations, missing = load_evaluations(game)
     for message in missing:
         gr.HTML(message)
     if evaluations:
-        section(game, evaluations)
+        section(game, evaluations, address, part)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import gradio as gr
 import plotly.graph_objects as go
+from markupsafe import Markup
 
 from panels.results.market import belief, oracle, robustness, sellers
 from panels.results.model_comparison import FILE as COMPARISON
@@ -16,6 +17,7 @@ from panels.results.questions.verdict import Verdict, buyer_name, short, tasks_l
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.wiring import lay_out_address
 from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market import OracleRow
@@ -170,9 +172,9 @@ def _answer(artifact: Artifact) -> None:
         " contestant knows. Some games have no possible deal, so 1 is out of reach. Whiskers are"
         " 95 % bootstrap intervals over hold-out seeds."
     )
-    for shown in (artifact, pilot_report, comparison):
-        if shown is not None:
-            gr.HTML(provenance(shown))
+    sources = filter(None, (artifact, pilot_report, comparison))
+    gr.HTML(Markup("").join(map(provenance, sources)))
     numbers(NAME, measured(bounds, found), FORM, "buyer")
     if comparison is not None:
-        reproduce.build(NAME, [comparison], ORACLE)
+        address = lay_out_address("results", NAME, (reproduce.AGAIN,))
+        reproduce.build(NAME, [comparison], address, ORACLE)

@@ -2,37 +2,78 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
+from urllib.parse import urlencode
 
 import gradio as gr
 from markupsafe import Markup
 
 from env import Policy, Task
-from panels.results.model_labels import policy_label
 from panels.results.questions.layout import fold
+from panels.results.questions.verdict import buyer_name, capital
 from panels.site.internals import visitor_of_event
 from panels.transcripts.episodes import while_awaited
-from panels.ui.look import QUEUED, note, table, trouble
+from panels.ui.look import note, trouble
+from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
+from panels.ui.terms import task_title
+from panels.ui.wiring import Address, pick_in_address
 from sauda.evaluation.evaluate import Cell
+from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT
 from sauda.evaluation.verification.sample import Sample, cells, needs_weights, play_again
 from sauda.games import game_of
-from sauda.llm.registry import get_policy, player_spec
+from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.serving.served import in_page
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
 
-SCRIPTED, BY_MODEL = 20, 2  # games of a sample
-SHOWN = 12  # characters of a digest
+SCRIPTED = 20  # games of a sample
+# Games of a sample that a language model plays, and how long they take on two cores.
+BY_MODEL = {"bazaar": (2, "about half a minute"), "arena": (1, "some minutes")}
+AGAIN = "again"  # of an address: the row to play again
+NO_SCRIPTS = (ORACLE, BELIEF, PILOT)
+ROUNDING = (
+    "A language model in bf16 rounds otherwise on a CPU of another kind, or alone instead of in a"
+    " batch."
+)
+
+Rows = Mapping[str, tuple[Artifact, Cell]]  # by `key`
 
 
-def rows_of(artifacts: Sequence[Artifact]) -> dict[str, tuple[Artifact, Cell]]:
-    """Every row that can be played again, by its label; the first artifact with a row has it."""
+def key(cell: Cell) -> str:
+    """The name of a row in the picker: task, policy, and the other labs where they are named."""
+    return " ".join(filter(None, (cell.task, cell.policy, cell.others)))
+
+
+def title(cell: Cell) -> str:
+    """A row in words: "Open market · Sauda (SFT + distillation)"."""
+    game = game_of(cell.task)
+    drawn = not game.names_others or cell.others == game.others["holdout"][0]
+    others = "" if drawn else f", other labs {cell.others.replace('_', ' ')}"
+    return f"{task_title(cell.task)} · {capital(buyer_name(cell.policy))}{others}"
+
+
+def rows_of(artifacts: Sequence[Artifact], ours: str = OURS) -> Rows:
+    """Every row that can be played again; the first artifact with a row has it.
+
+    The rows of `ours` come first, then the best script on each task, then all the others.
+    """
     rows: dict[str, tuple[Artifact, Cell]] = {}
+    best: dict[str, tuple[float, str]] = {}
     for artifact in artifacts:
-        for cell in cells(artifact):
-            others = f", other labs {cell.others}" if game_of(cell.task).names_others else ""
-            label = f"{cell.task} · {policy_label(cell.policy)} ({cell.policy}){others}"
-            rows.setdefault(label, (artifact, cell))
-    return rows
+        for cell, columns in cells(artifact).items():
+            name = key(cell)
+            if name in rows:
+                continue
+            rows[name] = artifact, cell
+            if not is_model(cell.policy) and cell.policy not in NO_SCRIPTS:
+                game = f"{cell.task} {cell.others}"
+                best[game] = max(best.get(game, (-2.0, "")), (fmean(columns["grade"]), name))
+    first = {name for _, name in best.values()}
+
+    def place(name: str) -> int:
+        return 0 if rows[name][1].policy == ours else 1 if name in first else 2
+
+    return {name: rows[name] for name in sorted(rows, key=place)}
 
 
 def of_this_page(task: Task, name: str) -> Policy:
@@ -46,63 +87,71 @@ def of_this_page(task: Task, name: str) -> Policy:
 
 
 def shown(sample: Sample) -> Markup:
-    """Whether the games came out as recorded, both digests, and each game's grades."""
-    then, now = sample.digests
-    count, columns = len(sample.seeds), len(sample.recorded)
-    if sample.differing:
-        verdict = (
-            f"Not the same in {', '.join(sample.differing)}. A language model in bf16 rounds"
-            " otherwise on a CPU of another kind, or alone instead of in a batch."
-            if needs_weights(sample.cell.policy)
-            else f"Not the same in {', '.join(sample.differing)}."
-        )
-    else:
-        verdict = f"The same: all {columns} columns of {count} games came out as recorded."
-    rows = [
-        (f"{seed}", f"{old:.6f}", f"{new:.6f}", "=" if old == new else "≠")
-        for seed, old, new in zip(
-            sample.seeds, sample.recorded["grade"], sample.again["grade"], strict=True
-        )
-    ]
-    digests = f"SHA-256 of the columns: recorded {then[:SHOWN]}, played now {now[:SHOWN]}"
-    return (
-        Markup("<p><b>{}</b></p>").format(verdict)
-        + note(digests)
-        + table(("seed", "grade as recorded", "grade played now", ""), rows, "lrrl", "The games")
-    )
+    """Whether the games came out as recorded, with both means and digests, and each game's grade.
+
+    The rows of the games are folded.
+    """
+    then, now = sample.recorded["grade"], sample.again["grade"]
+    beside = Beside(
+        "mean grade", fmean(then), fmean(now), len(sample.seeds), len(sample.recorded),
+        sample.differing, sample.digests,
+    )  # fmt: skip
+    why = ROUNDING if needs_weights(sample.cell.policy) else ""
+    return side_by_side(beside, why) + one_by_one(sample.seeds, then, now, "grade")
 
 
-def build(name: str, artifacts: Sequence[Artifact], first: str = "") -> None:
-    """Lay out the part, folded, for the rows of `artifacts`, with `first` as the policy picked."""
-    rows = rows_of(artifacts)
-    if not rows:
-        return
-    chosen = next((label for label, (_, c) in rows.items() if c.policy == first), next(iter(rows)))
-    with fold("Reproduce: play a sample of these games again, now"):
-        with gr.Row():
-            row = gr.Dropdown(
-                list(rows), value=chosen, label="Row", elem_id=f"results-{name}-row", scale=3,
-                min_width=280,
-            )  # fmt: skip
-            button = gr.Button("Reproduce", variant="primary", scale=0, min_width=140)
-        result = gr.HTML(elem_id=f"results-{name}-reproduced")
-        gr.HTML(note(f"Plays the first {SCRIPTED} games of a row; {BY_MODEL} of a language model."))
+def build(
+    name: str, artifacts: Sequence[Artifact], address: Address, first: str = "", ours: str = OURS
+) -> None:
+    """Lay out the part, folded, for the rows of `artifacts`, with `first` as the policy picked.
+
+    `address` has the name AGAIN, which picks a row.
+    """
+    with fold("Reproduce: play a sample of these games again, now") as part:
+        row, result, chosen = controls(name, rows := rows_of(artifacts, ours), first)
+    picks = [chosen, *(other for other in rows if other != chosen)]
+    pick_in_address(address, AGAIN, row, picks, lambda picked: {result: ""}, [result], part)
+
+
+def link_to(part: str, row: str, words: str) -> Markup:
+    """A link that picks a row, by its `key`, in the question called `part`."""
+    query = urlencode({"tab": "results", "part": part, AGAIN: row}, safe="/")
+    return Markup('<a class="sauda-inpage" href="?{}">{}</a>').format(query, words)
+
+
+def controls(name: str, rows: Rows, first: str = "") -> tuple[gr.Dropdown, gr.HTML, str]:
+    """Lay out a picker of `rows`, the button that plays one again, and its result.
+
+    Returns the picker, the place of the result, and the row that is picked at first.
+    """
+    chosen = next((row for row, (_, c) in rows.items() if c.policy == first), next(iter(rows)))
+    with gr.Row(elem_classes=["sauda-actions", "sauda-again"]):  # the script looks for it
+        row = gr.Dropdown(
+            [(title(cell), row) for row, (_, cell) in rows.items()], value=chosen, label="Row",
+            elem_id=f"results-{name}-row", scale=3, min_width=280,
+        )  # fmt: skip
+        button = gr.Button("Reproduce", variant="primary", scale=0, min_width=140)
+    result = gr.HTML(elem_id=f"results-{name}-reproduced")
+    slow = max(BY_MODEL[game_of(cell.task).name] for _, cell in rows.values())
+    gr.HTML(note(f"Plays the first {SCRIPTED} games of a row; {slow[0]} of a language model."))
 
     def reproduce(label: str) -> Iterator[Markup]:
         yield from reproduced(rows, label)
 
-    button.click(reproduce, row, result, **QUEUED, concurrency_id="reproduce", concurrency_limit=2)
+    button.click(reproduce, row, result, **PLAYS_AGAIN)
+    return row, result, chosen
 
 
-def reproduced(rows: Mapping[str, tuple[Artifact, Cell]], label: str) -> Iterator[Markup]:
+def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
     """The result of playing the row called `label` again, after a word that it begins."""
     if label not in rows:
         yield trouble(ValueError("pick one of the rows of this list"))
         return
     artifact, cell = rows[label]
     slow = needs_weights(cell.policy)
-    count = BY_MODEL if slow else SCRIPTED
-    yield note(f"Playing {count} games" + (", which takes about half a minute …" if slow else " …"))
+    count, time = BY_MODEL[game_of(cell.task).name] if slow else (SCRIPTED, "")
+    games = f"{count} game{'s' if count > 1 else ''}"
+    yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
         yield shown(play_again(artifact, cell, count, of_this_page if slow else None))
     except ReplyError as error:

@@ -28,6 +28,7 @@ from panels.results.questions.verdict import (
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.wiring import lay_out_address
 from sauda.evaluation.models.config import OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
@@ -176,8 +177,9 @@ def build() -> None:
     gr.HTML(provenance(comparison, "paired hold-out seeds"))
     rows = [Measured(gain.task, gain.step, gain.n, gain.interval) for gain in steps(comparison)]
     numbers(NAME, rows, FORM, "step")
-    reproduce.build(NAME, [comparison], OURS)
+    address = lay_out_address("results", NAME, ("task", reproduce.AGAIN))
+    reproduce.build(NAME, [comparison], address, OURS)
     with fold("How the model decodes, and what other temperatures won"):
         decoding.build()
-    with fold("Every stage and policy, task by task"):
-        model_comparison.build(model_comparison.BAZAAR)
+    with fold("Every stage and policy, task by task") as part:
+        model_comparison.build(model_comparison.BAZAAR, address, part)

@@ -25,6 +25,7 @@ from panels.ui.look import note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
+from panels.ui.wiring import lay_out_address
 from sauda.evaluation.models.config import OURS
 from sauda.llm.models import NULL
 from sauda.records.store import Artifact
@@ -48,12 +49,18 @@ def verdict(comparison: Artifact) -> Verdict:
         opening = "Not alone"
     told = in_words(
         signs,
-        "wins more than around no model in {}",
-        "shows no difference from no model in {} (the interval holds 0)",
-        "wins less than around no model in {}",
+        "it wins more than around no model in {}",
+        "it shows no difference from no model in {} (the interval holds 0)",
+        "it wins less than around no model in {}",
     )
-    sentence = f"{opening}: around {buyer_name(OURS)} the published steering {told}."
-    return Verdict(sentence, evidence)
+    task, gain = next(iter(gains.items()))
+    bare = rows_by_policy(comparison, task)[OURS]
+    sentence = (
+        f"{opening}: in the {short(task)} the published steering wins {gain.alone:{FORM}} alone and"
+        f" {gain.wrapped:{FORM}} around Sauda; Sauda without it wins {bare.grade.mean:{FORM}}."
+    )
+    counted = f"n = {gain.n:,} for steering, n = {bare.n:,} for Sauda bare."
+    return Verdict(sentence, (f"Around Sauda {told}; {counted}", *evidence))
 
 
 def gains_by_task(comparison: Artifact, stage: str, wrapper: str) -> dict[str, WrapperGain]:
@@ -149,7 +156,8 @@ def build() -> None:
         for row in (rows_by_policy(comparison, task)[policy],)
     ]
     numbers(NAME, rows, FORM, "wrapper and model")
-    reproduce.build(NAME, [comparison], "null+steering")
+    address = lay_out_address("results", NAME, (reproduce.AGAIN,))
+    reproduce.build(NAME, [comparison], address, "null+steering")
     with fold("Moves that the wrapper changed, and invalid replies"):
         gr.HTML(changed_table(comparison))
         gr.HTML(note("All rows of the comparison are under “Does training help?”."))

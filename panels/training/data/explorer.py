@@ -19,11 +19,11 @@ from panels.training.data.view import (
 from panels.ui.look import QUEUED, QUIET, heading, note, trouble
 from panels.ui.provenance import load_or_say, provenance
 from sauda.evaluation.language.acts import FILE as ACTS_FILE
+from sauda.language.acts.chats import view
+from sauda.language.acts.examples import Example
 from sauda.llm.backends.tokenizer import chat_tokenizer
 from sauda.llm.backends.weights import NoWeights
-from sauda.train.data.dialogues.chats import view
 from sauda.train.data.dialogues.craigslist import AGENTS
-from sauda.train.data.dialogues.examples import Example
 from sauda.train.data.dialogues.sources import FILE
 
 MASKS = {**QUEUED, "concurrency_id": "loss-masks", "concurrency_limit": 1}

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from sauda.language.acts.examples import PARTS, Example, examples
 from sauda.language.acts.types import INTENTS, Dialogue
 from sauda.train.data.dialogues.craigslist import AGENTS
-from sauda.train.data.dialogues.examples import PARTS, Example, examples
 from sauda.train.data.dialogues.sources import shipped
 
 ANY = "any act"

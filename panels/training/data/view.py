@@ -11,12 +11,13 @@ from panels.training.data.rows import Corpus
 from panels.training.run_text import marked
 from panels.ui.look import note, table
 from panels.ui.tables import with_interval
+from sauda.language.acts.chats import View
+from sauda.language.acts.examples import Example
 from sauda.language.acts.prices import written
 from sauda.language.acts.types import Act, Dialogue
 from sauda.records.schemas.language import Acts
-from sauda.train.data.dialogues.chats import View
 from sauda.train.data.dialogues.craigslist import AGENTS
-from sauda.train.data.dialogues.examples import Example
+from sauda.train.data.dialogues.sequences import sequence
 
 # What an act does, which is its colour; its name stands beside it.
 TONES: Mapping[str, str] = {
@@ -109,8 +110,8 @@ def agreement(data: Acts) -> str:
 
 def loss_mask(view: View, tokenizer: Any) -> Markup:
     """The dialogue as a training sequence with the tokens in the loss marked, and their number."""
-    sequence = view.sequence(tokenizer)
-    tokens = list(zip(sequence["input_ids"], sequence["labels"], strict=True))
+    learnt = sequence(view, tokenizer)
+    tokens = list(zip(learnt["input_ids"], learnt["labels"], strict=True))
     learnt = sum(label != IGNORED for _, label in tokens)
     told = (
         f"One training sequence: the whole dialogue from the {view.role}’s side."

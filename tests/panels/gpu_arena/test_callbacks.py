@@ -7,6 +7,7 @@ from panels.gpu_arena import callbacks
 from panels.gpu_arena.callbacks import new_game
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import Layout, lay_out
+from panels.site.calls import may_hold
 from sauda.sessions.arena import ArenaGame
 
 WORLD = "arena/single_trade"
@@ -42,9 +43,9 @@ def test_a_step_by_hand_pauses_a_run_and_stays_at_the_type_of_action(page):
 def test_advice_is_the_action_that_a_step_takes_and_leaves_the_game_as_it_is(page, first):
     advice = callbacks.advise(page, first, "planner")
     assert list(advice) == [page.problem]
-    assert "makes an offer to Lab A with 16.46 credits for b_1_1" in advice[page.problem]
+    assert "Planner’s advice: offer Lab A 16.46 credits for its block 2" in advice[page.problem]
     stepped = callbacks.take_step(page, first, "planner", None)
-    assert "makes an offer to Lab A with 16.46 credits for b_1_1" in stepped[page.last_step]
+    assert "Your lab offers Lab A 16.46 credits for its block 2" in stepped[page.last_step]
 
 
 def test_an_action_that_fails_shows_one_sentence_and_changes_nothing_else(page):
@@ -69,7 +70,7 @@ def test_an_action_that_fails_shows_one_sentence_and_changes_nothing_else(page):
         ('{"action_type": "steal"}', "The rules refuse this: there is no action_type"),
         (
             '{"action_type": "accept_offer", "offer_id": "o_7"}',
-            "The rules refuse this: there is no offer o_7",
+            "The rules refuse this: there is no offer 7",
         ),
         (
             '{"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 94}',
@@ -77,7 +78,7 @@ def test_an_action_that_fails_shows_one_sentence_and_changes_nothing_else(page):
         ),
         (
             '{"action_type": "allocate_to_job", "job_id": "j_0_1", "block_ids": ["b_1_1"]}',
-            "The rules refuse this: b_1_1 is neither yours nor in a pool of yours",
+            "The rules refuse this: Lab A’s block 2 is neither yours nor in a pool of yours",
         ),
     ],
 )
@@ -88,6 +89,38 @@ def test_what_the_rules_would_refuse_is_said_in_a_sentence_and_costs_no_action(
     assert list(updates) == [page.problem]
     assert expected in updates[page.problem]
     assert "; this cost no action." in updates[page.problem]
+
+
+@pytest.mark.parametrize(
+    ("payment", "ask", "share", "expected"),
+    [
+        (-5, 0, 0.5, "“You pay, credits” takes a number from 0 to 1,000,000, not -5"),
+        (1e300, 0, 0.5, "“You pay, credits” takes a number from 0 to 1,000,000"),
+        (5, -1, 0.5, "“They pay you, credits” takes a number from 0 to 1,000,000, not -1"),
+        (5, "much", 0.5, "“They pay you, credits” takes a number from 0 to 1,000,000"),
+        (94, 0, 0.5, "You have 93.53 credits to spend, and this offer pays 94.00"),
+    ],
+)
+def test_a_number_that_cannot_be_is_answered_in_a_sentence_and_costs_no_action(
+    page, first, payment, ask, share, expected
+):
+    choice = '{"action_type": "send_offer", "target_lab_id": "lab_1"}'
+    updates = callbacks.act_by_form(page, first, None, choice, payment, ask, share, "")
+    assert list(updates) == [page.problem]
+    assert expected in updates[page.problem]
+    assert "; this cost no action." in updates[page.problem]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, None])
+def test_the_owners_share_of_a_pool_lies_between_0_and_1(page, first, share):
+    choice = '{"action_type": "form_coalition", "target_lab_id": "lab_1"}'
+    updates = callbacks.act_by_form(page, first, None, choice, 0, 0, share, "")
+    assert "“Owner’s share of a pooled gain, 0 to 1” takes a number" in updates[page.problem]
+
+
+@pytest.mark.parametrize("field", ["payment", "ask", "share"])
+def test_the_page_lets_every_number_of_the_form_reach_its_sentence(page, field):
+    assert all(may_hold(getattr(page, field), value) for value in (-5, 1e200, None))
 
 
 def test_pressed_blocks_say_what_they_would_do_and_a_pressed_job_books_them(page, first):
@@ -104,7 +137,7 @@ def test_pressed_blocks_say_what_they_would_do_and_a_pressed_job_books_them(page
     [
         ([], "j_0_0", None, "Press one or more of your blocks first, then the job"),
         (["b_0_2"], "j_0_1", None, "takes all its 8 GPU-hours in one booking, and there are 6"),
-        (["b_0_0"], "j_0_0", None, "reliability 0.89 or more, and b_0_0 has 0.72"),
+        (["b_0_0"], "j_0_0", None, "reliability 0.89 or more, and your block 1 has 0.72"),
         (["b_0_2"], "j_9_9", None, "The rules refuse this: you have no job j_9_9"),
         (["b_9_9"], None, None, "There is no block b_9_9 on the calendar"),
         ([], None, "b_0_2", "Choose a block of another lab"),
@@ -132,7 +165,7 @@ def test_whatever_a_client_sends_for_a_press_leaves_the_game_as_it_is(page, firs
 
 def test_a_press_of_anothers_block_fills_the_form_with_an_offer_for_it(page, first):
     updates = callbacks.press_calendar(page, first, [], None, "b_1_1")
-    assert "b_1_1 of Lab A would add 78.1 credits" in updates[page.hint]
+    assert "Lab A’s block 2 would add 78.1 credits" in updates[page.hint]
     assert updates[page.other_actions].open
     assert updates[page.kind].value == "send_offer"
     assert '"requested_block_ids": ["b_1_1"]' in updates[page.choice].value
@@ -146,7 +179,7 @@ def test_an_offer_is_taken_or_answered_by_its_buttons(page, first):
     bid += ' "requested_block_ids": ["b_1_1"]}'
     game = callbacks.act_by_json(page, first, None, bid)[page.game]
     shown = callbacks.show(page, game)
-    assert "You give b_0_2 (worth" in shown[page.offers]
+    assert "You give your block 3 (worth" in shown[page.offers]
     assert "and get 34.71 credits" in shown[page.offers]
     taken = callbacks.press_offer(
         page, game, '{"action_type": "accept_offer", "offer_id": "o_2"}', None

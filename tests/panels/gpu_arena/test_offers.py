@@ -55,6 +55,17 @@ def test_an_offer_to_another_lab_is_not_valued():
     assert "<button" not in shown
 
 
+def test_an_offer_is_numbered_and_open_to_the_end_of_a_round_counted_from_1():
+    state = take(market([block("own", 0), block("b_1_0", 1)], {0: [job("j")]}), "wait")
+    state = take(state, "send_offer", target_lab_id="lab_0", block_ids=("b_1_0",))
+    obs = seen(state, 0)
+    shown = str(offers(obs))
+    assert 'title="o_1">Offer 1: lab_1 offers you a trade' in shown
+    assert "get lab_1’s block 1 (worth" in shown
+    last = obs.market.offers["o_1"].expires_round
+    assert f"open to the end of round {last + 1}<" in shown
+
+
 def test_what_a_lab_says_in_an_offer_is_shown_as_text():
     state = take(market([block("own", 0), block("theirs", 1)], {0: [job("j")]}), "wait")
     state = take(

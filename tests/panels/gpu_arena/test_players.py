@@ -1,6 +1,8 @@
 """Who can be picked to play lab_0: scripts and the model's stages, each with its measured row."""
 
+import re
 import time
+from urllib.parse import unquote_plus
 
 import pytest
 
@@ -9,6 +11,7 @@ from panels.gpu_arena import callbacks, players
 from panels.gpu_arena.callbacks import new_game
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.settlement import settlement
+from panels.results.questions.reproduce import rows_of
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.line import PAGE
 from sauda.llm.types import NotReady
@@ -53,10 +56,12 @@ def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
     trained = {row.policy for row in comparison.data.rows if row.policy.startswith("mini")}
     assert {"mini", "mini+sft-arena", MODEL} <= trained <= set(players.players())
     badges = {name: str(players.badge(name, TASK)) for name in players.players()}
+    rows = rows_of([load(file) for file in (players.HOLDOUT, players.LAB_FILE)])
     for name, badge in badges.items():
         assert "Measured grade" in badge
         assert "hold-out worlds" in badge
         assert f"row={name.replace('+', '%2B')}" in badge
+        assert unquote_plus(re.search(r'again=([^"]+)"', badge)[1]) in rows
     row = next(row for row in comparison.data.rows if row.policy == MODEL)
     assert f"{row.grade.mean:.3f} [{row.grade.low:.3f}, {row.grade.high:.3f}]" in badges[MODEL]
     assert f"n = {row.n}" in badges[MODEL]

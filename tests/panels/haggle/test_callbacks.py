@@ -7,7 +7,7 @@ import pytest
 
 from panels.haggle import callbacks, model_callbacks
 from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL
-from panels.haggle.layout import ReplyRequest, SessionGeneration
+from panels.haggle.layout import ReplyRequest, SessionGeneration, choices_fold
 from panels.haggle.models import STAND_IN
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, HINDI, translator
@@ -104,9 +104,19 @@ def test_another_opponent_gets_the_same_item_and_seed(screen):
 
 
 def test_a_mistake_is_told_in_hindi(screen, buying):
-    hindi = replace(buying, language=HINDI, game=callbacks.send(
-        screen, replace(buying, text="deal"))[screen.page.game], text="₹20")  # fmt: skip
-    assert "यह खेल ख़त्म हो चुका है" in callbacks.send(screen, hindi)[screen.page.problem]
+    hindi = replace(buying, language=HINDI, text="x" * 2001)
+    assert "अक्षर लिखिए" in callbacks.send(screen, hindi)[screen.page.problem]
+
+
+@pytest.mark.parametrize("text", ["₹20", "deal", "thank you"])
+def test_what_is_said_after_the_end_is_answered_in_the_chat(screen, buying, text):
+    page = screen.page
+    over = callbacks.send(screen, replace(buying, text="deal"))[page.game]
+    assert over.over
+    updates = callbacks.send(screen, replace(buying, game=over, text=text))
+    assert updates[page.problem] == ""
+    assert updates[page.game].play == over.play
+    assert "New game" in str(updates[page.chat][-1]) or "welcome" in str(updates[page.chat][-1])
 
 
 def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
@@ -167,6 +177,12 @@ def test_a_language_changes_labels_and_no_value(screen):
     assert set(updates) == set(screen.page.with_words)
     assert [value for _, value in updates[screen.page.seat].choices] == [BUY, SELL]
     assert updates[screen.page.market].label == translator(HINDI)("ware")
+
+
+def test_the_fold_of_a_phone_stays_open_where_a_language_is_chosen_and_opens_closed(screen):
+    updates = callbacks.change_language(screen, SELL, ANY_ITEM, "linear", HINDI)
+    assert '<details class="sauda-choose" open>' in updates[screen.page.choose]
+    assert '<details class="sauda-choose">' in choices_fold(translator(HINDI))
 
 
 # The language model
@@ -259,6 +275,11 @@ def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed():
     over = callbacks.send(screen, ended)
     offered = [value for _, value in over[page.same_item]["choices"]]
     assert {"linear", "pilot", "mini+sft", HIDDEN} <= set(offered)
+    assert over[page.same_item]["value"] == offered[0] == ""  # "Choose an opponent"
+    nothing = callbacks.change_opponent(
+        screen, SessionGeneration(), "", replace(ended, game=over[page.game])
+    )
+    assert nothing == screen.unchanged
     again = callbacks.change_opponent(
         screen, SessionGeneration(), "linear", replace(ended, game=over[page.game])
     )

@@ -78,9 +78,8 @@ def test_a_sale_below_the_limit_is_called_a_loss():
 def test_the_bonus_is_paid_in_full_at_the_list_price():
     game = start(SELLING_TASK, "linear", 1)
     item = game.observation.table.item
-    assert f"all {rupees((item.list_price - round(0.78 * item.list_price)) // 10)} at" in str(
-        brief(game)
-    )
+    most = rupees((item.list_price - round(0.78 * item.list_price)) // 10)
+    assert f"₹1 for each ₹10 above your limit, at most {most}<" in str(brief(game))
 
 
 def test_a_visitor_who_leaves_before_naming_a_price_is_believed_nothing():

@@ -16,6 +16,25 @@ LATIN = re.compile(r"[A-Za-z]+")
 NAMES = {"belief", "Results", "n", "f"}  # of a policy, a tab, a count
 
 
+ALIKE = {  # what Hinglish says with the English words
+    # Words of the bazaar and the game that a speaker of Hinglish says in English.
+    "market", "seller", "buyer", "quick_accept", "rounds", "list_price", "bonus", "time", "deal",
+    "rival", "chart_round", "chart_seller", "chart_buyer",
+    "spot_buyer",  # Its verdicts say "buyer A" inside a sentence.
+    "daily_months",  # The months have their English names in Hinglish.
+    "daily_sauda", "title",  # names
+    "whatif_move",  # a template without words
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "alike"), [(HINGLISH, ALIKE), (HINDI, {"whatif_move"})], ids=["Hinglish", "Hindi"]
+)
+def test_no_language_says_in_english_what_it_can_say_itself(language, alike):
+    english, other = WORDS[ENGLISH], WORDS[language]
+    assert {key for key in english if english[key] == other[key]} == alike
+
+
 @pytest.mark.parametrize("language", [HINGLISH, HINDI])
 def test_every_language_has_the_same_keys_with_the_same_places(language):
     english, other = WORDS[ENGLISH], WORDS[language]

@@ -1,9 +1,14 @@
 """The Judge and Training tabs: what they say of recorded rounds, pitches and runs."""
 
+from dataclasses import replace
+from itertools import permutations
+from statistics import fmean
+
 import pytest
 
 from env import arena
-from panels.judge import learning, pitch, view
+from panels.gpu_arena.names import job_names
+from panels.judge import learning, pitch, tab, view
 from panels.results.model_labels import policy_label
 from panels.training import tab as training
 from sauda.evaluation.pitching import LEARNER, ROUNDS
@@ -24,7 +29,7 @@ def selector() -> Artifact:
 def test_every_recorded_round_is_told_with_its_winner_and_every_pitch(judged):
     for game in judged.data.shown:
         for index, row in enumerate(game.rounds):
-            shown = str(view.round_view(game, index))
+            shown = str(pitch.recorded_round(game, index))
             assert shown.count("✓ won") == (row.winner is not None)
             assert shown.count("<blockquote>") == len(row.verdicts)
             assert f"Round {index + 1}:" in shown
@@ -73,6 +78,28 @@ def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
     assert "is true" in str(pitch.own_pitch(seed, index, pitch.example(seed, index)))
 
 
+def test_a_judged_claim_tells_which_jobs_it_was_compared_with(judged):
+    seed = judged.data.shown[0].seed
+    jobs = pitch.rounds_of(seed)[0].state.private[LEARNER].jobs
+    names = job_names(jobs)
+    one, other = next(
+        pair for pair in permutations(jobs, 2)
+        if pair[0].gpu_hours_required != pair[1].gpu_hours_required
+    )  # fmt: skip
+    claim = f"needs {one.gpu_hours_required} hours."
+    any_job = pitch.own_pitch(seed, 0, f"One job {claim}")
+    assert (
+        "is true.</bdi> Compared with the hours of each open job, and of all together." in any_job
+    )
+    own = pitch.own_pitch(seed, 0, f"{names[one.job_id]} {claim}")
+    assert f"is true.</bdi> Compared with {one.job_id} alone." in own
+    assert f"{names[one.job_id]} ({one.job_id})" in own
+    wrong = pitch.own_pitch(seed, 0, f"{names[other.job_id].lower()} {claim}")
+    assert f"costs.</bdi> Compared with {other.job_id} alone." in wrong
+    for unchecked in (f"We will need {one.gpu_hours_required} hours.", "Our reputation is 0.65."):
+        assert "Compared with" not in pitch.own_pitch(seed, 0, unchecked)
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [("", "write a pitch first"), ("  ", "write a pitch first"), ("a" * 501, "at most 500")],
@@ -105,6 +132,26 @@ def test_the_figure_of_learning_shows_both_with_their_intervals(judged):
     assert all(r.advocate in str(learning.advocates_table(judged)) for r in judged.data.rows)
 
 
+def test_recorded_rounds_come_out_again_and_a_changed_record_is_told(judged):
+    game = judged.data.shown[-1]
+    begins, ends = map(str, pitch.played_again(game))
+    mean = fmean(row.verdicts[LEARNER].total for row in game.rounds)
+    assert f"{ROUNDS} rounds" in begins
+    assert f"Equal: your lab’s mean total recorded {mean:.3f}, played now {mean:.3f}" in ends
+    wrong = [row.model_copy(update={"winner": "lab_3"}) for row in game.rounds]
+    *_, told = pitch.played_again(game.model_copy(update={"rounds": wrong}))
+    assert "Not the same in winner." in told
+
+
+@pytest.mark.parametrize("advocate", ["adapting", "cycle", "injection"])
+def test_an_advocates_negotiations_come_out_again(judged, advocate):
+    *_, told = learning.played_again(judged, advocate)
+    won = fmean(judged.data.wins[advocate][: learning.SAMPLE])
+    assert f"advocate won recorded {won:.3f}, played now {won:.3f}, n = {learning.SAMPLE}" in told
+    assert told.count("<tr") == learning.SAMPLE + 1
+    assert "≠" not in told
+
+
 def test_hostile_pitches_rank_below_every_honest_strategy(judged):
     rate = {row.advocate: row.win_rate for row in judged.data.rows}
     worst_honest = min(rate[name].low for name in arena.HONEST)
@@ -126,3 +173,40 @@ def test_the_selectors_curves_are_those_of_its_log(selector):
         ]
         assert sum(trace.y[-1] for trace in chances) == pytest.approx(1, abs=1e-3)
         assert policy_label(final.policy) in training.outcome(selector, task)
+
+
+def test_the_selectors_episodes_come_out_again_and_a_changed_record_is_told(selector):
+    task = selector.data.final[-1].task
+    begins, ends = map(str, training.played_again(selector, task))
+    rows = [row for row in selector.data.curve if row.task == task][: training.SAMPLE]
+    mean = fmean(row.reward for row in rows)
+    assert f"Playing {training.SAMPLE} training episodes" in begins
+    assert f"recorded {mean:.3f}, played now {mean:.3f}, n = {training.SAMPLE} games." in ends
+    curve = [row.model_copy(update={"expert": 2.0}) for row in selector.data.curve]
+    data = selector.data.model_copy(update={"curve": curve})
+    *_, told = training.played_again(replace(selector, data=data), task)
+    assert "Not the same in expert." in told
+
+
+def test_the_address_of_a_round_leads_back_to_it_and_the_first_needs_none(judged):
+    games = {game.seed: game for game in judged.data.shown}
+    first, other = list(games)[:2]
+    assert tab.round_named(games, tab.named_in_address(first, other, 2)) == (other, 2)
+    assert tab.named_in_address(first, first, 0) == {}
+    assert tab.round_named(games, {"seed": "<b>", "round": "0"}) == (first, 0)
+
+
+def test_an_example_comes_without_the_verdict_on_the_pitch_before(judged):
+    text, verdict = tab.show_example(judged.data.shown[0].seed, 1)
+    assert text
+    assert verdict == ""
+
+
+def test_labs_have_the_names_that_their_market_gives_them(judged):
+    seed = judged.data.shown[0].seed
+    labs = pitch.rounds_of(seed)[0].state.market.labs
+    for lab, public in labs.items():
+        named = "your lab" if lab == LEARNER else public.public_name
+        assert view.lab_title(lab) == named
+    assert "lab_" not in pitch.recorded_round(judged.data.shown[0], 0)
+    assert view.in_titles("lab_0 wins, not lab_2.") == "Your lab wins, not Lab B."

@@ -38,7 +38,7 @@ def test_health_counts_running_and_finished_games_and_the_sizes_of_caches(site: 
     def health() -> dict:
         return site.shared.get("/health").json()
 
-    number = site.event_number("gpu_arena.callbacks", "begin")
+    number = site.event_number("gpu_arena.address", "begin_here")
     inputs = site.blocks.fns[number].inputs
     values = [None if part.stateful else part.value for part in inputs]
     before = health()["games"]

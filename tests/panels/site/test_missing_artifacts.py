@@ -31,7 +31,8 @@ def no_artifacts(request, monkeypatch):
 
     monkeypatch.setattr(store, "read_json", read)
     kept = (
-        buyer.trained, badge.seller_figures, stages.rows, players.script_rows, players.model_rows,
+        buyer.trained, badge.seller_figures, badge.persona_figures, stages.rows,
+        players.script_rows, players.model_rows,
     )  # fmt: skip
     for cache in kept:
         cache.cache_clear()

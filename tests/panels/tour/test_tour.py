@@ -7,7 +7,7 @@ import pytest
 
 from env import EndReason, Offer, rupees
 from panels.results.model_summary import rows_by_policy
-from panels.tour import race
+from panels.tour import figures, race
 from panels.tour import tab as tour
 from panels.tour.facts import chain, facts, in_short
 from panels.transcripts.before_after import FILE, typical
@@ -19,26 +19,73 @@ from sauda.records.store import load
 
 def test_the_tours_figures_are_those_of_the_artifacts():
     comparison = load("evaluation/model-comparison.json")
-    shown = str(tour.glance(comparison, load("evaluation/reproduction.json")))
-    rows = rows_by_policy(comparison, tour.MARKET)
+    shown = str(figures.glance(comparison, load("evaluation/reproduction.json")))
+    rows = rows_by_policy(comparison, figures.MARKET)
     grades = {name: row.grade.mean for name, row in rows.items()}
     last = OURS
     assert f">{grades[last]:.3f}" in shown
     closed = (grades[last] - grades["mini"]) / (grades["belief"] - grades["mini"])
     assert f"{closed:.0%}" in shown
     (way,) = [
-        way for way in comparison.data.gap_closed if (way.task, way.policy) == (tour.MARKET, last)
+        way
+        for way in comparison.data.gap_closed
+        if (way.task, way.policy) == (figures.MARKET, last)
     ]
     assert way.share == pytest.approx(closed, abs=1e-4)
     assert way.low < way.share < way.high
     assert f"[{way.low:.0%}, {way.high:.0%}]" in shown
 
 
+def test_the_tour_says_who_still_wins_more_than_the_model():
+    comparison = load("evaluation/model-comparison.json")
+    rows = rows_by_policy(comparison, figures.MARKET)
+    said = figures.still_ahead(comparison)
+    assert said.startswith("Two players without a language model still win more: the belief buyer")
+    for name in ("belief", "pilot"):
+        assert f"({rows[name].grade.mean:.3f})" in said
+    assert f"n = {rows['belief'].n} games each" in said
+    assert said in str(figures.glance(comparison, load("evaluation/reproduction.json")))
+
+
+def test_where_no_script_wins_more_the_tour_says_so():
+    comparison = load("evaluation/model-comparison.json")
+    rows = [row for row in comparison.data.rows if row.policy not in ("belief", "pilot")]
+    fewer = replace(comparison, data=comparison.data.model_copy(update={"rows": rows}))
+    assert figures.still_ahead(fewer).startswith("No player without a language model wins more")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (-0.3, -0.1, "still earns less than"),
+        (-0.1, 0.1, "earns about as much as"),
+        (0.1, 0.3, "earns more than"),
+    ],
+)
+def test_the_model_as_a_lab_is_compared_with_one_that_never_trades(low, high, verdict):
+    comparison = load("evaluation/arena-model-comparison.json")
+    last = comparison.config["stages"][-1]
+    rows = [
+        row.model_copy(update={"grade": row.grade.model_copy(update={"low": low, "high": high})})
+        if row.policy == last
+        else row
+        for row in comparison.data.rows
+    ]
+    changed = replace(comparison, data=comparison.data.model_copy(update={"rows": rows}))
+    assert f"As a lab the model {verdict} one that never trades" in figures.lab_sentence(changed)
+
+
+def test_the_rank_of_the_shown_game_is_told_in_plain_words():
+    assert race.rank("50th") == "This is the median game: half of the games improved more."
+    assert race.rank("90th") == "10 % of the games improved more than this one."
+    assert race.rank("best") == "Of the games that end in a deal, this one improved most."
+
+
 def test_a_ladder_without_a_trained_model_is_said_to_lack_it():
     comparison = load("evaluation/model-comparison.json")
     rows = [row for row in comparison.data.rows if row.policy in ("mini", "linear", "belief")]
     with pytest.raises(ArtifactError, match="lacks a trained model on bazaar/open"):
-        tour.trained(replace(comparison, data=comparison.data.model_copy(update={"rows": rows})))
+        figures.trained(replace(comparison, data=comparison.data.model_copy(update={"rows": rows})))
 
 
 def test_the_facts_are_those_of_the_runs_from_the_base_to_the_served_stage():
@@ -62,7 +109,7 @@ def test_the_race_shows_a_typical_game_that_ends_in_a_deal_whole():
     shown = str(race.race(games, pair))
     for turn in after.trajectory("buyer"):
         if isinstance(turn.action, Offer):
-            assert f"bids {rupees(turn.action.price)}" in shown
+            assert f">{rupees(turn.action.price)}<" in shown
     assert shown.count("<tr") == 2 + max(len(race.rounds(game)) for game in games)
     assert f"({pair.seed})" in race.about(pair, games)
     assert before.seed == after.seed == pair.seed
@@ -88,3 +135,11 @@ def test_games_played_again_are_compared_move_by_move():
     assert "move by move as recorded" in race.compared(games, games)
     other = [games[1], games[1]]
     assert "before training took other moves" in race.compared(games, other)
+
+
+def test_the_address_names_the_step_from_1_and_the_first_needs_none():
+    for number in range(1, len(tour.STEPS)):
+        assert tour.step_named(tour.named_in_address(number)) == number
+    assert tour.named_in_address(0) == {}
+    for query in ({}, {"step": "0"}, {"step": "99"}, {"step": "<b>"}):
+        assert tour.step_named(query) == 0

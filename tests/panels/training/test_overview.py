@@ -3,8 +3,9 @@
 import re
 
 from panels.results.model_comparison import FILE, LAB_FILE
+from panels.results.questions.training import verdict, whole_gains
 from panels.training.logs import EVALUATION, recorded
-from panels.training.overview import NOT_PLAYED, all_gains, gain_of, overview
+from panels.training.overview import NOT_PLAYED, all_gains, gain_of, headline, overview
 from panels.training.together import shared_metrics, together
 from sauda.records.kinds import training_runs
 from sauda.records.store import load
@@ -24,6 +25,15 @@ def test_every_run_has_a_row_with_its_gain_or_says_that_it_was_not_played():
     )
     assert gain_of("sft-arena", "arena", gains) in shown
     assert gain_of("unheard-of", "bazaar", gains) == NOT_PLAYED
+
+
+def test_the_headline_says_by_how_much_training_helps():
+    comparison = load(FILE)
+    gain = whole_gains(comparison)["bazaar/open"]
+    told = headline(comparison)
+    assert told.startswith(verdict(comparison).sentence)
+    assert f"In the open market: {gain.interval.mean:+.3f} [" in told
+    assert told.endswith(f"n = {gain.n:,}.")
 
 
 def test_gains_on_unseen_sellers_alone_are_left_out():
@@ -49,3 +59,11 @@ def test_runs_laid_over_each_other_are_those_that_hold_the_metric():
             assert all(line.x[-1] > line.x[0] for line in drawn.data)
     evaluated = together(logs, EVALUATION, "tokens").data
     assert all(line.error_y.array is not None for line in evaluated)
+
+
+def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
+    names = ("distill", "distill-seed1", "sft", "sft-arena")
+    logs = [recorded(load(f"training/{name}.json")) for name in names]
+    drawn = together(logs, EVALUATION, "tokens").data
+    assert [line.line.dash for line in drawn] == ["solid", "dot", "solid", "dash"]
+    assert drawn[1].name == f"{drawn[0].name}, seed 1"

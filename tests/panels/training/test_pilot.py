@@ -22,6 +22,12 @@ def test_a_figure_has_every_round_and_every_checkpoint_of_its_task(run):
             assert list(trace.y) == [c.mean for c in cells if c.error == error]
 
 
+def test_its_hold_out_games_can_be_played_again_on_every_task_that_it_learnt(run):
+    own = pilot.own_rows(load(pilot.HOLDOUT))
+    assert {cell.policy for _, cell in own.values()} == {pilot.PILOT}
+    assert set(pilot.tasks_of(run)) <= {cell.task for _, cell in own.values()}
+
+
 def test_the_sentence_holds_the_last_grades(run):
     for row in run.data.final:
         assert f"{row.mean:.3f}" in pilot.outcome(run, row.task)

@@ -1,9 +1,12 @@
 """The part on roles, on small made-up runs that stand in for real ones."""
 
+from dataclasses import replace
+
 import pytest
 
 from panels.training import roles
 from sauda.evaluation.language.roles import NAMES, comparison, schedule_verdict
+from sauda.records.schemas.base import Interval
 from sauda.records.schemas.roles import RoleContrast
 from sauda.records.store import load
 from tests.support.roles import role_run
@@ -54,10 +57,41 @@ def test_perplexity_stands_beside_its_loss_and_what_was_said_of_it(runs, figures
 
 
 def test_the_verdict_counts_what_the_intervals_say(contrasts):
-    assert "lower the loss in 4 of 4 comparisons" in schedule_verdict(contrasts)
+    assert schedule_verdict(contrasts) == (
+        "Yes: the schedule lowered the loss in all 4 comparisons with a control."
+    )
     shown = str(roles.contrast_table(contrasts))
     assert "-0.200 [-0.200, -0.200]" in shown
     assert shown.count("off role, less own role") == 2
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ([(0.1, 0.2)] * 2, "No: the schedule raised the loss in all 2 comparisons with a control."),
+        (
+            [(-0.2, -0.1), (0.1, 0.2)],
+            "Partly: the schedule lowered the loss in 1 of 2 comparisons with a control and raised"
+            " the loss in 1 of 2 comparisons with a control.",
+        ),
+        (
+            [(0.1, 0.2), (-0.1, 0.2)],
+            "No: the schedule raised the loss in 1 of 2 comparisons with a control; in 1 of 2"
+            " comparisons with a control the interval holds 0.",
+        ),
+        (
+            [(-0.1, 0.2)],
+            "Not shown: in all 1 comparisons with a control the interval holds 0.",
+        ),
+    ],
+)
+def test_the_verdict_on_the_schedule_is_worded_in_every_case(contrasts, ends, told):
+    row = next(row for row in contrasts if row.question == "schedule")
+    rows = [
+        row.model_copy(update={"difference": Interval(mean=(a + b) / 2, low=a, high=b)})
+        for a, b in ends
+    ]
+    assert schedule_verdict(rows) == told
 
 
 def test_a_reply_in_the_other_role_is_marked_and_escaped(runs):
@@ -68,3 +102,11 @@ def test_a_reply_in_the_other_role_is_marked_and_escaped(runs):
     assert "&lt;b&gt;₹1,500" in shown
     line = roles.check_line({"roles-buyer": buyer})
     assert line.endswith("buyer 100% of 1, off role 0% of 1.")
+
+
+def test_a_run_below_what_the_check_asks_is_marked_as_failed(runs):
+    buyer = runs["roles-buyer"]
+    check = buyer.data.acceptance.model_copy(update={"valid": 0.5, "passed": False})
+    data = buyer.data.model_copy(update={"acceptance": check})
+    line = roles.check_line({"roles-buyer": replace(buyer, data=data)})
+    assert "80% are asked: buyer 50% of 1, failed, off role" in line

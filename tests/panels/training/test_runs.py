@@ -88,6 +88,12 @@ def drawn(run: Artifact, metrics, view: View, beside=()):
 # Curves
 
 
+def test_a_small_number_at_the_end_of_a_curve_is_readable():
+    assert dashboard.readable(5.44e-08) == "5.4 × 10<sup>−8</sup>"
+    shown = [dashboard.readable(value) for value in (0.0, 0.276, -1.5, 12.34)]
+    assert shown == ["0", "0.276", "-1.5", "12.3"]
+
+
 def test_a_missing_field_is_a_gap_and_no_zero(grpo):
     _, raw, line = traces(drawn(grpo, [REWARD], View("grpo", smoothing=0.0)))
     assert list(raw.y) == [0.2, None, 0.6]
@@ -272,6 +278,7 @@ def test_the_last_value_of_a_curve_stands_at_its_end(grpo):
     logarithmic = drawn(grpo, [LOSS], View("grpo", smoothing=0.0, log=True)).layout
     (label,) = [a for a in logarithmic.annotations if a.xref == "x"]
     assert (label.x, label.y, label.text) == (1, -1.0, "<b>0.1</b>")  # 0 has no place there
+    assert label.xanchor == "left"  # it covers no curve
 
 
 # CSV

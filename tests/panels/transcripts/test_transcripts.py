@@ -61,3 +61,10 @@ def test_the_download_of_transcripts_is_the_episodes_that_were_shown():
         rows = json.load(file)
     assert [row["policy"] for row in rows] == ["naive", "wait"]
     assert [len(row["moves"]) for row in rows] == [len(e.turns) for e in episodes.values()]
+
+
+def test_moves_scroll_from_the_last_one_until_the_game_is_over(naive):
+    shown = {step: str(view.columns({"naive": naive}, step)) for step in (3, len(naive.turns))}
+    begun, over = shown.values()
+    assert 'class="sauda-moves sauda-latest" role="region" tabindex="0"' in begun
+    assert 'class="sauda-moves" role="region" tabindex="0" aria-label="Moves of naive"' in over

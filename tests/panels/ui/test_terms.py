@@ -4,7 +4,15 @@ from markupsafe import Markup
 
 from env import TASKS
 from panels.ui.look import heading, table
-from panels.ui.terms import TASK_TITLES, TERMS, task_choices, task_title, titled, with_tooltips
+from panels.ui.terms import (
+    TASK_TITLES,
+    TERMS,
+    task_about,
+    task_choices,
+    task_title,
+    titled,
+    with_tooltips,
+)
 
 
 def test_every_task_has_a_title_of_its_own():
@@ -22,6 +30,13 @@ def test_a_task_and_the_first_mention_of_a_term_carry_tooltips():
     assert shown.count("<abbr") == 1
     assert Markup.escape(TERMS["ZOPA"]) in shown
     assert "&lt;b&gt;" in shown
+
+
+def test_a_tasks_rounds_are_counted_from_1():
+    assert "in round 3" in TASKS["arena/market_round"].about  # the engine's count, from 0
+    assert task_about("arena/market_round").endswith("a block fails in round 4.")
+    assert "in round 4" in titled("arena/market_round")
+    assert task_about("bazaar/open") == TASKS["bazaar/open"].about
 
 
 def test_a_tasks_name_in_a_sentence_gives_way_to_its_title():

@@ -24,6 +24,7 @@ def test_each_row_shows_its_numbers_in_words_and_as_a_point_with_whiskers():
     assert first.error_x.array == pytest.approx((0.2,))
     assert first.error_x.arrayminus == pytest.approx((0.1,))
     assert first.y > second.y  # the first group stands on top
+    assert all(note.bgcolor for note in figure.layout.annotations)  # no grid line crosses them
     heights = [note.y for note in figure.layout.annotations]
     assert heights == sorted(heights, reverse=True)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from markupsafe import Markup
@@ -14,9 +15,11 @@ from panels.results.market.tournament.names import (
 )
 from panels.results.questions.winners import heat_cell, heat_row, heat_table
 from panels.ui.tables import MISSING, with_interval
+from sauda.evaluation.market.tournament.games import SEATS
 from sauda.evaluation.market.tournament.scenarios import Scenarios
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market.tournament import PairCell, Tournament
+from sauda.statistics import named_interval, wilson_interval
 
 # A press on a cell names its pair; the games that it plays are shown below the map.
 PRESS_CELL = """element.addEventListener("click", event => {
@@ -39,9 +42,22 @@ class Figure:
     over: str = "scenarios"  # what its n counts: scenarios, those with a ZOPA, deals with a ZOPA
 
 
+def _faults(of: str, seat: str) -> Callable[[PairCell], Interval]:
+    """The share of scenarios in which the seat is at fault, from the counts called `of`."""
+    return lambda cell: _rate(getattr(getattr(cell, of), seat), cell.n)
+
+
+@lru_cache(maxsize=512)
+def _rate(count: int, n: int) -> Interval:
+    """A share with Wilson's interval; kept, because few counts differ and it takes a while."""
+    return Interval(**named_interval(wilson_interval(count, n)))
+
+
 FIGURES: Mapping[str, Figure] = {
-    "share": Figure("the buyer’s share of the ZOPA", lambda c: c.share.buyer, "column"),
-    "seller_share": Figure("the seller’s share of the ZOPA", lambda c: c.share.seller, "row"),
+    "share": Figure("the buyer’s share of what could be won", lambda c: c.share.buyer, "column"),
+    "seller_share": Figure(
+        "the seller’s share of what could be won", lambda c: c.share.seller, "row"
+    ),
     "utility": Figure(
         "the buyer’s utility: its share less its cost of time", lambda c: c.utility.buyer, "column"
     ),
@@ -55,6 +71,14 @@ FIGURES: Mapping[str, Figure] = {
         over="zopa",
     ),
     "rounds": Figure("rounds played", lambda c: c.rounds, form="z.1f"),
+    **{
+        f"{of}_{seat}": Figure(f"share of scenarios {what} the {seat}", _faults(of, seat))
+        for of, what in (
+            ("misstated", "with an agreement mis-stated by"),
+            ("invalid", "forfeited by an invalid move of"),
+        )
+        for seat in SEATS
+    },
 }
 FIRST = "share"
 LEAST = 0.005  # of a share or a utility that is not shown as 0.00
@@ -136,7 +160,7 @@ def _cell(
     if value is None:
         return Markup(
             '<td class="sauda-r" title="{}" data-buyer="{}" data-seller="{}">{}</td>'
-        ).format(f"{names}: no deal with a ZOPA", buyer, seller, MISSING)
+        ).format(f"{names}: no deal where something could be won", buyer, seller, MISSING)
     title = f"{names}: {with_interval(value, 'z.3f')}, n = {n:,}"
     return heat_cell(value.mean, most, figure.form, title, is_best, buyer=buyer, seller=seller)
 

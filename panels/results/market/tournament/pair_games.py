@@ -1,7 +1,8 @@
 """Some games of a pair, played again from their seeds in this process, beside what is recorded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from markupsafe import Markup
 
@@ -11,14 +12,19 @@ from panels.results.market.tournament.plane import plane_of, utility_plane
 from panels.results.questions.verdict import capital
 from panels.transcripts.before_after import dealt
 from panels.transcripts.view import outcome, talk
-from panels.ui.look import note, trouble
+from panels.ui.look import note, scrolled, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
+from panels.ui.provenance import Beside, side_by_side
+from panels.ui.terms import could_be_won
+from sauda.evaluation.market.tournament.figures import Payoffs
 from sauda.evaluation.market.tournament.games import columns, replayed
 from sauda.evaluation.market.tournament.players import Pair
 from sauda.evaluation.market.tournament.scenarios import Scenarios
 from sauda.evaluation.market.tournament.shown import Chosen, chosen, episodes
+from sauda.evaluation.verification.sample import digest
 from sauda.records.schemas.market.tournament import PairColumns, Tournament
 
+COMPARED = ("end", "price", "rounds")  # of each game
 ASK = "Press a cell of the map, or pick a buyer and a seller, to see three of their games."
 
 
@@ -27,13 +33,28 @@ def recorded(data: Tournament, pair: Pair) -> PairColumns:
     return data.games[pair.buyer][pair.seller]
 
 
-def differs(data: Tournament, pair: Pair, games: Sequence[Chosen], again: Sequence[Episode]) -> str:
-    """The figures in which the games came out otherwise than recorded, in words; "" for none."""
+def beside(
+    data: Tournament, pair: Pair, games: Sequence[Chosen], again: Sequence[Episode]
+) -> Beside:
+    """The buyer's mean share of the games as recorded and as played again, and what differs."""
     then, now = recorded(data, pair).as_json(), columns(again)
-    names = ("end", "price", "rounds")
-    return ", ".join(
-        name for name in names if [then[name][game.index] for game in games] != list(now[name])
-    )
+    old = {name: [then[name][game.index] for game in games] for name in COMPARED}
+    new = {name: list(now[name]) for name in COMPARED}
+    whole = {name: list(then[name]) for name in COMPARED}
+    for place, game in enumerate(games):
+        for name in COMPARED:
+            whole[name][game.index] = new[name][place]
+    at = Scenarios.recorded(data.scenarios)
+    shares = [_mean_share(played, games, at) for played in (then, whole)]
+    differing = [name for name in COMPARED if old[name] != new[name]]
+    what = "the buyer’s mean share"
+    return Beside(what, *shares, len(games), len(COMPARED), differing, (digest(old), digest(new)))
+
+
+def _mean_share(played: Mapping[str, Any], games: Sequence[Chosen], at: Scenarios) -> float:
+    """The mean of the buyer's shares in some of the games."""
+    shares = Payoffs.of(played, at).share["buyer"]
+    return float(shares[[game.index for game in games]].mean())
 
 
 def shown(data: Tournament, buyer: object, seller: object) -> Iterator[Markup]:
@@ -67,21 +88,19 @@ def games_of(data: Tournament, pair: Pair) -> Markup:
         said = [[reply.as_json() for reply in game] for game in replies]
         again = episodes(pair, [game.seed for game in games], said)
         source = "their seeds and the model’s recorded replies"
-    differing = differs(data, pair, games, again)
-    told = (
-        f"Not as recorded in {differing}."
-        if differing
-        else f"Played again just now from {source}; each came out as recorded."
-    )
+    told = f"Played again just now from {source}."
     if replies is not None:
         told += " This command makes the replies again: python -m sauda verify --models tournament."
     n = int(at.zopa.sum())
     cards = [card(game, episode) for game, episode in zip(games, again, strict=True)]
-    return Markup('<h3>{}</h3>{}<div class="sauda-cards sauda-pair">{}</div>').format(
+    return Markup('<h3>{}</h3>{}{}<div class="sauda-cards sauda-pair">{}</div>').format(
         capital(pair_name(*pair)),
+        side_by_side(beside(data, pair, games, again)),
         note(
-            f"{told} Chosen by the buyer’s utility among the {n} scenarios with a ZOPA; of equal"
-            " ones the lower seed comes first."
+            Markup(
+                "{} Chosen by the buyer’s utility among the {} scenarios in which {}; of equal ones"
+                " the lower seed comes first."
+            ).format(told, n, could_be_won("a deal serves both sides"))
         ),
         Markup("").join(cards),
     )
@@ -97,14 +116,16 @@ def card(game: Chosen, episode: Episode) -> Markup:
     """One game: what it was about, its utility plane, its offers, its words, its end."""
     task = get_task(episode.task)
     return Markup(
-        '<section class="sauda-card sauda-game"><h3>{}</h3><p>{}</p>{}{}'
-        '<div class="sauda-script" role="region" tabindex="0" aria-label="{}">{}</div>{}</section>'
+        '<section class="sauda-card sauda-game"><h3>{}</h3><p>{}</p>{}{}{}{}</section>'
     ).format(
         capital(game.why),
         dealt(episode),
         utility_plane(plane_of(episode)),
         offer_chart(offers_of(episode), SMALL),
-        f"Transcript of the game of seed {episode.seed}",
-        talk(episode, len(episode.turns)),
+        scrolled(
+            f"Transcript of the game of seed {episode.seed}",
+            talk(episode, len(episode.turns)),
+            "sauda-script",
+        ),
         outcome(episode, task.learner, task.grade(episode.final)),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from env import Episode
+from panels.ui.terms import could_be_won, nothing_to_win, term
 from sauda.evaluation.market.tournament.figures import Payoffs
 from sauda.evaluation.market.tournament.games import SEATS
 from sauda.evaluation.market.tournament.scenarios import Scenarios
@@ -71,19 +72,21 @@ def _utilities(seed: int, prices: Sequence[float], rounds: Sequence[int]) -> lis
     return list(zip(*(np.asarray(utility[seat]).tolist() for seat in SEATS), strict=True))
 
 
-def sentence(plane: Plane) -> str:
+def sentence(plane: Plane) -> Markup:
     """What the plane shows, in words."""
+    nash = term("Nash point", "the deal with the largest product of both utilities")
     if plane.deal is None:
-        told = "No deal: both get 0."
+        told = Markup("No deal: both get 0.")
     else:
         buyer, seller = plane.deal
-        of = "of the ZOPA" if plane.zopa else "of the list price"
-        told = f"The deal is worth {buyer:z.2f} to the buyer and {seller:z.2f} to the seller, {of}."
-    told += (
-        f" The Nash point gives {NASH[0]:.2f} to each, in the first round."
-        if plane.zopa
-        else " No price serves both, so there is no ZOPA and no Nash point."
-    )
+        told = Markup(
+            "The deal is worth {:z.2f} to the buyer and {:z.2f} to the seller, of {}."
+        ).format(buyer, seller, could_be_won() if plane.zopa else "the list price")
+    if plane.zopa:
+        told += Markup(" The {} gives {:.2f} to each, in the first round.").format(nash, NASH[0])
+    else:
+        none = nothing_to_win("No price serves both")
+        told += Markup(" {}, so there is no {}.").format(none, nash)
     if plane.beyond:
         told += f" {plane.beyond} of the offers lie beyond the edge."
     return told
@@ -149,7 +152,7 @@ def _grid(zopa: bool) -> Markup:
                 below=bottom + 14, beside=left - 6, level=y + 4,
             )
         )  # fmt: skip
-    unit = "shares of the ZOPA" if zopa else "shares of the list price"
+    unit = f"shares of {'what could be won' if zopa else 'the list price'}"
     middle, height = (left + right) / 2, (top + bottom) / 2
     lines.append(
         Markup(

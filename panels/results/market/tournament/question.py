@@ -1,7 +1,9 @@
 """Who beats whom? Every buyer against every seller, the games behind each pair, ranks, profiles."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import gradio as gr
 from markupsafe import Markup
@@ -14,10 +16,17 @@ from panels.results.questions.verdict import Verdict, capital, listed
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import short
-from panels.ui.wiring import event_value
+from panels.ui.terms import could_be_won, short
+from panels.ui.wiring import (
+    Address,
+    Updates,
+    event_value,
+    in_address,
+    lay_out_address,
+    on_address,
+)
+from sauda.evaluation.market.tournament.players import Pair
 from sauda.records.schemas.market.tournament import PlayerRank, Tournament
-from sauda.records.store import Artifact
 
 NAME, TITLE = "players", "Who beats whom?"
 FILE = "tournament.json"
@@ -26,19 +35,15 @@ PLAYS = {**QUEUED, "concurrency_id": "pair-games", "concurrency_limit": 2}
 
 
 def verdict(data: Tournament) -> Verdict:
-    """Who is first in each seat, and how much the seats explain."""
+    """Who is first in each seat."""
     ranks = {seat: [row for row in data.ranks if row.seat == seat] for seat in ("buyer", "seller")}
     told = [_first(seat, rows) for seat, rows in ranks.items()]
-    n, parts = len(data.scenarios.seed), data.variance
+    n = len(data.scenarios.seed)
     lines = [
         line
         for seat, rows in ranks.items()
         for line in _leaders(seat, rows, n, len(ranks["seller" if seat == "buyer" else "buyer"]))
     ]
-    lines.append(
-        f"Variance of the pairs’ mean shares: the buyer explains {parts.buyer:.0%}, the seller"
-        f" {parts.seller:.0%}, the pairing {parts.interaction:.0%}."
-    )
     return Verdict(f"{capital('; '.join(told))}.", tuple(lines))
 
 
@@ -58,8 +63,9 @@ def _leaders(seat: str, rows: Sequence[PlayerRank], n: int, opponents: int) -> I
         if row.rank == 1:
             share, strength = with_interval(row.share, FORM), with_interval(row.strength, FORM)
             yield (
-                f"{capital(player_name(seat, row.player))}, {doing}: share of the ZOPA {share},"
-                f" strength {strength}, n = {n} scenarios with each of {opponents} opponents."
+                f"{capital(player_name(seat, row.player))}, {doing}: share of what could be won"
+                f" {share}, strength {strength}, n = {n} scenarios with each of {opponents}"
+                " opponents."
             )
 
 
@@ -76,6 +82,25 @@ def measured(data: Tournament) -> list[Measured]:
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class Page:
+    """The map and what picks a figure and a pair."""
+
+    figure: gr.Dropdown
+    drawn: gr.HTML
+    buyer: gr.Dropdown
+    seller: gr.Dropdown
+    play: gr.Button
+    games: gr.HTML
+    shown: gr.State  # the Pair whose games are shown; None before the first
+    address: Address
+
+    @property
+    def of_pair(self) -> list[Any]:
+        """The components that showing a pair's games fills."""
+        return [self.buyer, self.seller, self.games, self.shown, self.address.shown]
+
+
 def build() -> None:
     """Lay out the question. Called inside the Results tab."""
     artifact, missing = load_or_say(FILE)
@@ -83,14 +108,13 @@ def build() -> None:
         gr.HTML(missing)
         return
     show_verdict(NAME, verdict(artifact.data))
-    _map_and_games(artifact)
+    _wire(artifact.data, _map_and_games(artifact.data))
     gr.HTML(provenance(artifact))
     numbers(NAME, measured(artifact.data), FORM, "pair")
     tables.build(artifact.data)
 
 
-def _map_and_games(artifact: Artifact) -> None:
-    data: Tournament = artifact.data
+def _map_and_games(data: Tournament) -> Page:
     buyers, sellers = seats(data)
     figure = gr.Dropdown(
         [(each.label, name) for name, each in FIGURES.items()], value=FIRST, label="Figure",
@@ -98,10 +122,12 @@ def _map_and_games(artifact: Artifact) -> None:
     )  # fmt: skip
     drawn = gr.HTML(matrix(data), elem_id=f"results-{NAME}-figure", js_on_load=PRESS_CELL)
     show_caption(
-        "Frames mark the best against each opponent. Point at a cell for its 95 % interval, or"
-        f" press it to replay three games. Each pair played n = {len(data.scenarios.seed)}"
-        f" hold-out games of the {short(data.task)}, with listings that no training game has. No"
-        " deal counts 0; without a ZOPA a share is of the list price."
+        Markup(
+            "Frames mark the best against each opponent. Point at a cell for its 95 % interval, or"
+            " press it to replay three games. Each pair played n = {} hold-out games of the {},"
+            " with listings that no training game has. No deal counts 0. A share is of {}; where"
+            " nothing could, of the list price."
+        ).format(len(data.scenarios.seed), short(data.task), could_be_won())
     )
     with gr.Row(elem_classes="sauda-actions"):
         buyer = gr.Dropdown(
@@ -114,21 +140,59 @@ def _map_and_games(artifact: Artifact) -> None:
         )  # fmt: skip
         play = gr.Button("Show their games", variant="primary", scale=0, min_width=180)
     games = gr.HTML(note(pair_games.ASK), elem_id=f"results-{NAME}-games")
+    address = lay_out_address("results", NAME, ("figure", *Pair._fields))
+    return Page(figure, drawn, buyer, seller, play, games, gr.State(), address)
 
-    def redraw(name: str) -> Markup:
-        return matrix(data, name)
 
-    def show_games(bought_by: str, sold_by: str) -> Iterator[Markup]:
-        yield from pair_games.shown(data, bought_by, sold_by)
+def _wire(data: Tournament, page: Page) -> None:
+    buyers, sellers = seats(data)
 
-    def press_cell(event: gr.EventData) -> Iterator[dict[Any, Any]]:
-        pair = [event_value(event, seat) for seat in ("buyer", "seller")]
-        if pair[0] not in buyers or pair[1] not in sellers:
-            yield {games: trouble(ValueError(pair_games.ASK))}
+    def redraw(name: str, shown: Pair | None) -> Updates:
+        address = in_address(named_in_address(name, shown))
+        return {page.drawn: matrix(data, name), page.address.shown: address}
+
+    def show_games(name: str, bought_by: object, sold_by: object) -> Iterator[Updates]:
+        pair = Pair(bought_by, sold_by) if bought_by in buyers and sold_by in sellers else None
+        if pair is None:
+            yield {page.games: trouble(ValueError(pair_games.ASK))}
             return
+        picked = {page.buyer: pair.buyer, page.seller: pair.seller, page.shown: pair}
+        address = {page.address.shown: in_address(named_in_address(name, pair))}
         for part in pair_games.shown(data, *pair):
-            yield {buyer: pair[0], seller: pair[1], games: part}
+            yield picked | address | {page.games: part}
 
-    figure.input(redraw, figure, drawn, **QUIET)
-    play.click(show_games, [buyer, seller], games, **PLAYS)
-    drawn.click(press_cell, None, [buyer, seller, games], **PLAYS)
+    def press_cell(event: gr.EventData, name: str) -> Iterator[Updates]:
+        yield from show_games(name, *(event_value(event, seat) for seat in Pair._fields))
+
+    def follow_pair(query: Mapping[str, str]) -> Updates:
+        name, pair = map_named(data, query)
+        if pair is None:
+            first = {page.buyer: buyers[0], page.seller: sellers[0], page.shown: None}
+            updates = first | {page.games: note(pair_games.ASK)}
+        else:
+            *_, updates = show_games(name, *pair)
+        return updates | redraw(name, pair) | {page.figure: name}
+
+    page.figure.input(redraw, [page.figure, page.shown], [page.drawn, page.address.shown], **QUIET)
+    page.play.click(show_games, [page.figure, page.buyer, page.seller], page.of_pair, **PLAYS)
+    page.drawn.click(press_cell, page.figure, page.of_pair, **PLAYS)
+    on_address(page.address, follow_pair, [*page.of_pair, page.drawn, page.figure])
+
+
+def named_in_address(figure: str, pair: Pair | None) -> dict[str, str]:
+    """What the page's address says of the map and the pair; nothing of what it opens with."""
+    named = {} if figure == FIRST else {"figure": figure}
+    return named if pair is None else named | pair._asdict()
+
+
+def link_to(pair: Pair, words: str) -> Markup:
+    """A link to the games of a pair, which are played again there."""
+    query = urlencode({"tab": "results", "part": NAME, **named_in_address(FIRST, pair)})
+    return Markup('<a class="sauda-inpage" href="?{}">{}</a>').format(query, words)
+
+
+def map_named(data: Tournament, query: Mapping[str, str]) -> tuple[str, Pair | None]:
+    """The figure and the pair that an address names; the first figure where it names none."""
+    figure = query["figure"] if query.get("figure") in FIGURES else FIRST
+    buyer, seller = (query.get(seat, "") for seat in Pair._fields)
+    return figure, Pair(buyer, seller) if seller in data.games.get(buyer, ()) else None

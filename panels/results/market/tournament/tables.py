@@ -1,4 +1,4 @@
-"""The tables below the map: ranks, exploitability, profiles, and every figure of every pair."""
+"""The tables below the map: ranks, contrasts, exploitability, profiles, figures of every pair."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,11 +7,13 @@ import gradio as gr
 import pandas as pd
 from markupsafe import Markup
 
+from panels.results.market.tournament import contrasts
 from panels.results.market.tournament.names import player_name, seller_name
 from panels.results.questions.layout import fold
 from panels.ui.look import note
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import Column, comparison, estimate, frame, number, offer_csv, sortable_table
+from panels.ui.terms import could_be_won
 from sauda.records.schemas.base import Record
 from sauda.records.schemas.market.tournament import (
     Exploited,
@@ -28,6 +30,7 @@ RANKED = (
     " scenario against the same opponent. A rank is 1 and the number of players whose whole"
     " interval lies above the player’s: where intervals overlap, players may share a rank."
 )
+WON = Markup("Shares are of {}.").format(could_be_won())
 PHASES = {
     "opening": "opening",
     "middle": "middle",
@@ -40,7 +43,7 @@ RANKS = (
     Column("rank", lambda row: number(row.rank, "d")),
     Column("player", lambda row: player_name(row.seat, row.player)),
     Column("strength, log-odds", lambda row: estimate(row.strength, FORM)),
-    Column("share of the ZOPA", lambda row: estimate(row.share, FORM)),
+    Column("share of what could be won", lambda row: estimate(row.share, FORM)),
     Column("utility", lambda row: estimate(row.utility, FORM)),
 )
 EXPLOITED = (
@@ -66,9 +69,20 @@ PAIRS = (
     Column("rounds", lambda row: estimate(row.rounds, "z.1f")),
     Column("buyer’s losses", lambda row: number(row.losses.buyer, ",")),
     Column("seller’s losses", lambda row: number(row.losses.seller, ",")),
+    Column("mis-stated by buyer", lambda row: number(row.misstated.buyer, ",")),
+    Column("mis-stated by seller", lambda row: number(row.misstated.seller, ",")),
     Column("invalid by buyer", lambda row: number(row.invalid.buyer, ",")),
     Column("invalid by seller", lambda row: number(row.invalid.seller, ",")),
 )
+
+
+def _explained(data: Tournament) -> str:
+    """How much of the differences between pairs each seat explains."""
+    parts = data.variance
+    return (
+        f"Variance of the pairs’ mean shares: the buyer explains {parts.buyer:.0%}, the seller"
+        f" {parts.seller:.0%}, the pairing {parts.interaction:.0%}."
+    )
 
 
 def other(row: Exploited) -> str:
@@ -89,6 +103,7 @@ def profile_columns(rows: Sequence[ProfileRow]) -> tuple[Column, ...]:
         ),
         Column("candid signals add", lambda row: estimate(row.cues.gained, FORM)),
         Column("misleading ones add", lambda row: estimate(row.cues.misled, FORM)),
+        Column("ranges given", lambda row: number(row.belief and row.belief.answered, ",")),
         Column(
             "limit inside its 80 % range",
             lambda row: estimate(row.belief and row.belief.coverage, FORM),
@@ -111,9 +126,12 @@ def build(data: Tournament) -> None:
     with fold("Ranks of buyers, sellers, and of those that play both"):
         _table(RANKS, data.ranks, "Strongest first", "ranks", frame(data.ranks))
         gr.HTML(note(RANKED))
+        gr.HTML(Markup('<p class="sauda-note">{} {}</p>').format(_explained(data), WON))
+    with fold("Does training for a role win more?"):
+        contrasts.build(data)
     with fold("What the best opponent takes from each player"):
         rows = data.exploitability
-        _table(EXPLOITED, rows, "Utilities, shares of the ZOPA", "exploited", frame(rows))
+        _table(EXPLOITED, rows, "Utilities, shares of what could be won", "exploited", frame(rows))
         gr.HTML(
             note(
                 "Exploitability: the opponent that takes most is chosen on every other scenario and"
@@ -124,8 +142,12 @@ def build(data: Tournament) -> None:
         _table(PAIRS, data.cells, "One row a pair", "pairs", frame(data.cells))
         gr.HTML(
             note(
-                "Fairness counts deals with a ZOPA, Pareto distance scenarios with one. A loss is a"
-                " deal beyond the own limit; an invalid move forfeits its game."
+                Markup(
+                    "Fairness counts deals in scenarios where {}, Pareto distance all such"
+                    " scenarios. A loss is a deal beyond the own limit. An agreement is mis-stated"
+                    " where a seat’s words name another price than was agreed. An invalid move"
+                    " forfeits its game."
+                ).format(could_be_won("some price serves both"))
             )
         )
     with fold("Why each buyer wins or loses"):
@@ -155,7 +177,8 @@ def profile_note(data: Profiles) -> str:
         " values of the belief buyer, which therefore has none. Signals: grades against the same"
         f" {row.cues.n:,} sellers with true or false signals, less those without. Interval score of"
         " the range for the seller’s limit, lower is better; a buyer that knows only how limits are"
-        f" drawn scores {prior}, n = {data.prior.n:,}. A dash: a script without a belief."
+        f" drawn scores {prior}, n = {data.prior.n:,}. A model’s answer that holds no range counts"
+        " as the whole range from 0 to the ask. A dash: a script without a belief."
     )
 
 

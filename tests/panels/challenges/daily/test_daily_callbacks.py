@@ -13,13 +13,14 @@ from panels.challenges.daily.card import DEVANAGARI, picture
 from panels.challenges.daily.layout import lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
-from panels.haggle.words import ENGLISH, HINDI, WORDS, translator
+from panels.haggle.review.result_view import placed
+from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS, translator
 from panels.ui.theme import FONTS
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import ReplyError
 from sauda.sessions.bazaar import Standing, answer, finished
-from sauda.sessions.daily import bargain_of, coded, replayed, today
+from sauda.sessions.daily import bargain_of, coded, player, replayed, today
 
 DAY = today() - timedelta(days=40)
 OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.example")
@@ -130,6 +131,26 @@ def test_the_end_shows_share_place_players_and_what_to_share(screen):
     assert updates[page.kept] == {DAY.isoformat(): code}
     with Image.open(updates[page.download]["value"]) as card:
         assert card.size == (1200, 630)
+
+
+@pytest.mark.parametrize("text", ["₹500", "hello", "ok"])
+@pytest.mark.parametrize(
+    ("language", "sentence"), [(ENGLISH, "a day’s bargain is played once"), (HINDI, "एक ही बार")]
+)
+def test_after_the_end_a_text_is_answered_plainly(screen, text, language, sentence):
+    visit, _ = opened(screen, replace(OPEN, language=language))
+    over, _ = ended(screen, visit)
+    updates = haggle.send(screen, replace(over, text=text))
+    assert sentence in updates[screen.page.problem]
+    assert "sauda-bad" not in updates[screen.page.problem]
+
+
+def test_after_todays_end_the_page_says_when_the_next_bargain_comes(screen):
+    fresh = callbacks.open_day(screen, address(today()), OPEN)
+    over, _ = ended(screen, after(screen, OPEN, fresh))
+    updates = haggle.send(screen, replace(over, text="₹500"))
+    told = "Today’s bargain is over; the next one comes at midnight UTC."
+    assert told in updates[screen.page.problem]
 
 
 def test_a_finished_game_is_shown_again_from_the_browsers_memory(screen):
@@ -266,6 +287,29 @@ def test_a_long_name_is_cut_to_its_room_on_the_picture():
     background = card.getpixel((2, 2))
     assert finished(game).end == "walkaway"
     assert all(card.getpixel((1198, y)) == background for y in range(630))
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_a_place_that_scripts_share_is_said_to_be_shared(screen, language):
+    _, updates = ended(screen, opened(screen, replace(OPEN, language=language))[0])
+    page, shared = screen.page, WORDS[language]["place_shared"]
+    assert shared in updates[page.result]
+    assert shared in updates[page.text]["value"]
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_the_picture_has_room_for_a_shared_place(language):
+    game, translate = answer(bargain_of(DAY), WalkAway()), translator(language)
+    you = player("you", finished(game), visitor=True)
+    level, better = replace(you, visitor=False), replace(you, visitor=False, grade=1.0)
+    place = placed([you, level, *[better] * 11], translate)  # a number of two digits
+    *_, last = place.split(", ")
+
+    def drawn(where: str) -> bytes:
+        return picture(DAY, game, 0.0, where, "https://host", (translate, language)).tobytes()
+
+    assert last == translate("place_shared")
+    assert drawn(place) != drawn(place[:-1] + "।")
 
 
 @pytest.mark.parametrize("box", [(64, 40, 600, 110), (64, 118, 600, 160), (64, 560, 600, 600)])

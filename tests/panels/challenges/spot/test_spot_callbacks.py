@@ -1,6 +1,7 @@
 """Spot the trained one without a browser: what is hidden, the guess, the tally."""
 
 import json
+import re
 from dataclasses import replace
 
 import gradio as gr
@@ -131,10 +132,10 @@ def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
 def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
     models |= {"mini": ["my limit is 47 percent"], "sauda-mini": ['{"offer":60}']}
     *_, last = asked(spot, live(spot))
-    assert "which is no move" in last[spot.page.columns]
+    assert "writes something that is no move" in last[spot.page.columns]
     assert "47" not in last[spot.page.columns]
     told = callbacks.guess(spot, 0, last[spot.page.duel], None)
-    assert "my limit is 47 percent" in told[spot.page.columns]
+    assert "writes “my limit is 47 percent”, which is no move" in told[spot.page.columns]
 
 
 def test_an_ask_that_a_model_cannot_answer_counts_as_not_made(spot, models):
@@ -154,13 +155,43 @@ def test_another_pair_ends_the_answers_that_are_under_way(spot, models):
     assert list(answers) == []
 
 
-@pytest.mark.parametrize(
-    "text", ["", "namaste", "<script>alert(1)</script>", "x" * 3000, "₹9 crore"]
-)
-def test_an_ask_without_a_legal_price_gets_a_sentence_and_nothing_is_lost(spot, text):
+@pytest.mark.parametrize("text", ["x" * 3000, "₹9 crore"])
+def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, text):
     (updates,) = asked(spot, live(spot), text)
     assert list(updates) == [spot.page.problem]
-    assert "<script" not in updates[spot.page.problem]
+    assert "sauda-bad" in updates[spot.page.problem]
+
+
+def test_an_empty_ask_is_asked_for_a_price_without_an_error(spot):
+    (updates,) = asked(spot, live(spot), " ")
+    assert list(updates) == [spot.page.problem]
+    assert "Name a price" in updates[spot.page.problem]
+    assert "sauda-bad" not in updates[spot.page.problem]
+
+
+@pytest.mark.parametrize("text", ["hello", "you thief", "<script>alert(1)</script>", "two, 5 or 6"])
+def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
+    page, duel = spot.page, live(spot)
+    (updates,) = asked(spot, duel, text)
+    assert set(updates) == {page.problem, page.price}
+    assert updates[page.price] == ""
+    told = updates[page.problem]
+    assert "sauda-bad" not in told
+    assert "<script" not in told
+    assert "buyer A" in told
+    assert "buyer B" in told
+    first, second = re.findall(r"“([^”]*)”</p>", told)[1:]
+    assert first != second
+
+
+def test_a_buyer_that_has_left_answers_no_small_talk(spot, models):
+    models |= {"mini": ['{"walk":true}'], "sauda-mini": ['{"offer":60}']}
+    *_, last = asked(spot, live(spot))
+    (updates,) = asked(spot, last[spot.page.duel], "hello")
+    assert (
+        updates[spot.page.problem].count("buyer A") + updates[spot.page.problem].count("buyer B")
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +208,9 @@ def test_a_pair_and_its_problems_are_told_in_the_visitors_language(spot):
     assert words["spot_is_recorded"] in updates[page.about]
     told = callbacks.guess(hindi, 0, updates[page.duel], None)[page.verdict]
     assert words["spot_caption"] in told
-    (problem,) = asked(hindi, live(hindi), "namaste")
+    (answer,) = asked(hindi, live(hindi), "namaste")
+    assert not re.search("[A-Za-z]", re.sub("<[^>]*>|namaste|[AB]", "", answer[page.problem]))
+    (problem,) = asked(hindi, live(hindi), "")
     assert words["say_price"] in problem[page.problem]
     assert words["spot_not_possible"] in callbacks.show_more(hindi, None)[page.problem]
 

@@ -65,3 +65,8 @@ def test_a_link_to_what_the_page_does_not_offer_is_refused(query):
 
 def test_an_address_without_a_game_has_no_setup():
     assert from_query({"tab": "haggle", "__theme": "dark"}) is None
+
+
+def test_an_address_of_another_tab_names_no_game():
+    query = {"tab": "transcripts", "task": "bazaar/open", "seed": "7"}
+    assert from_query(query) is None

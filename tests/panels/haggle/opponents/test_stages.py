@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
@@ -20,10 +21,13 @@ from panels.haggle.opponents.stages import (
 )
 from panels.haggle.words import ENGLISH, HINDI, translator
 from panels.results.questions.open_market import contest
+from panels.results.questions.reproduce import rows_of
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import heat_map
 from sauda.evaluation.models.config import OURS
 from sauda.llm.registry import player_spec, row_name
+from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.serving.events import Ready
 from sauda.policies import BUYERS
 from sauda.records.store import load
 from sauda.sessions.bazaar import answer, start
@@ -77,6 +81,7 @@ def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
     files = ("evaluation/market-holdout.json", "evaluation/model-comparison.json")
     field = contest([load(file) for file in files])
     table = heat_map(field, buyer_name, "Grades", OURS, ("bound", {}))
+    rows = rows_of([load(file) for file in files])
     scored = [name for name in (*buyer_models(), *scripted_buyers()) if score(name, IN_ENGLISH)]
     assert len(scored) > len(BUYERS)
     for name in scored:
@@ -87,6 +92,8 @@ def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
         link = re.search(r'href="\?tab=results&amp;part=market&amp;row=([^"]+)"', shown)[1]
         assert link == row.replace("+", "%2B")
         assert f'data-row="{row}"' in table
+        again = parse_qs(re.search(r'href="\?([^"]*again=[^"]+)"', shown)[1].replace("&amp;", "&"))
+        assert again["again"][0] in rows
 
 
 def test_a_hidden_opponent_has_no_name_and_no_score_before_the_end():
@@ -98,6 +105,26 @@ def test_a_hidden_opponent_has_no_name_and_no_score_before_the_end():
     revealed = str(opponent_badge(answer(game, WalkAway()), Model(), IN_ENGLISH))
     assert f"<b>{opponent_name(game.opponent, IN_ENGLISH)}</b>" in revealed
     assert "wins" in revealed
+
+
+@pytest.mark.parametrize("persona", PERSONAS)
+def test_a_selling_models_badge_says_what_was_measured_and_where_it_stands(persona):
+    served = Model(stage=Ready("mini", "mini, bf16 on CPU", 1.0))
+    shown = str(opponent_badge(start(MARKET, f"mini:{persona}", 3), served, IN_ENGLISH))
+    words = load("seller_quality.json").data.rows
+    (own,) = (row.sides["mini"] for row in words if row.criterion == "own_words")
+    ranks = load("tournament.json").data.ranks
+    (row,) = (r for r in ranks if (r.seat, r.player) == ("seller", f"null:{persona}"))
+    assert "not measured as a player" in shown
+    assert f"{own.mean:.1%} of {own.n} lines" in shown
+    assert f"wins {row.share.mean:.2f} of what there is" in shown
+    assert "this page does not write them again" in shown
+    links = re.findall(r'href="\?tab=results&amp;part=(\w+)(?:&amp;([^"]+))?"', shown)
+    assert [part for part, _ in links] == ["else", "players", "players"]
+    pair = dict(parse_qsl(links[-1][1].replace("&amp;", "&")))
+    assert pair["seller"] == f"null:{persona}"
+    assert pair["seller"] in load("tournament.json").data.games[pair["buyer"]]
+    assert "See Results" not in shown
 
 
 def test_the_pilot_buys():

@@ -62,8 +62,8 @@ def test_the_card_has_price_share_place_opponent_with_its_score_and_a_link():
     game = sold()
     shown = words(card(game))
     assert re.match(r"Sold at ₹[\d,]+", shown)
-    assert "of the ZOPA is yours" in shown
-    assert re.search(r"\d of 7(, shared)? ", shown)  # six scripts sell, and the visitor
+    assert "of what could be won is yours" in shown
+    assert re.search(r"\d of 7( shared)? ", shown)  # six scripts sell, and the visitor
     assert "Against linear" in shown
     assert f"seed={game.play.seed}" in card(game)
 
@@ -79,7 +79,7 @@ def test_a_hidden_opponent_is_revealed_on_the_card():
 def test_a_language_model_that_buys_has_no_ranking_and_says_why():
     game = played(start("bazaar/seller_brief", "mini+sft", 3), WalkAway())
     shown = words(card(game))
-    assert "No ranking on this seed" in shown
+    assert "No place on this seed: each script would need a game of its own" in shown
     assert "Against SFT, guard rails off" in shown
 
 

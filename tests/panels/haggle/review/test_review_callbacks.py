@@ -127,11 +127,11 @@ def sold_to(*texts) -> tuple[Screen, Visit, dict]:
 
 
 def test_against_a_model_the_review_grows_with_its_replies():
-    screen, visit, updates = sold_to('{"accept":true}')
-    first, grown, last = (u[screen.page.review] for u in after_move(screen, updates, visit))
-    assert "0 of at most 1 replies" in first
-    assert "1 of at most 1 replies" in grown
-    assert "was asked about: 1." in last
+    screen, visit, updates = sold_to('{"accept":true}', '{"accept":true}')
+    first, grown, *_, last = (u[screen.page.review] for u in after_move(screen, updates, visit))
+    assert "0 of at most 2 replies" in first
+    assert "1 of at most 2 replies" in grown
+    assert "was asked about: 2." in last
     assert "it would have accepted" in last
 
 

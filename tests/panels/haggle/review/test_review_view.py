@@ -90,7 +90,7 @@ def test_a_model_that_was_asked_nothing_is_not_said_to_leave_nothing():
     left = answer(start("bazaar/seller_brief", "mini", 3), WalkAway())
     shown = review_shown(Review(left, ()), [], IN_ENGLISH)
     assert "You left nothing" not in shown
-    assert "No better line is known from the replies that were asked for" in shown
+    assert "No better line is known: no other price was tried" in shown
 
 
 def test_a_loss_of_grade_alone_is_told_as_grade():

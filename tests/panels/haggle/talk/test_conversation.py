@@ -1,15 +1,21 @@
 """The chat: moves in words that do not repeat, the talk between them, what the page asks."""
 
+import json
 import re
+from datetime import date
 
 import pytest
 
-from env import Offer
+from env import Offer, rupees
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import LONGEST, MOST, SILENT, Exchange
 from panels.haggle.talk.visitor_text import NoMove, play_text
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH
-from sauda.sessions.bazaar import answer, back, start
+from sauda.language.speech.lines import CHAT_LINES
+from sauda.llm.seller.policy import decide
+from sauda.llm.types import Reply
+from sauda.sessions.bazaar import after_reply, answer, back, start
+from sauda.sessions.daily import bargain_of
 
 SELLING = "bazaar/seller_brief"
 LANGUAGES = (ENGLISH, HINGLISH, HINDI)
@@ -23,6 +29,34 @@ def sold_down(opponent: str = "boulware", seed: int = 3, moves: int = 6, message
         game = answer(game, Offer(round(price * (1 - 0.02 * number)), message))
         assert not game.over
     return game
+
+
+def bought_up(game, rounds: int = 12, message: str = "", reply=None):
+    """The buyer's `game` after up to `rounds` slowly rising bids; `reply` words a model's move."""
+    price = game.observation.table.item.list_price
+    for number in range(rounds):
+        while game.waiting:
+            game = after_reply(game, Reply(reply(game), "model", 9, "stop"))
+        if game.over:
+            break
+        game = answer(game, Offer(round(price * (0.4 + 0.02 * number)), message))
+    return game
+
+
+def in_the_same_words(game) -> str:
+    """A selling model that words nearly every move alike."""
+    ask = decide(game.model_observation)
+    words = {"accept": "Yes, {price} for the {item}. It is yours.",
+             "walk": "No, I will keep my {item}. Goodbye."}  # fmt: skip
+    counter = "I can give you the {item} for {price}. That is how it is."
+    price = "" if ask.price is None else rupees(ask.price)
+    return words.get(ask.kind, counter).format(item=ask.item.name, price=price)
+
+
+def sentences(lines: list[str]) -> list[str]:
+    """The sentences of all lines, prices apart."""
+    parts = [part for line in lines for part in re.split(r"(?<=[.?!।])\s+", line)]
+    return [part for part in (re.sub(r"₹[\d,.]*\d", "#", part) for part in parts) if part[1:2]]
 
 
 def said(game, talk=SILENT, language=ENGLISH, role="assistant") -> list[str]:
@@ -126,10 +160,50 @@ def test_the_last_round_says_so(language, sentence):
     assert sum(sentence in line for line in said(game, language=language)) == 1
 
 
+@pytest.mark.parametrize("opponent", ["linear", "boulware", "expert"])
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [(ENGLISH, "Last round: name your final price, accept ₹"),
+     (HINGLISH, "Last round: apna final daam bolo, ₹"),
+     (HINDI, "आख़िरी दौर: अपना आख़िरी दाम बताइए, ₹")],
+)  # fmt: skip
+def test_a_seller_is_told_of_the_round_in_which_it_names_its_last_price(
+    opponent, language, sentence
+):
+    game = start(SELLING, opponent, 3)
+    price = 2 * game.observation.table.item.list_price
+    for _ in range(game.observation.table.rounds - 1):
+        assert not any(sentence in line for line in said(game, language=language))
+        game = answer(game, Offer(price))
+    assert (
+        sentence + rupees(game.observation.bid).removeprefix("₹")
+        in said(game, language=language)[-1]
+    )
+    assert sentence not in said(answer(game, Offer(price)), language=language)[-1]
+
+
 def test_a_buyers_last_round_says_so():
     game = start("classic/read_the_tells", "", 3)
     game = answer(game, Offer(1))
     assert "Last round: accept ₹" in said(game)[-1]
+
+
+@pytest.mark.parametrize("message", ["No more than this.", "It is a deal, done!"])
+def test_a_models_words_that_contradict_its_move_are_not_said(message):
+    game = answer(start(SELLING, "mini", 3), Offer(900))
+    reply = Reply(json.dumps({"offer": 30, "message": message}), "model", 9, "object")
+    game = after_reply(game, reply)
+    bid = game.play.turns[-1].action
+    assert bid.message == message
+    (line,) = said(game)
+    assert message not in line
+    assert rupees(bid.price) in line
+
+
+def test_a_models_own_words_are_said_where_they_fit_its_move():
+    game = answer(start(SELLING, "mini", 3), Offer(900))
+    game = after_reply(game, Reply('{"offer":30,"message":"Nice piece!"}', "model", 9, "object"))
+    assert said(game)[0].endswith("Nice piece!")
 
 
 def test_a_loss_is_asked_back_in_the_chat_and_confirmed_by_yes():
@@ -148,3 +222,49 @@ def test_a_scripted_sellers_own_words_come_in_hindi_too(task):
     for seed in range(8):
         game = answer(start(task, "", seed), Offer(1))
         assert not re.search("[A-Za-z]", " ".join(said(game, language=HINDI)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "task", ["classic/single_deal", "classic/deceptive_seller", "bazaar/open", "bazaar/bluff"]
+)
+def test_no_sentence_of_a_scripted_seller_is_said_twice_in_a_game(task, language):
+    for seed in range(6):
+        told = sentences(said(bought_up(start(task, "", seed)), language=language))
+        told = [part for part in told if re.search(r"\w{2}", part)]
+        assert len(told) == len(set(told)), told
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_selling_models_words_do_not_repeat_and_are_in_the_visitors_language(language):
+    for seed in range(6):
+        game = bought_up(start("bazaar/open", "mini:fair", seed), reply=in_the_same_words)
+        shown = said(game, language=language)
+        told = [part for part in sentences(shown) if re.search(r"\w{2}", part)]
+        assert len(told) == len(set(told)), told
+        if language == HINDI:
+            assert not re.search("[A-Za-z]", " ".join(shown))
+
+
+def test_no_seller_names_a_lower_price_after_a_last_one():
+    promise = re.compile("last|final|there I stop|cannot go|Here I end", re.IGNORECASE)
+    for seed in range(20):
+        shown = said(bought_up(start("classic/single_deal", "", seed)))
+        assert not any(promise.search(line) for line in shown[1:-2]), shown
+
+
+def test_the_bargain_of_the_day_answers_an_argument_too():
+    game = bargain_of(date(2026, 11, 1))
+    price = game.observation.table.item.list_price
+    game = play_text(game, f"there is a dent, so {round(0.4 * price)}")
+    answers = CHAT_LINES[ENGLISH]["seller"]["scratch"]
+    assert said(game)[-1].startswith(tuple(line.split("#")[0] for line in answers))
+
+
+def test_an_argument_in_small_talk_is_answered_with_the_next_move():
+    game = start("classic/single_deal", "", 3)
+    talk = exchanged(game, SILENT, "can I have some tea?")
+    game = answer(game, Offer(round(0.4 * game.observation.table.item.list_price)))
+    price = rupees(game.observation.ask)
+    teas = [line.replace("#", price) for line in CHAT_LINES[ENGLISH]["seller"]["tea"]]
+    assert said(game, talk)[-1].startswith(tuple(teas))

@@ -10,7 +10,7 @@ from panels.haggle.words import ENGLISH, HINDI
 from sauda.llm.types import ReplyError, ReplyRefused, ReplyTimeout
 
 ERRORS = [
-    Trouble("game_over"),
+    Trouble("old_button"),
     Trouble("too_long", most="2,000", length="2,001"),
     ReplyRefused("8 visitors are waiting", 9.0),
     ReplyTimeout("too slow"),

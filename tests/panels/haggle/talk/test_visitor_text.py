@@ -39,6 +39,8 @@ def test_goodbye_walks_away():
         ("95", "rule_ask"),
         ("500", "rule_budget"),
         ("namaste", "greeting"),
+        ("10 rupees more", "change"),
+        ("Rs.2o", "unclear"),
         ("450 or 500", "several"),
         ("-50", "zero"),
         ("1e308", "high"),
@@ -74,7 +76,7 @@ def test_what_cannot_be_answered_is_trouble():
     with pytest.raises(Trouble, match="at most 2,000 characters"):
         play_text(game, "क" * 2_001)
     over = play_text(game, "deal")
-    with pytest.raises(Trouble, match="This game is over"):
+    with pytest.raises(NoMove, match="after"):
         play_text(over, "₹20")
     with pytest.raises(NoMove) as answered:
         play_text(over, "thank you")

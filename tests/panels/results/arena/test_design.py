@@ -24,6 +24,7 @@ def test_every_component_has_a_bar_a_formula_and_a_mean(arena_evaluation):
         assert component.formula.replace("'", "&#39;") in shown
     for example in arena_evaluation.data.examples:
         assert f"{example.amount:+.3f}: " in shown
+        assert f"seed {example.seed}, round {example.round + 1})" in shown
 
 
 def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():

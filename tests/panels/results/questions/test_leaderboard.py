@@ -84,6 +84,7 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     assert f"seed {game.seed}." in shown
     assert f'href="leaderboard/games?entry={entry.id}"' in shown
     assert "<b>bold" not in shown
+    assert f"Equal: grade recorded {game.grade:.3f}, played now {game.grade:.3f}" in shown
     assert "sauda-card" in shown
 
 
@@ -96,6 +97,7 @@ def test_a_game_that_nobody_moved_in_says_so(board):
     assert "grade -1.000" in shown
     assert "It was not over at the deadline" in shown
     assert "Nobody moved." in shown
+    assert "qual: grade" not in shown
 
 
 @pytest.mark.parametrize("choice", ["0" * 16, "' OR 1=1", 7, ["x"], {"a": 1}])

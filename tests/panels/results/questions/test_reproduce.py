@@ -1,31 +1,38 @@
 """Reproduce: a sample of a row played again, equal or not, plainly."""
 
 from dataclasses import replace
+from statistics import fmean
 
-from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, shown
+from panels.results.model_comparison import LAB_FILE
+from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, shown, title
 from sauda.evaluation.verification.sample import play_again
 from sauda.records.store import load
 
-MARKET = "evaluation/market-holdout.json"
+MARKET, ARENA = "evaluation/market-holdout.json", "evaluation/arena-holdout.json"
+COMPARISON = "evaluation/model-comparison.json"
 
 
-def test_a_script_comes_out_as_recorded_and_says_so():
-    rows = rows_of([load(MARKET)])
-    label = next(label for label in rows if label.startswith("bazaar/open · linear"))
-    begins, ends = map(str, reproduced(rows, label))
+def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
+    artifact = load(MARKET)
+    begins, ends = map(str, reproduced(rows_of([artifact]), "bazaar/open linear"))
+    mean = fmean(artifact.data.episodes["bazaar/open"]["linear"].grade[:SCRIPTED])
     assert f"Playing {SCRIPTED} games" in begins
-    assert "The same: all" in ends
+    assert f"recorded {mean:.3f}, played now {mean:.3f}, n = {SCRIPTED} games." in ends
+    assert "<b>Equal" in ends
     assert ends.count("<tr") == SCRIPTED + 1
     assert "≠" not in ends
 
 
-def test_a_game_that_differs_is_shown_as_such():
+def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
     artifact, cell = next(iter(rows_of([load(MARKET)]).values()))
     sample = play_again(artifact, cell, 2)
-    changed = {**sample.again, "grade": [0.25, *sample.again["grade"][1:]]}
+    changed = {**sample.again, "grade": [0.25, -1e-9]}
     text = str(shown(replace(sample, again=changed)))
+    assert "<b>Not equal" in text
     assert "Not the same in grade." in text
-    assert text.count("≠") == 1
+    assert text.count("≠") == 2
+    assert ">0.000000<" in text
+    assert "-0.000000" not in text
 
 
 def test_a_row_that_is_not_in_the_list_is_answered_in_words():
@@ -34,8 +41,25 @@ def test_a_row_that_is_not_in_the_list_is_answered_in_words():
 
 
 def test_a_row_in_two_artifacts_is_listed_once():
-    comparison = load("evaluation/model-comparison.json")
-    both = rows_of([load(MARKET), comparison])
-    linear = [label for label in both if label.startswith("bazaar/open · linear")]
-    assert len(linear) == 1
-    assert both[linear[0]][0].file == MARKET
+    both = rows_of([load(MARKET), load(COMPARISON)])
+    assert both["bazaar/open linear"][0].file == MARKET
+
+
+def test_rows_have_plain_titles_and_the_model_and_the_best_scripts_come_first():
+    titles = [title(cell) for _, cell in rows_of([load(MARKET), load(COMPARISON)]).values()]
+    assert titles[0] == "Open market · Sauda (SFT + distillation)"
+    ours = [name for name in titles if name.endswith("Sauda (SFT + distillation)")]
+    assert titles[: len(ours)] == ours
+    assert titles[len(ours)].startswith("Open market · ")
+    assert not any("/" in name or "_" in name for name in titles)
+    assert len(set(titles)) == len(titles)
+
+
+def test_the_arena_offers_the_trained_lab_first():
+    comparison = load(LAB_FILE)
+    rows = rows_of([load(ARENA), comparison], comparison.config["stages"][-1])
+    titles = [title(cell) for _, cell in rows.values()]
+    assert titles[0] == "Market round · SFT + GRPO as a lab"
+    assert "Single trade · Planner" in titles[1:4]
+    assert any(name.endswith(", other labs deadline panicked") for name in titles)
+    assert len(set(titles)) == len(titles)

@@ -323,23 +323,26 @@ def wrapped(**adds: float) -> Artifact:
         (
             0.1,
             "Not alone: ",
-            "wins more than around no model in the open market and the hurried market.",
+            "it wins more than around no model in the open market and the hurried market; ",
         ),
-        (0.0, "Yes: ", "in the open market and the hurried market (the interval holds 0)."),
+        (0.0, "Yes: ", "in the open market and the hurried market (the interval holds 0); "),
         (
             -0.1,
             "Yes: ",
-            "wins less than around no model in the open market and the hurried market.",
+            "it wins less than around no model in the open market and the hurried market; ",
         ),
     ],
 )
 def test_the_wrapper_does_the_work_unless_it_wins_more_around_the_model(adds, opening, told):
     verdict = wrapper.verdict(wrapped(open=adds, rushed=adds))
-    around = f"around Sauda ({policy_label(OURS)}) the published steering "
-    assert verdict.sentence.startswith(opening + around)
-    assert verdict.sentence.endswith(told)
-    assert verdict.evidence[0].startswith("Steering around Sauda less around no model: open ")
-    assert f"open market {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4" in verdict.evidence[0]
+    assert verdict.sentence == (
+        f"{opening}in the open market the published steering wins 0.250 alone and"
+        f" {0.25 + adds:.3f} around Sauda; Sauda without it wins 0.200."
+    )
+    assert told in verdict.evidence[0]
+    assert "n = 4 for steering" in verdict.evidence[0]
+    assert verdict.evidence[1].startswith("Steering around Sauda less around no model: open ")
+    assert f"open market {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4" in verdict.evidence[1]
     assert verdict.evidence[-1] == (
         "Sauda, bare, less steering around no model: open market +0.050 [+0.010, +0.090], n = 4."
     )

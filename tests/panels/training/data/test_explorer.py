@@ -14,10 +14,10 @@ from panels.training.data.view import (
     fields_table,
     loss_mask,
 )
+from sauda.language.acts.chats import view
+from sauda.language.acts.examples import Example
 from sauda.language.acts.types import INTENTS
 from sauda.records.store import load
-from sauda.train.data.dialogues.chats import view
-from sauda.train.data.dialogues.examples import Example
 
 ROLES = ("buyer", "seller")
 

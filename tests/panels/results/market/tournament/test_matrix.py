@@ -4,16 +4,20 @@ import re
 
 import pytest
 
-from panels.results.market.tournament.matrix import FIGURES, LEAST, matrix, seats
+from panels.results.market.tournament.contrasts import told
+from panels.results.market.tournament.matrix import FIGURES, FIRST, LEAST, matrix, seats
 from panels.results.market.tournament.names import (
     OFF_ROLE,
     player_name,
     seller_group,
     seller_name,
 )
-from panels.results.market.tournament.question import verdict
+from panels.results.market.tournament.question import map_named, named_in_address, verdict
 from panels.results.market.tournament.tables import PAIRS, profile_columns, profiles_frame
 from panels.ui.tables import comparison
+from sauda.evaluation.language.contrasts import of_tournament
+from sauda.evaluation.market.tournament.players import Pair
+from sauda.records.schemas.market.tournament import SeatCounts
 from sauda.records.store import load
 
 CELL = re.compile(r'<td class="([^"]*)"[^>]*data-buyer="([^"]*)" data-seller="([^"]*)">([^<]*)<')
@@ -32,6 +36,14 @@ def test_every_pair_has_its_cell_with_its_figure(data, name):
     for _, buyer, seller, text in cells:
         value = values[buyer, seller]
         assert text == ("–" if value is None else format(value.mean, FIGURES[name].form))
+
+
+def test_faults_are_shares_of_the_scenarios_by_seat(data):
+    (cell,) = (c for c in data.cells if (c.buyer, c.seller) == ("linear", "mini"))
+    cell = cell.model_copy(update={"misstated": SeatCounts(buyer=25, seller=0)})
+    faults = {"misstated_buyer": 0.25, "misstated_seller": 0, "invalid_buyer": 0,
+              "invalid_seller": 0.99}  # fmt: skip
+    assert {name: FIGURES[name].of(cell).mean for name in faults} == faults
 
 
 def test_the_best_buyer_against_each_seller_is_framed(data):
@@ -108,3 +120,28 @@ def test_the_csv_of_the_profiles_is_flat():
     assert csv["closing_regret_mean"].tolist() == [
         phase.regret.mean for row in rows for phase in row.phases if phase.phase == "closing"
     ]
+
+
+def test_the_contrasts_of_roles_are_a_sentence_and_nine_rows_or_a_line(data):
+    rows = of_tournament(data)
+    html = told(rows, "In the tournament", "Share won")
+    assert html.count("<tr>") == 1 + 9
+    assert f"n = {len(data.scenarios.seed)} scenarios" in html
+    row = rows[1]
+    assert f"{row.difference.mean:+z.3f} [{row.difference.low:+z.3f}" in html
+    assert "did not take both seats" in told([], "In the tournament", "Share won")
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("pair", [None, Pair("linear", "boulware")])
+def test_the_address_of_a_map_and_a_pair_leads_back_to_both(data, figure, pair):
+    assert map_named(data, named_in_address(figure, pair)) == (figure, pair)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{}, {"figure": "<b>"}, {"buyer": "linear"}, {"buyer": "boulware", "seller": "nobody"}],
+)
+def test_an_address_that_names_no_map_and_no_pair_opens_the_first_map(data, query):
+    assert map_named(data, query) == (FIRST, None)
+    assert named_in_address(FIRST, None) == {}

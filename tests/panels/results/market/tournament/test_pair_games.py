@@ -1,5 +1,7 @@
 """Games of a pair, played again beside their record, and the utility plane of each."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,13 @@ def test_the_recorded_scenarios_are_those_that_the_rules_draw(data):
 
 def test_three_games_of_a_pair_come_out_as_recorded(data):
     cards = games_of(data, PAIR)
-    assert "each came out as recorded" in cards
+    won = Payoffs.of(
+        data.games[PAIR.buyer][PAIR.seller].as_json(), Scenarios.recorded(data.scenarios)
+    )
+    share = won.share["buyer"][[game.index for game in chosen_of(data)]].mean()
+    assert f"Equal: the buyer’s mean share recorded {share:.3f}, played now {share:.3f}" in cards
+    assert "All 3 columns of these games came out as recorded." in cards
+    assert "ZOPA" not in re.sub(r'title="[^"]*"', "", cards)  # plain words, the term in tooltips
     assert cards.count("sauda-plane") == cards.count('class="sauda-talk"') == 3
     for game in chosen_of(data):
         assert f"Seed {game.seed}:" in cards
@@ -59,13 +67,16 @@ def test_the_games_stand_in_the_order_of_the_buyers_utility(data):
 def test_a_record_that_the_rules_do_not_give_is_told(data):
     games = data.games[PAIR.buyer][PAIR.seller]
     other = games.model_copy(update={"rounds": [rounds + 1 for rounds in games.rounds]})
-    assert "Not as recorded in rounds" in games_of(with_games(data, PAIR, other), PAIR)
+    cards = games_of(with_games(data, PAIR, other), PAIR)
+    assert "<b>Not equal" in cards
+    assert "Not the same in rounds." in cards
 
 
 def test_games_of_a_language_model_come_out_of_its_recorded_replies(data):
     for pair in (Pair("mini+distill", "boulware"), Pair("mini", "mini")):
         cards = games_of(data, pair)
-        assert "recorded replies; each came out as recorded" in cards
+        assert "recorded replies." in cards
+        assert "<b>Equal" in cards
         assert "python -m sauda verify --models tournament" in cards
         assert cards.count("sauda-plane") == 3
 
@@ -103,7 +114,8 @@ def test_a_game_without_a_zopa_has_no_segment_and_no_nash_point(data):
     (game,) = replayed(PAIR, [at.seeds[index]])
     plane = plane_of(game)
     assert not plane.zopa
-    assert "no ZOPA and no Nash point" in sentence(plane)
+    assert "No price serves both" in sentence(plane)
+    assert "The <abbr" not in sentence(plane)  # gives nothing to each
     assert "zopa-line" not in utility_plane(plane)
     assert "shares of the list price" in utility_plane(plane)
 

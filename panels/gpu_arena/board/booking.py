@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from env import IllegalAction, arena
-from panels.gpu_arena.words import job_names, lab_name, listed
+from panels.gpu_arena.names import block_list, block_name, capital, job_names, readable
 from panels.ui.look import note
 from sauda.sessions.arena import ArenaGame, held, refusal
 
@@ -23,27 +23,26 @@ def _reason(
     obs: arena.Observation, action: arena.Action | arena.Malformed, result: arena.Result
 ) -> str:
     if result.code == "budget_overspend" and getattr(action, "payment", 0):
-        return (
-            f"you have {obs.own.budget - held(obs):.2f} credits to spend, and this offer pays"
-            f" {action.payment:.2f}"
-        )
+        shown = f"{action.payment:{'.2f' if action.payment < 1e9 else 'g'}}"
+        left = obs.own.budget - held(obs)
+        return f"you have {left:.2f} credits to spend, and this offer pays {shown}"
     job = next((j for j in obs.own.jobs if j.job_id == getattr(action, "job_id", None)), None)
     if job is None:
-        return f"the rules refuse this: {result.message}"
+        return f"the rules refuse this: {readable(obs, result.message)}"
     name, blocks = job_names(obs.own.jobs)[job.job_id], obs.market.blocks
     if result.code == "low_reliability":
         weak = min((blocks[b] for b in action.block_ids), key=lambda block: block.reliability)
         return (
             f"{name} takes blocks of reliability {job.min_reliability:.2f} or more, and"
-            f" {weak.block_id} has {weak.reliability:.2f}"
+            f" {block_name(obs.market, weak.block_id)} has {weak.reliability:.2f}"
         )
     if result.code == "insufficient_capacity":
         hours = _hours(obs, job, action.block_ids)[2]
         return (
             f"{name} takes all its {job.gpu_hours_required} GPU-hours in one booking, and there"
-            f" are {hours} in {listed(action.block_ids)}"
+            f" are {hours} in {block_list(obs.market, action.block_ids)}"
         )
-    return f"the rules refuse this: {result.message.replace(job.job_id, name)}"
+    return f"the rules refuse this: {readable(obs, result.message)}"
 
 
 def _hours(
@@ -75,7 +74,7 @@ def preview(game: ArenaGame, block_ids: Sequence[str]) -> Markup:
         Markup("<li>{}</li>").format(_outlook(game, job, block_ids)) for job in obs.open_jobs
     )
     return Markup('<p>{} chosen. Press the job to book:</p><ul class="sauda-talk">{}</ul>').format(
-        listed(block_ids), lines
+        capital(block_list(obs.market, block_ids)), lines
     )
 
 
@@ -114,7 +113,7 @@ def wanted(game: ArenaGame, block_id: str) -> str:
     if block is None or block.owner_lab_id == obs.agent:
         raise IllegalAction("choose a block of another lab")
     adds = arena.trade_gain(obs, (), (block_id,), 0.0)
-    named = f"The block {block_id} of {lab_name(obs.market, block.owner_lab_id)}"
+    named = capital(block_name(obs.market, block_id))
     if adds < 0.05:
         return f"{named} would add nothing to what your jobs can still earn"
     return (

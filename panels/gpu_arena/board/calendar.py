@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from env import arena
-from panels.gpu_arena.words import job_names
+from panels.gpu_arena.names import due, job_names, short_block_name
 from panels.ui.look import note
-from panels.ui.terms import term
+from panels.ui.terms import shown_round, term
 from sauda.sessions.arena import LEARNER, ArenaGame
 
 MARKS = {
@@ -63,7 +63,7 @@ def _grid(game: ArenaGame, sections: list[Markup]) -> Markup:
     market = game.observation.market
     heads = [
         Markup('<span class="{}">{}</span>').format(
-            "sauda-now" if r == market.round_index and not game.over else "", r
+            "sauda-now" if r == market.round_index and not game.over else "", shown_round(r)
         )
         for r in range(market.max_rounds)
     ]
@@ -80,7 +80,7 @@ def clock(game: ArenaGame) -> str:
         return "The game is over."
     left = market.queue.count(LEARNER)
     return (
-        f"Round {market.round_index}, the last is {market.max_rounds - 1}:"
+        f"Round {shown_round(market.round_index)} of {market.max_rounds}:"
         f" {left} action{'s' if left > 1 else ''} left."
     )
 
@@ -107,7 +107,7 @@ def _job_bar(obs: arena.Observation, job: arena.Job, name: str, row: int, over: 
     elif late and not over:
         label += f", late: {arena.LATE:.0%}"
     about = (
-        f"{job.job_id} wants {job.gpu_hours_required} GPU-hours before round {job.deadline_round},"
+        f"{job.job_id} wants {job.gpu_hours_required} GPU-hours by the {due(job, obs.market)},"
         f" {'in parts' if job.partial_credit_allowed else 'all in one booking'}, on blocks of"
         f" reliability {job.min_reliability:.2f} or more"
     )
@@ -155,9 +155,10 @@ def _block_bar(obs: arena.Observation, block: arena.Block, lane: int, over: bool
     hours = arena.live_hours(block, market.round_index, market.max_rounds)
     live = block.status in arena.LIVE and hours > 0
     gpus = f"{block.gpu_count} GPU{'s' if block.gpu_count > 1 else ''}"
+    first = shown_round(block.start_round)
     about = (
-        f"{block.block_id}: {gpus} in rounds {block.start_round} to"
-        f" {block.start_round + length - 1}, {hours if live else 0} GPU-hours left, {word},"
+        f"{block.block_id}: {gpus} in rounds {first} to {first + length - 1},"
+        f" {hours if live else 0} GPU-hours left, {word},"
         f" reliability {block.reliability:.2f}, energy {block.energy_cost:.2f} credits"
     )
     purpose = ""
@@ -165,7 +166,7 @@ def _block_bar(obs: arena.Observation, block: arena.Block, lane: int, over: bool
         purpose = "block"
     elif live and not over and block.owner_lab_id != LEARNER and arena.is_requestable(block):
         purpose = "" if market.labs[block.owner_lab_id].finished else "want"
-    label = f"{mark}{block.block_id}{f' {hours} h' if live else ''}"
+    label = f"{mark}{short_block_name(market, block)}{f': {hours} h' if live else ''}"
     return Markup('<li style="grid-column: {} / span {}; grid-row: {}">{}</li>').format(
         block.start_round + 1,
         length,

@@ -1,0 +1,115 @@
+"""The Tour's three figures with a sentence each, and who still wins more than the model."""
+
+from markupsafe import Markup
+
+from panels.results.model_comparison import LAB_FILE
+from panels.results.model_labels import policy_label
+from panels.results.model_summary import in_percent, rows_by_policy, standing
+from panels.results.questions.verdict import buyer_name, capital, listed
+from panels.ui.look import stat, strip
+from panels.ui.provenance import load_or_say
+from sauda.evaluation.models.config import BELIEF, OURS
+from sauda.llm.registry import is_model
+from sauda.records.kinds import ArtifactError, entry
+from sauda.records.store import Artifact
+
+MARKET = "bazaar/open"  # the task of the figures
+ORACLE = "oracle"  # knows the seller's limit, so it is a bound and no player
+LONER = "autarky"  # the lab that never trades
+COUNTS = ("No player", "One player", "Two players", "Three players", "Four players")
+
+
+def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
+    """Three figures, each computed from an artifact, with its interval or its count and a sentence.
+
+    Raises ArtifactError where an artifact lacks a figure.
+    """
+    agreement = reproduction.data.agreement
+    agree = agreement.within_three + agreement.without_error_equal
+    cards = strip(
+        *trained(comparison),
+        stat(
+            f"{agree} of {agreement.figures}",
+            "figures of the published game, reproduced",
+            note=f"{agree} of {agreement.figures} published figures came out within three standard"
+            " errors, or equal to four decimals where nothing varies, on 1,000 seeds each.",
+        ),
+    )
+    return Markup('{}<p class="sauda-answer">{}</p>').format(cards, still_ahead(comparison))
+
+
+def trained(comparison: Artifact) -> tuple[Markup, Markup]:
+    """The trained model's grade on the open market, and the share of the gap training closed."""
+    place = standing(comparison, MARKET)
+    if place is None or place.gap_closed is None:
+        command = entry(comparison.file).command
+        fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
+        raise ArtifactError(fault, command)
+    grade, (script, best) = place.row.grade, place.script
+    belief = rows_by_policy(comparison, MARKET)[BELIEF].grade.mean
+    part, interval = in_percent(place.gap_closed)
+    return (
+        stat(
+            f"{grade.mean:z.3f}",
+            "mean grade of Sauda in the open market; 1 is best",
+            f"[{grade.low:z.3f}, {grade.high:z.3f}]",
+            f"On {place.row.n} games that it never trained on, {buyer_name(OURS)} wins"
+            f" {grade.mean:z.3f} on average, and the best script, {policy_label(script)},"
+            f" {best:z.3f}.",
+        ),
+        stat(
+            part,
+            f"of the gap to {buyer_name(BELIEF)} closed by training",
+            interval,
+            f"The untrained base wins {place.base:z.3f} and {buyer_name(BELIEF)}, whose moves SFT"
+            f" copied, {belief:z.3f}; training closed {part} of that gap,"
+            f" n = {place.gap_closed.n}.",
+        ),
+    )
+
+
+def still_ahead(comparison: Artifact) -> str:
+    """Who wins more than Sauda on the open market without a language model, with n."""
+    rows = rows_by_policy(comparison, MARKET)
+    ours = rows[OURS].grade.mean
+    ahead = sorted(
+        (
+            row
+            for name, row in rows.items()
+            if name != ORACLE and not is_model(name) and row.grade.mean > ours
+        ),
+        key=lambda row: -row.grade.mean,
+    )
+    if not ahead:
+        return f"{COUNTS[0]} without a language model wins more, n = {rows[OURS].n}."
+    count = COUNTS[len(ahead)] if len(ahead) < len(COUNTS) else f"{len(ahead)} players"
+    names = listed([f"{buyer_name(row.policy)} ({row.grade.mean:z.3f})" for row in ahead])
+    verb = "wins" if len(ahead) == 1 else "win"
+    fewest = min(row.n for row in ahead)
+    each = " each" if len(ahead) > 1 else ""
+    return (
+        f"{capital(count)} without a language model still {verb} more: {names},"
+        f" n = {fewest} games{each}."
+    )
+
+
+def as_a_lab() -> str:
+    """How the model fares as a lab beside one that never trades; "" without the artifact."""
+    artifact, _ = load_or_say(LAB_FILE)
+    return lab_sentence(artifact) if artifact else ""
+
+
+def lab_sentence(comparison: Artifact) -> str:
+    """The last trained stage as a lab against the lab that never trades, with grades and n."""
+    rows = rows_by_policy(comparison, comparison.config["task"])
+    model, alone = rows[comparison.config["stages"][-1]], rows[LONER].grade.mean
+    if model.grade.high < alone:
+        verdict = "still earns less than one that never trades"
+    elif model.grade.low > alone:
+        verdict = "earns more than one that never trades"
+    else:
+        verdict = "earns about as much as one that never trades"
+    return (
+        f"As a lab the model {verdict} (mean grades {model.grade.mean:z.3f} and {alone:z.3f},"
+        f" n = {model.n})."
+    )

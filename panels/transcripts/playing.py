@@ -1,0 +1,76 @@
+"""Play and pause: recorded moves shown one after another, with a slider to step through them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from panels.ui.look import scrolled
+
+PACE = 0.8  # seconds between two moves while they are played
+Updates = dict[Any, Any]  # new values, or components with new properties, by component
+
+
+def moves_of(name: str, moves: Markup, over: bool) -> Markup:
+    """The moves of a player in a part that scrolls; before the end it shows the last of them."""
+    return scrolled(
+        f"Moves of {name}", moves, "sauda-moves" if over else "sauda-moves sauda-latest"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Player:
+    """The components of play and pause."""
+
+    play: gr.Button
+    clock: gr.Timer
+    playing: gr.State  # whether the moves are being shown one after another
+    step: gr.Slider
+
+    @property
+    def controls(self) -> list[Any]:
+        """All that starting and stopping sets."""
+        return [self.play, self.clock, self.playing, self.step]
+
+
+def lay_out_player(moves: int) -> Player:
+    """Place the button and the slider, at the last of `moves`."""
+    clock, playing = gr.Timer(PACE, active=False), gr.State(False)
+    with gr.Row():
+        play = gr.Button("▶ Play", scale=0, min_width=120)
+        step = gr.Slider(
+            1, moves, value=moves, step=1, label="Moves shown", elem_classes="sauda-steps"
+        )
+    return Player(play, clock, playing, step)
+
+
+def all_shown(player: Player, moves: int, label: str = "Moves shown") -> Updates:
+    """The slider at the end of a game of so many moves, and nothing played."""
+    stopped = start_or_stop(player, True, moves, moves)
+    return stopped | {player.step: gr.Slider(1, moves, value=moves, step=1, label=label)}
+
+
+def start_or_stop(player: Player, playing: bool, step: int, moves: int) -> Updates:
+    """Start to show a move after another, from the first one at the end; or stop.
+
+    A game of 0 moves does not start.
+    """
+    starts = moves > 0 and not playing
+    again = {player.step: 1} if starts and step >= moves else {}
+    return {
+        player.play: gr.Button("⏸ Pause" if starts else "▶ Play"),
+        player.clock: gr.Timer(active=starts),
+        player.playing: starts,
+        **again,
+    }
+
+
+def show_next_move(
+    player: Player, step: int, moves: int, drawn: Callable[[int], Updates]
+) -> Updates:
+    """One move more, drawn by `drawn`; after the last one the clock stops."""
+    if step >= moves:
+        return start_or_stop(player, True, step, moves)
+    return drawn(step + 1) | {player.step: step + 1}
