@@ -13,12 +13,12 @@ from panels.haggle.choices import (
     SELL,
     chosen_opponent,
     game_at,
+    leads_to,
     market_choices,
     new_game,
-    one_of,
+    offered,
     opponent_choices,
     seat_choices,
-    values,
 )
 from panels.haggle.layout import SessionGeneration, choices_fold
 from panels.haggle.screen import Screen, Updates, Visit
@@ -39,42 +39,64 @@ def begin(
     opponent: str,
     backend: str,
     language: str,
+    also: Updates | None = None,
 ) -> Updates:
-    """A new game as chosen."""
-    generation.advance()
+    """A new game as chosen, with what `also` changes; nothing where a later choice came first."""
+    current = generation.advance()
     try:
         game = new_game(seat, market, opponent, screen.is_ready(opponent, backend))
     except ValueError as error:
         return screen.problem(error, language)
-    return screen.show(Visit(game, None, "", backend, language))
+    updates = screen.show(Visit(game, None, "", backend, language)) | (also or {})
+    return updates if generation.number == current else screen.unchanged
+
+
+def take_seat(
+    screen: Screen,
+    generation: SessionGeneration,
+    seat: str,
+    market: str,
+    opponent: str,
+    backend: str,
+    language: str,
+) -> Updates:
+    """A new game in the seat and market, against the first opponent there, whose pickers follow."""
+    market, opponent = offered(seat, market, "")
+    pickers = _pickers(screen, seat, market, opponent, language)
+    return begin(screen, generation, seat, market, opponent, backend, language, pickers)
 
 
 def change_opponent(
-    screen: Screen, generation: SessionGeneration, opponent: str, visit: Visit
+    screen: Screen,
+    generation: SessionGeneration,
+    opponent: str,
+    seat: str,
+    market: str,
+    visit: Visit,
 ) -> Updates:
-    """The same item and seed from the start, against another opponent."""
-    now = visit.game
+    """The same item and seed from the start, against another opponent.
+
+    Where the game of another seat or market is still on its way, a new game there instead.
+    """
+    now, picker = visit.game, {screen.page.opponent: gr.update(value=opponent)}
     if not opponent:  # the line that asks for a choice
         return screen.unchanged
+    if now and not leads_to(seat, market, now):
+        choices = (seat, market, opponent, visit.backend, visit.language)
+        return begin(screen, generation, *choices, picker)
     if now and not moves_of(now) and opponent == chosen_opponent(now):
         return screen.unchanged  # a picker may tell of one choice twice
-    generation.advance()
+    current = generation.advance()
     try:
         game = visit.kept_game
         ready = screen.is_ready(opponent, visit.backend)
         again = game_at(game.task_name, game.play.seed, opponent, ready)
     except ValueError as error:
         return screen.problem(error, visit.language)
-    updates = screen.show(replace(visit, game=again, first_game=None, talk=SILENT))
-    updates[screen.page.opponent] = gr.update(value=opponent)
-    if not game.play.turns:  # nothing was begun that could begin again
-        return updates
-    return updates | {screen.page.problem: note(visit.translate("same_item"))}
-
-
-def choose_seat(screen: Screen, seat: str, market: str, language: str) -> Updates:
-    """The two pickers with the choices of the seat; a picker with one choice is hidden."""
-    return _pickers(screen, seat, market, "", language)
+    updates = screen.show(replace(visit, game=again, first_game=None, talk=SILENT)) | picker
+    if game.play.turns:  # something was begun that begins again
+        updates[screen.page.problem] = note(visit.translate("same_item"))
+    return updates if generation.number == current else screen.unchanged
 
 
 def _pickers(screen: Screen, seat: str, market: str, opponent: str, language: str) -> Updates:
@@ -85,13 +107,13 @@ def _pickers(screen: Screen, seat: str, market: str, opponent: str, language: st
     page, translate = screen.page, translator(language)
     market_label, opponent_label = ("ware", "buyer") if seat == SELL else ("market", "seller")
     markets = market_choices(seat, language)
-    market = one_of(values(markets), market)
+    market, opponent = offered(seat, market, opponent)
     opponents = opponent_choices(seat, market, language)
     return {
         page.market: gr.Dropdown(markets, value=market, label=translate(market_label)),
         page.opponent: gr.Dropdown(
             opponents,
-            value=one_of(values(opponents), opponent),
+            value=opponent,
             label=translate(opponent_label),
             visible=len(opponents) > 1,
         ),

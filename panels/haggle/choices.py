@@ -119,6 +119,13 @@ def seat_and_market(task_name: str) -> tuple[str, str]:
     return (SELL, ANY_ITEM) if task_name == SELLING_TASK else (BUY, task_name)
 
 
+def leads_to(seat: str, market: str, game: Game) -> bool:
+    """Whether these choices lead to `game`, by its task and item."""
+    if seat == SELL == seat_and_market(game.task_name)[0]:
+        return market in (ANY_ITEM, game.observation.table.item.name)
+    return (seat, market) == seat_and_market(game.task_name)
+
+
 def chosen_opponent(game: Game) -> str:
     """The choice of opponent that led to `game`."""
     return HIDDEN if game.hidden else game.stands_in_for or game.opponent or HIDDEN
@@ -144,6 +151,12 @@ def _started(task_name: str, opponent: str, ready: bool, seed: int) -> Game:
         player, absent = STAND_IN if selling else "", opponent
     game = start(task_name, player, seed)
     return replace(game, stands_in_for=absent, hidden=opponent == HIDDEN)
+
+
+def offered(seat: str, market: str, opponent: str) -> tuple[str, str]:
+    """Market and opponent, each the first that is offered where it is not."""
+    market = one_of(values(market_choices(seat)), market)
+    return market, one_of(values(opponent_choices(seat, market)), opponent)
 
 
 def values(choices: Choices) -> list[str]:

@@ -97,7 +97,7 @@ def _wire_setup(screen: Screen) -> None:
     page = screen.page
     pickers = [page.generation, *page.picks]
     begin = bound(callbacks.begin, screen)
-    choose_seat = bound(callbacks.choose_seat, screen)
+    take_seat = bound(callbacks.take_seat, screen)
     change_language = bound(callbacks.change_language, screen)
     change_opponent = _on_visit(callbacks.change_opponent, screen)
     show_again = _on_visit(model_callbacks.show_again, screen)
@@ -109,16 +109,20 @@ def _wire_setup(screen: Screen) -> None:
     )  # fmt: skip
     opposed = [
         picker.input(
-            change_opponent, [page.generation, picker, *visit], [*shown, page.opponent],
+            change_opponent,
+            [page.generation, picker, page.seat, page.market, *visit],
+            [*shown, page.opponent],
             **QUIET_UNCHECKED,
         )
         for picker in (page.opponent, page.same_item)
     ]  # fmt: skip
     seated = gr.on(
         [page.seat.input, page.market.input],
-        choose_seat, [page.seat, page.market, page.language], [page.market, page.opponent],
+        take_seat,
+        pickers,
+        [*shown, page.market, page.opponent],
         **QUIET_UNCHECKED,
-    ).then(begin, pickers, shown, **QUIET_UNCHECKED)  # fmt: skip
+    )
     translated = page.language.input(
         change_language,
         [page.seat, page.market, page.opponent, page.language],

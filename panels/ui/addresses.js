@@ -113,7 +113,7 @@
   });
   new MutationObserver((changes) => {
     if (changes.some(({ target }) => written(target.closest?.(".sauda-address")))) write();
-  }).observe(document, { childList: true, subtree: true });
+  }).observe(document, { childList: true, subtree: true, attributeFilter: ["data-query"] });
   addEventListener("popstate", follow);
   if (/[?&](tab|part)=/.test(location.search)) follow();
 })();

@@ -13,9 +13,8 @@ from panels.haggle.choices import (
     ANY_ITEM,
     BUY,
     SELL,
-    market_choices,
+    offered,
     one_of,
-    opponent_choices,
     values,
 )
 from panels.haggle.opening.link import KEYS
@@ -69,11 +68,11 @@ def read_kept(text: str, backends: Collection[str]) -> Kept | None:
 def possible(picks: Picks, backends: Collection[str]) -> Picks:
     """The choices, those that the page does not have replaced by the ones it opens with."""
     seat = picks.seat if picks.seat in (BUY, SELL) else FIRST.seat
-    market = one_of(values(market_choices(seat)), picks.market)
+    market, opponent = offered(seat, picks.market, picks.opponent)
     return Picks(
         seat,
         market,
-        one_of(values(opponent_choices(seat, market)), picks.opponent),
+        opponent,
         one_of([FIRST.backend, *backends], picks.backend),
         one_of([FIRST.language, *values(LANGUAGES)], picks.language),
     )

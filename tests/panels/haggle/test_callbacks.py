@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from panels.haggle import callbacks, model_callbacks
-from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL
+from panels.haggle.choices import ANY_ITEM, BUY, SELL
 from panels.haggle.layout import ReplyRequest, SessionGeneration, choices_fold
 from panels.haggle.models import STAND_IN
 from panels.haggle.screen import Screen, Visit
@@ -90,19 +90,6 @@ def test_an_accept_at_a_loss_by_button_is_asked_back_once(screen):
     assert sold[page.game].over
 
 
-def test_another_opponent_gets_the_same_item_and_seed(screen):
-    page, visit = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3))
-    moved = replace(visit, game=callbacks.send(screen, replace(visit, text="₹900000"))[page.game])
-    updates = callbacks.change_opponent(screen, SessionGeneration(), "linear", moved)
-    game = updates[page.game]
-    assert (game.opponent, game.play.seed, len(game.play.turns)) == ("linear", 3, 0)
-    twice = replace(moved, game=game)
-    told_again = callbacks.change_opponent(screen, SessionGeneration(), "linear", twice)
-    assert told_again == screen.unchanged  # the note on the same item stays
-    refused = callbacks.change_opponent(screen, SessionGeneration(), "nobody", moved)
-    assert list(refused) == [page.problem]
-
-
 def test_a_mistake_is_told_in_hindi(screen, buying):
     hindi = replace(buying, language=HINDI, text="x" * 2001)
     assert "अक्षर लिखिए" in callbacks.send(screen, hindi)[screen.page.problem]
@@ -160,16 +147,6 @@ def test_going_back_keeps_the_first_game_beside_the_second(screen, buying):
     assert list(callbacks.go_back(screen, SessionGeneration(), None, later)) == [
         screen.page.problem
     ]
-
-
-def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
-    page = screen.page
-    kept = callbacks.choose_seat(screen, BUY, "bazaar/open", ENGLISH)
-    assert kept[page.market].value == "bazaar/open"
-    assert kept[page.opponent].visible
-    changed = callbacks.choose_seat(screen, BUY, "hybrid city bicycle", ENGLISH)
-    assert changed[page.market].value == "classic/amazon_realistic"
-    assert (changed[page.opponent].value, changed[page.opponent].visible) == (HIDDEN, False)
 
 
 def test_a_language_changes_labels_and_no_value(screen):
@@ -267,25 +244,6 @@ def test_another_stage_of_training_is_played_by_weights_of_its_own():
     for opponent in ("mini+sft", "mini", "sauda-mini", "linear"):
         assert screen.model_of(opponent, THIS_PAGE) is served
     assert asked == ["mini+sft", "mini"]
-
-
-def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed():
-    screen = screen_of(Model())
-    page, ended = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3), "bye")
-    over = callbacks.send(screen, ended)
-    offered = [value for _, value in over[page.same_item]["choices"]]
-    assert {"linear", "pilot", "mini+sft", HIDDEN} <= set(offered)
-    assert over[page.same_item]["value"] == offered[0] == ""  # "Choose an opponent"
-    nothing = callbacks.change_opponent(
-        screen, SessionGeneration(), "", replace(ended, game=over[page.game])
-    )
-    assert nothing == screen.unchanged
-    again = callbacks.change_opponent(
-        screen, SessionGeneration(), "linear", replace(ended, game=over[page.game])
-    )
-    assert (again[page.game].opponent, again[page.game].play.seed) == ("linear", 3)
-    assert again[page.opponent]["value"] == "linear"
-    assert not again[page.card]["visible"]
 
 
 def test_whoever_is_refused_is_offered_a_script_that_is_marked_as_one():
