@@ -12,6 +12,9 @@
 
   const chosen = (all) => [...document.querySelectorAll(all)]
     .find((tab) => tab.ariaSelected === "true" && tab.offsetParent)?.dataset.tabId;
+  // The sub-tab of an address that names none.
+  const first = () =>
+    [...document.querySelectorAll(PARTS)].find((tab) => tab.offsetParent)?.dataset.tabId;
   const press = (all, id) => {
     const tab = [...document.querySelectorAll(all)]
       .find((other) => other.dataset.tabId === id && other.offsetParent);
@@ -39,7 +42,7 @@
     const old = new URLSearchParams(location.search);
     const tab = chosen(TABS), part = chosen(PARTS), own = holder();
     if (following || !tab) return;
-    if (old.get("tab") === tab && (old.get("part") ?? part) === part && (!written(own) || shows(own))) return;
+    if (old.get("tab") === tab && (old.get("part") ?? first()) === part && (!written(own) || shows(own))) return;
     const address = new URLSearchParams(part ? { tab, part } : { tab });
     for (const [name, value] of new URLSearchParams(values(own))) address.set(name, value);
     if (old.has("__theme")) address.set("__theme", old.get("__theme"));
@@ -47,12 +50,12 @@
   };
   const follow = () => {
     const address = new URLSearchParams(location.search);
-    const first = document.querySelector(TABS)?.dataset.tabId;
     const number = ++latest;
     following = true;
-    const tab = address.get("tab") ?? first, part = address.get("part");
+    const tab = address.get("tab") ?? document.querySelector(TABS)?.dataset.tabId;
+    const part = () => address.get("part") ?? first();
     until(
-      () => number !== latest || (press(TABS, tab) && (!part || press(PARTS, part))),
+      () => number !== latest || (press(TABS, tab) && (!part() || press(PARTS, part()))),
       () => {
         if (number !== latest) return;
         point(address.get("row"));

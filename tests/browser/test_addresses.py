@@ -40,6 +40,19 @@ def test_a_sub_tab_has_an_address_that_opens_it(open_page):
     open_page.assert_no_trouble()
 
 
+def test_a_sub_tab_has_an_address_where_the_page_opened_without_one(open_page):
+    page = open_page(query="tab=haggle")
+    parts = page.locator(".sauda-subtabs > .tab-wrapper").get_by_role("tab")
+    daily = parts.filter(has_text="Bargain of the day").locator("visible=true")
+    daily.click()
+    expect(page).to_have_url(re.compile(r"\?tab=haggle&part=daily"))
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"\?.*tab=haggle$"))
+    any_bargain = parts.filter(has_text="Any bargain").locator("visible=true")
+    expect(any_bargain).to_have_attribute("aria-selected", "true")
+    open_page.assert_no_trouble()
+
+
 def test_of_two_addresses_in_quick_succession_the_later_is_shown(open_page):
     page = open_page(query="tab=haggle")
     show_tab(page, "Training")
