@@ -31,6 +31,11 @@ HIDDEN = "hidden"  # a scripted buyer, or a seller type, that the end of the gam
 Choices = list[tuple[str, str]]
 
 MARKETS: Mapping[str, str] = {  # task: its label
+    "bazaar/open": "Open market: a stranger",
+    "bazaar/rushed": "Open market: you are in a hurry",
+    "bazaar/bluff": "Open market: a seller who talks",
+    "bazaar/career": "Open market: ten deals, one purse",
+    "bazaar/crowd": "Open market: two rivals",
     "classic/amazon_realistic": "A stall with goods of our catalogue",
     "classic/single_deal": "A plain seller",
     "classic/deceptive_seller": "A seller who bluffs",
@@ -40,11 +45,6 @@ MARKETS: Mapping[str, str] = {  # task: its label
     "classic/read_the_tells": "Two rounds only, five times",
     "classic/career_10": "Ten deals with one seller",
     "classic/marketplace_arena": "Against two other buyers",
-    "bazaar/open": "Open market: a stranger",
-    "bazaar/rushed": "Open market: you are in a hurry",
-    "bazaar/bluff": "Open market: a seller who talks",
-    "bazaar/career": "Open market: ten deals, one purse",
-    "bazaar/crowd": "Open market: two rivals",
 }
 
 

@@ -30,7 +30,7 @@ CHART_WORDS: Mapping[str, str] = {
     "walked": "the {name} walked away in round {round}",
     "seller": "seller",
     "buyer": "buyer",
-    "ran_out": "ran out after round {round}",
+    "ran_out": "time ran out after round {round}",
 }
 Say = Callable[..., str]  # a text of CHART_WORDS, by its key and its values
 

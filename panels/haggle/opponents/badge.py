@@ -20,6 +20,7 @@ from sauda.llm.models import NULL
 from sauda.llm.registry import row_name
 from sauda.llm.serving.events import Failed, Ready, Stage
 from sauda.llm.serving.worker import ModelWorker
+from sauda.records.schemas.base import Interval
 from sauda.sessions.bazaar import Game
 
 
@@ -62,9 +63,9 @@ def score(opponent: str, translate: Translate) -> Markup:
         return Markup("")
     grade = entry.grade
     sentence = translate(
-        "measured_buyer",
-        grade=f"{grade.mean:z.2f}",
-        interval=f"[{grade.low:z.2f}, {grade.high:z.2f}]",
+        "measured_loser" if grade.mean < 0 else "measured_buyer",
+        grade=f"{abs(grade.mean):.0%}",
+        interval=_percent(grade),
         n=f"{entry.n:,}",
     )
     address = "?" + urlencode({"tab": "results", "part": open_market.NAME, "row": row})
@@ -132,13 +133,18 @@ def persona_figures() -> dict[str, dict[str, str]]:
     }
     return {
         row.player: {
-            "share": f"{row.share.mean:.2f}",
-            "interval": f"[{row.share.low:.2f}, {row.share.high:.2f}]",
+            "share": f"{row.share.mean:.0%}",
+            "interval": _percent(row.share),
             **n,
         }
         for row in ranks
         if row.seat == "seller"
     }
+
+
+def _percent(figure: Interval) -> str:
+    """The interval of a share, in percent."""
+    return f"[{figure.low:z.0%}, {figure.high:z.0%}]".replace("-", "−")
 
 
 def _load_status(game: Game, stage: Stage, translate: Translate) -> Markup:

@@ -53,6 +53,7 @@ IN_HINDI: Mapping[str, str] = {
     "Denies that the item is marked or worn.": "कहता है कि चीज़ पर निशान नहीं हैं और घिसी नहीं है।",
     "Denies that something is broken or missing or does not work.": "कहता है कि कुछ टूटा नहीं है और सब "
     "चलता है।",
+    "friendly": "मिलनसार",
     "firm": "सख़्त",
     "fair": "सीधा",
     "hasty": "जल्दबाज़",
@@ -115,6 +116,7 @@ IN_HINGLISH: Mapping[str, str] = {
     "ghisi nahi hai.",
     "Denies that something is broken or missing or does not work.": "Kehta hai ki kuch toota "
     "nahi hai aur sab chalta hai.",
+    "friendly": "milansaar",
     "firm": "sakht",
     "fair": "seedha",
     "hasty": "jaldbaaz",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from env import SELLER_TYPES
 from panels.haggle.words import Translate
 from panels.results import model_comparison
 from panels.results.model_labels import BASE
@@ -114,7 +115,9 @@ def stage_name(opponent: str, translate: Translate) -> str:
 def opponent_name(opponent: str, translate: Translate) -> str:
     """Any opponent in words, such as "SFT, guard rails off", "SmolLM2, firm" or "tit for tat"."""
     if opponent in SELLER_MODELS:
-        return f"SmolLM2, {opponent.partition(':')[2]}"
+        return f"SmolLM2, {translate(opponent.partition(':')[2])}"
+    if opponent in SELLER_TYPES:
+        return translate(opponent)
     if not is_model(opponent):
         return opponent.replace("_", " ")
     how = stage_of(opponent)[1] or "bare"

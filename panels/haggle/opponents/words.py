@@ -11,14 +11,15 @@ IN_ENGLISH: Mapping[str, str] = {
     "how_honest": "{stage}, guard rails on",
     "how_constrained": "{stage}, held to legal moves",
     "how_steering": "{stage}, published steering",
-    "measured_buyer": "wins {grade} of what there is {interval} on the open market, n = {n}.",
+    "measured_buyer": "wins {grade} of what can be won {interval} on the open market, n = {n}.",
+    "measured_loser": "loses {grade} of what can be won {interval} on the open market, n = {n}.",
     "row_link": "Its row in Results",
     "again_link": "Reproduce",
     "not_again": "The texts are recorded, and this page does not write them again.",
     "measured_seller": "It words moves that code decides, and was not measured as a player: "
     "{share} of {n} lines were its own words and matched the move, the others scripted.",
     "words_link": "Its words in Results",
-    "measured_persona": "With scripted words, the same persona wins {share} of what there is "
+    "measured_persona": "With scripted words, the same persona wins {share} of what can be won "
     "{interval} on the open market, against {opponents} buyers in {n} games each.",
     "persona_link": "Its row in Results",
     "unmeasured": "No table in Results has a row of this model.",
@@ -33,7 +34,9 @@ IN_HINGLISH: Mapping[str, str] = {
     "how_honest": "{stage}, guard rails chalu",
     "how_constrained": "{stage}, sirf legal chaalein",
     "how_steering": "{stage}, published steering ke saath",
-    "measured_buyer": "jitna mil sakta hai uska {grade} jeeta {interval}, open market mein, "
+    "measured_buyer": "jitna jeeta ja sakta hai uska {grade} jeeta {interval}, open market mein, "
+    "n = {n}.",
+    "measured_loser": "jitna jeeta ja sakta hai uska {grade} gawaya {interval}, open market mein, "
     "n = {n}.",
     "row_link": "Results mein iski row",
     "again_link": "Dobara khilao",
@@ -41,8 +44,9 @@ IN_HINGLISH: Mapping[str, str] = {
     "measured_seller": "Ye code ki tay ki hui chaal ko words deta hai; player ke roop mein naapa "
     "nahi gaya: {n} lines mein se {share} iske apne words the aur chaal se mile, baaki scripted.",
     "words_link": "Results mein iske words",
-    "measured_persona": "Scripted words ke saath yahi persona jitna mil sakta hai uska {share} "
-    "jeetta hai {interval}, open market mein, {opponents} buyers ke saamne, har ek se {n} games.",
+    "measured_persona": "Scripted words ke saath yahi persona jitna jeeta ja sakta hai uska "
+    "{share} jeetta hai {interval}, open market mein, {opponents} buyers ke saamne, har ek se "
+    "{n} games.",
     "persona_link": "Results mein iski row",
     "unmeasured": "Results ki kisi table mein is model ki row nahi hai.",
     "loading": "load ho raha hai, {seconds} s ho gaye; tab tak {name} apne naam se khel raha hai",
@@ -56,15 +60,16 @@ IN_HINDI: Mapping[str, str] = {
     "how_honest": "{stage}, रोक-टोक चालू",
     "how_constrained": "{stage}, सिर्फ़ सही चालें",
     "how_steering": "{stage}, प्रकाशित रोक-टोक",
-    "measured_buyer": "खुले बाज़ार में जितना मिल सकता था उसका {grade} जीता {interval}, n = {n}।",
+    "measured_buyer": "खुले बाज़ार में जितना जीता जा सकता था उसका {grade} जीता {interval}, n = {n}।",
+    "measured_loser": "खुले बाज़ार में जितना जीता जा सकता था उसका {grade} गँवाया {interval}, n = {n}।",
     "row_link": "नतीजों में इसकी पंक्ति",
     "again_link": "फिर खिलाइए",
     "not_again": "ये वाक्य दर्ज किए हुए हैं, यह पन्ना इन्हें दोबारा नहीं लिखता।",
     "measured_seller": "यह तय की हुई चाल को शब्द देता है; खिलाड़ी के रूप में मापा नहीं गया: {n} वाक्यों में से "
     "{share} इसके अपने शब्द थे और चाल से मिले, बाक़ी लिखे-लिखाए।",
     "words_link": "नतीजों में इसके शब्द",
-    "measured_persona": "लिखे-लिखाए शब्दों के साथ यही दुकानदार जितना मिल सकता था उसका {share} जीतता है "
-    "{interval}, खुले बाज़ार में, {opponents} ग्राहकों के सामने, हर एक से {n} खेल।",
+    "measured_persona": "लिखे-लिखाए शब्दों के साथ यही दुकानदार जितना जीता जा सकता था उसका {share} "
+    "जीतता है {interval}, खुले बाज़ार में, {opponents} ग्राहकों के सामने, हर एक से {n} खेल।",
     "persona_link": "नतीजों में इसकी पंक्ति",
     "unmeasured": "Results की किसी तालिका में इस मॉडल की पंक्ति नहीं है।",
     "loading": "आ रहा है, {seconds} सेकंड हुए; तब तक {name} अपने नाम से खेलता है",

@@ -75,5 +75,5 @@ def revealed(game: Game, translate: Translate) -> str:
     if game.opponent:
         return opponent_name(game.opponent, translate)
     if game.task_name.startswith("bazaar/"):
-        return game.play.state.private["nature"][-1].seller["stance"].type.name
+        return translate(game.play.state.private["nature"][-1].seller["stance"].type.name)
     return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from env import Episode, Task, bonus, rupees, shares, zopa_width
+from env import EndReason, Episode, Task, bonus, rupees, shares, zopa_width
 from panels.haggle.game_view import IN_ENGLISH, chart, limits, sells
 from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.talk.conversation import chart_words
@@ -133,7 +133,7 @@ def replay_note(game: Game, rows: Sequence[Standing], translate: Translate = IN_
         f"python -m sauda play --task {game.task_name} --policy {name}"
         f" --seed {game.play.seed}{against}"
     )
-    played = translate("board_played", task=game.task_name, seed=short_seed(game.play.seed))
+    played = translate("board_played", seed=short_seed(game.play.seed))
     return note(played) + folded(translate("board_again"), code(command))
 
 
@@ -142,7 +142,10 @@ def ending_of(game: Game, translate: Translate) -> str:
     if game.play.forfeit:
         return translate("forfeit_ended")
     past = game.play.state.table.past
-    return ending(past[-1] if past else None, chart_words(translate))
+    deal = past[-1] if past else None
+    if deal and deal.end == EndReason.WALKAWAY and deal.by == game.you:
+        return translate("you_walked", round=deal.rounds)
+    return ending(deal, chart_words(translate))
 
 
 def zopa_bar(game: Game, translate: Translate = IN_ENGLISH) -> Markup:
@@ -192,7 +195,7 @@ def seller_line(played: Episode, translate: Translate = IN_ENGLISH) -> Markup:
     concedes = "late" if kind.exponent < 0.7 else "early" if kind.exponent > 1.4 else "evenly"
     sentence = translate(
         "seller_type",
-        name=kind.name,
+        name=translate(kind.name),
         markup=f"{kind.markup:.2f}",
         when=translate(f"concedes_{concedes}"),
         reciprocity=f"{kind.reciprocity:.0%}",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from env import Accept, Offer, Turn, rupees
-from panels.haggle.game_view import IN_ENGLISH
+from panels.haggle.game_view import IN_ENGLISH, limits
 from panels.haggle.words import Translate
 from panels.ui.look import note
 from sauda.sessions.bazaar import Game, moves_of
@@ -40,7 +40,9 @@ def review_shown(review: Review, remarks: Sequence[str], translate: Translate) -
     return _section(
         translate,
         Markup('<p class="sauda-verdict">{}</p>').format(verdict(review, translate)),
-        "" if is_asked(review.game) else bar_picture(review, translate),
+        on_the_table(review.game, translate)
+        if is_asked(review.game)
+        else bar_picture(review, translate),
         Markup('<ol class="sauda-own">{}</ol>').format(rows),
         best_line(review, translate),
         *[note(remark) for remark in notes],
@@ -168,13 +170,33 @@ def bar_picture(review: Review, translate: Translate) -> Markup:
         return Markup("")
     bars: list[tuple[str, float]] = [(translate("review_start"), 1.0)]
     bars += [(str(number), left) for number, left in known]
+    summary = translate("review_bar_end", left=known[-1][1])
+    return _bars(translate("review_bar"), summary, bars)
+
+
+def on_the_table(game: Game, translate: Translate) -> Markup:
+    """What the buyer's price before each move would have won, as bars: all that is certain of a
+    model. Empty where no price was named or none suited both sides.
+    """
+    low, high = limits(game)
+    tables = [game.play.turns[i].observation.table for i in moves_of(game)]
+    bids = [(str(number), table.bids[-1]) for number, table in enumerate(tables, 1) if table.bids]
+    if not bids or high <= low:
+        return Markup("")
+    bars = [(label, min(1.0, max(0.0, (bid - low) / (high - low)))) for label, bid in bids]
+    best, share = max(bars, key=lambda bar: bar[1])
+    summary = translate("review_table_best", number=best, share=share)
+    return _bars(translate("review_table"), summary, bars)
+
+
+def _bars(title: str, summary: str, bars: Sequence[tuple[str, float]]) -> Markup:
+    """A picture of labelled shares, with its title above and a sentence for whoever cannot see."""
     step = WIDTH / len(bars)
     drawn = [_bar(i * step, step, label, left, len(bars)) for i, (label, left) in enumerate(bars)]
-    summary = translate("review_bar_end", left=known[-1][1])
     return Markup(
         '<p class="sauda-note">{}</p>'
         '<svg class="sauda-left" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-    ).format(translate("review_bar"), WIDTH, HEIGHT, summary, Markup("").join(drawn))
+    ).format(title, WIDTH, HEIGHT, summary, Markup("").join(drawn))
 
 
 def _bar(x: float, step: float, label: str, left: float, bars: int) -> Markup:

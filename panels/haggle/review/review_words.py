@@ -17,8 +17,8 @@ IN_ENGLISH: Mapping[str, str] = {
     "review_hold": "Holding out at {price} would have brought the deal in round {round}.",
     "review_take": "Taking its {price} here was better.",
     "review_leave": "Leaving here was better.",
-    "review_later": "After {first} here, you could have closed at {price} in round {round}.",
-    "review_other": "After {first} here, the game would have ended better.",
+    "review_later": "With {first} here, a deal at {price} in round {round} was possible.",
+    "review_other": "With {first} here, the game would have ended better.",
     "review_best": "Best line found, from your move {number}",
     "review_you": "You: {said}",
     "review_they": "Reply: {said}",
@@ -29,6 +29,9 @@ IN_ENGLISH: Mapping[str, str] = {
     "review_bar": "Still to win after each move, as a share of the most that could be won",
     "review_start": "start",
     "review_bar_end": "After your last move {left:.0%} of the most that could be won was left.",
+    "review_table": "What taking the buyer’s price before each move would have won, as a share of "
+    "what could be won",
+    "review_table_best": "The most, {share:.0%}, was on the table before your move {number}.",
     "review_searched": "Found by playing this seed again with other moves, in whole rupees. What a "
     "line earns is certain; a better line may have been missed.",
     "review_asked": "Other prices that {name} was asked about: {count}. What it would concede "
@@ -60,13 +63,16 @@ IN_HINGLISH: Mapping[str, str] = {
     "review_they": "Jawab: {said}",
     "review_accepts": "manzoor",
     "review_walks": "chal diya",
-    "review_whatif": "Agar?",
+    "review_whatif": "Aisa hota to?",
     "review_whatif_at": "Agar aapki chaal {number} kuch aur hoti?",
     "review_bar": "Har chaal ke baad kitna jeetna baaki tha: jo zyada se zyada jeeta ja sakta "
     "tha, uska hissa",
     "review_start": "shuru",
     "review_bar_end": "Jo zyada se zyada jeeta ja sakta tha, uska {left:.0%} aapki aakhri chaal "
     "ke baad bacha.",
+    "review_table": "Har chaal se pehle buyer ka daam maan lete to kitna milta: jo jeeta ja sakta "
+    "tha, uska hissa",
+    "review_table_best": "Sabse zyada, {share:.0%}, aapki chaal {number} se pehle mil sakta tha.",
     "review_searched": "Yahi seed doosri chaalon se, poore rupayon mein, phir khelkar nikala "
     "gaya. Raaste ki kamai pakki hai; isse achha raasta chhoot gaya ho sakta hai.",
     "review_asked": "{name} se aur {count} daam pe pucha gaya. Us reply ke baad wo kitna jhukta, "
@@ -98,12 +104,15 @@ IN_HINDI: Mapping[str, str] = {
     "review_they": "जवाब: {said}",
     "review_accepts": "मंज़ूर",
     "review_walks": "चल दिया",
-    "review_whatif": "अगर?",
+    "review_whatif": "ऐसा होता तो?",
     "review_whatif_at": "अगर आपकी चाल {number} कुछ और होती?",
     "review_bar": "हर चाल के बाद कितना जीतना बाक़ी था, जो सबसे ज़्यादा जीता जा सकता था उसका हिस्सा",
     "review_start": "शुरू",
     "review_bar_end": "जो सबसे ज़्यादा जीता जा सकता था, उसका {left:.0%} आपकी आख़िरी चाल के बाद रहा।",
-    "review_searched": "यही बीज दूसरी चालों से, पूरे रुपयों में, फिर खेलकर निकाला गया। रास्ते की कमाई पक्की है; "
+    "review_table": "हर चाल से पहले ग्राहक का दाम मान लेते तो कितना मिलता: "
+    "जो जीता जा सकता था, उसका हिस्सा",
+    "review_table_best": "सबसे ज़्यादा, {share:.0%}, आपकी चाल {number} से पहले मिल सकता था।",
+    "review_searched": "यही सीड दूसरी चालों से, पूरे रुपयों में, फिर खेलकर निकाला गया। रास्ते की कमाई पक्की है; "
     "इससे अच्छा रास्ता छूट गया हो सकता है।",
     "review_asked": "{name} से और {count} दामों पर पूछा गया। उस जवाब के बाद वह कितना "
     "झुकता, यह पता नहीं; इससे अच्छा रास्ता हो सकता है।",

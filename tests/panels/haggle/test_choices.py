@@ -37,7 +37,7 @@ def test_a_visitor_may_choose_whom_to_buy_from_and_learns_it_at_the_end(kind: st
     game = new_game(BUY, "bazaar/open", kind)
     assert game.play.state.private["nature"][0].seller["stance"].type.name == kind
     assert kind not in str(result(game)) + str(brief(game))
-    assert f"of the type {kind}:" in str(result(answer(game, WalkAway())))
+    assert f"The seller was {kind}:" in str(result(answer(game, WalkAway())))
 
 
 def test_a_hidden_buyer_is_one_of_the_scripts_and_named_at_the_end():

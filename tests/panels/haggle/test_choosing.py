@@ -50,8 +50,10 @@ def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
     assert kept[page.market].value == kept[page.game].task_name == "bazaar/open"
     assert kept[page.opponent].visible
     changed = take_seat(screen, BUY, "hybrid city bicycle")
-    assert changed[page.market].value == changed[page.game].task_name == "classic/amazon_realistic"
-    assert (changed[page.opponent].value, changed[page.opponent].visible) == (HIDDEN, False)
+    assert changed[page.market].value == changed[page.game].task_name == "bazaar/open"
+    assert (changed[page.opponent].value, changed[page.opponent].visible) == ("mini:fair", True)
+    stall = take_seat(screen, BUY, "classic/amazon_realistic")
+    assert (stall[page.opponent].value, stall[page.opponent].visible) == (HIDDEN, False)
 
 
 def test_an_opponent_chosen_before_the_game_of_a_new_market_is_there_plays_in_that_market(screen):

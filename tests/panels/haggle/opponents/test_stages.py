@@ -87,7 +87,8 @@ def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
     for name in scored:
         shown, row = str(score(name, IN_ENGLISH)), row_name(name)
         entry = next(entry for entry in field[MARKET] if entry.policy == row)
-        assert f"wins {entry.grade.mean:z.2f} of what there is" in shown
+        verb = "wins" if entry.grade.mean >= 0 else "loses"
+        assert f"{verb} {abs(entry.grade.mean):.0%} of what can be won [" in shown
         assert f"n = {entry.n}" in shown
         link = re.search(r'href="\?tab=results&amp;part=market&amp;row=([^"]+)"', shown)[1]
         assert link == row.replace("+", "%2B")
@@ -117,7 +118,7 @@ def test_a_selling_models_badge_says_what_was_measured_and_where_it_stands(perso
     (row,) = (r for r in ranks if (r.seat, r.player) == ("seller", f"null:{persona}"))
     assert "not measured as a player" in shown
     assert f"{own.mean:.1%} of {own.n} lines" in shown
-    assert f"wins {row.share.mean:.2f} of what there is" in shown
+    assert f"wins {row.share.mean:.0%} of what can be won" in shown
     assert "this page does not write them again" in shown
     links = re.findall(r'href="\?tab=results&amp;part=(\w+)(?:&amp;([^"]+))?"', shown)
     assert [part for part, _ in links] == ["else", "players", "players"]

@@ -45,7 +45,7 @@ def test_there_is_no_card_while_the_game_runs():
         (played(start("classic/single_deal", "", 5), Accept()), "Bought at ₹60"),
         (
             played(start("classic/single_deal", "", 5), WalkAway()),
-            "No deal: the buyer walked away in round 1",
+            "No deal: you walked away in round 1",
         ),
         (
             played(start("classic/read_the_tells", "", 3), *[Accept(), WalkAway()] * 2, Accept()),

@@ -5,9 +5,11 @@ import re
 import pytest
 
 from env import Offer, WalkAway, rupees
-from panels.haggle.review.review_view import bar_picture, review_pending, review_shown
+from panels.haggle.game_view import limits
+from panels.haggle.review.review_view import bar_picture, on_the_table, review_pending, review_shown
 from panels.haggle.words import ENGLISH, HINDI, translator
-from sauda.sessions.bazaar import Game, answer, quick_moves, start
+from sauda.llm.types import Reply
+from sauda.sessions.bazaar import Game, after_reply, answer, quick_moves, start
 from sauda.sessions.review import Review, outcome_of, searched
 
 IN_ENGLISH = translator(ENGLISH)
@@ -91,6 +93,19 @@ def test_a_model_that_was_asked_nothing_is_not_said_to_leave_nothing():
     shown = review_shown(Review(left, ()), [], IN_ENGLISH)
     assert "You left nothing" not in shown
     assert "No better line is known: no other price was tried" in shown
+
+
+def test_against_a_model_the_bars_show_what_was_on_the_table():
+    """A model's prices are percents of its limit."""
+    game = start("bazaar/seller_brief", "mini", 3)
+    for ask, percent in ((900, 88), (800, 92)):
+        reply = Reply(f'{{"offer":{percent}}}', "model", 9, "stop")
+        game = after_reply(answer(game, Offer(ask)), reply)
+    low, high = limits(game)
+    first, second = (f"{(bid - low) / (high - low):.0%}" for bid in game.observation.table.bids)
+    shown = on_the_table(answer(game, WalkAway()), IN_ENGLISH)
+    assert re.findall(r">(\d+%)<", shown) == [first, second]
+    assert f"The most, {second}, was on the table before your move 3." in shown
 
 
 def test_a_loss_of_grade_alone_is_told_as_grade():
