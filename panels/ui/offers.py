@@ -12,7 +12,7 @@ from markupsafe import Markup
 from env import Deal, EndReason, Episode, rupees
 
 LARGE, SMALL = (420, 240), (270, 190)  # width and height of the viewBox, near those on the page
-LEFT, RIGHT, TOP, BOTTOM = 62, 92, 24, 36  # margins that hold the labels
+LEFT, RIGHT, TOP, BOTTOM = 62, 96, 24, 36  # margins that hold the labels
 LINE = 13  # the least height between two labels
 CHART_WORDS: Mapping[str, str] = {
     "none": "No price has been named yet.",
@@ -190,11 +190,11 @@ def _zopa(scale: _Scale, zopa: tuple[float, float] | None, say: Say) -> Markup:
         scale.right - LEFT,
         max(1, bottom - top),
     )
-    label = Markup('<text class="limit" x="{}" y="{}">{}</text>')  # beside the plot, off the lines
+    label = Markup('<text class="limit" x="{}" y="{}">{}</text>')  # beside a deal in the last round
     (_, lower), (_, upper) = sorted(((seller, "seller"), (buyer, "buyer")))
     middle, apart = (top + bottom) / 2, max(bottom - top, LINE) / 2
     edges = [
-        label.format(scale.right + 6, round(y + 4, 1), say(f"{who}_limit"))
+        label.format(scale.right + 11, round(y + 4, 1), say(f"{who}_limit"))
         for who, y in ((upper, middle - apart), (lower, middle + apart))
     ]
     return band + Markup("").join(edges)
