@@ -12,11 +12,11 @@ from sauda.language.speech.lines import HINDI
 
 NAMES = Path(__file__).with_name("items_hi.csv")
 CONDITIONS: Mapping[str, str] = {
-    "new": "नया",
-    "like_new": "नए जैसा",
+    "new": "नई हालत",
+    "like_new": "नई जैसी हालत",
     "very_good": "बहुत अच्छी हालत",
     "good": "अच्छी हालत",
-    "acceptable": "चलने लायक़",
+    "acceptable": "चलने लायक़ हालत",
 }
 CATEGORIES: Mapping[str, str] = {
     "Bicycles and vehicles": "साइकिल और गाड़ियाँ",
