@@ -16,6 +16,7 @@ from sauda.language.speech.items import condition_in, name_in
 from sauda.language.speech.lines import ANSWERS
 from sauda.language.speech.phrases import kind_of, table
 from sauda.language.speech.situations import ARGUMENTS, prices_of
+from sauda.language.speech.spoken import shape
 
 KINDS = table(
     {
@@ -115,9 +116,11 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
 def answer_to(
     kind: str, seen: Table, agent: str, language: str, said: Sequence[str], seed: int
 ) -> str:
-    """What `agent` says to talk of this `kind`: an answer that is not in `said` where there is one.
+    """What `agent` says to talk of this `kind`: an answer that was not said yet.
 
-    Its facts are the item's name, condition and list price, and the agent's own last price.
+    Where all were said, the one that was said longest ago. `said` are the agent's answers before
+    it in this game. The facts of an answer are the item's name, condition and list price, and the
+    agent's own last price.
     """
     answers = ANSWERS[language]
     own, _ = prices_of(seen, agent)
@@ -130,8 +133,10 @@ def answer_to(
         )
         for text in answers[agent].get(kind) or answers["both"][kind]
     ]
-    fresh = [text for text in texts if text not in said] or texts
-    return fresh[np.random.default_rng(seed).integers(len(fresh))]
+    last_said = {shape(text): place for place, text in enumerate(said)}
+    places = [last_said.get(shape(text), -1) for text in texts]
+    oldest = [text for text, place in zip(texts, places, strict=True) if place == min(places)]
+    return oldest[np.random.default_rng(seed).integers(len(oldest))]
 
 
 def _price_trouble(text: str) -> str:

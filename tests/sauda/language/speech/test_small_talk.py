@@ -95,6 +95,35 @@ def test_an_answer_is_not_given_again_while_there_is_another():
     assert len(set(said)) == 5
 
 
+@pytest.mark.parametrize("language", ANSWERS)
+@pytest.mark.parametrize("seat", SEATS)
+def test_an_answer_that_must_come_again_is_the_one_said_longest_ago(language, seat):
+    for kind in [*ANSWERS[language]["both"], *ANSWERS[language][seat]]:
+        said: list[str] = []
+        for seed in range(40):
+            said.append(answer_to(kind, OPENED, seat, language, said, seed))
+        several = len(set(said))
+        assert several > 1, kind
+        assert all(len(set(said[i : i + several])) == several for i in range(40 - several)), kind
+
+
+@pytest.mark.parametrize("language", ANSWERS)
+def test_ten_texts_that_say_nothing_get_ten_answers_and_six_greetings_six(language):
+    for kind, most in (("nonsense", 10), ("greeting", 6), ("refusal", 6)):
+        said: list[str] = []
+        for seed in range(most):
+            said.append(answer_to(kind, OPENED, "seller", language, said, seed))
+        assert len(set(said)) == most
+
+
+def test_an_answer_with_another_price_in_it_counts_as_said_before():
+    said = [answer_to("price", OPENED, "seller", "en", (), 1)]
+    cheaper = OPENED._replace(asks=(950.0, 900.0))
+    for seed in range(2):
+        said.append(answer_to("price", cheaper, "seller", "en", said, seed))
+    assert len({re.sub("[0-9]+", "#", text) for text in said}) == 3
+
+
 def test_an_answer_about_the_item_tells_what_its_card_says():
     text = answer_to("item", OPENED, "seller", "en", (), 1)
     assert "brass oil lamp" in text
