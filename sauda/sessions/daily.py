@@ -25,7 +25,7 @@ from env import (
 )
 from sauda.games import game_of
 from sauda.records.splits import DAILY
-from sauda.sessions.bazaar import Action, Game, Standing, answer, finished, standing, start
+from sauda.sessions.bazaar import Action, Game, Standing, answer, moves_of, standing, start
 
 TASK = "bazaar/open"  # its own seller is the opponent; the visitor buys
 VERSION = "1"  # of the links
@@ -88,11 +88,12 @@ def bargain_of(day: date) -> Game:
 
 
 def coded(game: Game) -> str:
-    """The visitor's moves in a finished game as at most LONGEST_CODE letters, digits, - and _.
+    """The visitor's moves, of a running game too, as LONGEST_CODE characters at most.
 
-    The moves are packed, so that nobody reads the prices by accident.
+    They are letters, digits, - and _. The moves are packed, so that nobody reads the prices by
+    accident.
     """
-    moves = [turn.action for turn in finished(game).trajectory(game.you)]
+    moves = [game.play.turns[place].action for place in moves_of(game)]
     packed = b"".join(_number(move).to_bytes(MOVE_BYTES) for move in moves)
     return VERSION + urlsafe_b64encode(packed + _check(game)).decode()
 
@@ -107,13 +108,21 @@ def _check(game: Game) -> bytes:
     """A digest of all that both sides did: a replay that differs anywhere has another one."""
     table = game.play.state.table
     prices = [f"{price:.2f}" for price in (*table.asks, *table.bids)]
-    (deal,) = table.past
-    told = (game.play.seed, table.item.name, prices, str(deal.end), deal.by, deal.rounds)
+    ends = [(str(deal.end), deal.by, deal.rounds) for deal in table.past] or [()]
+    told = (game.play.seed, table.item.name, prices, *ends[0])
     return sha256(repr(told).encode()).digest()[:CHECK_BYTES]
 
 
 def replayed(day: date, code: str) -> Game:
-    """The finished game of a day that the moves in `code` lead to; raises BadLink.
+    """The finished game of a day that the moves in `code` lead to; raises BadLink."""
+    game = resumed(day, code)
+    if not game.over:
+        raise BadLink(NOT_REPLAYED)
+    return game
+
+
+def resumed(day: date, code: str) -> Game:
+    """The game of a day, running or finished, that the moves in `code` lead to; raises BadLink.
 
     The seller answers anew, by the seed of the day: a code cannot hold a result, only moves.
     """
@@ -123,7 +132,7 @@ def replayed(day: date, code: str) -> Game:
             game = answer(game, action)
     except IllegalAction as error:
         raise BadLink(NOT_REPLAYED) from error
-    if not game.over or coded(game) != code:
+    if coded(game) != code:
         raise BadLink(NOT_REPLAYED)
     return game
 

@@ -59,6 +59,27 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     open_page.assert_no_trouble()
 
 
+def test_a_running_bargain_and_the_words_typed_survive_a_reload_and_a_new_tab(open_page):
+    day, bid = a_day_whose_seller_stays()
+    page = open_page(query=f"tab=haggle&part=daily&day={day}")
+    box = page.locator("#daily-price :is(input, textarea)")
+    expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)
+    box.fill(f"{bid} please")
+    box.press("Enter")
+    expect(page.locator("#daily-brief")).to_contain_text("1 of")
+    expect(box).to_have_value("")
+    box.fill("not yet said")
+    settle(page)
+    page.reload()
+    expect(page.locator("#daily-brief")).to_contain_text("1 of", timeout=DRAWN)
+    expect(page.locator("#daily-chat [data-testid=user]")).to_have_text(f"{bid} please")
+    expect(box).to_have_value("not yet said")
+    again = page.context.new_page()
+    again.goto(page.url)
+    expect(again.locator("#daily-brief")).to_contain_text("1 of", timeout=DRAWN)
+    open_page.assert_no_trouble()
+
+
 def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     page = open_page(width=390, query="tab=haggle&part=spot")
     buyers = page.locator("#spot-buyers .sauda-card")

@@ -5,12 +5,12 @@ A callback takes the screen and the values of its inputs, and returns new values
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
 
 import gradio as gr
 
 from panels.challenges.daily import sauda_plays, view
 from panels.challenges.daily.screen import Bargain, DailyScreen, DailyVisit
+from panels.challenges.reload import former_states
 from panels.haggle.screen import Updates
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
@@ -18,8 +18,16 @@ from panels.ui.look import trouble
 from panels.ui.provenance import missing
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import Game
-from sauda.sessions.daily import LONGEST_CODE, BadLink, bargain_of, day_of, replayed, today
+from sauda.sessions.daily import (
+    LONGEST_CODE,
+    BadLink,
+    bargain_of,
+    coded,
+    day_of,
+    replayed,
+    resumed,
+    today,
+)
 
 IN_ADDRESS = ("day", "moves")
 
@@ -27,8 +35,9 @@ IN_ADDRESS = ("day", "moves")
 def open_day(screen: DailyScreen, address: Mapping[str, str], visit: DailyVisit) -> Updates:
     """The bargain that the address names, today's where it names none.
 
-    A game under way stays, drawn anew in the visitor's language; one that this browser has finished
-    shows its end. Where the address names no such game, a sentence says so and the day's own opens.
+    A game under way stays, drawn anew in the visitor's language; one that this browser has begun
+    goes on, and one that it has finished shows its end. Where the address names no such game, a
+    sentence says so and the day's own opens.
     """
     asked = tuple(named and named[: LONGEST_CODE + 1] for named in map(address.get, IN_ADDRESS))
     begun = visit.bargain
@@ -41,28 +50,40 @@ def open_day(screen: DailyScreen, address: Mapping[str, str], visit: DailyVisit)
         friend = replayed(day, asked[1]) if asked[1] is not None else None
     except BadLink as error:
         faults.append(str(translated(error, visit.language)))
-    game = _own(day, visit.kept.get(day.isoformat()))
-    if game is None:
-        game = bargain_of(day)
-        faults.append(visit.translate("daily_kept_broken"))
-    fresh = replace(visit, game=game, talk=SILENT, bargain=Bargain(day, asked, friend))
-    notice = trouble(ValueError(" ".join(faults))) if faults else ""
-    words = screen.words(fresh)
-    words[page.message] |= {"value": ""}
-    return words | screen.show(fresh) | {page.notice: notice}
-
-
-def _own(day: date, code: str | None) -> Game | None:
-    """The visitor's game of the day, the finished one if the browser kept it.
-
-    None where what it kept cannot be replayed.
-    """
-    if code is None:
-        return bargain_of(day)
+    opened = replace(visit, game=None, talk=SILENT, bargain=Bargain(day, asked, friend))
     try:
-        return replayed(day, code)
+        fresh = _former(screen, opened) or _kept(opened)
     except BadLink:
+        fresh = replace(opened, game=bargain_of(day))
+        faults.append(visit.translate("daily_kept_broken"))
+    notice = trouble(ValueError(" ".join(faults))) if faults else ""
+    return screen.words(fresh) | screen.show(fresh) | {page.notice: notice}
+
+
+def _former(screen: DailyScreen, visit: DailyVisit) -> DailyVisit | None:
+    """The visit with the game and the words of this tab's former session.
+
+    None where that session is gone, or had another game than the one that the browser kept.
+    """
+    page, day = screen.page, visit.bargain.day
+    states = former_states(visit.former, (page.game, page.talk, page.bargain))
+    if states is None or states[2] is None or states[2].day != day:
         return None
+    game, talk, bargain = states
+    if visit.kept.get(day.isoformat()) not in (None, coded(game)):
+        return None
+    now = replace(visit.bargain, watched=bargain.watched)
+    return replace(visit, game=game, talk=talk, bargain=now)
+
+
+def _kept(visit: DailyVisit) -> DailyVisit:
+    """The visit with the game that the browser kept of the day, else with a new one.
+
+    Raises BadLink where what it kept cannot be replayed.
+    """
+    day = visit.bargain.day
+    code = visit.kept.get(day.isoformat())
+    return replace(visit, game=bargain_of(day) if code is None else resumed(day, code))
 
 
 def watch(screen: DailyScreen, visit: DailyVisit) -> Updates:
@@ -96,7 +117,7 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
 
 
 def own_games(kept: object) -> dict[str, str]:
-    """The finished games that a browser sent, day -> code: whatever else it sent is left out."""
+    """The games that a browser sent, day -> code: whatever else it sent is left out."""
     if not isinstance(kept, dict):
         return {}
     return {

@@ -12,6 +12,7 @@ from panels.site.sessions import HOUR
 from panels.ui.look import heading
 
 NAME = "daily"
+FORMER = "sauda-daily-tab"  # where a tab keeps the name of its session
 # Where a browser keeps its own games. The key is no secret: it only has to stay the same.
 KEPT, KEPT_KEY = "sauda-daily", "bargain-of-the-day"
 Parts = dict[str, Any]  # components by the name of their field in `Layout`
@@ -45,7 +46,8 @@ class Layout:
     talk: gr.State
     bargain: gr.State  # a Bargain, or None before the first visit
     shown_turns: gr.Number  # turns of the game that this browser shows
-    kept: gr.BrowserState  # own finished games in this browser: day -> code
+    session: gr.Textbox  # the session's name, which the tab keeps over a reload
+    kept: gr.BrowserState  # own games in this browser: day -> code
 
     @property
     def of_players(self) -> list[Any]:
@@ -56,7 +58,7 @@ class Layout:
     def with_words(self) -> list[Any]:
         """The components that show the game, and those whose own words follow the language."""
         return [
-            *self.of_game, self.title, self.send, self.share_title,
+            *self.of_game, self.title, self.send, self.share_title, self.session,
         ]  # fmt: skip
 
     @property
@@ -136,5 +138,6 @@ def _session() -> Parts:
         "talk": gr.State(SILENT, time_to_live=HOUR),
         "bargain": gr.State(None, time_to_live=HOUR),
         "shown_turns": gr.Number(0, visible="hidden"),
+        "session": gr.Textbox(visible="hidden"),
         "kept": gr.BrowserState({}, storage_key=KEPT, secret=KEPT_KEY),
     }

@@ -23,7 +23,7 @@ from panels.ui.downloads import offered
 from panels.ui.look import heading, note
 from panels.ui.provenance import missing
 from sauda.records.kinds import ArtifactError
-from sauda.sessions.bazaar import Game, Standing, finished, ranked
+from sauda.sessions.bazaar import Game, Standing, finished, moves_of, ranked
 from sauda.sessions.daily import coded, player, scripts, today
 
 MOST_KEPT = 60  # games in a browser, the newest days
@@ -44,8 +44,9 @@ class DailyVisit(Visit):
     """The values of a visitor's screen."""
 
     bargain: Bargain | None = None
-    kept: Mapping[str, str] = field(default_factory=dict)  # own finished games: day -> code
+    kept: Mapping[str, str] = field(default_factory=dict)  # own games, running or over: day -> code
     origin: str = ""  # scheme and host of the page; "" where the browser did not say
+    former: str = ""  # the name of this tab's session before it was loaded again
 
     @property
     def kept_game(self) -> Game:
@@ -91,10 +92,11 @@ class DailyScreen(Screen):
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""
         page, game, translate = self.page, visit.game, visit.translate
         chat = chat_of(game, visit.talk, visit.language)
-        if game.over:
+        if moves_of(game):
             kept = {**visit.kept, visit.bargain.day.isoformat(): coded(game)}
             visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
         return {
+            page.kept: dict(visit.kept),
             page.game: game,
             page.talk: visit.talk,
             page.bargain: visit.bargain,
@@ -142,7 +144,6 @@ class DailyScreen(Screen):
             return {page.result: missing(error)}
         you = visit.you
         return {
-            page.kept: dict(visit.kept),
             page.ask_sauda: gr.update(value=translate("daily_ask_sauda")),
             page.result: view.result(game, you, others, translate),
             page.players: view.players(self.rows(visit), translate("daily_waits"), translate),

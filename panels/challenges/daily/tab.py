@@ -5,15 +5,18 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 
 from panels.challenges.daily import callbacks
-from panels.challenges.daily.layout import NAME, lay_out
+from panels.challenges.daily.layout import FORMER, NAME, lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
+from panels.challenges.reload import keep, read_former
 from panels.haggle import callbacks as haggle
 from panels.haggle.screen import Updates
+from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET
 from panels.ui.wiring import named
 from sauda.llm.serving.served import THIS_PAGE
@@ -38,13 +41,16 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         return named(called, callback)
 
     def open_day(request: gr.Request, *given: Any) -> Updates:
-        return callbacks.open_day(screen, request.query_params, _visit(request, *given))
+        visit = replace(_visit(request, *given[:-1]), former=given[-1])
+        opened = callbacks.open_day(screen, request.query_params, visit)
+        return opened | {page.session: visitor_of(request).session}
 
-    gr.on(  # a language that the browser kept arrives after the page
+    opening = gr.on(  # a language that the browser kept arrives after the page
         [tab.select, language.change],
-        named(open_day, callbacks.open_day), values, page.with_words, 
-        trigger_mode="always_last", **QUIET,
+        named(open_day, callbacks.open_day), [*values, page.session], page.with_words,
+        js=read_former(FORMER), trigger_mode="always_last", **QUIET,
     )  # fmt: skip
+    keep(FORMER, page.session, page.message, opening)
     gr.on(
         [page.message.submit, page.send.click],
         on_visit(haggle.send), values, page.of_game, **QUIET,

@@ -49,7 +49,8 @@ IN_ENGLISH: Mapping[str, str] = {
     "daily_over": "Today’s bargain is over; the next one comes at midnight UTC.",
     "daily_over_before": "This bargain is over: a day’s bargain is played once.",
     "daily_bad_link": "The link names no bargain that can be played here.",
-    "daily_kept_broken": "The game that this browser kept of the day cannot be replayed.",
+    "daily_kept_broken": "Your game of this day begins anew: what this browser kept of it was "
+    "cut, or another version of the page made it.",
 }
 IN_HINGLISH: Mapping[str, str] = {
     "tab_any": "Koi bhi sauda",
@@ -92,7 +93,8 @@ IN_HINGLISH: Mapping[str, str] = {
     "daily_over": "Aaj ka sauda khatam; agla midnight UTC pe aayega.",
     "daily_over_before": "Ye sauda khatam: ek din ka sauda ek hi baar khelte hain.",
     "daily_bad_link": "Link mein aisa koi sauda nahi jo yahan khela ja sake.",
-    "daily_kept_broken": "Is browser mein rakha hua us din ka game dobara nahi khela ja sakta.",
+    "daily_kept_broken": "Is din ka aapka game naye sire se shuru hota hai: browser mein rakhi "
+    "chaalein adhoori hain, ya page ke kisi aur version ki hain.",
 }
 IN_HINDI: Mapping[str, str] = {
     "tab_any": "कोई भी सौदा",
@@ -137,5 +139,6 @@ IN_HINDI: Mapping[str, str] = {
     "daily_over": "आज का सौदा ख़त्म हुआ; अगला आधी रात (यूटीसी) को आएगा।",
     "daily_over_before": "यह सौदा ख़त्म हुआ: एक दिन का सौदा एक ही बार खेला जाता है।",
     "daily_bad_link": "लिंक में ऐसा कोई सौदा नहीं जो यहाँ खेला जा सके।",
-    "daily_kept_broken": "इस ब्राउज़र में रखा हुआ उस दिन का खेल दोहराया नहीं जा सकता।",
+    "daily_kept_broken": "इस दिन का आपका खेल नए सिरे से शुरू होता है: ब्राउज़र में रखी चालें अधूरी हैं, या पन्ने के "
+    "किसी और संस्करण की हैं।",
 }

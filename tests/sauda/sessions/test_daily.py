@@ -17,6 +17,7 @@ from sauda.sessions.daily import (
     day_of,
     player,
     replayed,
+    resumed,
     scripts,
     seed_of,
     today,
@@ -72,6 +73,24 @@ def test_a_link_replays_the_very_game(moves):
     assert replayed(DAY, coded(game)).play == game.play
 
 
+@pytest.mark.parametrize("moves", [(), (0.3,), (0.3, 0.4), (0.3, WalkAway())])
+def test_the_moves_of_a_running_game_lead_to_it_again(moves):
+    game = played(DAY, *moves)
+    assert resumed(DAY, coded(game)).play == game.play
+
+
+def test_a_running_game_is_no_link_for_a_friend():
+    with pytest.raises(BadLink):
+        replayed(DAY, coded(played(DAY, 0.3, 0.4)))
+
+
+def test_the_moves_of_a_running_game_that_were_cut_or_changed_are_refused():
+    code = coded(played(DAY, 0.3, 0.4))
+    for other in changed(code):
+        with pytest.raises(BadLink):
+            resumed(DAY, other)
+
+
 def test_the_longest_game_fits_into_a_link():
     days = (DAY + timedelta(days=n) for n in range(300))
     longest = next(day for day in days if bargain_of(day).observation.table.rounds == 12)
@@ -82,14 +101,17 @@ def test_the_longest_game_fits_into_a_link():
     assert replayed(longest, coded(game)).play == game.play
 
 
-def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
-    code = coded(played(DAY, 0.3, 0.4, Accept()))
-    others = [code[:end] for end in range(len(code))]
-    others += [
+def changed(code: str) -> list[str]:
+    """The code cut, and changed, at each of its letters."""
+    return [code[:end] for end in range(len(code))] + [
         code[:at] + ("A" if letter != "A" else "B") + code[at + 1 :]
         for at, letter in enumerate(code)
     ]
-    for other in [*others, code + "AAAA", code * 9, f" {code}", code + "=", "1é", "1<b>x</b>"]:
+
+
+def test_a_link_that_was_cut_or_changed_anywhere_is_refused():
+    code = coded(played(DAY, 0.3, 0.4, Accept()))
+    for other in [*changed(code), code + "AAAA", code * 9, f" {code}", code + "=", "1é", "1<b>x</b>"]:
         with pytest.raises(BadLink):
             replayed(DAY, other)
     with pytest.raises(BadLink):

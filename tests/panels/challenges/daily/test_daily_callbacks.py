@@ -13,6 +13,7 @@ from panels.challenges.daily.card import DEVANAGARI, picture
 from panels.challenges.daily.layout import lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
+from panels.haggle.game_view import brief
 from panels.haggle.review.result_view import placed
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS, translator
 from panels.ui.theme import FONTS
@@ -67,6 +68,10 @@ def ended(screen, visit: DailyVisit) -> tuple[DailyVisit, dict]:
     """The visit after the visitor walked away."""
     updates = haggle.send(screen, replace(visit, text="goodbye"))
     return after(screen, visit, updates), updates
+
+
+def bids(visit: DailyVisit) -> list[float]:
+    return list(visit.game.play.state.table.bids)
 
 
 def texts(updates) -> str:
@@ -222,10 +227,25 @@ def test_a_browsers_memory_that_holds_no_games_is_none(kept):
     assert callbacks.own_games(kept) == {}
 
 
+def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
+    visit, _ = opened(screen)
+    prices = [visit.game.observation.ask // 3 + more for more in (0, 1)]
+    for price in prices:
+        visit = after(screen, visit, haggle.send(screen, replace(visit, text=f"{price} please")))
+    again, updates = opened(screen, replace(OPEN, kept=visit.kept))
+    assert bids(again) == bids(visit) == prices
+    assert updates[screen.page.brief] == brief(visit.game)
+    assert updates[screen.page.notice] == ""
+
+
+def test_a_game_not_begun_is_not_kept(screen):
+    assert opened(screen)[1][screen.page.kept] == {}
+
+
 def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(screen):
     visit = replace(OPEN, kept={DAY.isoformat(): "1AAAA"})
     game, updates = opened(screen, visit)
-    assert "cannot be replayed" in updates[screen.page.notice]
+    assert "begins anew: what this browser kept" in updates[screen.page.notice]
     assert not game.game.over
 
 
