@@ -1,5 +1,7 @@
 """What a visitor types becomes a move, or one sentence on what was expected."""
 
+import re
+
 import pytest
 
 from panels.haggle.choices import SELLING_TASK
@@ -8,6 +10,7 @@ from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import Trouble
 from panels.haggle.talk.visitor_text import NoMove, play_text
 from panels.haggle.words import ENGLISH, HINDI
+from sauda.language.speech.lines import ANSWERS
 from sauda.sessions.bazaar import start
 
 
@@ -52,6 +55,30 @@ def test_a_text_that_makes_no_move_is_talk_or_names_the_rule(text, kind):
     with pytest.raises(NoMove) as answered:
         play_text(start("classic/single_deal", "", 5), text)
     assert answered.value.kind == kind
+
+
+ORDINARY_TALK = (
+    "no deal|I don't accept|I can't accept that|sorry, no|no wait|let me think about it|"
+    "let me think|you can do better|come on|be serious|really?|hmm|sure|good|wow ok|I agree|"
+    "what do you think of it?|go to hell|tell me a joke|help|क्या हाल है|अच्छा|सही है|नहीं चलेगा|"
+    "mujhe manzoor nahi|nahi chalega|achha ji|सोचने दो|yes please|ok bye"
+).split("|")
+
+
+@pytest.mark.parametrize("text", ORDINARY_TALK)
+def test_ordinary_talk_makes_no_move_and_is_understood(text):
+    with pytest.raises(NoMove) as answered:
+        play_text(start("classic/single_deal", "", 5), text)
+    assert answered.value.kind != "nonsense"
+
+
+@pytest.mark.parametrize("language", ANSWERS)
+def test_the_words_that_an_answer_tells_to_say_make_the_move(language):
+    for kind, lines in ANSWERS[language]["both"].items():
+        told = [word for line in lines for word in re.findall("“([^”]+)”", line)]
+        assert told or kind not in ("nod", "help")
+        for word in told if kind in ("nod", "help") else ():
+            assert play_text(start("classic/single_deal", "", 5), word).over, word
 
 
 def test_a_sellers_rules_are_named_too():

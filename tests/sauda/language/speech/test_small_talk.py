@@ -24,12 +24,12 @@ SEATS = ("buyer", "seller")
 @pytest.mark.parametrize(
     ("kind", "texts"),
     [
-        ("greeting", "hello|Namaste ji!|hi|नमस्ते|ram ram|how are you?"),
+        ("greeting", "hello|Namaste ji!|hi|नमस्ते|ram ram|how are you?|क्या हाल है|kya haal hai"),
         ("price", "how much?|kitna?|कितने का है?|what is your offer"),
         ("limit", "what is your lowest price?|aapki limit kya hai|what's your best price"),
         ("warranty", "any warranty?|is there a guarantee?|वारंटी है क्या"),
         ("why", "why so expensive?|kyun bhai|इतना क्यों"),
-        ("item", "what is this?|is it new?|kaisa hai?|यह क्या है"),
+        ("item", "what is this?|is it new?|kaisa hai?|यह क्या है|क्या है|is it original?|असली है?"),
         ("argument", "it has a warranty of two years|chai piyo bhai|there is a scratch"),
         ("too_far", "too low!|itna mehnga|thoda kam karo|बहुत कम है"),
         ("compliment", "what a beautiful lamp|बढ़िया चीज़ है"),
@@ -37,7 +37,18 @@ SEATS = ("buyer", "seller")
         ("begging", "please|have mercy|मैं ग़रीब हूँ"),
         ("thanks", "thank you so much|shukriya|धन्यवाद"),
         ("identity", "who are you?|are you human?|aap kaun ho"),
-        ("refusal", "no|nahi|नहीं"),
+        ("refusal", "no|nahi|नहीं|no deal|I don't accept|I can't accept that|sorry, no|No thanks"),
+        ("refusal", "no, no!|no, my friend|mujhe manzoor nahi|nahi chalega|मंज़ूर नहीं है|नहीं भैया"),
+        ("wait", "no wait|let me think about it|let me think|hmm|wait a minute|ek minute|सोचने दो"),
+        ("press", "you can do better|come on|be serious|really?|Are you kidding?|sach mein?|सच में?"),
+        ("nod", "sure|good|wow ok|I agree|ok, sure|achha ji|sahi hai|अच्छा|सही है"),
+        ("opinion", "what do you think of it?|do you like it?|kaisa laga?|कैसा लगा"),
+        ("insult", "go to hell|bhaad mein jao|भाड़ में जाओ"),
+        ("help", "help|how does this work?|rules?|kya karna hai?|क्या करना है"),
+        ("wait", "maybe|I don't know|pata nahi|देखते हैं"),
+        ("too_far", "give me a discount|discount?|छूट दीजिए"),
+        ("refusal", "nahi yaar|bilkul nahi|not today|I can't go lower|मैं नहीं दूँगा"),
+        ("joke", "haha|lol|tell me a joke|ek chutkula sunao|कोई चुटकुला सुनाइए"),
         ("several", "450 or 500"),
         ("zero", "0|-50|₹0"),
         ("high", "1e308"),
@@ -65,8 +76,9 @@ def test_a_price_is_taken_for_no_slip(text):
     assert slip(text) == ""
 
 
-def test_a_buyer_without_a_bid_asks_the_seller_to_open():
-    assert small_talk("how much?", NEW, "buyer") == "price_first"
+@pytest.mark.parametrize("text", ["how much?", "sure", "अच्छा"])
+def test_a_buyer_without_a_bid_asks_the_seller_to_open(text):
+    assert small_talk(text, NEW, "buyer") == "price_first"
 
 
 @pytest.mark.parametrize("language", ANSWERS)
@@ -144,5 +156,5 @@ def test_every_hindi_name_is_devanagari_and_another():
     names = hindi_names()
     assert len(set(names.values())) == len(names)
     assert not any(re.search(r"[A-Za-z]", name) for name in names.values())
-    assert condition_in("hi", "like_new") == "नए जैसा"
+    assert condition_in("hi", "like_new") == "नई जैसी हालत"
     assert condition_in("en", "like_new") == "like new"
