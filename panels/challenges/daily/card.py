@@ -26,6 +26,8 @@ FINER = 2  # drawn at twice the size, because Pillow's lines have no smooth edge
 SIDE = 64  # px: the margins
 CHART = (640, 232, WIDTH - SIDE, 480)  # left, top, right, bottom
 LEFT_OF_CHART = 560  # px, for words
+ITEM_SIZES = (34, 30, 26)  # px: the largest in which the words fit to the left of the chart
+PLACE_SIZES = (28, 25, 22)
 LIGHT = 0  # of a pair of PALETTE
 LATIN = "inter-latin-wght-normal.woff2"
 DEVANAGARI = "noto-sans-devanagari-devanagari-wght-normal.woff2"
@@ -57,11 +59,12 @@ def picture(
     _line(draw, [(SIDE, 168), (WIDTH - SIDE, 168)], "ink", 2)
     item = name_in(language, table.item.name)
     item = f"{item[0].upper()}{item[1:]}"
-    _write(draw, (SIDE, 204), item, 34, 600, "ink", LEFT_OF_CHART)
+    _write(draw, (SIDE, 204), item, fitting(item, ITEM_SIZES, 600), 600, "ink", LEFT_OF_CHART)
     _write(draw, (SIDE, 262), f"{share:.0%}", 132, 700, "indigo")
     _write(draw, (SIDE, 418), translate("daily_won_above"), 28, 400, "ink", LEFT_OF_CHART)
     place = translate("daily_place", place=where)
-    _write(draw, (SIDE, 456), place, 28, 400, "ink", LEFT_OF_CHART)
+    size = fitting(place, PLACE_SIZES, 400)
+    _write(draw, (SIDE, 456), place, size, 400, "ink", LEFT_OF_CHART)
     _offers(draw, table.asks, table.bids, chart_words(translate))
     host = origin.partition("://")[2]
     address = f"{host}/{day_address(day)}"
@@ -97,7 +100,22 @@ def _offers(
             box = [FINER * (x - 7), FINER * (y - 7), FINER * (x + 7), FINER * (y + 7)]
             draw.ellipse(box, fill=_colour(colour))
         x, y = points[0]
+        x = min(x, right - _length(name, 22, 500))
         _write(draw, (x, y - 40 if colour == "marigold" else y + 16), name, 22, 500, colour)
+
+
+def fitting(text: str, sizes: Sequence[int], weight: int) -> int:
+    """The largest of `sizes`, in px, in which `text` fits to the left of the chart, else the least.
+
+    `sizes` go down.
+    """
+    fit = (size for size in sizes if _length(text, size, weight) <= LEFT_OF_CHART)
+    return next(fit, sizes[-1])
+
+
+def _length(text: str, size: int, weight: int) -> float:
+    """The width of a text in px of the picture."""
+    return sum(font.getlength(part) for part, font in _parts(text, size, weight)) / FINER
 
 
 def _line(
@@ -117,7 +135,7 @@ def _write(
     room: float = WIDTH - 2 * SIDE,
 ) -> None:
     """Text of `size` px, its upper left corner at `place`; cut where it needs more room."""
-    while sum(font.getlength(part) for part, font in _parts(text, size, weight)) > FINER * room:
+    while _length(text, size, weight) > room:
         text = text.rstrip("…")[:-1] + "…"
     x, y = FINER * place[0], FINER * place[1] + _font(LATIN, size, weight).getmetrics()[0]
     for part, font in _parts(text, size, weight):
