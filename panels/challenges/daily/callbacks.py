@@ -11,6 +11,8 @@ import gradio as gr
 from panels.challenges.daily import sauda_plays, view
 from panels.challenges.daily.screen import Bargain, DailyScreen, DailyVisit
 from panels.challenges.reload import former_states
+from panels.haggle.opening.kept import FIRST
+from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.screen import Updates
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
@@ -106,7 +108,8 @@ def let_sauda_play(screen: DailyScreen, visit: DailyVisit) -> Updates:
                 replace(sauda_plays.standing_of(visit.bargain.day), name=translate("daily_sauda"))
             ]
             versus = view.versus(visit.you, *rows, translate)
-            said = translate("daily_played", model=sauda_plays.MODEL, versus=versus)
+            model = opponent_name(FIRST.opponent, translate)
+            said = translate("daily_played", model=model, versus=versus)
         except ReplyError as error:
             said = translate("daily_failed", reason=translated(error, visit.language))
     try:

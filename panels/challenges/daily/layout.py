@@ -29,9 +29,11 @@ class Layout:
     watch: gr.Button  # asks for that game before the own one
     brief: gr.HTML
     chat: gr.Chatbot
+    saying: gr.Row  # of the box and its button, until the game is over
     message: gr.Textbox
     send: gr.Button
     problem: gr.HTML
+    quick: gr.Row  # of the quick moves, until the game is over
     quick_moves: tuple[gr.Button, ...]
     offers: gr.HTML
     result: gr.HTML
@@ -65,10 +67,10 @@ class Layout:
     def of_game(self) -> list[Any]:
         """The components that show the game or hold it."""
         return [
-            self.head, self.notice, self.friend, self.watch, self.brief, self.chat, self.message,
-            self.problem, *self.quick_moves, self.offers, self.result, *self.of_players,
-            self.shared, self.text, self.picture, self.download, self.game, self.talk,
-            self.bargain, self.shown_turns, self.kept,
+            self.head, self.notice, self.friend, self.watch, self.brief, self.chat, self.saying,
+            self.message, self.problem, self.quick, *self.quick_moves, self.offers, self.result,
+            *self.of_players, self.shared, self.text, self.picture, self.download, self.game,
+            self.talk, self.bargain, self.shown_turns, self.kept,
         ]  # fmt: skip
 
 
@@ -99,18 +101,18 @@ def _talk(translate: Translate) -> Parts:
         height=240, show_label=False, render_markdown=False, latex_delimiters=[], buttons=[],
         layout="bubble", elem_id="daily-chat", placeholder=translate("unpacking"),
     )  # fmt: skip
-    with gr.Row(elem_classes="sauda-actions"):
+    with gr.Row(elem_classes="sauda-actions") as saying:
         message = gr.Textbox(
             placeholder=translate("placeholder"), label=translate("price"), lines=1, max_lines=1,
             scale=4, min_width=160, elem_id="daily-price",
         )  # fmt: skip
         send = gr.Button(translate("send"), variant="primary", scale=0, min_width=96)
     problem = gr.HTML(elem_id="daily-problem")
-    with gr.Row(elem_classes="sauda-quick"):
+    with gr.Row(elem_classes="sauda-quick") as quick:
         quick_moves = tuple(gr.Button("…", size="sm", min_width=90) for _ in range(QUICK_MOVES))
     return {
-        "chat": chat, "message": message, "send": send, "problem": problem,
-        "quick_moves": quick_moves,
+        "chat": chat, "saying": saying, "message": message, "send": send, "problem": problem,
+        "quick": quick, "quick_moves": quick_moves,
     }  # fmt: skip
 
 

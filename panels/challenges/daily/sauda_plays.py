@@ -6,16 +6,14 @@ from functools import lru_cache
 from env import get_task, rollout
 from panels.haggle.opening.kept import FIRST
 from panels.haggle.words import Translate
-from panels.results.model_labels import policy_label
 from panels.results.questions.reproduce import of_this_page
-from sauda.llm.registry import player_spec, row_name
+from sauda.llm.registry import player_spec
 from sauda.llm.serving.events import Failed, Ready, Stage
 from sauda.llm.serving.served import in_page
 from sauda.sessions.bazaar import Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of
 
 LABEL = "Sauda"  # as Haggle calls its first opponent
-MODEL = policy_label(row_name(FIRST.opponent))
 
 
 @lru_cache(maxsize=DAYS_KEPT)

@@ -91,7 +91,7 @@ class DailyScreen(Screen):
     def show(self, visit: DailyVisit, problem: Markup | str = "") -> Updates:
         """Everything that shows the game of `visit`; what is hidden shows once it is over."""
         page, game, translate = self.page, visit.game, visit.translate
-        chat = chat_of(game, visit.talk, visit.language)
+        chat = chat_of(view.in_bare_prices(game, translate), visit.talk, visit.language)
         if moves_of(game):
             kept = {**visit.kept, visit.bargain.day.isoformat(): coded(game)}
             visit = replace(visit, kept=dict(sorted(kept.items())[-MOST_KEPT:]))
@@ -103,6 +103,8 @@ class DailyScreen(Screen):
             page.shown_turns: len(game.play.turns),
             page.head: view.day_line(visit.bargain.day, translate),
             page.problem: problem,
+            page.saying: gr.update(visible=not game.over),
+            page.quick: gr.update(visible=not game.over),
             page.brief: brief(game, translate, visit.language),
             page.chat: gr.update(value=bubbles(chat.messages), placeholder=translate("unpacking")),
             page.offers: chart(game, translate=translate),

@@ -1,11 +1,12 @@
 """What the bargain of the day shows beside the running game: result, players, a friend's game."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from markupsafe import Markup
 
-from env import Deal, EndReason, rupees
+from env import Accept, Deal, EndReason, Offer, Turn, rupees
 from panels.haggle.game_view import IN_ENGLISH, bubbles, chart
 from panels.haggle.review.result_view import (
     compared,
@@ -21,7 +22,7 @@ from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
 from panels.ui.offers import SMALL
 from sauda.language.speech.items import name_in
-from sauda.sessions.bazaar import Game, Standing, finished, ranked
+from sauda.sessions.bazaar import Action, Game, Standing, finished, ranked
 from sauda.sessions.daily import player
 
 FAR, MIDDLE, NEAR = 0.30, 0.15, 0.05  # of the list price, between a bid and the ask before it
@@ -45,12 +46,38 @@ def day_address(day: date, code: str = "") -> str:
 
 def day_line(day: date, translate: Translate) -> Markup:
     """Which day's bargain is open, how its seed is chosen, and a link to the day before."""
-    return Markup('<p class="sauda-note"><b>{}</b>. {} <a href="{}">{}</a></p>').format(
+    return Markup('<p class="sauda-note"><b>{}</b>{} {} <a href="{}">{}</a></p>').format(
         day_in_words(day, translate),
+        translate("daily_full_stop"),
         translate("daily_seed"),
         day_address(day - timedelta(days=1)),
         translate("daily_before"),
     )
+
+
+def in_bare_prices(game: Game, translate: Translate) -> Game:
+    """The game for its chat alone: an own move without words says its price and nothing else.
+
+    Nobody knows the words of a move that a link, a browser's memory or a button made.
+    """
+    turns = tuple(
+        replace(turn, action=_bare(turn, translate)) if turn.agent == game.you else turn
+        for turn in game.play.turns
+    )
+    return replace(game, play=replace(game.play, turns=turns))
+
+
+def _bare(turn: Turn, translate: Translate) -> Action:
+    """The visitor's move with words: those that it came with, else its price or its kind."""
+    action = turn.action
+    if action.message:
+        return action
+    if isinstance(action, Offer):
+        return replace(action, message=rupees(action.price))
+    if isinstance(action, Accept):
+        price = rupees(turn.observation.table.asks[-1])
+        return replace(action, message=f"{translate('quick_accept')} {price}")
+    return replace(action, message=translate("quick_walk"))
 
 
 # A friend's game --------------------------------------------------------------------------------
@@ -88,7 +115,8 @@ def replay(friend: Game, words: Words) -> Markup:
         "user": ("buyer", translate("daily_friend")),
         "assistant": ("seller", translate("daily_the_seller")),
     }
-    said = bubbles(chat_of(friend, language=language).messages)
+    told = in_bare_prices(friend, translate)
+    said = bubbles(chat_of(told, language=language).messages)
     rows = [
         Markup('<li class="sauda-{}" style="--row: {}"><b>{}</b> {}</li>').format(
             names[message["role"]][0], row, names[message["role"]][1], Markup(message["content"])
@@ -96,8 +124,8 @@ def replay(friend: Game, words: Words) -> Markup:
         for row, message in enumerate(said)
     ]
     how = ending_of(friend, translate)
-    end = Markup('<li style="--row: {}"><b>{}.</b></li>').format(
-        len(rows), f"{how[0].upper()}{how[1:]}"
+    end = Markup('<li style="--row: {}"><b>{}{}</b></li>').format(
+        len(rows), f"{how[0].upper()}{how[1:]}", translate("daily_full_stop")
     )
     return Markup('<ol class="sauda-talk sauda-replay">{}</ol>').format(
         Markup("").join([*rows, end])

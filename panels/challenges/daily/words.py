@@ -13,6 +13,7 @@ IN_ENGLISH: Mapping[str, str] = {
     "buy, once; then you see your share, and your place among the scripts and Sauda.",
     "daily_months": "January February March April May June July August September October November "
     "December",
+    "daily_full_stop": ".",
     "daily_seed": "The seed is a digest of the date, among seeds that no training and no "
     "evaluation uses, and always leaves room for a deal.",
     "daily_before": "The day before",
@@ -103,7 +104,8 @@ IN_HINDI: Mapping[str, str] = {
     "daily_lead": "सबके लिए एक चीज़ और एक दुकानदार, रोज़ आधी रात (यूटीसी) को नया। आप ख़रीदते हैं, एक "
     "बार; फिर अपना हिस्सा देखिए, और स्क्रिप्टों और सौदा के बीच अपनी जगह।",
     "daily_months": "जनवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर",
-    "daily_seed": "बीज उस दिन की तारीख़ से बनता है; वह किसी प्रशिक्षण या मापन में नहीं आया, और सौदे की "
+    "daily_full_stop": "।",
+    "daily_seed": "सीड उस दिन की तारीख़ से बनता है; वह किसी प्रशिक्षण या मापन में नहीं आया, और सौदे की "
     "गुंजाइश हमेशा रहती है।",
     "daily_before": "एक दिन पहले",
     "daily_watch": "पहले देखिए",
@@ -123,9 +125,9 @@ IN_HINDI: Mapping[str, str] = {
     "daily_play_same": "यही सौदा खेलिए: {address}",
     "daily_title": "सौदा, {day} का मोल-भाव: {item}",
     "daily_own_link": "इस लिंक में आपके अपने खेल की ही चालें हैं।",
-    "daily_waits": "सौदा अब यही बीज खेल रहा है, कुछ सेकंड लगेंगे …",
+    "daily_waits": "सौदा अब यही सीड खेल रहा है, कुछ सेकंड लगेंगे …",
     "daily_sauda": "सौदा",
-    "daily_played": "सौदा ({model}) ने यह बीज इसी पन्ने में खेला। {versus}",
+    "daily_played": "सौदा ({model}) ने यह सीड इसी पन्ने में खेला। {versus}",
     "daily_better": "आपने उससे अच्छा खेला।",
     "daily_worse": "उसने आपसे अच्छा खेला।",
     "daily_level": "दोनों बराबर रहे।",

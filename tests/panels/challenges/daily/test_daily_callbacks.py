@@ -1,5 +1,6 @@
 """What the bargain of the day shows and hides, without a browser."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
@@ -7,9 +8,9 @@ import gradio as gr
 import pytest
 from PIL import Image, ImageFont
 
-from env import Accept, Offer, WalkAway, rupees
+from env import CATALOGUE, Accept, Offer, WalkAway, rupees
 from panels.challenges.daily import callbacks, sauda_plays, view
-from panels.challenges.daily.card import DEVANAGARI, picture
+from panels.challenges.daily.card import DEVANAGARI, ITEM_SIZES, fitting, picture
 from panels.challenges.daily.layout import lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
@@ -17,6 +18,7 @@ from panels.haggle.game_view import brief
 from panels.haggle.review.result_view import placed
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS, translator
 from panels.ui.theme import FONTS
+from sauda.language.speech.items import name_in
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import ReplyError
@@ -238,6 +240,45 @@ def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
     assert updates[screen.page.notice] == ""
 
 
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_moves_whose_words_are_unknown_are_told_by_their_price_alone(screen, language):
+    code = friends_code()
+    words, friend = (translator(language), language), replayed(DAY, code)
+    low, more = (rupees(bid) for bid in friend.play.state.table.bids[:2])
+    told = re.findall(
+        r'class="sauda-buyer"[^>]*><b>[^<]*</b> ([^<]*)</li>', view.replay(friend, words)
+    )
+    accepted = f"{words[0]('quick_accept')} {rupees(friend.play.state.table.asks[-1])}"
+    assert told == [low, more, accepted]
+    _, updates = opened(screen, replace(OPEN, language=language, kept={DAY.isoformat(): code}))
+    chat = updates[screen.page.chat]["value"]
+    assert [m["content"] for m in chat if m["role"] == "user"] == told
+
+
+def test_what_a_visitor_typed_stays_as_typed(screen):
+    visit, _ = opened(screen)
+    text = f"{visit.game.observation.ask // 3} bhaiya"
+    updates = haggle.send(screen, replace(visit, text=text))
+    assert text in str(updates[screen.page.chat])
+
+
+def test_after_the_end_nothing_can_be_said_any_more(screen):
+    visit, first = opened(screen)
+    _, last = ended(screen, visit)
+    for part in (screen.page.saying, screen.page.quick):
+        assert first[part]["visible"]
+        assert not last[part]["visible"]
+
+
+def test_no_hindi_sentence_of_the_page_ends_in_a_latin_full_stop(screen):
+    visit = replace(OPEN, language=HINDI)
+    visit, updates = opened(screen, visit, moves=friends_code())
+    watched = callbacks.watch(screen, visit)
+    for told in (updates[screen.page.head], watched[screen.page.friend]):
+        assert "।</b>" in told or "</b>।" in told
+        assert not re.search("[\u0900-\u097f0-9]\\.(</| )", told)
+
+
 def test_a_game_not_begun_is_not_kept(screen):
     assert opened(screen)[1][screen.page.kept] == {}
 
@@ -269,6 +310,7 @@ def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
     shown = sauda(screen, ended(screen, visit)[0])[page.players]
     assert "0.400" in shown
     assert "You did worse." in shown
+    assert "guard rails on" in shown
 
 
 @pytest.mark.parametrize(
@@ -307,6 +349,13 @@ def test_a_long_name_is_cut_to_its_room_on_the_picture():
     background = card.getpixel((2, 2))
     assert finished(game).end == "walkaway"
     assert all(card.getpixel((1198, y)) == background for y in range(630))
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINDI])
+def test_each_name_of_the_catalogue_has_room_on_the_picture(language):
+    names = [name_in(language, item.name) for item in CATALOGUE]
+    names = [f"{name[0].upper()}{name[1:]}" for name in names]
+    assert all(fitting(name, (*ITEM_SIZES, 1), 600) > 1 for name in names)
 
 
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
