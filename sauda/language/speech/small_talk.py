@@ -19,6 +19,11 @@ from sauda.language.speech.phrases import kind_of
 from sauda.language.speech.situations import ARGUMENTS, prices_of
 from sauda.language.speech.spoken import shape
 
+ARGUED = "argued_"  # before a kind of argument: "argued_tea" answers "some tea?"
+# An argument in a text of these kinds is answered first, as in "hello, some tea?".
+GENERAL = frozenset(
+    ("item", "opinion", "press", "too_far", "begging", "thanks", "compliment", "greeting", "nod")
+)
 ASK_TO_OPEN = ("price", "nod")  # need a price of the one who answers
 SIGNS = "$€£¥"  # of currencies that are not taken
 
@@ -58,8 +63,8 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     if trouble := slip(text) or _price_trouble(text):
         return trouble
     kind = kind_of(text, KINDS)
-    if kind in ("", "item") and kind_of(text, ARGUMENTS):
-        kind = "argument"
+    if (not kind or kind in GENERAL) and (argument := kind_of(text, ARGUMENTS)):
+        kind = ARGUED + argument
     own, _ = prices_of(seen, agent)
     return "price_first" if kind in ASK_TO_OPEN and not own else kind or "nonsense"
 

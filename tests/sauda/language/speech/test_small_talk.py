@@ -12,6 +12,7 @@ from sauda.language.money import prices
 from sauda.language.speech.items import condition_in, hindi_names, name_in
 from sauda.language.speech.lines import ANSWERS
 from sauda.language.speech.phrases import language_of
+from sauda.language.speech.situations import ARGUMENTS
 from sauda.language.speech.small_talk import answer_to, slip, small_talk
 
 LABELLED = Path(money.__file__).parent
@@ -30,7 +31,19 @@ SEATS = ("buyer", "seller")
         ("warranty", "any warranty?|is there a guarantee?|वारंटी है क्या"),
         ("why", "why so expensive?|kyun bhai|इतना क्यों"),
         ("item", "what is this?|is it new?|kaisa hai?|यह क्या है|क्या है|is it original?|असली है?"),
-        ("argument", "it has a warranty of two years|chai piyo bhai|there is a scratch"),
+        ("argued_warranty", "it has a warranty of two years|वारंटी के साथ मिलेगा"),
+        (
+            "argued_tea",
+            "do you want tea?|have some tea, brother|hello, tea?|chai piyo bhai|चाय पिएँगे?",
+        ),
+        (
+            "argued_scratch",
+            "there is a small scratch|kharoch hai|is it original? there is a scratch on it",
+        ),
+        ("argued_cash", "I pay cash|nakad dunga|नकद दूँगा"),
+        ("argued_student", "I am a poor college student, sir|छात्र हूँ"),
+        ("argued_loyal", "I always buy here|purana grahak hoon"),
+        ("argued_shop", "the next shop is cheaper|दूसरी दुकान में सस्ता है"),
         ("too_far", "too low!|itna mehnga|thoda kam karo|बहुत कम है"),
         ("compliment", "what a beautiful lamp|बढ़िया चीज़ है"),
         ("insult", "you thief|tu pagal hai|तुम चोर हो"),
@@ -105,6 +118,13 @@ def test_an_answer_is_not_given_again_while_there_is_another():
     for seed in range(5):
         said.append(answer_to("nonsense", OPENED, "seller", "en", said, seed))
     assert len(set(said)) == 5
+
+
+@pytest.mark.parametrize("language", ANSWERS)
+@pytest.mark.parametrize("seat", SEATS)
+def test_every_kind_of_argument_is_answered_by_both_seats(language, seat):
+    own = {f"argued_{kind}" for kind in ARGUMENTS}
+    assert own <= ANSWERS[language][seat].keys()
 
 
 @pytest.mark.parametrize("language", ANSWERS)
