@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from sauda.language.lexicon import keys, words
+from sauda.language.numerals import Token, tokens
 from sauda.language.speech.lines import ENGLISH, HINDI, HINGLISH
 
 Phrases = tuple[tuple[frozenset[str], bool], ...]  # the words, and whether no other may stand
@@ -20,6 +21,8 @@ _HINGLISH = keys(
     "chalega milega tha thi pehle purana purane lo ka ki ke ko dedo thoda thodi akhri aakhri gaya "
     "liya pakka bilkul abhi phir sirf yeh woh kaisa kaise rakho dijiye kijiye sau hazaar ji"
 )
+_HINGLISH_NUMBERS = keys("sau hazaar karod/karor dedh dhai/adhai sava saade/saadhe/saarhe paune")
+_ENGLISH_NUMBERS = keys("hundred/hundreds thousand/thousands million/millions half")
 
 
 def phrases(listed: str) -> Phrases:
@@ -46,10 +49,22 @@ def kind_of(text: str, kinds: Mapping[str, Phrases]) -> str:
 
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
 def language_of(text: str) -> str:
-    """The language that a text is written in; empty where it has no word to tell by."""
+    """The language that a text is written in, number words included; "" for digits alone."""
     if any("\u0904" <= letter <= "\u0939" for letter in text):
         return HINDI
     said = {word.key for word in words(text) if word.kind == "word"}
-    if said & _HINGLISH:
+    numbers = [token for token in tokens(text) if token.is_number]
+    if said & _HINGLISH or any(map(_is_hinglish, numbers)):
         return HINGLISH
-    return ENGLISH if any(len(key) > 1 and key.isascii() for key in said) else ""
+    is_english = any(len(key) > 1 and key.isascii() for key in said)
+    return ENGLISH if is_english or any(map(_is_english, numbers)) else ""
+
+
+def _is_hinglish(number: Token) -> bool:
+    """Whether a number word is of Hinglish alone; "do", "char" and "sat" are English words too."""
+    in_hindi = number.kind == "hindi" and number.value >= 10
+    return in_hindi or number.key in _HINGLISH_NUMBERS
+
+
+def _is_english(number: Token) -> bool:
+    return number.kind == "english" or number.key in _ENGLISH_NUMBERS

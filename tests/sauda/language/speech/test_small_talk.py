@@ -172,6 +172,20 @@ def test_the_language_of_a_message_is_recognised(sheet, least):
         assert sum(language_of(text) == language for text in texts) >= least * len(texts)
 
 
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [
+        ("en", "fourteen hundred|five|nine hundred and fifty|two thousand|half|I do, 450"),
+        ("hinglish", "chaudah sau|dedh sau|paanch sau|bees|do hazaar|pachas rupaye|saade teen sau"),
+        ("hi", "चौदह सौ|पाँच|450 रुपये"),
+        ("", "450|₹1,400|1.5k|2 lakh|?!"),
+    ],
+)
+def test_number_words_tell_the_language_and_digits_tell_none(language, texts):
+    for text in texts.split("|"):
+        assert language_of(text) == language, text
+
+
 def test_every_hindi_name_is_devanagari_and_another():
     names = hindi_names()
     assert len(set(names.values())) == len(names)
