@@ -37,8 +37,9 @@ class Chat:
 
 def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
     """The chat of a game and the talk beside it, in `language`."""
-    told = list(_told(game, talk, language))
-    messages = [message for message, _ in told] + _asked_back(game, language)
+    ears = _Ears(game.you, language)
+    told = list(_told(game, talk, ears))
+    messages = [message for message, _ in told] + _asked_back(game, ears)
     own = [m["content"] for m, is_move in told if is_move and m["role"] == "user"]
     return Chat(tuple(messages), tuple(own))
 
@@ -78,12 +79,15 @@ class _Ears:
         """That of the page, or of the visitor's own words where the page is in English."""
         return (self.spoke or ENGLISH) if self.page_language == ENGLISH else self.page_language
 
+    @property
+    def translate(self) -> Translate:
+        """The page's words in the language of the replies: one bubble has one language."""
+        return translator(self.language)
 
-def _told(game: Game, talk: Talk, language: str) -> Iterator[tuple[Message, bool]]:
+
+def _told(game: Game, talk: Talk, ears: _Ears) -> Iterator[tuple[Message, bool]]:
     """The messages in order, each with whether it is a move."""
-    translate = translator(language)
-    ears, closed = _Ears(game.you, language), 0
-    turns = game.play.turns
+    closed, turns = 0, game.play.turns
     for number, turn in enumerate(turns):
         yield from ((message, False) for e in talk.at(number) for message in _answered(e, ears))
         if turn.agent not in SEATS or turn.action is None:
@@ -92,23 +96,24 @@ def _told(game: Game, talk: Talk, language: str) -> Iterator[tuple[Message, bool
         if len(now.past) > closed:
             closed = len(now.past)
             ears.claimed.clear()
-            end = ending(now.past[-1], chart_words(translate))
-            item = name_in(language, now.item.name)
-            yield _narrator(translate("deal_ended", number=closed, ending=end, item=item)), False
+            end = ending(now.past[-1], chart_words(ears.translate))
+            item = name_in(ears.language, now.item.name)
+            told = ears.translate("deal_ended", number=closed, ending=end, item=item)
+            yield _narrator(told), False
         role = "user" if turn.agent == game.you else "assistant"
-        yield {"role": role, "content": _words(game, turn, number, ears, translate)}, True
-    if chance := _last_chance(game, translate):
+        yield {"role": role, "content": _words(game, turn, number, ears)}, True
+    if chance := _last_chance(game, ears.translate):
         yield _narrator(chance), False
     yield from ((m, False) for e in talk.at(len(turns)) for m in _answered(e, ears))
 
 
-def _words(game: Game, turn: Turn, number: int, ears: _Ears, translate: Translate) -> str:
+def _words(game: Game, turn: Turn, number: int, ears: _Ears) -> str:
     """The words of a move: its own, or a line that reacts to what was said and done before."""
     last = turn is game.play.turns[-1]
     winner = game.play.state.table.past[-1].buyer if game.over and last else "buyer"
     if isinstance(turn.action, Accept) and turn.agent == "seller" and winner != "buyer":
-        name = rival_name(winner, translate)
-        return f"({translate('rival_bought', name=name[0].upper() + name[1:])})"
+        name = rival_name(winner, ears.translate)
+        return f"({ears.translate('rival_bought', name=name[0].upper() + name[1:])})"
     text = _line(turn, number, ears)
     ears.lines[turn.agent].append(text)
     if turn.agent != ears.you:
@@ -145,7 +150,7 @@ def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
     ears.listen(exchange.text)
     yield {"role": "user", "content": exchange.text}
     if exchange.kind.startswith("rule_"):
-        yield _narrator(translator(ears.page_language)(exchange.kind, **dict(exchange.values)))
+        yield _narrator(ears.translate(exchange.kind, **dict(exchange.values)))
         return
     agent = "buyer" if ears.you == "seller" else "seller"
     seed = crc32(repr((len(ears.answers), exchange.kind, exchange.text)).encode())
@@ -155,11 +160,13 @@ def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
     yield {"role": "assistant", "content": text}
 
 
-def _asked_back(game: Game, language: str) -> list[Message]:
+def _asked_back(game: Game, ears: _Ears) -> list[Message]:
     """The move that waits for the visitor's confirmation, and the question about it."""
-    action, translate = game.unconfirmed, translator(language)
+    action = game.unconfirmed
     if action is None:
         return []
+    ears.listen(action.message)
+    translate = ears.translate
     table = game.observation.table
     theirs = table.bids if game.you == "seller" else table.asks
     price = action.price if isinstance(action, Offer) else theirs[-1]

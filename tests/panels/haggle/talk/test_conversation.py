@@ -10,7 +10,7 @@ from env import Offer, rupees
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import LONGEST, MOST, SILENT, Exchange
 from panels.haggle.talk.visitor_text import NoMove, play_text
-from panels.haggle.words import ENGLISH, HINDI, HINGLISH
+from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.language.speech.lines import CHAT_LINES
 from sauda.llm.seller.policy import decide
 from sauda.llm.types import Reply
@@ -104,6 +104,26 @@ def test_the_other_side_answers_in_the_language_of_the_visitor():
     assert all(map(devanagari.search, said(sold_down(), language=HINDI)))
     assert all(map(devanagari.search, said(sold_down(message="इससे कम नहीं"))))
     assert not any(map(devanagari.search, said(sold_down(message="my friend"))))
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [("fourteen hundred", ENGLISH), ("chaudah sau", HINGLISH), ("चौदह सौ", HINDI)],
+)
+def test_what_the_page_says_in_the_chat_is_in_the_language_of_the_replies(message, language):
+    game = start(SELLING, "expert", 3)
+    price = 2 * game.observation.table.item.list_price
+    while game.observation.round < game.observation.table.rounds - 1:
+        game = answer(game, Offer(price, "पाँच हज़ार"))
+    game = answer(game, Offer(price, message))
+    chance = translator(language)("last_chance", price=rupees(game.observation.bid))
+    assert said(game)[-1] == f"({chance})"
+    with pytest.raises(NoMove) as answered:
+        play_text(game, "1")
+    exchange = Exchange(len(game.play.turns), "1", answered.value.kind, game.observation.table,
+                        tuple(answered.value.values.items()))  # fmt: skip
+    told = translator(language)(answered.value.kind, **answered.value.values)
+    assert said(game, SILENT.added(exchange))[-1] == f"({told})"
 
 
 def test_small_talk_stands_where_it_was_said_and_costs_no_round():
