@@ -1,6 +1,7 @@
 """Plays what a visitor typed: a price in digits or words, an acceptance, or a walk-away.
 
-Any other text is talk: it makes no move and is answered in the chat.
+Any other text is talk, such as a price that was paid before: it makes no move and is answered in
+the chat.
 """
 
 from env import Accept, IllegalAction, Offer, WalkAway, grouped, rupees
@@ -8,6 +9,7 @@ from panels.haggle.talk.trouble import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
 from sauda.language.numerals import fold
+from sauda.language.speech.past_prices import without_past_prices
 from sauda.language.speech.small_talk import slip, small_talk
 from sauda.sessions.bazaar import Action, Game, answer
 from sauda.sessions.doubts import propose
@@ -66,8 +68,9 @@ def _action(game: Game, text: str, folded: str) -> Action:
         return Accept(text)
     if folded in FAREWELLS:
         return WalkAway(text)
+    offered = without_past_prices(text)
     try:
-        amount = None if slip(text) else price_in(text)
+        amount = None if slip(offered) else price_in(offered)
     except ValueError:
         amount = None
     if amount is None:

@@ -15,6 +15,7 @@ from sauda.language.money import HIGHEST_PRICE, find_price, prices
 from sauda.language.speech.items import condition_in, name_in
 from sauda.language.speech.kinds import FOREIGN, KINDS
 from sauda.language.speech.lines import ANSWERS
+from sauda.language.speech.past_prices import without_past_prices
 from sauda.language.speech.phrases import kind_of
 from sauda.language.speech.situations import ARGUMENTS, prices_of
 from sauda.language.speech.spoken import shape
@@ -60,6 +61,10 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
 
     It is a key of ANSWERS.
     """
+    kept = without_past_prices(text)
+    if kept != text and not prices(kept):
+        return "past"
+    text = kept
     if trouble := slip(text) or _price_trouble(text):
         return trouble
     kind = kind_of(text, KINDS)

@@ -73,6 +73,21 @@ def test_ordinary_talk_makes_no_move_and_is_understood(texts):
         assert answered.value.kind != "nonsense", text
 
 
+@pytest.mark.parametrize(
+    "text", ["I paid 50 for it last year", "20 mein khareeda tha", "बीस रुपये में लिया था"]
+)
+def test_a_price_of_the_past_costs_no_round(text):
+    with pytest.raises(NoMove) as answered:
+        play_text(start("classic/single_deal", "", 5), text)
+    assert answered.value.kind == "past"
+
+
+def test_the_price_beside_one_of_the_past_is_the_bid():
+    text = "I paid 50 last year, so 20"
+    bid = play_text(start("classic/single_deal", "", 5), text).play.turns[1].action
+    assert (bid.price, bid.message) == (20, text)
+
+
 @pytest.mark.parametrize("language", ANSWERS)
 def test_the_words_that_an_answer_tells_to_say_make_the_move(language):
     for kind, lines in ANSWERS[language]["both"].items():
