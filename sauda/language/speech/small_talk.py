@@ -20,6 +20,7 @@ from sauda.language.speech.phrases import kind_of
 from sauda.language.speech.situations import ARGUMENTS, prices_of
 from sauda.language.speech.spoken import shape
 
+HIGHEST_ASK = 10  # times the list price; the rule of the market
 ARGUED = "argued_"  # before a kind of argument: "argued_tea" answers "some tea?"
 # An argument in a text of these kinds is answered first, as in "hello, some tea?".
 GENERAL = frozenset(
@@ -80,8 +81,8 @@ def answer_to(
     """What `agent` says to talk of this `kind`: an answer that was not said yet.
 
     Where all were said, the one that was said longest ago. `said` are the agent's answers before
-    it in this game. The facts of an answer are the item's name, condition and list price, and the
-    agent's own last price.
+    it in this game. The facts of an answer are the item's name, condition and list price, the
+    highest ask of the market and the agent's own last price.
     """
     answers = ANSWERS[language]
     own, _ = prices_of(seen, agent)
@@ -91,6 +92,7 @@ def answer_to(
             condition=condition_in(language, seen.item.condition),
             list=rupees(seen.item.list_price),
             own=rupees(own[-1]) if own else "",
+            most=rupees(HIGHEST_ASK * seen.item.list_price),
         )
         for text in answers[agent].get(kind) or answers["both"][kind]
     ]

@@ -126,6 +126,17 @@ def test_what_the_page_says_in_the_chat_is_in_the_language_of_the_replies(messag
     assert said(game, SILENT.added(exchange))[-1] == f"({told})"
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_absurd_ask_is_laughed_at_in_character_and_told_the_bound(language):
+    game, talk = start(SELLING, "expert", 3), SILENT
+    price = game.observation.table.item.list_price
+    for _ in range(3):
+        talk = exchanged(game, talk, f"₹{20 * price}")
+    answers = said(game, talk, language)
+    assert len(set(answers)) == 3
+    assert all(rupees(10 * price) in line and not line.startswith("(") for line in answers)
+
+
 def test_small_talk_stands_where_it_was_said_and_costs_no_round():
     game = sold_down(moves=2)
     talk = exchanged(game, SILENT, "namaste ji")

@@ -11,6 +11,7 @@ from panels.haggle.talk.trouble import Trouble
 from panels.haggle.talk.visitor_text import NoMove, play_text
 from panels.haggle.words import ENGLISH, HINDI
 from sauda.language.speech.lines import ANSWERS
+from sauda.language.speech.small_talk import HIGHEST_ASK
 from sauda.sessions.bazaar import start
 
 
@@ -102,12 +103,14 @@ def test_a_sellers_rules_are_named_too():
     price = game.observation.table.item.list_price
     for text, kind in (
         ("deal", "nothing_yet"),
-        (f"{11 * price}", "rule_high"),
+        (f"{HIGHEST_ASK * price + 1}", "absurd"),
         ("450.5", "rule_whole"),
     ):
         with pytest.raises(NoMove) as answered:
             play_text(game, text)
         assert answered.value.kind == kind
+    highest = play_text(game, f"{HIGHEST_ASK * price}")
+    assert highest.unconfirmed.price == HIGHEST_ASK * price
     game = play_text(game, f"{price}")
     with pytest.raises(NoMove) as answered:
         play_text(game, f"{game.observation.bid}")

@@ -97,7 +97,7 @@ def test_a_buyer_without_a_bid_asks_the_seller_to_open(text):
 @pytest.mark.parametrize("language", ANSWERS)
 @pytest.mark.parametrize("seat", SEATS)
 def test_an_answer_names_public_prices_alone_and_asks_for_one(language, seat):
-    public = {LAMP.list_price, OPENED.asks[-1], OPENED.bids[-1], 0}
+    public = {LAMP.list_price, 10 * LAMP.list_price, OPENED.asks[-1], OPENED.bids[-1], 0}
     for kind in [*ANSWERS[language]["both"], *ANSWERS[language][seat]]:
         for seed in range(5):
             text = answer_to(kind, OPENED, seat, language, (), seed)
