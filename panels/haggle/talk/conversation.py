@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from env import Accept, Offer, Turn, rupees
+from env import Accept, Turn, rupees
+from panels.haggle.talk.asked_back import asked_back
 from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.offers import Say, ending
@@ -21,7 +22,6 @@ from sauda.language.speech.situations import is_last
 from sauda.language.speech.small_talk import answer_to
 from sauda.language.speech.spoken import Decided, named
 from sauda.sessions.bazaar import Game
-from sauda.sessions.doubts import FAR_OFF, doubt, loss_at
 
 SEATS = ("seller", "buyer")
 Message = dict[str, str]
@@ -39,7 +39,9 @@ def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
     """The chat of a game and the talk beside it, in `language`."""
     ears = _Ears(game.you, language)
     told = list(_told(game, talk, ears))
-    messages = [message for message, _ in told] + _asked_back(game, ears)
+    messages = [message for message, _ in told]
+    if game.unconfirmed is not None:
+        messages += _answered(asked_back(game), ears)
     own = [m["content"] for m, is_move in told if is_move and m["role"] == "user"]
     return Chat(tuple(messages), tuple(own))
 
@@ -148,9 +150,11 @@ def _line(turn: Turn, number: int, ears: _Ears) -> str:
 def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
     """The visitor's text and the answer to it."""
     ears.listen(exchange.text)
-    yield {"role": "user", "content": exchange.text}
-    if exchange.kind.startswith("rule_"):
-        yield _narrator(ears.translate(exchange.kind, **dict(exchange.values)))
+    values = dict(exchange.values)
+    text = exchange.text or f"{ears.translate('quick_loss')} {values['price']}"
+    yield {"role": "user", "content": text}
+    if exchange.is_narrated:
+        yield _narrator(ears.translate(exchange.kind, **values))
         return
     agent = "buyer" if ears.you == "seller" else "seller"
     seed = crc32(repr((len(ears.answers), exchange.kind, exchange.text)).encode())
@@ -158,26 +162,6 @@ def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
     text = answer_to(exchange.kind, exchange.seen, agent, ears.language, said, seed)
     ears.answers.append(text)
     yield {"role": "assistant", "content": text}
-
-
-def _asked_back(game: Game, ears: _Ears) -> list[Message]:
-    """The move that waits for the visitor's confirmation, and the question about it."""
-    action = game.unconfirmed
-    if action is None:
-        return []
-    ears.listen(action.message)
-    translate = ears.translate
-    table = game.observation.table
-    theirs = table.bids if game.you == "seller" else table.asks
-    price = action.price if isinstance(action, Offer) else theirs[-1]
-    if doubt(game, action) == FAR_OFF:
-        question = translate("did_you_mean", price=rupees(price))
-    else:
-        kind = "accept" if isinstance(action, Accept) else game.you
-        loss, limit = rupees(loss_at(game, price)), rupees(game.observation.reservation)
-        question = translate(f"loss_{kind}", price=rupees(price), loss=loss, limit=limit)
-    said = action.message or translate("quick_loss") + f" {rupees(price)}"
-    return [{"role": "user", "content": said}, _narrator(question)]
 
 
 def _last_chance(game: Game, translate: Translate) -> str:

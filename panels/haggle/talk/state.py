@@ -14,9 +14,14 @@ class Exchange:
 
     turn: int  # turns of the game before it
     text: str
-    kind: str  # a key of ANSWERS, or of the page's words where it begins with "rule_"
+    kind: str  # a key of ANSWERS; of the page's words where `is_narrated`
     seen: Table  # the visitor's view at that time, for the facts of the answer
     values: tuple[tuple[str, str], ...] = ()  # of the page's words
+
+    @property
+    def is_narrated(self) -> bool:
+        """Whether the page answers and not the other side: a rule, or a question about a move."""
+        return self.kind.startswith(("rule_", "loss_", "did_you_mean", "take_it"))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,11 @@ Any other text is talk, such as a price that was paid before: it makes no move a
 the chat.
 """
 
+from dataclasses import replace
+
 from env import Accept, IllegalAction, Offer, WalkAway, grouped, rupees
+from panels.haggle.talk.asked_back import asked_back
+from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.talk.trouble import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
@@ -26,7 +30,9 @@ ACCEPTANCES = _phrases(
 FAREWELLS = _phrases(
     "walk away, i walk away, goodbye, bye, rehne do, nahi chahiye, रहने दो, नहीं चाहिए"
 )
-CONFIRMATIONS = _phrases("yes, y, haan, ha, ji, ji haan, ok, okay, हाँ, हां, जी, जी हाँ")
+CONFIRMATIONS = _phrases(
+    "yes, y, haan, ha, ji, ji haan, ok, okay, theek hai, हाँ, हां, जी, जी हाँ, ठीक है"
+)
 
 
 class NoMove(ValueError):
@@ -37,11 +43,40 @@ class NoMove(ValueError):
         self.kind, self.values = kind, values
 
 
-def play_text(game: Game, text: str) -> Game:
+def converse(game: Game, talk: Talk, text: str) -> tuple[Game, Talk]:
+    """The game and the talk after the visitor's `text`.
+
+    A move that was asked back and is not confirmed joins the talk with its question. Raises
+    IllegalAction where the text can be neither played nor answered.
+    """
+    asked = None if game.unconfirmed is None else asked_back(game)
+    try:
+        after = play_text(game, text, talk)
+    except NoMove as no_move:
+        turns, values = len(game.play.turns), tuple(no_move.values.items())
+        table = game.observation.table
+        said = Exchange(turns, text.strip(), no_move.kind, table, values)
+        talk = talk.added(asked) if asked else talk
+        return replace(game, unconfirmed=None), talk.added(said)
+    if asked and not _confirms(after, game):
+        talk = talk.added(asked)
+    return after, talk
+
+
+def _confirms(after: Game, before: Game) -> bool:
+    """Whether the unconfirmed move of `before` was made, in whatever words."""
+    if after.unconfirmed is not None:
+        return False
+    made = after.play.turns[len(before.play.turns)].action
+    return replace(made, message="") == replace(before.unconfirmed, message="")
+
+
+def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     """The game after the visitor's `text`.
 
-    A doubtful move stays `unconfirmed` until the visitor repeats or confirms it. Raises NoMove
-    where the text is talk or breaks a rule of the market, Trouble where it cannot be answered.
+    A doubtful move stays `unconfirmed` until the visitor repeats or confirms it, and so does a bare
+    yes that follows `talk`, because it may answer the talk. Raises NoMove where the text is talk or
+    breaks a rule of the market, Trouble where it cannot be answered.
     """
     text = (text or "").strip()
     if len(text) > LONGEST_MESSAGE:
@@ -56,11 +91,15 @@ def play_text(game: Game, text: str) -> Game:
     if broken := broken_rule(game, action):
         raise broken
     try:
-        return propose(game, action)
+        after = propose(game, action)
     except IllegalAction:
         if isinstance(action, Offer) and game.you == "seller" and not game.waiting:
             raise NoMove("absurd") from None  # more than the market lets anybody ask
         raise
+    is_bare_yes = isinstance(action, Accept) and folded in CONFIRMATIONS
+    if is_bare_yes and after.unconfirmed is None and talk.at(len(game.play.turns)):
+        return replace(game, unconfirmed=action)
+    return after
 
 
 def _action(game: Game, text: str, folded: str) -> Action:
