@@ -11,7 +11,8 @@ from typing import Any
 from env import IllegalAction, Item, Offer, Turn
 from sauda.games.transcript import from_json
 from sauda.llm.types import Generate
-from sauda.sessions.bazaar import Game, after_reply, answer, request, start
+from sauda.sessions.bazaar import Game, after_reply, answer, back, moves_of, request, start
+from sauda.sessions.doubts import doubt
 
 TASK = "bazaar/seller_brief"  # of a live duel: the visitor sells
 EXCHANGES = 3  # asks with their answers, at most
@@ -47,6 +48,7 @@ class Duel:
     games: tuple[Game, ...] = ()
     shown: int = 1  # exchanges on show
     guess: int | None = None  # the side that the visitor took for the trained one
+    unconfirmed: float | None = None  # a doubtful ask that waits for the visitor's confirmation
 
     @property
     def sides(self) -> tuple[Side, ...]:
@@ -115,6 +117,32 @@ def live_duel(players: Sequence[str], seed: int) -> Duel:
     return Duel(TASK, seed, games[0].observation.table.item, games=games)
 
 
+def propose_to_both(duel: Duel, price: float) -> Duel:
+    """A live duel after the visitor's ask, or with it `unconfirmed` where it may be a slip.
+
+    An unconfirmed ask is heard by nobody. The same ask again is made. Raises as `ask_both`.
+    """
+    after = ask_both(duel, price)
+    if duel.unconfirmed == price or not doubt_of(duel, price):
+        return after
+    return replace(duel, unconfirmed=price)
+
+
+def doubt_of(duel: Duel, price: float) -> str:
+    """Why the visitor is asked back about an ask, as in `doubts.doubt`; "" where nothing is odd."""
+    doubts = (doubt(duel.games[number], Offer(price)) for number in duel.listening)
+    return next(filter(None, doubts), "")
+
+
+def without_open_ask(duel: Duel) -> Duel:
+    """A live duel before the ask that a buyer has yet to answer; any other duel as it is."""
+    if not duel.waiting:
+        return duel
+    last = max(len(moves_of(game)) for game in duel.games) - 1
+    games = tuple(back(game, last) if len(moves_of(game)) > last else game for game in duel.games)
+    return replace(duel, games=games, shown=duel.shown - 1)
+
+
 def ask_both(duel: Duel, price: float) -> Duel:
     """A live duel after the visitor's ask, which all buyers still there hear.
 
@@ -123,7 +151,7 @@ def ask_both(duel: Duel, price: float) -> Duel:
     if not duel.has_more:
         raise IllegalAction("no further price can be asked in this pair; make your guess")
     games = tuple(answer(game, Offer(price)) if _is_open(game) else game for game in duel.games)
-    return replace(duel, games=games, shown=duel.shown + 1)
+    return replace(duel, games=games, shown=duel.shown + 1, unconfirmed=None)
 
 
 def answered(duel: Duel, number: int, model: Generate) -> Duel:

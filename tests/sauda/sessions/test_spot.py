@@ -7,7 +7,16 @@ import pytest
 from env import IllegalAction
 from sauda.llm.types import Reply
 from sauda.records.store import load
-from sauda.sessions.spot import EXCHANGES, answered, ask_both, guessed, live_duel, recorded_duel
+from sauda.sessions.spot import (
+    EXCHANGES,
+    answered,
+    ask_both,
+    guessed,
+    live_duel,
+    propose_to_both,
+    recorded_duel,
+    without_open_ask,
+)
 
 
 def says(text):
@@ -68,6 +77,25 @@ def test_a_pair_hears_three_asks_at_most_and_one_guess(live):
     assert done.guess == 1
     with pytest.raises(IllegalAction, match="nothing to guess"):
         guessed(done, 0)
+
+
+def test_an_ask_that_may_be_a_slip_is_heard_by_nobody_until_it_is_repeated(live):
+    below = int(live.games[0].observation.reservation) - 1
+    doubted = propose_to_both(live, below)
+    assert (doubted.unconfirmed, doubted.waiting) == (below, ())
+    again = propose_to_both(doubted, below)
+    assert again.waiting == (0, 1)
+    assert again.unconfirmed is None
+    assert propose_to_both(doubted, live.item.list_price).waiting == (0, 1)
+
+
+def test_an_ask_without_all_its_answers_can_be_taken_back(live):
+    price = live.item.list_price
+    first = asked(live, price, '{"offer":40}', '{"offer":41}')
+    one = answered(ask_both(first, price - 1), 0, says('{"offer":42}'))
+    assert asks(without_open_ask(one)) == asks(first)
+    assert without_open_ask(one).has_more
+    assert without_open_ask(first) == first
 
 
 def test_an_ask_that_the_rules_forbid_leaves_the_pair_as_it_was(live):
