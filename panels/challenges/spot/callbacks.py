@@ -12,24 +12,36 @@ import gradio as gr
 from markupsafe import Markup
 
 from env import IllegalAction
+from panels.challenges.language import followed
+from panels.challenges.reload import former_states
 from panels.challenges.spot import view
 from panels.challenges.spot.layout import SIDES, Layout
+from panels.challenges.spot.recorded import Pair
 from panels.challenges.spot.stages import Stages
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.screen import Updates
 from panels.haggle.talk.trouble import Trouble, translated
+from panels.haggle.talk.visitor_text import CONFIRMATIONS
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.transcripts.episodes import awaited_model
 from panels.ui.look import heading, note, trouble
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
+from sauda.language.numerals import fold
 from sauda.language.speech.small_talk import slip
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
-from sauda.records.schemas.comparison import ChosenPair
 from sauda.records.seeds import drawn_seed
-from sauda.sessions.spot import Duel, answered, ask_both, guessed, live_duel, recorded_duel
+from sauda.sessions.spot import (
+    Duel,
+    answered,
+    guessed,
+    live_duel,
+    propose_to_both,
+    recorded_duel,
+    without_open_ask,
+)
 
 MOST_GUESSES = 1_000_000  # of one browser; a larger number in its memory is no tally
 
@@ -40,7 +52,7 @@ class Spot:
 
     page: Layout
     stages: Stages
-    pairs: Sequence[ChosenPair]
+    pairs: Sequence[Pair]
     language: str = ENGLISH
 
     @property
@@ -54,20 +66,28 @@ class Spot:
         return {self.page.problem: trouble(translated(error, self.language))}
 
 
-def opened(spot: Spot, generation: SessionGeneration, duel: Duel | None, kept: object) -> Updates:
-    """A first pair for a visitor who comes here; whoever has one keeps it, in the language."""
+def opened(
+    spot: Spot, generation: SessionGeneration, duel: Duel | None, kept: object, former: str
+) -> Updates:
+    """The visitor's pair in the language; that of the tab's former session where it has none.
+
+    Where that is gone, too, a sentence says so and another pair comes; so does a first one.
+    """
     page = spot.page
     told = words(spot) | {page.tally: view.tally(*tally_of(kept), spot.translate)}
     if duel is not None:
         return show(spot, duel) | told
+    if states := former_states(former, (page.duel,)):
+        return show(spot, without_open_ask(states[0])) | told
     start = deal_recorded if spot.pairs else deal_live
-    return start(spot, generation, None) | told
+    gone = {page.problem: note(spot.translate("spot_gone"))} if former else {}
+    return start(spot, generation, None) | told | gone
 
 
 def words(spot: Spot) -> Updates:
     """The own words, in the visitor's language, of the components that a duel leaves alone."""
     page, translate = spot.page, spot.translate
-    return {
+    return followed(page.language, spot.language) | {
         page.title: heading(translate("tab_spot"), translate("spot_lead")),
         page.recorded: gr.update(value=translate("spot_recorded")),
         page.live: translate("spot_live"),
@@ -83,10 +103,9 @@ def deal_recorded(spot: Spot, generation: SessionGeneration, duel: Duel | None) 
     generation.advance()
     if not spot.pairs:
         return spot.problem(Trouble("spot_none_recorded"), "spot_none_recorded")
-    others = [p for p in spot.pairs if duel is None or (p.after.task, p.seed) != _place(duel)]
+    others = [pair for pair in spot.pairs if duel is None or duel.is_live or pair.seed != duel.seed]
     pair = secrets.choice(others or spot.pairs)
-    rows = [pair.before.as_json(), pair.after.as_json()]
-    return show(spot, recorded_duel(_shuffled(rows)))
+    return show(spot, recorded_duel(_shuffled(pair.rows)))
 
 
 def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> Updates:
@@ -94,10 +113,6 @@ def deal_live(spot: Spot, generation: SessionGeneration, duel: Duel | None) -> U
     generation.advance()
     players = _shuffled([spot.stages.untrained, spot.stages.trained])
     return show(spot, live_duel(players, drawn_seed()))
-
-
-def _place(duel: Duel) -> tuple[str, int]:
-    return duel.task, duel.seed
 
 
 def _shuffled(pair: Sequence) -> list:
@@ -111,7 +126,7 @@ def show(spot: Spot, duel: Duel, problem: Markup | str = "") -> Updates:
     return {
         page.duel: duel,
         page.about: view.about(duel, spot.language),
-        page.columns: view.columns(duel, translate),
+        page.columns: view.columns(duel, spot.language),
         page.more: gr.update(
             value=translate("spot_more"), visible=duel.has_more and not duel.is_live
         ),
@@ -141,20 +156,26 @@ def ask(
     """Both buyers' answers to the visitor's ask, one after the other.
 
     Where a model cannot reply the ask counts as not made. Another pair ends the answers. Small talk
-    is answered at once and is no ask.
+    is answered at once and is no ask; an ask that may be a slip is asked back once.
     """
     page = spot.page
-    if duel is not None and duel.has_more and (talk := _small_talk(spot, text or "", duel)):
+    again = duel is not None and duel.unconfirmed is not None and is_yes(text or "")
+    open_for_talk = duel is not None and duel.has_more and not again
+    if open_for_talk and (talk := _small_talk(spot, text or "", duel)):
         yield talk
         return
     current = generation.advance()
     thinking, why = note(spot.translate("spot_thinking")), "spot_not_possible"
     try:
         before, why = _kept(duel), "spot_bad_ask"
-        price = _whole(price_in(text))
-        asked = ask_both(before, price)
+        price = before.unconfirmed if again else _whole(price_in(text))
+        asked = propose_to_both(before, price)
     except ValueError as error:  # no pair, no price, or one that the rules forbid
         yield spot.problem(error, why)
+        return
+    if asked.unconfirmed is not None:
+        question = view.asked_back(asked, spot.translate)
+        yield {page.duel: asked, page.problem: note(question), page.price: text}
         return
     yield show(spot, asked, thinking) | {page.price: ""}
     try:
@@ -182,6 +203,11 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
     if not slip(text) and find_price(text) is not None:
         return {}
     return {page.problem: view.small_talk(duel, text.strip(), spot.language), page.price: ""}
+
+
+def is_yes(text: str) -> bool:
+    """Whether a text confirms what the visitor was asked back about."""
+    return " ".join(map(fold, text.strip(" .!?,।").split())) in CONFIRMATIONS
 
 
 def _whole(price: float) -> float:

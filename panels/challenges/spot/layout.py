@@ -5,12 +5,14 @@ from typing import Any
 
 import gradio as gr
 
+from panels.challenges.language import lay_out_language
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.words import ENGLISH, translator
 from panels.site.sessions import HOUR
 from panels.ui.look import heading
 
 NAME = "spot"
+FORMER = "sauda-spot-tab"  # where a tab keeps the name of its session
 SIDES = ("A", "B")
 # Where a browser keeps its tally. The key is no secret: it only has to stay the same.
 KEPT, KEPT_KEY = "sauda-spot", "spot-the-trained-one"
@@ -21,6 +23,7 @@ class Layout:
     """Every component that a callback reads or writes."""
 
     title: gr.HTML
+    language: gr.Radio
     recorded: gr.Button
     live: gr.Button
     about: gr.HTML  # the item, and where the answers come from
@@ -35,12 +38,16 @@ class Layout:
     tally: gr.HTML
     duel: gr.State
     generation: gr.State
+    session: gr.Textbox  # the session's name, which the tab keeps over a reload
     kept: gr.BrowserState  # the tally: {"right": …, "guessed": …}
 
     @property
     def with_words(self) -> list[Any]:
         """The components that show the duel, and those whose own words follow the language."""
-        return [*self.of_duel, self.title, self.recorded, self.live, self.ask]
+        return [
+            *self.of_duel, self.title, self.language, self.recorded, self.live, self.ask,
+            self.session,
+        ]  # fmt: skip
 
     @property
     def of_duel(self) -> list[Any]:
@@ -54,10 +61,9 @@ class Layout:
 def lay_out(has_recorded: bool) -> Layout:
     """Place every component; without recorded games there is no button for them."""
     translate = translator(ENGLISH)
-    title = gr.HTML(heading(translate("tab_spot"), translate("spot_lead")))
-    with gr.Row(elem_classes="sauda-actions"):
-        recorded = gr.Button(translate("spot_recorded"), visible=has_recorded, min_width=180)
-        live = gr.Button(translate("spot_live"), min_width=240)
+    with gr.Row(elem_classes="sauda-head", elem_id="spot-head"):
+        title = gr.HTML(heading(translate("tab_spot"), translate("spot_lead")))
+        language = lay_out_language(NAME)
     about = gr.HTML(elem_id="spot-about")
     columns = gr.HTML(elem_id="spot-buyers")
     more = gr.Button(translate("spot_more"), visible=False, scale=0, min_width=140)
@@ -73,11 +79,15 @@ def lay_out(has_recorded: bool) -> Layout:
             gr.Button(translate("spot_guess", side=side), interactive=False, min_width=140)
             for side in SIDES
         )
+    verdict, tally = gr.HTML(elem_id="spot-verdict"), gr.HTML(elem_id="spot-tally")
+    with gr.Row(elem_classes="sauda-actions"):
+        recorded = gr.Button(translate("spot_recorded"), visible=has_recorded, min_width=180)
+        live = gr.Button(translate("spot_live"), min_width=240)
     return Layout(
-        title, recorded, live, about, columns, more, asking, price, ask, problem, guesses,
-        verdict=gr.HTML(elem_id="spot-verdict"),
-        tally=gr.HTML(elem_id="spot-tally"),
+        title, language, recorded, live, about, columns, more, asking, price, ask, problem, guesses,
+        verdict, tally,
         duel=gr.State(None, time_to_live=HOUR),
         generation=gr.State(SessionGeneration(), time_to_live=HOUR),
+        session=gr.Textbox(visible="hidden"),
         kept=gr.BrowserState({}, storage_key=KEPT, secret=KEPT_KEY),
     )  # fmt: skip

@@ -1,16 +1,15 @@
-"""Which two stages of the model are compared, and their recorded games: read from the artifacts.
+"""Which two stages of the model are compared: read from the artifacts.
 
 The stage that is served follows `sauda.llm.backends.model.SAUDA`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from panels.results.model_labels import BASE
 from panels.results.model_summary import rows_by_policy
-from sauda.evaluation.models.config import OURS
 from sauda.llm.registry import CONSTRAINED, row_name
-from sauda.records.schemas.comparison import ChosenPair, ModelRow
+from sauda.records.schemas.comparison import ModelRow
 from sauda.records.store import Artifact
 
 MEASURED = "bazaar/open"  # the task of the scores
@@ -40,13 +39,3 @@ def stages_of(comparison: Artifact) -> Stages:
     bare, helped = rows[BASE], f"{BASE}+{CONSTRAINED}"
     is_mute = bare.invalid_replies > bare.n / 2
     return Stages(helped if is_mute and helped in rows else BASE, SERVED, rows)
-
-
-def pairs_of(record: Artifact | None) -> Sequence[ChosenPair]:
-    """The recorded pairs of the bare base and the stage that is served; none of another stage."""
-    return [
-        pair
-        for task in (record.data.tasks if record else ())
-        for pair in task.chosen
-        if (pair.before.policy, pair.after.policy) == (BASE, OURS)
-    ]

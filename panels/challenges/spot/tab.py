@@ -9,16 +9,20 @@ from typing import Any
 
 import gradio as gr
 
+from panels.challenges.language import lead
+from panels.challenges.reload import keep, read_former
 from panels.challenges.spot import callbacks
 from panels.challenges.spot.callbacks import Spot
-from panels.challenges.spot.layout import NAME, lay_out
-from panels.challenges.spot.stages import pairs_of, stages_of
+from panels.challenges.spot.layout import FORMER, NAME, lay_out
+from panels.challenges.spot.recorded import pairs_of
+from panels.challenges.spot.stages import stages_of
 from panels.haggle.screen import Updates
 from panels.results.model_comparison import FILE as COMPARISON
-from panels.transcripts.before_after import FILE as RECORD
+from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET
 from panels.ui.provenance import load_or_say
 from panels.ui.wiring import named
+from sauda.evaluation.models.config import OURS
 
 __all__ = ["NAME", "build"]
 
@@ -29,10 +33,10 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
     if comparison is None:  # which stages there are stands there
         gr.HTML(missing)
         return
-    record, _ = load_or_say(RECORD)
-    pairs = pairs_of(record)
+    stages = stages_of(comparison)
+    pairs = pairs_of(stages.untrained, OURS)
     page = lay_out(bool(pairs))
-    spot = Spot(page, stages_of(comparison), pairs)
+    spot = Spot(page, stages, pairs)
     _wire(tab, spot, language)
 
 
@@ -48,11 +52,17 @@ def _wire(tab: gr.Tab, spot: Spot, language: gr.Radio) -> None:
 
         return named(called, callback)
 
-    gr.on(  # a language that the browser kept arrives after the page
+    def opened(request: gr.Request, chosen: str, *values: Any) -> Updates:
+        shown = callbacks.opened(replace(spot, language=chosen), *values)
+        return shown | {page.session: visitor_of(request).session}
+
+    opening = gr.on(  # a language that the browser kept arrives after the page
         [tab.select, language.change],
-        spoken(callbacks.opened), [*own, page.kept], page.with_words, 
-        trigger_mode="always_last", **QUIET,
+        named(opened, callbacks.opened), [*own, page.kept, page.session], page.with_words,
+        js=read_former(FORMER), trigger_mode="always_last", **QUIET,
     )  # fmt: skip
+    keep(FORMER, page.session, page.price, opening)
+    lead(page.language, language)
     page.recorded.click(spoken(callbacks.deal_recorded), own, shown, **QUIET)
     page.live.click(spoken(callbacks.deal_live), own, shown, **QUIET)
     page.more.click(spoken(callbacks.show_more), [language, page.duel], shown, **QUIET)

@@ -1,12 +1,12 @@
 """What “Spot the trained one” shows: two buyers side by side, the verdict, the measured scores."""
 
-from typing import Any
 from zlib import crc32
 
 from markupsafe import Markup
 
 from env import Offer, Turn, WalkAway, rupees
 from panels.challenges.spot.layout import SIDES
+from panels.challenges.spot.recorded import LEAST, SEEDS
 from panels.challenges.spot.stages import Stages
 from panels.haggle.opponents.model_view import names_a_number
 from panels.haggle.opponents.stages import opponent_name
@@ -18,14 +18,16 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import term
 from sauda.language.speech.items import name_in
 from sauda.language.speech.phrases import language_of
+from sauda.language.speech.retold import retold
 from sauda.language.speech.small_talk import answer_to
 from sauda.language.speech.small_talk import small_talk as kind_of_talk
+from sauda.language.speech.spoken import Decided
 from sauda.llm.registry import row_name
-from sauda.sessions.spot import EXCHANGES, Duel, Side
+from sauda.sessions.doubts import FAR_OFF, loss_at
+from sauda.sessions.spot import EXCHANGES, Duel, Side, doubt_of
 
 WRITTEN = 80  # characters shown of a reply that is no move
 ROWS = "?tab=results&part=else"  # where the model comparison stands row by row
-GAMES = "?tab=transcripts&part=before-after"
 
 
 def about(duel: Duel, language: str) -> Markup:
@@ -40,18 +42,20 @@ def about(duel: Duel, language: str) -> Markup:
     if duel.is_live:
         limit = rupees(duel.games[0].observation.reservation)
         words = translate("spot_about_live", item=item, limit=limit, most=EXCHANGES)
-    else:
-        words = translate("spot_about_recorded", item=f"{item[0].upper()}{item[1:]}")
-    return Markup("<p>{} {}</p>").format(badge, words)
+        return Markup("<p>{} {}</p>").format(badge, words)
+    words = translate("spot_about_recorded", item=f"{item[0].upper()}{item[1:]}")
+    rule = note(translate("spot_rule", seeds=len(SEEDS), least=LEAST))
+    return Markup("<p>{} {}</p>{}").format(badge, words, rule)
 
 
-def columns(duel: Duel, translate: Translate) -> Markup:
-    """Both buyers' exchanges; their names show after the guess."""
+def columns(duel: Duel, language: str) -> Markup:
+    """Both buyers' exchanges; their names and their own words show after the guess."""
+    translate = translator(language)
     cards = [
         Markup('<section class="sauda-card"><h3>{}{}</h3>{}</section>').format(
             translate("spot_buyer", side=name),
             f": {opponent_name(side.policy, translate)}" if duel.guess is not None else "",
-            _told(duel, side, translate),
+            _told(duel, side, language),
         )
         for name, side in zip(SIDES, duel.sides, strict=True)
     ]
@@ -65,7 +69,7 @@ def small_talk(duel: Duel, text: str, language: str) -> Markup:
     """
     translate = translator(language)
     spoken = language_of(text) if language == ENGLISH else ""
-    lines = [_line("seller", translate("spot_you"), f"“{text[:LONGEST]}”")]
+    lines = [_line("seller", translate("spot_you"), f"“{cut(text, LONGEST)}”")]
     answers: list[str] = []
     for number in duel.listening:
         table = duel.games[number].observation.table
@@ -77,9 +81,28 @@ def small_talk(duel: Duel, text: str, language: str) -> Markup:
     return Markup('<div class="sauda-told">{}</div>').format(Markup("").join(lines))
 
 
-def _told(duel: Duel, side: Side, translate: Translate) -> Markup:
+def asked_back(duel: Duel, translate: Translate) -> str:
+    """The question about an ask that waits for the visitor's confirmation."""
+    price, game = duel.unconfirmed, duel.games[duel.listening[0]]
+    if doubt_of(duel, price) == FAR_OFF:
+        return translate("did_you_mean", price=rupees(price))
+    limit, loss = rupees(game.observation.reservation), rupees(loss_at(game, price))
+    return translate("loss_seller", price=rupees(price), limit=limit, loss=loss)
+
+
+def _told(duel: Duel, side: Side, language: str) -> Markup:
+    translate = translator(language)
     shown = side.exchanges()[: duel.shown if not duel.is_live else None]
-    lines = [_said(duel, turn, side, translate) for exchange in shown for turn in exchange]
+    lines: list[Markup] = []
+    sellers_words: list[str] = []
+    for turn in (turn for exchange in shown for turn in exchange):
+        if turn.action is None:
+            lines.append(_no_move(duel, side, translate))
+            continue
+        own = duel.is_live and turn.agent == "seller"
+        who = translate("spot_you" if own else turn.agent).lower()
+        words = _words(duel, turn, language, sellers_words)
+        lines.append(_line(turn.agent, who, _move(turn, own, translate, words)))
     if side.no_move and shown and shown[-1][-1].agent == "seller":  # a live reply makes no turn
         lines.append(_no_move(duel, side, translate))
     if not lines:
@@ -87,24 +110,33 @@ def _told(duel: Duel, side: Side, translate: Translate) -> Markup:
     return Markup('<div class="sauda-told">{}</div>').format(Markup("").join(lines))
 
 
-def _said(duel: Duel, turn: Turn, side: Side, translate: Translate) -> Markup:
-    if turn.action is None:
-        return _no_move(duel, side, translate)
-    own = duel.is_live and turn.agent == "seller"
-    who = translate("spot_you" if own else turn.agent).lower()
-    return _line(turn.agent, who, _move(turn.action, turn.agent, own, translate))
+def _words(duel: Duel, turn: Turn, language: str, said: list[str]) -> str:
+    """What was said with a move, "" for nothing: a scripted seller's words are in the language.
+
+    They join `said`. A buyer's own words, by which it is known, wait for the guess.
+    """
+    words = turn.action.message
+    if turn.agent == "buyer":
+        return words if duel.guess is not None else ""
+    if duel.is_live or language == ENGLISH or not words:
+        return words
+    seen = turn.observation.table
+    public = (len(seen.asks), seen.item.name, seen.item.list_price, seen.asks, seen.bids)
+    decided = Decided(seen, turn.agent, turn.action, language, said=tuple(said))
+    said.append(retold(decided, words, (), crc32(repr(public).encode())))
+    return said[-1]
 
 
-def _move(action: Any, agent: str, own: bool, translate: Translate) -> str:
+def _move(turn: Turn, own: bool, translate: Translate, words: str) -> str:
     """A move as a phrase, with the words that came with it."""
-    if isinstance(action, WalkAway):
+    if isinstance(turn.action, WalkAway):
         return translate("spot_walks")
-    if isinstance(action, Offer):
-        key = "spot_buyer_bids" if agent == "buyer" else "spot_seller_asks"
-        phrase = translate("spot_you_ask" if own else key, price=rupees(action.price))
+    if isinstance(turn.action, Offer):
+        key = "spot_buyer_bids" if turn.agent == "buyer" else "spot_seller_asks"
+        phrase = translate("spot_you_ask" if own else key, price=rupees(turn.action.price))
     else:
         phrase = translate("spot_accepts")
-    return f"{phrase}: “{action.message}”" if action.message else phrase
+    return f"{phrase}: “{words}”" if words else phrase
 
 
 def _no_move(duel: Duel, side: Side, translate: Translate) -> Markup:
@@ -112,8 +144,19 @@ def _no_move(duel: Duel, side: Side, translate: Translate) -> Markup:
     if duel.guess is None and names_a_number(side.no_move):
         words = translate("spot_no_move_hidden")
     else:
-        words = translate("spot_no_move", reply=f"“{side.no_move[:WRITTEN]}”")
+        words = translate("spot_no_move", reply=f"“{cut(side.no_move, WRITTEN)}”")
     return _line("buyer", translate("buyer").lower(), words)
+
+
+def cut(text: str, most: int) -> str:
+    """`text` in at most `most` characters, cut after a word, with "…" where something is left out.
+
+    A single word that is too long is cut within.
+    """
+    if len(text) <= most:
+        return text
+    whole = text[:most].rpartition(" ")[0].rstrip() or text[: most - 1]
+    return f"{whole[: most - 1]}…"
 
 
 def _line(agent: str, who: str, words: str) -> Markup:
@@ -127,11 +170,8 @@ def verdict(duel: Duel, stages: Stages, translate: Translate) -> Markup:
     )
     said = translate("spot_right" if is_right(duel, stages) else "spot_wrong", side=trained)
     link = Markup('<a href="{}">{}</a>')
-    links = [link.format(ROWS, translate("spot_rows"))]
-    if not duel.is_live:
-        links.append(link.format(GAMES, translate("spot_games")))
     return Markup('<p class="sauda-answer">{}</p>{}<p class="sauda-note">{}</p>').format(
-        said, scores(duel, stages, translate), Markup(" ").join(links)
+        said, scores(duel, stages, translate), link.format(ROWS, translate("spot_rows"))
     )
 
 

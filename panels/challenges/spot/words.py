@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 IN_ENGLISH: Mapping[str, str] = {
     "spot_lead": "Two buyers answer the same seller: one is the untrained base, the other the "
-    "trained model. Say which is which; then see how both were measured.",
+    "trained model. Say which is which.",
     "spot_recorded": "Another recorded pair",
     "spot_live": "Harder: sell to both yourself, live",
     "spot_more": "Next exchange",
@@ -20,6 +20,8 @@ IN_ENGLISH: Mapping[str, str] = {
     "spot_about_live": "You sell: {item}; sell above {limit}. Name a price, up to {most} times: "
     "both buyers hear the same ask.",
     "spot_about_recorded": "{item}. A scripted seller asks both buyers, at the same seed.",
+    "spot_rule": "Pairs: of the first {seeds} hold-out seeds, those on which each buyer makes at "
+    "least {least} moves. The untrained one is held to legal moves. Words show after your guess.",
     "spot_buyer": "Buyer {side}",
     "spot_waits": "Waits for your first ask.",
     "spot_you": "you",
@@ -33,14 +35,15 @@ IN_ENGLISH: Mapping[str, str] = {
     "spot_right": "Right: buyer {side} is the trained one.",
     "spot_wrong": "Wrong: buyer {side} is the trained one.",
     "spot_rows": "Both rows in Results",
-    "spot_games": "The recorded games",
     "spot_caption": "Measured as buyers in the open market, hold-out seeds",
     "spot_player": "player",
     "spot_grade": "mean grade [95 % interval]",
     "spot_n": "n",
     "spot_forfeits": "forfeits",
     "spot_no_row": "{name} has no row of its own.",
-    "spot_tally": "You were right in {right} of {guessed} pairs; a coin is right in half of them.",
+    "spot_tally": "Your guesses so far: {right} right of {guessed}. A coin is right half the time.",
+    "spot_gone": "Your last pair is gone: this page restarted, or put it away after a while. "
+    "Here is another one; your tally is kept.",
     "spot_thinking": "Both buyers think; the first time, they have to load as well …",
     "spot_none_recorded": "There are no recorded games of this stage.",
     "spot_not_possible": "That is not possible now. Start another pair.",
@@ -48,19 +51,22 @@ IN_ENGLISH: Mapping[str, str] = {
 }
 IN_HINGLISH: Mapping[str, str] = {
     "spot_lead": "Do buyer ek hi seller ko jawab dete hain: ek bina training wala model, doosra "
-    "trained. Batao kaun kya hai; phir dekho dono kaise naape gaye.",
+    "trained. Batao kaun-sa kaun hai.",
     "spot_recorded": "Ek aur recorded jodi",
-    "spot_live": "Mushkil: dono ko khud becho, live",
+    "spot_live": "Mushkil: dono ke seller khud bano, live",
     "spot_more": "Agli baat",
     "spot_price": "Aapka daam",
     "spot_placeholder": "₹450, ya “450 mein le lo”",
-    "spot_ask": "Dono se poochho",
+    "spot_ask": "Dono ko daam batao",
     "spot_guess": "{side} trained hai",
     "spot_is_live": "abhi live",
     "spot_is_recorded": "pehle se recorded",
     "spot_about_live": "Aap bech rahe ho: {item}; {limit} se upar becho. Daam bolo, zyada se "
     "zyada {most} baar: dono buyer wahi daam sunte hain.",
     "spot_about_recorded": "{item}. Ek scripted seller dono se daam kehta hai, ek hi seed pe.",
+    "spot_rule": "Jodiyan: pehle {seeds} hold-out seeds mein se wo, jin pe har buyer kam se kam "
+    "{least} chaalein chalta hai. Bina training wala sirf legal chaalein chal sakta hai. Unke "
+    "shabd andaaze ke baad dikhte hain.",
     "spot_waits": "Aapke pehle daam ka intezaar hai.",
     "spot_you": "aap",
     "spot_seller_asks": "{price} maangta hai",
@@ -73,15 +79,15 @@ IN_HINGLISH: Mapping[str, str] = {
     "spot_right": "Sahi: buyer {side} trained hai.",
     "spot_wrong": "Galat: buyer {side} trained hai.",
     "spot_rows": "Results mein dono rows",
-    "spot_games": "Recorded games",
     "spot_caption": "Open market mein buyer ke roop mein naape gaye, hold-out seeds",
     "spot_player": "khiladi",
     "spot_grade": "average ank [95 % interval]",
     "spot_n": "kitne games",
     "spot_forfeits": "galat chaal se haare",
     "spot_no_row": "{name} ki apni row nahi hai.",
-    "spot_tally": "{guessed} mein se {right} jodiyon mein aap sahi the; sikka aadhi baar sahi "
-    "hota hai.",
+    "spot_tally": "Ab tak {guessed} mein se {right} sahi. Sikka aadhi baar sahi hota hai.",
+    "spot_gone": "Aapki pichhli jodi ab nahi hai: page dobara shuru hua, ya use kuch der baad hata "
+    "diya gaya. Ye rahi doosri; aapki ginti bachi hai.",
     "spot_thinking": "Dono buyer soch rahe hain; pehli baar unhe load bhi hona padta hai …",
     "spot_none_recorded": "Is stage ke recorded games nahi hain.",
     "spot_not_possible": "Ye abhi nahi ho sakta. Doosri jodi lo.",
@@ -89,19 +95,21 @@ IN_HINGLISH: Mapping[str, str] = {
 }
 IN_HINDI: Mapping[str, str] = {
     "spot_lead": "दो ग्राहक एक ही दुकानदार को जवाब देते हैं: एक बिना सीखा मॉडल है, दूसरा सीखा हुआ। बताइए "
-    "कौन कौन है; फिर देखिए दोनों कैसे मापे गए।",
+    "कौन-सा कौन है।",
     "spot_recorded": "एक और दर्ज जोड़ी",
-    "spot_live": "कठिन: दोनों को ख़ुद बेचिए, अभी",
+    "spot_live": "कठिन: दोनों के दुकानदार ख़ुद बनिए, अभी",
     "spot_more": "अगली बात",
     "spot_price": "आपका दाम",
     "spot_placeholder": "₹450, या “साढ़े चार सौ में ले लो”",
-    "spot_ask": "दोनों से पूछिए",
+    "spot_ask": "दोनों को दाम बताइए",
     "spot_guess": "{side} सीखा हुआ है",
     "spot_is_live": "अभी",
     "spot_is_recorded": "दर्ज",
     "spot_about_live": "आप बेच रहे हैं: {item}; {limit} से ऊपर बेचिए। दाम बताइए, ज़्यादा से ज़्यादा {most} "
     "बार: दोनों ग्राहक वही दाम सुनते हैं।",
-    "spot_about_recorded": "{item}। एक स्क्रिप्ट दोनों से दाम कहती है, एक ही बीज पर।",
+    "spot_about_recorded": "{item}। एक स्क्रिप्ट दोनों से दाम कहती है, एक ही सीड पर।",
+    "spot_rule": "जोड़ियाँ: पहले {seeds} अलग रखे सीडों में से वे, जिन पर हर ग्राहक कम से कम {least} चालें चलता "
+    "है। बिना सीखा ग्राहक सिर्फ़ सही चालें चल सकता है। उनके शब्द अंदाज़े के बाद दिखते हैं।",
     "spot_buyer": "ग्राहक {side}",
     "spot_waits": "आपके पहले दाम का इंतज़ार है।",
     "spot_you": "आप",
@@ -115,14 +123,15 @@ IN_HINDI: Mapping[str, str] = {
     "spot_right": "सही: ग्राहक {side} सीखा हुआ है।",
     "spot_wrong": "ग़लत: ग्राहक {side} सीखा हुआ है।",
     "spot_rows": "नतीजों में दोनों पंक्तियाँ",
-    "spot_games": "दर्ज खेल",
-    "spot_caption": "खुले बाज़ार में ग्राहक के रूप में मापे गए, अलग रखे बीजों पर",
+    "spot_caption": "खुले बाज़ार में ग्राहक के रूप में मापे गए, अलग रखे सीडों पर",
     "spot_player": "खिलाड़ी",
     "spot_grade": "औसत अंक [95 % अंतराल]",
     "spot_n": "गिनती",
     "spot_forfeits": "ग़लत चाल से हारे",
     "spot_no_row": "{name} की अपनी पंक्ति नहीं है।",
-    "spot_tally": "{guessed} में से {right} जोड़ियों में आप सही थे; सिक्का आधी बार सही होता है।",
+    "spot_tally": "अब तक {guessed} में से {right} सही। सिक्का आधी बार सही होता है।",
+    "spot_gone": "आपकी पिछली जोड़ी अब नहीं है: पन्ना दोबारा शुरू हुआ, या उसे कुछ देर बाद हटा दिया गया। यह "
+    "रही दूसरी; आपकी गिनती बची है।",
     "spot_thinking": "दोनों ग्राहक सोच रहे हैं; पहली बार उन्हें आने में भी समय लगता है …",
     "spot_none_recorded": "इस चरण के दर्ज खेल नहीं हैं।",
     "spot_not_possible": "यह अभी नहीं हो सकता। दूसरी जोड़ी लीजिए।",

@@ -1,5 +1,6 @@
 """Spot the trained one without a browser: what is hidden, the guess, the tally."""
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -7,15 +8,20 @@ from dataclasses import replace
 import gradio as gr
 import pytest
 
+from env import get_task, rupees
 from panels.challenges.spot import callbacks
 from panels.challenges.spot.callbacks import Spot, tally_of
 from panels.challenges.spot.layout import lay_out
-from panels.challenges.spot.stages import pairs_of, stages_of
+from panels.challenges.spot.recorded import SEEDS, Pair, both_move, data, pairs_of
+from panels.challenges.spot.stages import stages_of
+from panels.challenges.spot.view import cut
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.words import HINDI, WORDS
+from sauda.evaluation.models.before_after import replayed
 from sauda.evaluation.models.config import OURS
 from sauda.llm.types import Reply, ReplyRefused
 from sauda.records.store import load
+from sauda.sessions.spot import recorded_duel
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +33,8 @@ def comparison():
 def spot(comparison) -> Spot:
     with gr.Blocks():
         page = lay_out(True)
-    return Spot(page, stages_of(comparison), pairs_of(load("episodes/before_after.json")))
+    stages = stages_of(comparison)
+    return Spot(page, stages, pairs_of(stages.untrained, OURS))
 
 
 @pytest.fixture
@@ -75,16 +82,72 @@ def test_the_two_stages_follow_the_artifact_and_the_stage_that_is_served(spot, c
 
 
 def test_recorded_games_of_another_stage_are_left_out():
-    record = load("episodes/before_after.json")
-    served = [p for t in record.data.tasks for p in t.chosen if p.after.policy == OURS]
-    assert pairs_of(record) == served
-    assert pairs_of(None) == []
+    assert pairs_of("mini+constrained", "mini+another") == []
+    assert pairs_of("mini", OURS) == []
+
+
+def test_in_each_recorded_pair_both_buyers_make_moves(spot):
+    assert len(spot.pairs) >= 8
+    assert all(both_move(pair) and pair.seed in SEEDS for pair in spot.pairs)
+    silent = {
+        "moves": [{"agent": "seller", "action": "offer"}, {"agent": "buyer", "action": "forfeit"}]
+    }
+    assert not both_move(Pair(silent, spot.pairs[0].trained))
+
+
+def test_the_recorded_replies_make_the_recorded_games(spot):
+    task = get_task("bazaar/open")
+    for row in (row for pair in spot.pairs for row in pair.rows):
+        assert replayed(task, row["policy"], row["seed"], row["replies"]) == row
+
+
+def test_the_recorded_pairs_are_of_the_weights_that_were_measured(comparison):
+    recorded, measured = data()["models"], comparison.data.models
+    for name in ("mini", OURS):
+        assert recorded[name]["sha256"] == measured[name].sha256
+
+
+def test_the_rule_by_which_pairs_are_recorded_is_told_with_the_pair(spot):
+    about = callbacks.deal_recorded(spot, SessionGeneration(), None)[spot.page.about]
+    assert f"first {len(SEEDS)} hold-out seeds" in about
+    assert "at least 2 moves" in about
+    assert "held to legal moves" in about
+
+
+def test_a_buyers_own_words_wait_for_the_guess(spot):
+    pair = next(p for p in spot.pairs if '"say"' in p.untrained["replies"][0])
+    duel = recorded_duel(pair.rows)
+    (said, *_) = (
+        m["message"] for m in pair.untrained["moves"] if m.get("message") and m["agent"] == "buyer"
+    )
+    page = spot.page
+    assert said not in html.unescape(callbacks.show(spot, duel)[page.columns])
+    assert said in html.unescape(callbacks.guess(spot, 0, duel, None)[page.columns])
+
+
+def test_a_recorded_sellers_words_are_told_in_hindi(spot):
+    for pair in spot.pairs:
+        duel = replace(recorded_duel(pair.rows), shown=3)
+        told = callbacks.show(replace(spot, language=HINDI), duel)[spot.page.columns]
+        assert not re.search("[A-Za-z]{2}", re.sub("<[^>]*>", "", html.unescape(told)))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("as a chatbot, I do", "as a chatbot, I do"),
+        ("as a chatbot, I don't have", "as a chatbot, I…"),
+    ],
+)
+def test_a_long_text_is_cut_after_a_word_and_says_so(text, shown):
+    assert cut(text, 18) == shown
+    assert cut("x" * 40, 18) == "x" * 17 + "…"
 
 
 def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
     for _ in range(8):  # the order is drawn
         updates = callbacks.deal_recorded(spot, SessionGeneration(), None)
-        assert "recorded" in updates[spot.page.about]
+        assert "recorded" in updates.pop(spot.page.about)  # which tells the rule for both
         sent = shown(updates)
         names = [side.policy for side in updates[spot.page.duel].sides]
         assert not any(f'title="{name}"' in sent for name in names)
@@ -108,7 +171,7 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
     number = trained if right else 1 - trained
     updates = callbacks.guess(spot, number, duel, {"right": 3, "guessed": 4})
     assert updates[page.verdict].count("Right" if right else "Wrong") == 1
-    for name in ("mini", OURS):
+    for name in (spot.stages.untrained, OURS):
         row = spot.stages.rows[name]
         assert f'title="{name}"' in updates[page.verdict]
         assert f">{row.n}<" in updates[page.verdict]
@@ -126,7 +189,8 @@ def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
     assert last[spot.page.problem] == ""
     assert last[spot.page.columns].count("bids ₹") == 2
     assert "<b>no</b>" not in last[spot.page.columns]
-    assert "mini" not in shown(last)
+    assert not any(f'title="{name}"' in shown(last) for name in ("mini", "sauda-mini"))
+    assert spot.stages.trained not in shown(last)
 
 
 def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
@@ -153,6 +217,45 @@ def test_another_pair_ends_the_answers_that_are_under_way(spot, models):
     next(answers)
     callbacks.deal_live(spot, generation, duel)
     assert list(answers) == []
+
+
+@pytest.mark.parametrize("confirmation", ["again", "yes", "हाँ"])
+def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmation):
+    models |= {"mini": ['{"accept":true}'], "sauda-mini": ['{"accept":true}']}
+    page, duel = spot.page, live(spot)
+    limit = duel.games[0].observation.reservation
+    price = f"₹{int(limit) - 1}"
+    (back,) = asked(spot, duel, price)
+    assert rupees(limit) in back[page.problem]
+    assert "sauda-bad" not in back[page.problem]
+    assert back[page.price] == price
+    doubted = back[page.duel]
+    assert doubted.waiting == ()
+    *_, last = asked(spot, doubted, price if confirmation == "again" else confirmation)
+    assert last[page.columns].count("accepts") == 2
+
+
+def test_a_far_off_ask_is_asked_back_and_another_price_is_simply_asked(spot, models):
+    models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
+    duel = live(spot)
+    (back,) = asked(spot, duel, "1")
+    assert "Did you mean ₹1?" in back[spot.page.problem]
+    *_, last = asked(spot, back[spot.page.duel])
+    assert last[spot.page.columns].count("bids ₹") == 2
+
+
+def test_yes_without_a_question_is_small_talk(spot):
+    (updates,) = asked(spot, live(spot), "yes")
+    assert spot.page.duel not in updates
+
+
+def test_a_pair_that_is_gone_is_told_in_a_sentence_and_another_one_comes(spot):
+    page, tally = spot.page, {"right": 1, "guessed": 2}
+    updates = callbacks.opened(spot, SessionGeneration(), None, tally, "a former session")
+    assert "Your last pair is gone" in updates[page.problem]
+    assert "1 right of 2" in updates[page.tally]
+    assert updates[page.duel] is not None
+    assert callbacks.opened(spot, SessionGeneration(), None, tally, "")[page.problem] == ""
 
 
 @pytest.mark.parametrize("text", ["x" * 3000, "₹9 crore"])
@@ -203,7 +306,8 @@ def test_a_browsers_memory_that_holds_no_tally_is_none(kept):
 
 def test_a_pair_and_its_problems_are_told_in_the_visitors_language(spot):
     hindi, page, words = replace(spot, language=HINDI), spot.page, WORDS[HINDI]
-    updates = callbacks.opened(hindi, SessionGeneration(), None, {"right": 1, "guessed": 2})
+    tally = {"right": 1, "guessed": 2}
+    updates = callbacks.opened(hindi, SessionGeneration(), None, tally, "")
     assert words["tab_spot"] in updates[page.title]
     assert words["spot_is_recorded"] in updates[page.about]
     told = callbacks.guess(hindi, 0, updates[page.duel], None)[page.verdict]
