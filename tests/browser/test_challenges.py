@@ -38,6 +38,8 @@ def test_a_days_bargain_is_played_kept_and_sent_to_a_friend_who_plays_first(open
     assert f"{bid} <b>please</b>" in page.locator("#daily-chat [data-testid=user]").inner_text()
     page.get_by_role("button", name="Walk away").click()
     expect(page.locator("#daily-result")).to_contain_text("your place on this seed")
+    expect(box).to_be_hidden()
+    expect(page.get_by_role("button", name="…", exact=True)).to_have_count(0)
     expect(page.locator("#daily-result")).to_contain_text(limit)
     expect(page.locator(".sauda-picture")).to_be_visible()
     settle(page)
@@ -87,7 +89,7 @@ def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     expect(page.locator("#spot-about")).to_contain_text("recorded")
     page.get_by_role("button", name="A is the trained one").click()
     expect(page.locator("#spot-verdict")).to_contain_text("is the trained one.")
-    expect(page.locator("#spot-tally")).to_contain_text("of 1 pairs")
+    expect(page.locator("#spot-tally")).to_contain_text("right of 1.")
     settle(page)
     assert violations(page) == []
     assert is_as_wide_as_the_window(page)
@@ -99,5 +101,63 @@ def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     assert page.locator("#spot-problem img").count() == 0
     settle(page)  # no answer is on its way any more
     page.reload()
-    expect(page.locator("#spot-tally")).to_contain_text("of 1 pairs", timeout=DRAWN)
+    expect(page.locator("#spot-tally")).to_contain_text("right of 1.", timeout=DRAWN)
     open_page.assert_no_trouble()
+
+
+def test_a_live_pair_and_the_words_typed_survive_a_reload(open_page):
+    page = open_page(query="tab=haggle&part=spot")
+    about = page.locator("#spot-about")
+    expect(about).to_contain_text("recorded", timeout=DRAWN)
+    page.get_by_role("button", name="Harder: sell to both yourself").click()
+    expect(about).to_contain_text("You sell:")
+    item = about.inner_text()
+    box = page.locator("#spot-price :is(input, textarea)")
+    box.fill("₹1")
+    box.press("Enter")
+    expect(page.locator("#spot-problem")).to_contain_text("Did you mean ₹1?")
+    expect(box).to_have_value("₹1")
+    settle(page)
+    page.reload()
+    expect(about).to_have_text(item, timeout=DRAWN)
+    expect(box).to_have_value("₹1")
+    open_page.assert_no_trouble()
+
+
+def test_a_friend_who_comes_by_a_link_picks_the_language_there(open_page):
+    page = open_page(query="tab=haggle&part=daily")
+    expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)
+    page.locator("#daily-language").get_by_text("हिन्दी").click()
+    parts = page.locator(".sauda-subtabs [role=tab]:visible")
+    expect(parts.nth(1)).to_have_text("आज का सौदा")
+    expect(page.locator("#daily-price")).to_contain_text("आपका दाम")
+    parts.nth(2).click()
+    expect(page.locator("#spot-language input:checked")).to_have_value("hi")
+    parts.nth(0).click()
+    expect(page.locator("#haggle-price")).to_contain_text("आपका दाम")
+    page.locator("#haggle-language").get_by_text("English").click()
+    parts.nth(1).click()
+    expect(page.locator("#daily-language input:checked")).to_have_value("en")
+    expect(page.locator("#daily-price")).to_contain_text("Your price")
+    open_page.assert_no_trouble()
+
+
+def test_a_phone_shows_brief_chat_and_input_or_the_guess_on_the_first_screen(open_page):
+    page = open_page(width=390, height=844, query="tab=haggle&part=daily")
+    expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)
+    settle(page)
+    parts = [page.locator(name) for name in ("#daily-brief", "#daily-chat", "#daily-price")]
+    page.locator(".sauda-subtabs [role=tab]:visible").nth(2).click()
+    expect(page.locator("#spot-buyers .sauda-card")).to_have_count(2, timeout=DRAWN)
+    settle(page)
+    guess = page.get_by_role("button", name="B is the trained one")
+    assert ends(page.locator("#spot-buyers")) < ends(guess) <= 844
+    page.locator(".sauda-subtabs [role=tab]:visible").nth(1).click()
+    settle(page)
+    assert max(map(ends, parts)) <= 844
+
+
+def ends(part) -> float:
+    """Where a part of the page ends, in px from the top of the window."""
+    box = part.bounding_box()
+    return box["y"] + box["height"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import gradio as gr
 
+from panels.challenges.language import lay_out_language
 from panels.haggle.layout import QUICK_MOVES
 from panels.haggle.talk.state import SILENT
 from panels.haggle.words import ENGLISH, Translate, translator
@@ -23,6 +24,7 @@ class Layout:
     """Every component that a callback reads or writes."""
 
     title: gr.HTML
+    language: gr.Radio
     head: gr.HTML  # which day's bargain this is
     notice: gr.HTML  # what is wrong with the address
     friend: gr.HTML  # the game that a link holds
@@ -60,7 +62,7 @@ class Layout:
     def with_words(self) -> list[Any]:
         """The components that show the game, and those whose own words follow the language."""
         return [
-            *self.of_game, self.title, self.send, self.share_title, self.session,
+            *self.of_game, self.title, self.language, self.send, self.share_title, self.session,
         ]  # fmt: skip
 
     @property
@@ -77,7 +79,9 @@ class Layout:
 def lay_out() -> Layout:
     """Place every component."""
     translate = translator(ENGLISH)
-    parts: Parts = {"title": gr.HTML(heading(translate("tab_daily"), translate("daily_lead")))}
+    with gr.Row(elem_classes="sauda-head"):
+        title = gr.HTML(heading(translate("tab_daily"), translate("daily_lead")))
+        parts: Parts = {"title": title, "language": lay_out_language(NAME)}
     parts |= {"head": gr.HTML(), "notice": gr.HTML(elem_id="daily-notice")}
     parts["friend"] = gr.HTML(elem_id="daily-friend")
     parts["watch"] = gr.Button(translate("daily_watch"), visible=False, scale=0, min_width=140)

@@ -14,6 +14,7 @@ from env import IllegalAction
 from panels.challenges.daily import view
 from panels.challenges.daily.card import picture_file
 from panels.challenges.daily.layout import Layout
+from panels.challenges.language import followed
 from panels.haggle.game_view import brief, bubbles, chart
 from panels.haggle.review.result_view import placed
 from panels.haggle.screen import Screen, Updates, Visit, quick_buttons
@@ -76,7 +77,7 @@ class DailyScreen(Screen):
     def words(self, visit: DailyVisit) -> Updates:
         """The own words, in the visitor's language, of the components that a game leaves alone."""
         page, translate = self.page, visit.translate
-        return {
+        return followed(page.language, visit.language) | {
             page.title: heading(translate("tab_daily"), translate("daily_lead")),
             page.message: gr.update(label=translate("price"), placeholder=translate("placeholder")),
             page.send: translate("send"),

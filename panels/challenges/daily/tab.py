@@ -13,6 +13,7 @@ import gradio as gr
 from panels.challenges.daily import callbacks
 from panels.challenges.daily.layout import FORMER, NAME, lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
+from panels.challenges.language import lead
 from panels.challenges.reload import keep, read_former
 from panels.haggle import callbacks as haggle
 from panels.haggle.screen import Updates
@@ -51,6 +52,7 @@ def build(tab: gr.Tab, language: gr.Radio) -> None:
         js=read_former(FORMER), trigger_mode="always_last", **QUIET,
     )  # fmt: skip
     keep(FORMER, page.session, page.message, opening)
+    lead(page.language, language)
     gr.on(
         [page.message.submit, page.send.click],
         on_visit(haggle.send), values, page.of_game, **QUIET,

@@ -46,7 +46,10 @@ def day_address(day: date, code: str = "") -> str:
 
 def day_line(day: date, translate: Translate) -> Markup:
     """Which day's bargain is open, how its seed is chosen, and a link to the day before."""
-    return Markup('<p class="sauda-note"><b>{}</b>{} {} <a href="{}">{}</a></p>').format(
+    return Markup(
+        '<p class="sauda-note"><b>{}</b>{} <span class="sauda-seed">{}</span> '
+        '<a href="{}">{}</a></p>'
+    ).format(
         day_in_words(day, translate),
         translate("daily_full_stop"),
         translate("daily_seed"),
