@@ -4,8 +4,10 @@
 and the specific stand before the general.
 """
 
+from sauda.language.lexicon import keys
 from sauda.language.speech.phrases import table
 
+NO = keys("no nope nah never nahi/nahin/nhi na नहीं ना")  # begins a refusal
 KINDS = table(
     {
         "insult": "idiot; stupid; fool; thief; cheat; cheater; crook; scam; scammer; liar; fraud; "
@@ -57,7 +59,8 @@ KINDS = table(
         "that joke; try harder; not enough; give more; offer more; mazak kar; mazaak kar; =mazak; "
         "=sach; sach mein ?; =are yaar; =arre yaar; =arre; =arre bhai; theek se bolo; sahi bolo; "
         "sahi lagao; मज़ाक कर; =मज़ाक; =सच; =अरे; =अरे यार; =अरे भाई; ठीक से बोलिए; सही लगाओ; सही "
-        "लगाइए; =really; =seriously; =सच में; सच में ?",
+        "लगाइए; =really; =seriously; =सच में; सच में ?; mazak mat; "
+        "mazaak mat; मज़ाक मत",
         "why": "why; kyu; kyun; kyon; क्यों",
         "too_far": "too much; too high; too low; too expensive; too little; too cheap; expensive; "
         "costly; mehnga; mehanga; bahut zyada; bahut kam; itna kam; itna zyada; so low; lower "
@@ -84,7 +87,8 @@ KINDS = table(
         "salaam; salam; pranam; ram ram; good morning; good evening; good afternoon; good day; "
         "how are you; whats up; kaise ho; kaise hain; kya haal; sat sri akal; नमस्ते; नमस्कार; "
         "सलाम; प्रणाम; राम राम; कैसे हो; कैसे हैं; क्या हाल; हाल कैसा; हाल चाल",
-        "nod": "=sure; =yes; =yeah; =yep; =yup; =ok; =okay; =good; =fine; =alright; =all right; "
+        "nod": "=yes deal; =ok deal; =its a deal; =deal then; =yes i accept; =ok i accept; "
+        "=sure; =yes; =yeah; =yep; =yup; =ok; =okay; =good; =fine; =alright; =all right; "
         "=cool; =right; =agreed; =i agree; =i see; =got it; =understood; =sounds good; =i take "
         "it; =i will take it; =take it; =lets do it; =sold; =wow; =oh; =wow ok; =oh ok; =oh i "
         "see; =ok good; =ok fine; =ok sure; =ok cool; =ok yes; =hmm ok; =yes sure; =yes please; "

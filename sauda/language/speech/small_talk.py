@@ -10,10 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from env import Table, rupees
+from sauda.language.lexicon import words
 from sauda.language.markup import without_code
 from sauda.language.money import HIGHEST_PRICE, find_price, prices
 from sauda.language.speech.items import condition_in, name_in
-from sauda.language.speech.kinds import FOREIGN, KINDS
+from sauda.language.speech.kinds import FOREIGN, KINDS, NO
 from sauda.language.speech.lines import ANSWERS
 from sauda.language.speech.past_prices import without_past_prices
 from sauda.language.speech.phrases import kind_of
@@ -71,8 +72,10 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     kind = kind_of(text, KINDS)
     if (not kind or kind in GENERAL) and (argument := kind_of(text, ARGUMENTS)):
         kind = ARGUED + argument
+    if not kind:
+        kind = "refusal" if _begins_with_no(text) else "nonsense"
     own, _ = prices_of(seen, agent)
-    return "price_first" if kind in ASK_TO_OPEN and not own else kind or "nonsense"
+    return "price_first" if kind in ASK_TO_OPEN and not own else kind
 
 
 def answer_to(
@@ -100,6 +103,11 @@ def answer_to(
     places = [last_said.get(shape(text), -1) for text in texts]
     oldest = [text for text, place in zip(texts, places, strict=True) if place == min(places)]
     return oldest[np.random.default_rng(seed).integers(len(oldest))]
+
+
+def _begins_with_no(text: str) -> bool:
+    spoken = [word.key for word in words(text) if word.kind != "mark"]
+    return bool(spoken) and spoken[0] in NO
 
 
 def _price_trouble(text: str) -> str:

@@ -184,7 +184,7 @@ ANSWERS = {
                  "Card pe likha hai {item}, {condition}, list price {list}. Kitna doge?",
                  "Card dekh lo: {condition}. Aapke liye kitne ka hai?"),
         "price": ("{own} bola hai. Aap kitna doge?", "Daam {own} hai. Aapki boli?",
-                  "Hamne to {own} bola. Aur aap?"),
+                  "Humne to {own} bola. Aur aap?"),
         "argued_tea": ("Chai chadha di hai, baitho. Aur kitna doge?",
                        "Pehle chai, phir sauda. Kya daam socha hai?",
                        "Doodh wali ya bina doodh ki? Aur maal ka kitna?"),
