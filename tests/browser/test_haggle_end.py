@@ -27,7 +27,7 @@ def finish(page: Page) -> Page:
 
 def test_a_reload_finds_the_game_and_what_was_typed_and_each_tab_has_its_own(open_page):
     first, second = selling(open_page), buying(open_page)
-    first.get_by_role("button", name="Open ₹").click()
+    first.get_by_role("button", name="Open at ₹").click()
     settle(first)
     say(first, DRAFT)
     told = bubbles(first)

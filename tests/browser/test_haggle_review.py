@@ -14,7 +14,7 @@ def sold(open_page):
 
 def sale(page):
     """The page after a sale that ends at the buyer's second bid, with its review."""
-    page.get_by_role("button", name="Open ₹").click()
+    page.get_by_role("button", name="Open at ₹").click()
     settle(page)
     page.get_by_role("button", name="A little ₹").click()
     settle(page)

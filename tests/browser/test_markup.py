@@ -83,7 +83,7 @@ def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat)
     page = seat(open_page)
     for markup in TOGETHER:
         new_game(page)
-        price = page.get_by_role("button", name="Open ₹").inner_text().removeprefix("Open ")
+        price = page.get_by_role("button", name="Open at ₹").inner_text().removeprefix("Open ")
         with nothing_new(page, address_of(page)):
             say(page, f"{markup} {price}")
             expect(page.locator("#haggle-problem")).to_be_empty()
@@ -106,7 +106,7 @@ def test_a_message_with_markup_is_quoted_as_it_was_typed(open_page):
     page = open_page(tab="Haggle")
     expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)
     new_game(page)
-    price = page.get_by_role("button", name="Open ₹").inner_text().removeprefix("Open ")
+    price = page.get_by_role("button", name="Open at ₹").inner_text().removeprefix("Open ")
     message = f"{' '.join(MARKUP)} {price}, urgent"
     with nothing_new(page, address_of(page)):
         say(page, message)

@@ -16,7 +16,7 @@ def bot(page) -> list[str]:
 
 def opening(page) -> int:
     """The rupees of the opening that a quick button offers: the list price."""
-    text = page.get_by_role("button", name="Open ₹").inner_text()
+    text = page.get_by_role("button", name="Open at ₹").inner_text()
     return int(text.split("₹")[1].replace(",", ""))
 
 

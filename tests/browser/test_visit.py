@@ -116,7 +116,7 @@ def test_a_click_meant_for_the_move_before_is_not_a_second_move(open_page):
 
 def test_in_the_sellers_seat_the_visitor_speaks_in_the_sellers_colour(open_page):
     page = selling(open_page)
-    page.get_by_role("button", name="Open ₹").click()
+    page.get_by_role("button", name="Open at ₹").click()
     settle(page)
     hues = page.evaluate(
         """() => ['user', 'bot'].map(role => getComputedStyle(
@@ -127,7 +127,7 @@ def test_in_the_sellers_seat_the_visitor_speaks_in_the_sellers_colour(open_page)
 
 def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page):
     page = selling(open_page)
-    page.get_by_role("button", name="Open ₹").click()
+    page.get_by_role("button", name="Open at ₹").click()
     settle(page)
     page.get_by_role("button", name="Accept at a loss ₹").click()
     settle(page)
@@ -410,6 +410,6 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
         show_tab(page, "Tour")
         assert any("before-after" in t for t in page.locator(".sauda-empty").all_inner_texts())
         show_tab(page, "Haggle")
-        price = page.get_by_role("button", name="Open ₹").inner_text().removeprefix("Open ")
+        price = page.get_by_role("button", name="Open at ₹").inner_text().removeprefix("Open ")
         say(page, price)
         assert price in bubbles(page)
