@@ -18,6 +18,7 @@ from panels.results.questions.winners import (
     FORM,
     Entry,
     Field,
+    counts_told,
     entry_of,
     heat_map,
     leads,
@@ -116,11 +117,9 @@ def build() -> None:
 def _show_map(field: Field, ceiling: tuple[str, dict[str, Interval]], ours: str) -> None:
     caption = "Mean grade on hold-out seeds; below 0 a lab would have done better alone"
     gr.HTML(heat_map(field, name, caption, ours, ceiling), elem_id=f"results-{NAME}-figure")
-    counts = [entry.n for entries in field.values() for entry in entries]
     show_caption(
         "A stronger colour means farther from 0; losses have a minus sign and another colour. The"
-        " best grade of each task is framed. A dash means not played."
-        f" n = {min(counts):,} to {max(counts):,} worlds."
+        f" best grade of each task is framed. A dash means not played. {counts_told(field)}"
     )
 
 

@@ -16,6 +16,7 @@ from panels.results.questions.winners import (
     FORM,
     Entry,
     Field,
+    counts_told,
     entry_of,
     heat_map,
     leads,
@@ -26,13 +27,14 @@ from panels.results.questions.winners import (
 )
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.wiring import Address, lay_out_address
-from sauda.evaluation.models.config import ORACLE, OURS
+from sauda.evaluation.models.config import BELIEF, ORACLE, OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 NAME, TITLE = "market", "Who wins the open market?"
 HOLDOUT = "evaluation/market-holdout.json"
 ORACLE_FILE = "oracle.json"
+WATCHED = (BELIEF, OURS)  # the verdict says where they did not play
 
 
 def contest(evaluations: Sequence[Artifact]) -> Field:
@@ -63,7 +65,7 @@ def verdict(field: Field, comparison: Artifact | None) -> Verdict:
     if not place and comparison is not None:
         place = no_row(comparison)
     lines = [*leads(field, buyer_name), *filter(None, [place])]
-    return Verdict(f"{winners_sentence(field, buyer_name)}.", tuple(lines))
+    return Verdict(f"{winners_sentence(field, buyer_name, WATCHED)}.", tuple(lines))
 
 
 def build() -> None:
@@ -90,11 +92,10 @@ def _show_map(field: Field, bounds: dict[str, Interval]) -> None:
     caption = "Mean grade on hold-out seeds, 1 at best"
     shown = heat_map(field, buyer_name, caption, OURS, ("bound: knows its seller", bounds))
     gr.HTML(shown, elem_id=f"results-{NAME}-figure")
-    counts = [entry.n for entries in field.values() for entry in entries]
     show_caption(
         "A stronger colour means closer to the best grade of the task, which is framed. A dash"
-        f" means not played. n = {min(counts):,} to {max(counts):,} hold-out seeds; the table below"
-        " has the intervals. The bound knows its seller and does not compete."
+        " means not played. The bound knows its seller and does not compete."
+        f" {counts_told(field)}"
     )
 
 

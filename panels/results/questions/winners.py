@@ -48,33 +48,66 @@ def ranked(entries: Iterable[tuple[str, Entry]]) -> Field:
     }
 
 
-def lead(first: Entry, second: Entry) -> tuple[int, Interval] | None:
-    """Seeds that both played, and what the first wins more on them; None for different games."""
+@dataclass(frozen=True)
+class Lead:
+    """What one entry wins more than another on the seeds that both played."""
+
+    n: int
+    first: float  # mean grades on these seeds
+    second: float
+    gain: Interval
+
+
+def lead(first: Entry, second: Entry) -> Lead | None:
+    """What the first wins more than the second, paired by seed; None for different games."""
     if first.rules != second.rules:
         return None
     n = min(len(first.grades), len(second.grades))
     own, other = np.array(first.grades[:n]), np.array(second.grades[:n])
     mean, low, high = paired_difference(own, other)
-    return n, Interval(mean=mean, low=low, high=high)
+    gain = Interval(mean=mean, low=low, high=high)
+    return Lead(n, float(own.mean()), float(other.mean()), gain)
 
 
-def winners_sentence(field: Field, name: Name) -> str:
-    """Who wins which tasks; where the lead's interval does not lie above 0, between whom it is."""
-    sure: dict[str, list[str]] = {}
-    open_: dict[tuple[str, str], list[str]] = {}
+def winners_sentence(field: Field, name: Name, watched: Sequence[str] = ()) -> str:
+    """Who wins which tasks; where the lead's interval does not lie above 0, between whom it is.
+
+    Says where those of `watched` that played some tasks did not play the others.
+    """
+    played = {entry.policy for entries in field.values() for entry in entries}
+    tasks_of: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}  # by absent, winners
     for task, entries in field.items():
-        ahead = lead(*entries[:2]) if len(entries) > 1 else None
-        if len(entries) == 1 or (ahead and ahead[1].low > 0):
-            sure.setdefault(entries[0].policy, []).append(task)
-        else:
-            pair = (entries[0].policy, entries[1].policy)
-            open_.setdefault(pair, []).append(task)
-    parts = [f"{name(policy)} wins in {tasks_listed(tasks)}" for policy, tasks in sure.items()]
-    parts += [
-        f"between {name(one)} and {name(other)} there is no clear winner in {tasks_listed(tasks)}"
-        for (one, other), tasks in open_.items()
-    ]
-    return capital("; ".join(parts))
+        here = {entry.policy for entry in entries}
+        absent = tuple(policy for policy in watched if policy in played - here)
+        tasks_of.setdefault((absent, _winners(entries)), []).append(task)
+    parts: dict[tuple[str, ...], list[str]] = {}
+    for absent, winners in sorted(tasks_of, key=lambda key: len(key[1])):
+        told = _won(winners, tasks_of[absent, winners], name)
+        parts.setdefault(absent, []).append(told)
+    return ". ".join(
+        capital(_among("; ".join(told), absent, name))
+        for absent, told in sorted(parts.items(), key=lambda item: len(item[0]))
+    )
+
+
+def _winners(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """The best policy, or the best two where the lead of the first is not shown."""
+    ahead = lead(*entries[:2]) if len(entries) > 1 else None
+    is_sure = len(entries) == 1 or (ahead is not None and ahead.gain.low > 0)
+    return tuple(entry.policy for entry in entries[: 1 if is_sure else 2])
+
+
+def _won(winners: Sequence[str], tasks: Sequence[str], name: Name) -> str:
+    if len(winners) == 1:
+        return f"{name(winners[0])} wins {tasks_listed(tasks)}"
+    pair = listed(list(map(name, winners)))
+    return f"between {pair} there is no clear winner in {tasks_listed(tasks)}"
+
+
+def _among(told: str, absent: Sequence[str], name: Name) -> str:
+    if not absent:
+        return told
+    return f"among those that played, {told}; {listed(list(map(name, absent)))} did not play there"
 
 
 def leads(field: Field, name: Name) -> Iterator[str]:
@@ -82,10 +115,15 @@ def leads(field: Field, name: Name) -> Iterator[str]:
     for task, entries in field.items():
         best = entries[0]
         text = f"{short(task)}: {name(best.policy)} {with_interval(best.grade, FORM)}"
+        text += f", n = {best.n:,}"
         ahead = lead(*entries[:2]) if len(entries) > 1 else None
         if ahead:
-            n, gain = ahead
-            text += f", {with_interval(gain, '+.3f')} over {name(entries[1].policy)}, n = {n:,}"
+            rival = name(entries[1].policy)
+            own = "" if ahead.n == best.n else f" and {name(best.policy)} {ahead.first:{FORM}}"
+            text += (
+                f"; {with_interval(ahead.gain, '+.3f')} over {rival}, which wins"
+                f" {ahead.second:{FORM}}{own} on the same {ahead.n:,} seeds"
+            )
         yield text
 
 
@@ -98,6 +136,18 @@ def place_of(field: Field, policy: str, name: Name) -> str:
                 grade = with_interval(entry.grade, FORM)
                 places.append(f"{place} of {len(entries)} in the {short(task)} ({grade})")
     return f"{capital(name(policy))} takes place {listed(places)}." if places else ""
+
+
+def counts_told(field: Field) -> str:
+    """On how many seeds the rows were played, and why two means of one policy may differ."""
+    counts = [entry.n for entries in field.values() for entry in entries]
+    low, high = min(counts), max(counts)
+    if low == high:
+        return f"Every row has n = {low:,} hold-out seeds."
+    return (
+        f"Rows have different n, {low:,} to {high:,} hold-out seeds (point at a cell), so a mean"
+        " may differ from the verdict’s, which compares two policies on the same seeds."
+    )
 
 
 def measured(field: Field, name: Name) -> list[Measured]:

@@ -181,9 +181,9 @@ AHEAD, BEHIND, EVEN = [0.4, 0.5, 0.6, 0.7], [0.3, 0.4, 0.5, 0.5], [0.9, 0.1, 0.9
 def test_the_winner_is_named_where_its_lead_over_the_next_lies_above_0():
     field = winners.ranked([(OPEN, entry("linear", BEHIND)), (OPEN, entry(PILOT, AHEAD))])
     verdict = open_market.verdict(field, None)
-    assert verdict.sentence == "The pilot wins in the open market."
+    assert verdict.sentence == "The pilot wins the open market."
     assert verdict.evidence[0].startswith("open market: the pilot 0.550 [")
-    assert "over linear, n = 4" in verdict.evidence[0]
+    assert verdict.evidence[0].endswith("over linear, which wins 0.425 on the same 4 seeds")
 
 
 def test_a_lead_whose_interval_holds_0_makes_no_winner():
@@ -200,8 +200,41 @@ def test_games_under_other_rules_are_not_paired():
 
 
 def test_a_lead_is_paired_on_the_seeds_that_both_played():
-    n, gain = winners.lead(entry(PILOT, AHEAD), entry("linear", BEHIND[:2]))
-    assert (n, round(gain.mean, 6)) == (2, 0.1)
+    ahead = winners.lead(entry(PILOT, AHEAD), entry("linear", BEHIND[:2]))
+    assert (ahead.n, round(ahead.gain.mean, 6)) == (2, 0.1)
+    assert (round(ahead.first, 6), round(ahead.second, 6)) == (0.45, 0.35)
+
+
+def test_a_lead_can_be_computed_from_the_two_means_on_the_same_seeds():
+    field = winners.ranked([(OPEN, entry("linear", BEHIND[:2])), (OPEN, entry(PILOT, AHEAD))])
+    (line,) = winners.leads(field, buyer_name)
+    assert line.startswith("open market: the pilot 0.550 [0.550, 0.550], n = 4; +0.100 [")
+    assert line.endswith("over linear, which wins 0.350 and the pilot 0.450 on the same 2 seeds")
+
+
+def test_the_verdict_says_who_did_not_play_where():
+    field = winners.ranked(
+        [
+            (OPEN, entry(BELIEF, AHEAD)),
+            (OPEN, entry(OURS, BEHIND)),
+            ("bazaar/career", entry(PILOT, AHEAD)),
+            ("bazaar/crowd", entry(PILOT, EVEN)),
+            ("bazaar/crowd", entry("linear", BEHIND)),
+        ]
+    )
+    absent = f"; the belief buyer and Sauda ({policy_label(OURS)}) did not play there."
+    assert open_market.verdict(field, None).sentence == (
+        f"The belief buyer wins the open market. Among those that played, the pilot wins the market"
+        f" career; between the pilot and linear there is no clear winner in the crowded market"
+        f"{absent}"
+    )
+
+
+def test_rows_of_different_n_are_said_below_the_map():
+    field = winners.ranked([(OPEN, entry("linear", BEHIND[:2])), (OPEN, entry(PILOT, AHEAD))])
+    assert "different n, 2 to 4 hold-out seeds" in winners.counts_told(field)
+    alike = winners.ranked([(OPEN, entry(PILOT, AHEAD))])
+    assert winners.counts_told(alike) == "Every row has n = 4 hold-out seeds."
 
 
 def test_the_winner_may_have_a_negative_grade_and_the_map_tells_losses_apart():
@@ -223,7 +256,7 @@ def test_saudas_place_is_told_and_its_missing_row_too():
     place = f"Sauda ({policy_label(OURS)}) takes place 2 of 2 in the open market (0.425 ["
     assert verdict.evidence[-1].startswith(place)
     verdict = open_market.verdict(winners.ranked(entries[1:]), comparison())
-    assert verdict.sentence == "The belief buyer wins in the open market."
+    assert verdict.sentence == "The belief buyer wins the open market."
     assert "has no row" in verdict.evidence[-1]
 
 
@@ -398,7 +431,7 @@ def labs(grade: Metric | None) -> Artifact:
 def test_the_arenas_winner_is_told_with_what_the_trained_lab_wins_beside_one_alone(mean, told):
     artifact = labs(metric(mean))
     verdict = arena.verdict(arena.contest(None, artifact), artifact)
-    assert verdict.sentence.startswith("The planner wins in the market round; ")
+    assert verdict.sentence.startswith("The planner wins the market round; ")
     assert verdict.sentence.endswith(told)
     assert f"SFT + GRPO as a lab in the market round: {mean:z.3f} [" in verdict.evidence[-2]
     assert verdict.evidence[-1] == ZERO_GRADE
@@ -414,7 +447,7 @@ def test_a_trained_lab_without_a_row_is_said_to_be_missing():
 def test_without_a_comparison_the_arenas_verdict_is_on_the_scripts_alone():
     artifact = labs(None)
     verdict = arena.verdict(arena.contest(None, artifact), None)
-    assert verdict.sentence == "The planner wins in the market round."
+    assert verdict.sentence == "The planner wins the market round."
 
 
 def test_only_games_among_the_labs_that_each_world_draws_count(arena_evaluation):
