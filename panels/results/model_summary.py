@@ -123,15 +123,23 @@ class WrapperGain:
 
 def wrapper_gain(comparison: Artifact, task: str, stage: str, wrapper: str) -> WrapperGain | None:
     """What a wrapper wins more around `stage` than around no model; None where one is missing."""
+    wrapped, alone = f"{stage}+{wrapper}", f"{NULL}+{wrapper}"
+    gain = gain_on_same_seeds(comparison, task, wrapped, alone)
+    return None if gain is None else WrapperGain(*gain)
+
+
+def gain_on_same_seeds(
+    comparison: Artifact, task: str, policy: str, rival: str
+) -> tuple[int, float, float, Interval] | None:
+    """Seeds that both played, both mean grades and the difference; None where one is missing."""
     grades = {name: columns.grade for name, columns in comparison.data.episodes[task].items()}
-    wrapped, alone = grades.get(f"{stage}+{wrapper}"), grades.get(f"{NULL}+{wrapper}")
-    if wrapped is None or alone is None:
+    if policy not in grades or rival not in grades:
         return None
-    n = min(len(wrapped), len(alone))
-    first, second = np.array(wrapped[:n]), np.array(alone[:n])
+    n = min(len(grades[policy]), len(grades[rival]))
+    first, second = np.array(grades[policy][:n]), np.array(grades[rival][:n])
     mean, low, high = paired_difference(first, second)
     gain = Interval(mean=mean, low=low, high=high)
-    return WrapperGain(n, float(first.mean()), float(second.mean()), gain)
+    return n, float(first.mean()), float(second.mean()), gain
 
 
 def wrapper_sentences(comparison: Artifact, task: str) -> Iterator[str]:

@@ -8,11 +8,17 @@ from markupsafe import Markup
 
 from panels.results import model_comparison
 from panels.results.model_labels import BASE, policy_label, series_role
-from panels.results.model_summary import WrapperGain, rows_by_policy, wrapper_gain
+from panels.results.model_summary import (
+    WrapperGain,
+    gain_on_same_seeds,
+    rows_by_policy,
+    wrapper_gain,
+)
 from panels.results.questions import reproduce
 from panels.results.questions.layout import Measured, fold, numbers, show_caption, show_verdict
 from panels.results.questions.training import market_tasks
 from panels.results.questions.verdict import (
+    Signs,
     Verdict,
     buyer_name,
     by_sign,
@@ -44,23 +50,43 @@ def verdict(comparison: Artifact) -> Verdict:
         missing = no_row(comparison, f"{OURS}+{STEERING}")
         return Verdict(f"Not measured yet around {buyer_name(OURS)}.", (*evidence, missing))
     signs = by_sign({task: gain.interval for task, gain in gains.items()})
-    opening = "Partly" if signs.above else "Yes"
-    if not (signs.unclear or signs.below):
-        opening = "Not alone"
     told = in_words(
         signs,
-        "it wins more than around no model in {}",
+        "it wins more than without a model in {}",
         "it shows no difference from no model in {} (the interval holds 0)",
-        "it wins less than around no model in {}",
+        "it wins less than without a model in {}",
     )
     task, gain = next(iter(gains.items()))
-    bare = rows_by_policy(comparison, task)[OURS]
     sentence = (
-        f"{opening}: in the {short(task)} the published steering wins {gain.alone:{FORM}} alone and"
-        f" {gain.wrapped:{FORM}} around Sauda; Sauda without it wins {bare.grade.mean:{FORM}}."
+        f"The published wrapper {_work_of(signs)}: in the {short(task)} it wins"
+        f" {gain.alone:{FORM}} without any model and {gain.wrapped:{FORM}} around Sauda"
+        f" (n = {gain.n:,}). {_need(comparison, task)}."
     )
-    counted = f"n = {gain.n:,} for steering, n = {bare.n:,} for Sauda bare."
-    return Verdict(sentence, (f"Around Sauda {told}; {counted}", *evidence))
+    return Verdict(sentence, (f"Around Sauda {told}.", *evidence))
+
+
+def _work_of(signs: Signs) -> str:
+    """How much of the work the wrapper does, by where the model inside it adds to it."""
+    if not signs.above:
+        return "does the work where it is used"
+    if signs.unclear or signs.below:
+        return "does part of the work"
+    return "does not do the work alone"
+
+
+def _need(comparison: Artifact, task: str) -> str:
+    """Whether Sauda wins less without the published wrapper, and what it wins then."""
+    bare = rows_by_policy(comparison, task)[OURS]
+    wins = f"wins {bare.grade.mean:{FORM}} (n = {bare.n:,})"
+    found = gain_on_same_seeds(comparison, task, OURS, f"{OURS}+{STEERING}")
+    if found is None:
+        return f"Sauda alone {wins}"
+    _, _, _, gain = found
+    if gain.low > 0:
+        return f"Sauda needs none: alone it {wins}"
+    if gain.high < 0:
+        return f"Sauda needs one: alone it {wins}"
+    return f"Sauda alone {wins}, no clear difference"
 
 
 def gains_by_task(comparison: Artifact, stage: str, wrapper: str) -> dict[str, WrapperGain]:
@@ -72,15 +98,15 @@ def gains_by_task(comparison: Artifact, stage: str, wrapper: str) -> dict[str, W
 
 
 def _evidence(comparison: Artifact) -> Iterator[str]:
-    """Wrappers around the served stage and around the base, less around no model, by task."""
+    """What the served stage and the base add to the wrappers around them, by task."""
     for stage, wrapper in ((OURS, STEERING), (BASE, STEERING), (OURS, HONEST)):
         told = [
             f"{short(task)} {with_interval(gain.interval, '+.3f')}, n = {gain.n:,}"
             for task, gain in gains_by_task(comparison, stage, wrapper).items()
         ]
         if told:
-            around = f"{capital(wrapper)} around {AROUND[stage]} less around no model"
-            yield f"{around}: {'; '.join(told)}."
+            inside = AROUND[stage] if stage == OURS else f"the {AROUND[stage]}"
+            yield f"{capital(wrapper)}, gain from having {inside} inside: {'; '.join(told)}."
 
 
 def _bare(comparison: Artifact) -> Iterator[str]:
@@ -92,7 +118,7 @@ def _bare(comparison: Artifact) -> Iterator[str]:
         if (row.policy, row.rival) == (OURS, rival) and row.task in market_tasks(comparison)
     ]
     if told:
-        yield f"Sauda, bare, less steering around no model: {'; '.join(told)}."
+        yield f"Sauda alone, gain over steering without a model: {'; '.join(told)}."
 
 
 def wrapped_rows(comparison: Artifact, task: str) -> list[tuple[str, str]]:
@@ -146,7 +172,9 @@ def build() -> None:
     show_caption(
         "A wrapper checks or changes the moves of the model inside it; around no model it plays"
         " alone, and what it wins there is its own work. Steering is the published wrapper, honest"
-        f" is ours, and Sauda is {policy_label(OURS)}. Whiskers are 95 % bootstrap intervals."
+        f" is ours, and Sauda is {policy_label(OURS)}. Whiskers are 95 % bootstrap intervals. Rows"
+        " have different n (see the numbers below), so a mean may differ from the verdict’s, which"
+        " compares on the same seeds."
     )
     gr.HTML(provenance(comparison, "hold-out seeds"))
     rows = [

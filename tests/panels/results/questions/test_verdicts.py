@@ -334,14 +334,18 @@ def test_the_buyers_beside_the_bound_are_the_belief_buyer_the_pilot_sauda_and_th
 # Does the wrapper do the work?
 
 
-def wrapped(**adds: float) -> Artifact:
-    """Steering around the served stage wins so much more than around no model, by task."""
+def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
+    """Steering around the served stage wins so much more than around no model, by task.
+
+    The served stage alone wins `bare` in every game.
+    """
     alone = [0.1, 0.3, 0.2, 0.4]
     rows, episodes = [], {}
     for task, more in adds.items():
         name = f"bazaar/{task}"
-        rows.append(model_row(name, OURS, metric(0.2)))
-        grades = {"null+steering": alone, f"{OURS}+steering": [grade + more for grade in alone]}
+        rows.append(model_row(name, OURS, metric(bare)))
+        around = [grade + more for grade in alone]
+        grades = {"null+steering": alone, f"{OURS}+steering": around, OURS: [bare] * 4}
         episodes[name] = {
             policy: ModelColumns.model_construct(grade=own) for policy, own in grades.items()
         }
@@ -351,38 +355,54 @@ def wrapped(**adds: float) -> Artifact:
 
 
 @pytest.mark.parametrize(
-    ("adds", "opening", "told"),
+    ("adds", "work", "told"),
     [
+        (0.1, "does not do the work alone", "it wins more than without a model in {}."),
         (
-            0.1,
-            "Not alone: ",
-            "it wins more than around no model in the open market and the hurried market; ",
+            0.0,
+            "does the work where it is used",
+            "it shows no difference from no model in {} (the interval holds 0).",
         ),
-        (0.0, "Yes: ", "in the open market and the hurried market (the interval holds 0); "),
-        (
-            -0.1,
-            "Yes: ",
-            "it wins less than around no model in the open market and the hurried market; ",
-        ),
+        (-0.1, "does the work where it is used", "it wins less than without a model in {}."),
     ],
 )
-def test_the_wrapper_does_the_work_unless_it_wins_more_around_the_model(adds, opening, told):
+def test_the_wrapper_does_the_work_unless_it_wins_more_around_the_model(adds, work, told):
     verdict = wrapper.verdict(wrapped(open=adds, rushed=adds))
-    assert verdict.sentence == (
-        f"{opening}in the open market the published steering wins 0.250 alone and"
-        f" {0.25 + adds:.3f} around Sauda; Sauda without it wins 0.200."
+    assert verdict.sentence.startswith(
+        f"The published wrapper {work}: in the open market it wins 0.250 without any model and"
+        f" {0.25 + adds:.3f} around Sauda (n = 4)."
     )
-    assert told in verdict.evidence[0]
-    assert "n = 4 for steering" in verdict.evidence[0]
-    assert verdict.evidence[1].startswith("Steering around Sauda less around no model: open ")
+    tasks = told.format("the open market and the hurried market")
+    assert verdict.evidence[0] == f"Around Sauda {tasks}"
+    assert verdict.evidence[1].startswith("Steering, gain from having Sauda inside: open ")
     assert f"open market {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4" in verdict.evidence[1]
     assert verdict.evidence[-1] == (
-        "Sauda, bare, less steering around no model: open market +0.050 [+0.010, +0.090], n = 4."
+        "Sauda alone, gain over steering without a model: open market +0.050 [+0.010, +0.090],"
+        " n = 4."
     )
+
+
+@pytest.mark.parametrize(
+    ("bare", "need"),
+    [
+        (0.5, "Sauda needs none: alone it wins 0.500 (n = 4)."),
+        (0.05, "Sauda needs one: alone it wins 0.050 (n = 4)."),
+        (0.25, "Sauda alone wins 0.250 (n = 4), no clear difference."),
+    ],
+)
+def test_whether_sauda_needs_a_wrapper_is_told_by_what_it_wins_alone(bare, need):
+    assert wrapper.verdict(wrapped(bare, open=0.0)).sentence.endswith(need)
+
+
+def test_what_sauda_wins_alone_is_told_where_its_games_cannot_be_paired():
+    artifact = wrapped(open=0.0)
+    del artifact.data.episodes[OPEN][OURS]
+    assert wrapper.verdict(artifact).sentence.endswith(" Sauda alone wins 0.200 (n = 4).")
 
 
 def test_a_wrapper_that_gains_on_one_task_alone_does_part_of_the_work():
-    assert wrapper.verdict(wrapped(open=0.1, rushed=0.0)).sentence.startswith("Partly: ")
+    sentence = wrapper.verdict(wrapped(open=0.1, rushed=0.0)).sentence
+    assert sentence.startswith("The published wrapper does part of the work: ")
 
 
 def test_a_wrapper_that_was_not_played_around_sauda_is_said_to_be_missing():
