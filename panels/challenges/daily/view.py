@@ -17,10 +17,10 @@ from panels.haggle.review.result_view import (
     seller_line,
     zopa_bar,
 )
-from panels.haggle.talk.conversation import chat_of
+from panels.haggle.talk.conversation import chart_words, chat_of
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
-from panels.ui.offers import SMALL
+from panels.ui.offers import SMALL, ending
 from sauda.language.speech.items import name_in
 from sauda.sessions.bazaar import Action, Game, Standing, finished, ranked
 from sauda.sessions.daily import player
@@ -99,16 +99,23 @@ def friend_part(friend: Game, mine: Game, watched: bool, words: Words) -> Markup
         return shown + note(translate("daily_still_hidden"))
     cards = [
         Markup('<section class="sauda-card"><h3>{}</h3>{}<p>{}</p></section>').format(
-            translate(name), chart(game, SMALL, translate), _outcome(game, translate)
+            translate(name), chart(game, SMALL, translate), f"{how}; {_won(game, translate)}"
         )
-        for name, game in (("daily_you", mine), ("daily_friend", friend))
+        for name, game, how in (
+            ("daily_you", mine, ending_of(mine, translate)),
+            ("daily_friend", friend, friends_end(friend, translate)),
+        )
     ]
     return shown + Markup('<div class="sauda-cards">{}</div>').format(Markup("").join(cards))
 
 
-def _outcome(game: Game, translate: Translate) -> str:
-    share = player("", finished(game)).share
-    return f"{ending_of(game, translate)}; {translate('daily_won', share=f'{share:.0%}')}"
+def friends_end(friend: Game, translate: Translate) -> str:
+    """How a friend's game ended; nobody is "you" in it."""
+    return ending(deal_of(friend), chart_words(translate))
+
+
+def _won(game: Game, translate: Translate) -> str:
+    return translate("daily_won", share=f"{player('', finished(game)).share:.0%}")
 
 
 def replay(friend: Game, words: Words) -> Markup:
@@ -126,7 +133,7 @@ def replay(friend: Game, words: Words) -> Markup:
         )
         for row, message in enumerate(said)
     ]
-    how = ending_of(friend, translate)
+    how = friends_end(friend, translate)
     end = Markup('<li style="--row: {}"><b>{}{}</b></li>').format(
         len(rows), f"{how[0].upper()}{how[1:]}", translate("daily_full_stop")
     )

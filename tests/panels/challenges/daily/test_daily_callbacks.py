@@ -255,6 +255,14 @@ def test_moves_whose_words_are_unknown_are_told_by_their_price_alone(screen, lan
     assert [m["content"] for m in chat if m["role"] == "user"] == told
 
 
+def test_a_friend_who_walked_away_is_not_told_to_be_the_visitor(screen):
+    code = coded(answer(bargain_of(DAY), WalkAway()))
+    visit, _ = opened(screen, moves=code)
+    watched = callbacks.watch(screen, visit)[screen.page.friend]
+    assert "you walked away" not in watched.lower()
+    assert "buyer walked away" in watched.lower()
+
+
 def test_what_a_visitor_typed_stays_as_typed(screen):
     visit, _ = opened(screen)
     text = f"{visit.game.observation.ask // 3} bhaiya"
