@@ -19,10 +19,11 @@ LAB_STAGES: Mapping[str, str] = {
     "mini+sft-arena": "SFT as a lab",
     "mini+grpo-arena": "SFT + GRPO as a lab",
 }
+ROLE = "role model: "  # learnt to word a move, not to choose one
 ROLES: Mapping[str, str] = {
-    "mini+roles-buyer": "fine-tuned buyer",
-    "mini+roles-seller": "fine-tuned seller",
-    "mini+roles-generalist": "fine-tuned generalist",
+    "mini+roles-buyer": f"{ROLE}buyer",
+    "mini+roles-seller": f"{ROLE}seller",
+    "mini+roles-generalist": f"{ROLE}generalist",
 }
 PARTS: Mapping[str, str] = {
     "null": "no model",

@@ -49,6 +49,6 @@ def test_contrasts_name_both_models_in_words():
         seat="buyer", n=20, difference=interval(0.1),
     )  # fmt: skip
     shown = str(role_play.contrast_table([row]))
-    assert "fine-tuned buyer" in shown
-    assert "fine-tuned generalist" in shown
+    assert "role model: buyer" in shown
+    assert "role model: generalist" in shown
     assert "+0.10 [+0.00, +0.20]" in shown

@@ -1,7 +1,7 @@
 """The tournament's players in words."""
 
 from env import SELLER_TYPES
-from panels.results.model_labels import policy_label
+from panels.results.model_labels import ROLE, policy_label
 from panels.results.questions.verdict import buyer_name
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
@@ -29,7 +29,7 @@ def off_role(seat: str, player: str) -> str:
 
 def seller_short(seller: str) -> str:
     """A seller within its group: "firm" of "null:firm", "generalist" of the role models."""
-    name = policy_label(seller.rpartition(":")[2]).removeprefix("fine-tuned ")
+    name = policy_label(seller.rpartition(":")[2]).removeprefix(ROLE)
     return name + off_role("seller", seller)
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from panels.results.market.tournament import pair_games, tables
 from panels.results.market.tournament.matrix import FIGURES, FIRST, PRESS_CELL, matrix, seats
 from panels.results.market.tournament.names import pair_name, player_name, seller_name
+from panels.results.market.tournament.zeros import zeros_told
 from panels.results.questions.layout import Measured, numbers, show_caption, show_verdict
 from panels.results.questions.verdict import Verdict, capital, listed
 from panels.ui.look import QUEUED, QUIET, note, trouble
@@ -129,6 +130,7 @@ def _map_and_games(data: Tournament) -> Page:
             " nothing could, of the list price."
         ).format(len(data.scenarios.seed), short(data.task), could_be_won())
     )
+    show_caption(zeros_told(data))
     with gr.Row(elem_classes="sauda-actions"):
         buyer = gr.Dropdown(
             [(capital(player_name("buyer", name)), name) for name in buyers], value=buyers[0],

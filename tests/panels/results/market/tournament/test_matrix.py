@@ -14,9 +14,11 @@ from panels.results.market.tournament.names import (
 )
 from panels.results.market.tournament.question import map_named, named_in_address, verdict
 from panels.results.market.tournament.tables import PAIRS, profile_columns, profiles_frame
+from panels.results.market.tournament.zeros import zeros_told
 from panels.ui.tables import comparison
 from sauda.evaluation.language.contrasts import of_tournament
 from sauda.evaluation.market.tournament.players import Pair
+from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market.tournament import SeatCounts
 from sauda.records.store import load
 
@@ -55,6 +57,30 @@ def test_the_best_buyer_against_each_seller_is_framed(data):
     assert "mini+roles-seller" not in beaten  # it forfeits every game
     for buyer, seller in framed:
         assert shares[buyer, seller] == max(shares[other, seller] for other in buyers)
+
+
+def test_lines_without_any_share_are_counted_and_explained(data):
+    shares = {"buyer": {}, "seller": {}}
+    for cell in data.cells:
+        for seat, name in (("buyer", cell.buyer), ("seller", cell.seller)):
+            shares[seat].setdefault(name, []).append(cell.share.buyer.mean)
+    zeros = {
+        seat: [name for name, means in of.items() if max(means) < LEAST]
+        for seat, of in shares.items()
+    }
+    text = zeros_told(data)
+    assert text.startswith(
+        f"{len(zeros['buyer'])} of {len(shares['buyer'])} rows and {len(zeros['seller'])} of"
+        f" {len(shares['seller'])} columns are 0.00 throughout. The untrained base and role models"
+        " forfeit "
+    )
+    assert "Aggressive made no invalid move and won nothing." in text
+
+
+def test_a_map_without_such_a_line_needs_no_explanation(data):
+    won = data.cells[0].share.model_copy(update={"buyer": Interval(mean=0.5, low=0.4, high=0.6)})
+    cells = [cell.model_copy(update={"share": won}) for cell in data.cells]
+    assert zeros_told(data.model_copy(update={"cells": cells})) == ""
 
 
 def test_the_sellers_of_a_group_stand_together_below_its_head(data):
