@@ -22,9 +22,9 @@ from panels.haggle.choices import (
 )
 from panels.haggle.layout import SessionGeneration, choices_fold
 from panels.haggle.screen import Screen, Updates, Visit
-from panels.haggle.talk.state import SILENT, Exchange
+from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import Trouble
-from panels.haggle.talk.visitor_text import NoMove, play_text
+from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import translator
 from panels.ui.look import heading, note
 from sauda.sessions.bazaar import Game, back, moves_of, quick_moves
@@ -133,13 +133,8 @@ def send(screen: Screen, visit: Visit) -> Updates:
             return {page.problem: note(visit.translate(key))}
         if game.over and (told := screen.after_the_end(visit)):
             return {page.problem: note(told)}
-        after = replace(visit, game=play_text(game, visit.text))
-    except NoMove as answered:
-        values = tuple(answered.values.items())
-        table, turns = game.observation.table, len(game.play.turns)
-        exchange = Exchange(turns, visit.text.strip(), answered.kind, table, values)
-        calm = replace(game, unconfirmed=None)
-        after = replace(visit, game=calm, talk=visit.talk.added(exchange))
+        game, talk = converse(game, visit.talk, visit.text)
+        after = replace(visit, game=game, talk=talk)
     except IllegalAction as error:
         kept = {page.game: replace(visit.game, unconfirmed=None)} if visit.game else {}
         return screen.problem(error, visit.language) | kept
