@@ -22,6 +22,7 @@ ALIKE = {  # what Hinglish says with the English words
     "rival", "chart_round", "chart_seller", "chart_buyer",
     "spot_buyer",  # Its verdicts say "buyer A" inside a sentence.
     "daily_months",  # The months have their English names in Hinglish.
+    "daily_full_stop",
     "daily_sauda", "title",  # names
     "whatif_move",  # a template without words
 }  # fmt: skip
