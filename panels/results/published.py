@@ -1,5 +1,6 @@
 """The figures that the source documents report, and how our classic game compares with them."""
 
+import re
 from collections.abc import Sequence
 
 import gradio as gr
@@ -9,7 +10,7 @@ from markupsafe import Markup
 from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, SERIES, badge, heading, line_style, note, styled, table, trouble
 from panels.ui.provenance import load_or_say, provenance
-from panels.ui.terms import task_title
+from panels.ui.terms import TASK_TITLES, short
 from sauda.commands.readme.artifacts import differences
 from sauda.records.store import Artifact
 
@@ -25,7 +26,7 @@ def agreement_figure(reproduction: Artifact) -> go.Figure:
         style = line_style(role) | {"mode": "markers"}
         figure.add_scatter(
             x=[row.z for row in rows],
-            y=[task_title(row.task) for row in rows],
+            y=[in_words(row.task) for row in rows],
             name={"surplus": "surplus", "deal_rate": "deal rate"}[metric],
             customdata=[(row.policy, row.published, row.measured) for row in rows],
             hovertemplate="%{customdata[0]}: published %{customdata[1]:.4f}, "
@@ -60,7 +61,7 @@ def agreement_table(reproduction: Artifact) -> Markup:
     """Every compared figure."""
     rows = [
         (
-            row.task,
+            in_words(row.task),
             policy_label(row.policy),
             row.metric.replace("_", " "),
             f"{row.published:.4f}",
@@ -75,8 +76,13 @@ def agreement_table(reproduction: Artifact) -> Markup:
 def differences_table() -> Markup:
     """Each deliberate difference with what policies win on both sides."""
     heads, rows = differences()
-    plain = [[cell.replace("`", "") for cell in row] for row in rows]
+    plain = [[_CODE.sub(lambda code: _named(code[1]), cell) for cell in row] for row in rows]
     return table(heads, plain, align="lllrr")
+
+
+def _named(code: str) -> str:
+    """A policy or a task in words, or several policies: "hold, rivals hold"."""
+    return in_words(code).replace("_", " ")
 
 
 def _z(z: float | None) -> str:
@@ -85,13 +91,19 @@ def _z(z: float | None) -> str:
 
 # Published figures -------------------------------------------------------------------------------
 
+# By the names of tasks in the source documents, which put no game before them.
+TITLES = {
+    task.partition("/")[2]: short(task) for task in TASK_TITLES if not task.startswith("bazaar/")
+}
+_TASK = re.compile(rf"\b({'|'.join(map(re.escape, TITLES))})\b")
+_CODE = re.compile("`([^`]+)`")
 SYSTEMS = {"bazaar": "Haggling buyer", "arena": "GPU arena", "agreemate": "AgreeMate"}
 
 
 def published_names(published: Artifact) -> list[tuple[str, str]]:
     """(label, id) of every published figure, by system."""
     return [
-        (f"{SYSTEMS[figure.system]}: {figure.title}", figure.id)
+        (f"{SYSTEMS[figure.system]}: {in_words(figure.title)}", figure.id)
         for figure in sorted(published.data.figures, key=lambda f: list(SYSTEMS).index(f.system))
     ]
 
@@ -102,16 +114,27 @@ def published_figure(published: Artifact, figure_id: str) -> Markup:
     if figure is None:
         return trouble(ValueError(f"no published figure {figure_id!r:.40}"))
     align = "".join(_side([row[i] for row in figure.rows]) for i in range(len(figure.columns)))
-    rows = [["–" if cell is None else cell for cell in row] for row in figure.rows]
+    rows = [["–" if cell is None else in_words(cell) for cell in row] for row in figure.rows]
     n = "n is not given" if figure.n is None else f"n = {figure.n:,}"
     return Markup('<p>{} {}</p><p class="sauda-note">{} ({}). Source: {}.</p>{}').format(
         badge("published"),
-        figure.caveat,
+        in_words(figure.caveat),
         n,
-        figure.n_of,
+        in_words(figure.n_of),
         figure.source,
-        table([c.replace("_", " ") for c in figure.columns], rows, align, figure.title),
+        table(list(map(in_words, figure.columns)), rows, align, in_words(figure.title)),
     )
+
+
+def in_words(text: object) -> object:
+    """A text of a published figure with the titles of tasks, names without underscores.
+
+    A number stays as it is.
+    """
+    if not isinstance(text, str):
+        return text
+    told = _TASK.sub(lambda task: TITLES[task[0]], text)
+    return told.replace("_", " ") if told.isidentifier() else told
 
 
 def _side(cells: Sequence[object]) -> str:

@@ -7,6 +7,7 @@ from markupsafe import Markup
 from panels.ui.look import QUIET, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import short, task_choices
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market import CalibrationRow
 from sauda.records.store import Artifact
@@ -64,7 +65,8 @@ def calibration_table(report: Artifact, task: str) -> Markup:
             )
             for row in rows
         ],
-        caption=f"Beliefs in {task} against the drawn sellers; reservation price by list price",
+        caption=f"Beliefs in the {short(task)} against the drawn sellers; reservation price by"
+        " list price",
     )  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def ablation_table(report: Artifact) -> Markup:
 def verdict(report: Artifact) -> str:
     """Whether tells and words help or harm the buyer, or make no measurable difference."""
     outcomes = [
-        f"in {row.task} {effect(row.difference)}"
+        f"in the {short(row.task)} {effect(row.difference)}"
         f" ({with_interval(row.difference, '+.3f')}, n = {row.n:,})"
         for row in report.data.outcomes
     ]
@@ -142,7 +144,7 @@ def _calibration_section(report: Artifact) -> None:
 
     figure, cells = show(tasks[0], rounds[-1])
     with gr.Row():
-        task = gr.Radio(tasks, value=tasks[0], label="Task")
+        task = gr.Radio(task_choices(tasks), value=tasks[0], label="Task")
         played = gr.Radio(rounds, value=rounds[-1], label="Rounds played")
     outputs = [gr.Plot(figure, show_label=False, elem_id="results-belief")]
     with gr.Accordion("Every figure of the calibration", open=False):

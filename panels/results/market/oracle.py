@@ -6,9 +6,11 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
+from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import short, task_choices, titled
 from sauda.records.schemas.market import InformedShare, OracleRow, PolicyShare, SellerTypeRow
 from sauda.records.store import Artifact
 
@@ -20,7 +22,7 @@ def bounds_table(oracle: Artifact) -> Markup:
          "best of the search", "wait", "leave at once"),
         [
             (
-                row.task + ("" if row.bound == "optimum" else " (upper bound)"),
+                _bounded(row),
                 f"{row.n:,}",
                 with_interval(row.informed),
                 of_informed(row.informed_play),
@@ -35,6 +37,13 @@ def bounds_table(oracle: Artifact) -> Markup:
     )  # fmt: skip
 
 
+def _bounded(row: OracleRow) -> object:
+    """The task of a row, and that its bound cannot be reached where that is so."""
+    if row.bound == "optimum":
+        return titled(row.task)
+    return Markup("{} (upper bound)").format(titled(row.task))
+
+
 def scripted(row: OracleRow | SellerTypeRow, name: str) -> PolicyShare:
     """The figures of policy `name` in a row of the oracle artifact."""
     return next(cell for cell in row.policies if cell.policy == name)
@@ -43,7 +52,7 @@ def scripted(row: OracleRow | SellerTypeRow, name: str) -> PolicyShare:
 def best_script(row: OracleRow | SellerTypeRow) -> str:
     """Name and grade of the best scripted buyer in a row of the oracle artifact."""
     best = max((p for p in row.policies if p.policy != "leave"), key=lambda p: p.mean)
-    return f"{best.policy} {of_informed(best)}"
+    return f"{policy_label(best.policy)} {of_informed(best)}"
 
 
 def search_sentence(oracle: Artifact) -> str:
@@ -103,7 +112,7 @@ def yield_table(oracle: Artifact, task: str) -> Markup:
     types = _row(oracle, task).types
     policies = [cell.policy for cell in types[0].policies]
     return table(
-        ("seller type", "n", "best response", "belief buyer", *policies),
+        ("seller type", "n", "best response", "belief buyer", *map(policy_label, policies)),
         [
             (
                 row.type,
@@ -114,7 +123,8 @@ def yield_table(oracle: Artifact, task: str) -> Markup:
             )
             for row in types
         ],
-        caption=f"Mean grade on {task} by type of seller, and its share of the best response’s",
+        caption=f"Mean grade in the {short(task)} by type of seller, and its share of the best"
+        " response’s",
     )
 
 
@@ -126,7 +136,7 @@ def yield_sentence(oracle: Artifact, task: str) -> str:
     return (
         f"A {most.type} seller yields most: its best response expects"
         f" {most.informed.mean:.3f} (n = {most.n}), and the best script,"
-        f" {best.policy}, takes {best.share:.0%} of that."
+        f" {policy_label(best.policy)}, takes {best.share:.0%} of that."
         f" A {least.type} seller yields least, {least.informed.mean:.3f}"
         f" (n = {least.n}). Whiskers are 95 % bootstrap intervals."
     )
@@ -181,7 +191,7 @@ def _yield_by_type(oracle: Artifact) -> None:
         )
 
     figure, sentence, cells = show(tasks[0])
-    task = gr.Radio(tasks, value=tasks[0], label="Task")
+    task = gr.Radio(task_choices(tasks), value=tasks[0], label="Task")
     outputs = [
         gr.Plot(figure, show_label=False, elem_id="results-yields"),
         gr.HTML(sentence),

@@ -3,9 +3,11 @@
 import gradio as gr
 from markupsafe import Markup
 
+from panels.results.model_labels import policy_label
 from panels.ui.look import heading, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
+from panels.ui.terms import short
 from sauda.records.schemas.market.pilot import RobustRow
 from sauda.records.store import Artifact
 
@@ -23,7 +25,7 @@ def robust_table(report: Artifact) -> Markup:
         [
             (
                 task,
-                policy,
+                policy_label(policy),
                 f"{cells[errors[0]].n:,}",
                 *(with_interval(cells[error].grade) for error in errors),
                 _gap(cells[MIDDLE]),
@@ -47,8 +49,8 @@ def robust_sentence(report: Artifact) -> str:
     }
     cost = {name: grades[name, 0.0] - grades[name, worst] for name in ("pilot", "belief")}
     return (
-        f"On {task} an error of {worst:.0f} % costs the pilot {cost['pilot']:.3f} and the belief"
-        f" buyer {cost['belief']:.3f}."
+        f"In the {short(task)} an error of {worst:.0f} % costs the pilot {cost['pilot']:.3f} and"
+        f" the belief buyer {cost['belief']:.3f}."
     )
 
 

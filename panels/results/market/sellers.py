@@ -6,15 +6,17 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from env import MARKETS
+from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import could_be_won
+from panels.ui.terms import could_be_won, short, task_choices
 from panels.ui.whisker_rows import labels_above
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market import Career, Manner, SignalRow
 from sauda.records.store import Artifact
 
+OPEN = "bazaar/open"  # the task whose words were measured
 CAREER, DEALS = "bazaar/career", MARKETS["career"].deals
 CAUSES = {
     "urgency": "how near it is to walking",
@@ -59,7 +61,8 @@ def manner_table(market: Artifact, task: str) -> Markup:
             for row in _manner(market, task).signals
         ],
         align="ll" + "r" * len(CAUSES),
-        caption=f"Partial R² of each signal for each hidden cause, {task}; interval for its own",
+        caption=f"Partial R² of each signal for each hidden cause, {short(task)}; interval for its"
+        " own",
     )
 
 
@@ -85,7 +88,7 @@ def manner_sentence(market: Artifact, task: str) -> str:
         f" are 95 % bootstrap intervals over games. Concession pattern and repeated phrases only"
         f" repeat what the asks show. Prices explain {words.prices.mean:.3f} of the variance of"
         f" the reservation price; the seller’s words add {with_interval(gain, '+.3f')}"
-        f" (bazaar/open, n = {words.n:,})."
+        f" ({short(OPEN)}, n = {words.n:,})."
     )
 
 
@@ -121,7 +124,7 @@ def career_figure(market: Artifact, then: str, evaluation: Artifact | None) -> g
         figure.add_scatter(
             x=list(range(1, DEALS + 1)),
             y=own_curve(evaluation, then),
-            name=f"{then} throughout, one purse",
+            name=f"{policy_label(then)} throughout, one purse",
             hovertemplate="deal %{x}: %{y:.3f}<extra></extra>",
             **line_style("scripted"),
         )
@@ -148,7 +151,7 @@ def career_sentence(market: Artifact, then: str) -> Markup:
         "After the dotted line every buyer plays {}. A soft start costs it {} of {} a deal (n = {}"
         " paired careers, deals where nothing could be won left out, an ample purse, so that memory"
         " alone differs)."
-    ).format(then, with_interval(row.lost), could_be_won(), row.n)
+    ).format(policy_label(then), with_interval(row.lost), could_be_won(), row.n)
 
 
 def _career(market: Artifact, then: str) -> Career:
@@ -189,7 +192,7 @@ def _manner_section(market: Artifact) -> None:
         )
 
     figure, sentence, cells = show(tasks[-1])
-    task = gr.Radio(tasks, value=tasks[-1], label="Task")
+    task = gr.Radio(task_choices(tasks), value=tasks[-1], label="Task")
     outputs = [
         gr.Plot(figure, show_label=False, elem_id="results-manner"),
         gr.HTML(sentence),
@@ -202,6 +205,7 @@ def _manner_section(market: Artifact) -> None:
 def _career_section(market: Artifact) -> None:
     evaluation, _ = load_or_say("evaluation/market-holdout.json")
     policies = [row.policy for row in market.data.careers]
+    choices = [(policy_label(policy), policy) for policy in policies]
 
     def show(policy: str) -> tuple[go.Figure, Markup]:
         return (
@@ -210,7 +214,7 @@ def _career_section(market: Artifact) -> None:
         )
 
     figure, sentence = show(policies[0])
-    policy = gr.Radio(policies, value=policies[0], label="Policy")
+    policy = gr.Radio(choices, value=policies[0], label="Policy")
     outputs = [
         gr.Plot(figure, show_label=False, elem_id="results-career"),
         gr.HTML(sentence),

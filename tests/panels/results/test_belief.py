@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from panels.results.market import belief as belief_view
+from panels.ui.terms import short
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load
 
@@ -44,4 +45,4 @@ def test_the_verdict_says_what_the_interval_says(report, low: float, high: float
     data = report.data.model_copy(update={"outcomes": [changed]})
     sentence = belief_view.verdict(replace(report, data=data))
     assert verdict in sentence
-    assert row.task in sentence
+    assert f"in the {short(row.task)} " in sentence

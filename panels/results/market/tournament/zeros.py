@@ -56,8 +56,8 @@ def _why(forfeits: Mapping[str, Sequence[float]]) -> str:
         low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
         told.append(
             f"The {listed(names)} forfeit {low if low == high else f'{low} to {high}'} of their"
-            " games against the others with invalid moves (a figure of this map, too). A role model learnt"
-            " to word a move, not to choose one."
+            " games against the others with invalid moves (another figure of this map). A role"
+            " model learnt to word a move, not to choose one."
         )
     others = [policy_label(player) for player in forfeits if player not in forfeiting]
     if others:
