@@ -171,6 +171,7 @@ def buying(open_page) -> Page:
     buy(page)
     page.get_by_label("Market").click()
     page.get_by_role("option", name="A plain seller").click()
+    expect(page.locator("#haggle-chat [data-testid=bot]").first).to_contain_text("60")
     settle(page)
     return page
 
