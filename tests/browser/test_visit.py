@@ -137,7 +137,7 @@ def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page)
     result = page.locator("#haggle-result").inner_text()
     assert "The seller’s limit was" in result
     assert "Your bonus:" in result
-    assert "Played now: bazaar/seller_brief at seed" in result
+    assert "Played now, at seed" in result
     assert "python -m sauda play --task bazaar/seller_brief" in (
         page.locator("#haggle-result").text_content()  # folded
     )
