@@ -202,7 +202,7 @@ def stage_gains(artifact: Artifact, task: str) -> Markup:
 def rivalries(artifact: Artifact, task: str) -> Markup:
     """What each trained stage wins more than scripts, the pilot and the belief buyer."""
     return table(
-        ("stage", "less", "n", "difference [95 %]"),
+        ("stage", "compared with", "n", "difference [95 %]"),
         [
             (
                 policy_label(row.policy),
@@ -214,7 +214,7 @@ def rivalries(artifact: Artifact, task: str) -> Markup:
             if row.task == task
         ],
         align="llrr",
-        caption=f"{task_title(task)}: grade of each stage, bare, less that of others, by seed",
+        caption=f"{task_title(task)}: grade of each stage, bare, compared with others, by seed",
     )
 
 

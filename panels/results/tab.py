@@ -22,7 +22,10 @@ QUESTIONS = (
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    sub = "Every answer is computed from games on hold-out seeds; entries play hidden ones."
+    sub = (
+        "Every answer comes from games not used in training. Agents on the leaderboard play secret"
+        " ones."
+    )
     gr.HTML(heading(TITLE, sub))
     with gr.Tabs(elem_id="results-questions", elem_classes="sauda-subtabs",
                  overflow_behavior="wrap"):  # fmt: skip

@@ -13,9 +13,9 @@ from sauda.evaluation.language.role_play import FILE, verdict
 from sauda.records.schemas.roles import SaidContrast, SaidRow
 
 QUESTIONS = {
-    "base": "specialist, less the untrained base",
-    "specialist": "specialist, less the generalist",
-    "off_role": "off role, less own role",
+    "base": "specialist, compared with the untrained base",
+    "specialist": "specialist, compared with the generalist",
+    "off_role": "off role, compared with own role",
 }
 READ = (
     "A script decides each move and the model says it; the price that is read from its words is"
@@ -41,7 +41,7 @@ def said_table(rows: Sequence[SaidRow]) -> Markup:
     ]
     columns = (
         "model", "says the moves of the", "n", "prices said as decided", "at another price",
-        "games forfeited", "share won", "less the script’s own",
+        "games forfeited", "share won", "difference from the script’s own",
     )  # fmt: skip
     return table(columns, cells, "llrrrrrr", "Moves of a script in a model’s words")
 
@@ -59,7 +59,7 @@ def contrast_table(contrasts: Sequence[SaidContrast]) -> Markup:
         )
         for row in contrasts
     ]
-    columns = ("question", "model", "less", "seat", "n", "difference")
+    columns = ("question", "model", "compared with", "seat", "n", "difference")
     return table(columns, cells, "llllrr", "Share of prices said as decided")
 
 

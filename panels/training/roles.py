@@ -28,10 +28,11 @@ CAUTION = (
     " as a specialist and so half of its dialogues for each role. Each run has one seed."
 )
 QUESTIONS: Mapping[str, str] = {
-    "schedule": "schedule, less its control",
-    "specialist": "specialist, less generalist",
-    "off_role": "off role, less own role",
+    "schedule": "schedule, compared with its control",
+    "specialist": "specialist, compared with generalist",
+    "off_role": "off role, compared with own role",
 }
+QUESTION = "Does the layer-by-layer schedule help?"
 SUMMARY, AGAIN = "agreemate-training-summary", "agreemate-training-recomputed"  # published
 CURVE = "agreemate-curve-{}"
 COLUMNS = (
@@ -181,7 +182,7 @@ def contrast_table(contrasts: list[RoleContrast]) -> Markup:
         )
         for row in contrasts
     ]
-    columns = ("question", "run", "less", "on", "n", "loss", "of the other", "difference")
+    columns = ("question", "run", "compared with", "on", "n", "loss", "of the other", "difference")
     return table(columns, rows, "llllrrrr", "Loss on hold-out dialogues, nats a token")
 
 
@@ -248,7 +249,9 @@ def build() -> None:
         heading(
             "Roles",
             "A role puts a move into words: it reads the dialogue and what to do, and learns what"
-            " was said. Each run has a control with the same data and no schedule.",
+            " was said. The roles, and the schedule of cycles and lower rates for lower layers, are"
+            " those of AgreeMate, a published system of three fine-tuned negotiators. Each run has"
+            " a control with the same data and no schedule.",
         )
     )
     loaded = {name: load_or_say(f"training/{name}.json") for name in NAMES}
@@ -258,7 +261,8 @@ def build() -> None:
     compared, not_compared = load_or_say(FILE)
     if compared is not None:
         rows = compared.data.contrasts
-        gr.HTML(Markup('<p class="sauda-answer">{}</p>{}').format(
+        gr.HTML(Markup('<p class="sauda-answer">{} {}</p>{}').format(
+            QUESTION,
             schedule_verdict(rows),
             folded("Every comparison of hold-out losses", contrast_table(rows) + note(CAUTION)),
         ))  # fmt: skip

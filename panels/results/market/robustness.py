@@ -21,7 +21,13 @@ def robust_table(report: Artifact) -> Markup:
     for row in report.data.rows:
         rows.setdefault((row.task, row.policy), {})[row.error] = row
     return table(
-        ("task", "policy", "n", *(f"{error:.0f} % error" for error in errors), "less the pilot"),
+        (
+            "task",
+            "policy",
+            "n",
+            *(f"{error:.0f} % error" for error in errors),
+            "difference from the pilot",
+        ),
         [
             (
                 task,

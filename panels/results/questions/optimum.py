@@ -105,7 +105,10 @@ def _evidence(bounds: Sequence[OracleRow], best: dict[str, Buyer]) -> tuple[str,
         lines.append(text)
     upper = [row.task for row in bounds if row.bound == "upper"]
     if upper:
-        lines.append(f"In {tasks_listed(upper)} no play can reach the bound.")
+        lines.append(
+            f"In {tasks_listed(upper)} no play can reach the bound: it takes each deal alone, as if"
+            " the seller remembered nothing and the purse had no limit."
+        )
     return tuple(lines)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ from markupsafe import Markup
 
 from env import Policy, Task
 from panels.results.questions.layout import fold
-from panels.results.questions.verdict import buyer_name, capital
+from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.site.internals import visitor_of_event
 from panels.transcripts.episodes import while_awaited
 from panels.ui.look import note, trouble
@@ -21,8 +22,9 @@ from sauda.evaluation.evaluate import Cell
 from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT
 from sauda.evaluation.verification.sample import Sample, cells, needs_weights, play_again
 from sauda.games import game_of
+from sauda.llm.backends.model import ROUNDING
 from sauda.llm.registry import get_policy, is_model, player_spec
-from sauda.llm.serving.served import in_page
+from sauda.llm.serving.served import gpu_of_this_process, in_page
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
 
@@ -31,10 +33,11 @@ SCRIPTED = 20  # games of a sample
 BY_MODEL = {"bazaar": (2, "about half a minute"), "arena": (1, "some minutes")}
 AGAIN = "again"  # of an address: the row to play again
 NO_SCRIPTS = (ORACLE, BELIEF, PILOT)
-ROUNDING = (
-    "A language model in bf16 rounds otherwise on a CPU of another kind, or alone instead of in a"
+ROUNDING_DIFFERS = (
+    "A language model in bf16 rounds differently on another kind of CPU, or alone instead of in a"
     " batch."
 )
+CPU_FLAGS = Path("/proc/cpuinfo")  # of Linux
 
 Rows = Mapping[str, tuple[Artifact, Cell]]  # by `key`
 
@@ -86,18 +89,47 @@ def of_this_page(task: Task, name: str) -> Policy:
     return while_awaited(replace(player, generate=model).policy(game_of(task)))
 
 
-def shown(sample: Sample) -> Markup:
+def cpus(artifact: Artifact, policy: str) -> str:
+    """The CPU that a language model's row was recorded on, beside this machine's.
+
+    "" where the recording names none. CPUs are told by the features that decide the rounding.
+    """
+    then = artifact.data.models[player_spec(policy).weights].cpu
+    if not then:
+        return ""
+    told = f"Recorded on a CPU with {listed(then.split())}"
+    if gpu_of_this_process():
+        return f"{told}; this machine plays on its GPU."
+    now = cpu_features()
+    if now == then.split():
+        return f"{told}, as this machine has."
+    return f"{told}; this machine has {f'one with {listed(now)}' if now else 'one of an unknown kind'}."
+
+
+def cpu_features() -> list[str]:
+    """The features of this machine's CPU that decide how sums are rounded; none where unknown."""
+    try:
+        lines = CPU_FLAGS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    flags = next((line.split() for line in lines if line.startswith("flags")), [])
+    return [name for name in ROUNDING if name.replace("avx512_f", "avx512f") in flags]
+
+
+def shown(sample: Sample, machines: str = "") -> Markup:
     """Whether the games came out as recorded, with both means and digests, and each game's grade.
 
-    The rows of the games are folded.
+    The rows of the games are folded. `machines` says where a language model played.
     """
     then, now = sample.recorded["grade"], sample.again["grade"]
     beside = Beside(
         "mean grade", fmean(then), fmean(now), len(sample.seeds), len(sample.recorded),
         sample.differing, sample.digests,
     )  # fmt: skip
-    why = ROUNDING if needs_weights(sample.cell.policy) else ""
-    return side_by_side(beside, why) + one_by_one(sample.seeds, then, now, "grade")
+    why = ROUNDING_DIFFERS if needs_weights(sample.cell.policy) else ""
+    played_on = note(machines) if machines else Markup("")
+    games = one_by_one(sample.seeds, then, now, "grade")
+    return side_by_side(beside, why) + played_on + games
 
 
 def build(
@@ -153,6 +185,7 @@ def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
     games = f"{count} game{'s' if count > 1 else ''}"
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
-        yield shown(play_again(artifact, cell, count, of_this_page if slow else None))
+        sample = play_again(artifact, cell, count, of_this_page if slow else None)
+        yield shown(sample, cpus(artifact, cell.policy) if slow else "")
     except ReplyError as error:
         yield trouble(error)

@@ -1,6 +1,6 @@
 """Does training help? The gain of every stage of training on the open market, by hold-out seed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import gradio as gr
@@ -21,9 +21,12 @@ from panels.results.questions.verdict import (
     Verdict,
     buyer_name,
     by_sign,
+    capital,
     in_words,
+    listed,
     no_row,
     short,
+    tasks_listed,
 )
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -48,6 +51,13 @@ class Gain:
     n: int
     interval: Interval
     over_steps: bool = False  # whether other stages lie between the two
+
+    @property
+    def added(self) -> str:
+        """What `after` adds to `before`, in words: "DPO" of "SFT + GRPO + DPO"."""
+        if self.over_steps:
+            return "the whole training"
+        return policy_label(self.after).rpartition(" + ")[2]
 
     @property
     def step(self) -> str:
@@ -151,17 +161,29 @@ def gain_figure(comparison: Artifact) -> go.Figure:
 def caption(comparison: Artifact) -> str:
     """What the figure shows, and which steps do not lie above 0."""
     shown = steps(comparison)
-    signs = by_sign({f"{gain.step} in the {short(gain.task)}": gain.interval for gain in shown})
     first = "The first rows show Sauda’s whole training. " if shown and shown[0].over_steps else ""
     text = first + (
         "Each stage is compared with the stage that it trains further; right of 0 is a gain."
         " Whiskers are 95 % bootstrap intervals over hold-out seeds."
     )
-    if signs.below:
-        text += f" A loss: {'; '.join(signs.below)}."
-    if signs.unclear:
-        text += f" The interval holds 0: {'; '.join(signs.unclear)}."
-    return text
+    return " ".join([text, *_without_gain(shown)])
+
+
+def _without_gain(shown: Sequence[Gain]) -> Iterator[str]:
+    """For each step with tasks that do not lie above 0, what it did there."""
+    by_step: dict[tuple[str, str], list[Gain]] = {}
+    for gain in shown:
+        by_step.setdefault((gain.before, gain.after), []).append(gain)
+    for gains in by_step.values():
+        unclear = [g.task for g in gains if g.interval.low <= 0 <= g.interval.high]
+        told = [f"made no clear difference in {tasks_listed(unclear)}"] if unclear else []
+        told += [
+            f"lost {-gain.interval.mean:.3f} in the {short(gain.task)}"
+            for gain in gains
+            if gain.interval.high < 0
+        ]
+        if told:
+            yield f"{capital(gains[0].added)} {listed(told)}."
 
 
 def build() -> None:

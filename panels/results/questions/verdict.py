@@ -65,7 +65,7 @@ def tasks_listed(tasks: Sequence[str]) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """The names as a phrase: "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def capital(text: str) -> str:

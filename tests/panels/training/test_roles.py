@@ -62,7 +62,7 @@ def test_the_verdict_counts_what_the_intervals_say(contrasts):
     )
     shown = str(roles.contrast_table(contrasts))
     assert "-0.200 [-0.200, -0.200]" in shown
-    assert shown.count("off role, less own role") == 2
+    assert shown.count("off role, compared with own role") == 2
 
 
 @pytest.mark.parametrize(

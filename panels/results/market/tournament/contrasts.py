@@ -26,7 +26,16 @@ READ = (
     " over scenarios; p is of the paired sign-flip permutation test with 10,000 draws, then"
     " corrected for all nine by Holm. A game forfeited counts 0."
 )
-COLUMNS = ("player", "less", "doing", "n", "opponents", "difference in share", "p", "p, Holm")
+COLUMNS = (
+    "player",
+    "compared with",
+    "doing",
+    "n",
+    "opponents",
+    "difference in share",
+    "p",
+    "p, Holm",
+)
 
 
 def contrast_table(rows: Sequence[Contrast], caption: str) -> Markup:

@@ -59,11 +59,11 @@ FIGURES: Mapping[str, Figure] = {
         "the seller’s share of what could be won", lambda c: c.share.seller, "row"
     ),
     "utility": Figure(
-        "the buyer’s utility: its share less its cost of time", lambda c: c.utility.buyer, "column"
+        "the buyer’s utility: its share minus its cost of time", lambda c: c.utility.buyer, "column"
     ),
     "deal_rate": Figure("share of scenarios that end in a deal", lambda c: c.deal_rate),
     "fairness": Figure(
-        "fairness: 1 less the distance of both shares", lambda c: c.fairness, over="deals"
+        "fairness: 1 minus the distance of both shares", lambda c: c.fairness, over="deals"
     ),
     "pareto": Figure(
         "distance of both utilities from a deal in the first round",

@@ -4,8 +4,12 @@ from dataclasses import replace
 from statistics import fmean
 
 from panels.results.model_comparison import LAB_FILE
+from panels.results.questions import reproduce
 from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, shown, title
+from panels.results.questions.verdict import listed
+from sauda.evaluation.models.config import OURS
 from sauda.evaluation.verification.sample import play_again
+from sauda.llm.registry import player_spec
 from sauda.records.store import load
 
 MARKET, ARENA = "evaluation/market-holdout.json", "evaluation/arena-holdout.json"
@@ -33,6 +37,21 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
     assert text.count("≠") == 2
     assert ">0.000000<" in text
     assert "-0.000000" not in text
+
+
+def test_the_cpu_of_a_recorded_model_stands_beside_this_machines(tmp_path, monkeypatch):
+    flags = tmp_path / "cpuinfo"
+    flags.write_text("processor\t: 0\nflags\t\t: fpu avx2 avx512f sse\n")
+    monkeypatch.setattr(reproduce, "CPU_FLAGS", flags)
+    monkeypatch.setattr(reproduce, "gpu_of_this_process", lambda: False)
+    recorded = load(COMPARISON).data.models[player_spec(OURS).weights].cpu.split()
+    opening = f"Recorded on a CPU with {listed(recorded)}"
+    told = reproduce.cpus(load(COMPARISON), OURS)
+    assert told == f"{opening}; this machine has one with avx2 and avx512_f."
+    flags.write_text(f"flags: {' '.join(recorded).replace('avx512_f', 'avx512f')}")
+    assert reproduce.cpus(load(COMPARISON), OURS) == f"{opening}, as this machine has."
+    flags.unlink()
+    assert reproduce.cpus(load(COMPARISON), OURS).endswith("one of an unknown kind.")
 
 
 def test_a_row_that_is_not_in_the_list_is_answered_in_words():
