@@ -103,7 +103,8 @@ def cpus(artifact: Artifact, policy: str) -> str:
     now = cpu_features()
     if now == then.split():
         return f"{told}, as this machine has."
-    return f"{told}; this machine has {f'one with {listed(now)}' if now else 'one of an unknown kind'}."
+    kind = f"one with {listed(now)}" if now else "one of an unknown kind"
+    return f"{told}; this machine has {kind}."
 
 
 def cpu_features() -> list[str]:

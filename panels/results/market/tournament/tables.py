@@ -177,8 +177,8 @@ def profile_note(data: Profiles) -> str:
         " values of the belief buyer, which therefore has none. Signals: grades against the same"
         f" {row.cues.n:,} sellers with true or false signals, minus those without. Interval score"
         " of the range for the seller’s limit, lower is better; a buyer that knows only how limits"
-        f" are drawn scores {prior}, n = {data.prior.n:,}. A model’s answer that holds no range counts"
-        " as the whole range from 0 to the ask. A dash: a script without a belief."
+        f" are drawn scores {prior}, n = {data.prior.n:,}. A model’s answer that holds no range"
+        " counts as the whole range from 0 to the ask. A dash: a script without a belief."
     )
 
 
