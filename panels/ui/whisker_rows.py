@@ -1,5 +1,6 @@
 """Rows with a label above each bar or point, so that a phone has its whole width for the figure."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from sauda.records.schemas.base import Interval
 PITCH = 32  # px from one row to the next: a line of text, then its bar or point
 HEAD = 0.85  # of a pitch, for the title of a group
 ON_SURFACE = {"showarrow": False, "bgcolor": PALETTE["surface"][0]}  # no line crosses the text
+_NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")
 FOOT = 64  # px below the rows: ticks and the title of the axis
 
 
@@ -22,6 +24,11 @@ class WhiskerRow:
     label: str
     interval: Interval
     role: str  # key of SERIES
+
+
+def with_minus_signs(text: str) -> str:
+    """`text` with the minus sign of the axes before negative numbers, in place of a hyphen."""
+    return _NEGATIVE.sub("−", text)
 
 
 def labels_above(figure: go.Figure, labels: Sequence[str], top: int = 0) -> go.Figure:
@@ -49,7 +56,8 @@ def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: st
         _add_text(figure, -place, f"<b>{title}</b>", shift=-4)
         for row in rows:
             place += 1
-            _add_text(figure, -place, f"{row.label}: {with_interval(row.interval, form)}", shift=7)
+            numbers = with_minus_signs(with_interval(row.interval, form))
+            _add_text(figure, -place, f"{row.label}: {numbers}", shift=7)
             _add_point(figure, -place, row)
         place += 0.2
     cells = [row.interval for rows in groups.values() for row in rows]

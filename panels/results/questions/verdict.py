@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
 from panels.ui.terms import short
+from panels.ui.whisker_rows import with_minus_signs
 from sauda.evaluation.models.config import BELIEF, OURS, PILOT
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
@@ -84,8 +85,9 @@ def no_row(comparison: Artifact, policy: str = OURS) -> str:
 def verdict_html(verdict: Verdict) -> Markup:
     """The sentence, and its evidence in small lines."""
     lines = Markup("").join(
-        Markup('<p class="sauda-note">{}</p>').format(line) for line in verdict.evidence
+        Markup('<p class="sauda-note">{}</p>').format(with_minus_signs(line))
+        for line in verdict.evidence
     )
     return Markup('<div class="sauda-verdict"><p class="sauda-answer">{}</p>{}</div>').format(
-        verdict.sentence, lines
+        with_minus_signs(verdict.sentence), lines
     )

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from panels.results.questions.layout import Measured
 from panels.results.questions.verdict import capital, listed, short, tasks_listed
 from panels.ui.tables import MISSING, with_interval
+from panels.ui.whisker_rows import with_minus_signs
 from sauda.records.schemas.arena import ArenaRow
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.evaluation import Row
@@ -185,7 +186,7 @@ def heat_map(
 def _bound_row(label: str, bounds: Sequence[Interval | None]) -> Markup:
     cells = [
         Markup('<td class="sauda-r">{}</td>').format(
-            MISSING if bound is None else f"{bound.mean:{FORM}}"
+            MISSING if bound is None else with_minus_signs(f"{bound.mean:{FORM}}")
         )
         for bound in bounds
     ]
@@ -240,7 +241,7 @@ def heat_cell(
         side,
         " sauda-best" if is_best else "",
         round(100 * abs(value) / (most or 1)),
-        title,
+        with_minus_signs(title),
         attributes,
-        format(value, form),
+        with_minus_signs(format(value, form)),
     )

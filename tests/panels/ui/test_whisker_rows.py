@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 import pytest
 
-from panels.ui.whisker_rows import WhiskerRow, labels_above, whisker_rows
+from panels.ui.whisker_rows import WhiskerRow, labels_above, whisker_rows, with_minus_signs
 from sauda.records.schemas.base import Interval
 
 SURE = WhiskerRow("SFT", Interval(mean=0.2, low=0.1, high=0.4), "sft")
@@ -17,7 +17,7 @@ def test_each_row_shows_its_numbers_in_words_and_as_a_point_with_whiskers():
         "<b>open</b>",
         "SFT: +0.2 [+0.1, +0.4]",
         "<b>rushed</b>",
-        "bound: -0.5 [-0.6, -0.4]",
+        "bound: −0.5 [−0.6, −0.4]",
     ]
     first, second = figure.data
     assert first.x == (0.2,)
@@ -27,6 +27,11 @@ def test_each_row_shows_its_numbers_in_words_and_as_a_point_with_whiskers():
     assert all(note.bgcolor for note in figure.layout.annotations)  # no grid line crosses them
     heights = [note.y for note in figure.layout.annotations]
     assert heights == sorted(heights, reverse=True)
+
+
+def test_only_hyphens_before_negative_numbers_become_minus_signs():
+    told = with_minus_signs("a self-play run, 2024-11-01: -0.1 [-0.2, +0.3]")
+    assert told == "a self-play run, 2024-11-01: −0.1 [−0.2, +0.3]"
 
 
 def test_the_axis_holds_0_and_the_ends_of_all_whiskers():

@@ -243,7 +243,7 @@ def test_the_winner_may_have_a_negative_grade_and_the_map_tells_losses_apart():
     field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(PILOT, AHEAD))])
     text = str(winners.heat_map(field, buyer_name, "Grades", PILOT, ("bound", {})))
     assert '<td class="sauda-r sauda-cell-below sauda-best" style="--heat: 100%"' in text
-    assert "-0.550" in text
+    assert ">−0.550<" in text
     assert (
         '<tr class="sauda-ours" data-row="pilot"><th scope="row" class="sauda-l">the pilot</th>'
         in text

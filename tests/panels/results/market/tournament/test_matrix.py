@@ -37,7 +37,8 @@ def test_every_pair_has_its_cell_with_its_figure(data, name):
     assert len(cells) == len(values)
     for _, buyer, seller, text in cells:
         value = values[buyer, seller]
-        assert text == ("–" if value is None else format(value.mean, FIGURES[name].form))
+        shown = "–" if value is None else format(value.mean, FIGURES[name].form)
+        assert text == shown.replace("-", "−")
 
 
 def test_faults_are_shares_of_the_scenarios_by_seat(data):
