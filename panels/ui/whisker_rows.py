@@ -13,6 +13,8 @@ from sauda.records.schemas.base import Interval
 PITCH = 32  # px from one row to the next: a line of text, then its bar or point
 HEAD = 0.85  # of a pitch, for the title of a group
 ON_SURFACE = {"showarrow": False, "bgcolor": PALETTE["surface"][0]}  # no line crosses the text
+CEILING = 0.77  # pitches from a point to the rule above its label, which parts it from other rows
+RULE = {"color": PALETTE["line"][0], "width": 1}
 _NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")
 FOOT = 64  # px below the rows: ticks and the title of the axis
 
@@ -57,6 +59,7 @@ def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: st
         for row in rows:
             place += 1
             numbers = with_minus_signs(with_interval(row.interval, form))
+            figure.add_hline(-place + CEILING, line=RULE, layer="below")
             _add_text(figure, -place, f"{row.label}: {numbers}", shift=7)
             _add_point(figure, -place, row)
         place += 0.2

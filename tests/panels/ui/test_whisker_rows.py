@@ -29,6 +29,13 @@ def test_each_row_shows_its_numbers_in_words_and_as_a_point_with_whiskers():
     assert heights == sorted(heights, reverse=True)
 
 
+def test_a_rule_above_each_label_parts_it_from_the_point_of_the_row_before():
+    figure = whisker_rows({"open": [SURE, SURE]}, "gain", "+.1f")
+    first, second = (point.y[0] for point in figure.data)
+    upper, lower = (rule.y0 for rule in figure.layout.shapes)
+    assert upper > first > lower > second
+
+
 def test_only_hyphens_before_negative_numbers_become_minus_signs():
     told = with_minus_signs("a self-play run, 2024-11-01: -0.1 [-0.2, +0.3]")
     assert told == "a self-play run, 2024-11-01: −0.1 [−0.2, +0.3]"
