@@ -31,8 +31,8 @@ def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
         stat(
             f"{agree} of {agreement.figures}",
             "figures of the published game, reproduced",
-            note=f"{agree} of {agreement.figures} published figures came out within three standard"
-            " errors, or equal to four decimals where nothing varies, on 1,000 seeds each.",
+            note="They came out within three standard errors, or equal to four decimals where"
+            " nothing varies, on 1,000 seeds each.",
         ),
     )
     return Markup('{}<p class="sauda-answer">{}</p>').format(cards, still_ahead(comparison))

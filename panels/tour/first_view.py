@@ -1,13 +1,14 @@
 """What a visitor sees while the page's components load: the promise and the race, as plain HTML.
 
-Gradio draws its components after a megabyte of scripts; this stands in the page itself. Once the
-page is drawn, the script takes it away.
+Gradio draws its components after a megabyte of scripts; this stands in the page itself. Each part
+stands where the drawn page has it, so that nothing moves once the script takes this away.
 """
 
 from pathlib import Path
 
 from markupsafe import Markup
 
+from panels import PANELS
 from panels.tour import race
 from panels.tour.facts import chain, in_short
 from panels.tour.tab import PROMISE, WHAT
@@ -30,8 +31,14 @@ def first_view(header: str) -> str:
     style = font_faces() + _colours() + (FOLDER / "first_view.css").read_text(encoding="utf-8")
     script = (FOLDER / "first_view.js").read_text(encoding="utf-8")
     return Markup(
-        '<style>{}</style><div id="{}"><div>{}<main>{}</main></div></div><script>{}</script>'
-    ).format(Markup(style), ID, Markup(header), main, Markup(script))
+        '<style>{}</style><div id="{}"><div>{}{}<main>{}</main></div></div><script>{}</script>'
+    ).format(Markup(style), ID, Markup(header), _tabs(), main, Markup(script))
+
+
+def _tabs() -> Markup:
+    """The titles of the tabs, which nobody can press yet."""
+    titles = Markup("").join(Markup("<span>{}</span>").format(panel.TITLE) for panel in PANELS)
+    return Markup('<div class="sauda-first-tabs" aria-hidden="true">{}</div>').format(titles)
 
 
 def _race() -> Markup:
@@ -39,8 +46,15 @@ def _race() -> Markup:
     artifact = load(FILE)
     pair = typical(artifact, race.TASK)
     games = race.recorded_games(pair)
-    return Markup("<h2>{}</h2><p>{}</p><p>{}</p><p>{}</p>{}").format(
-        PROMISE, WHAT, in_short(chain()), race.about(pair, games), race.race(games, pair)
+    return Markup(
+        '<h2>{}</h2><p class="sauda-first-what">{}</p><p>{}</p>'
+        '<div class="sauda-first-steps"></div><p>{}</p>{}'
+    ).format(
+        PROMISE,
+        WHAT,
+        in_short(chain()),
+        race.about(pair, games, race.possible_deals(artifact)),
+        race.race(games, pair),
     )
 
 

@@ -22,6 +22,7 @@ from sauda.evaluation.models.before_after import PERCENTILES, SIDES
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.types import ReplyError
 from sauda.records.schemas.comparison import ChosenPair
+from sauda.records.store import Artifact
 
 TASK = "bazaar/open"
 WRITTEN = 48  # characters shown of a reply that is no move
@@ -110,29 +111,34 @@ def compared(games: Sequence[Episode], again: Sequence[Episode]) -> str:
     apart = [side for side, equal in zip(SIDES, same, strict=True) if not equal]
     return (
         f"Played now, in this page: the game {' and the game '.join(apart)} training took other"
-        " moves than the recorded one. Recorded games were played in batches, and a CPU of another"
-        " kind may round otherwise."
+        " moves than the recorded one. Recorded games were played in batches, and another kind of"
+        " CPU may round differently."
     )
 
 
-def about(pair: ChosenPair, games: Sequence[Episode]) -> str:
-    """Which game is shown, and how it was chosen."""
+def possible_deals(artifact: Artifact) -> int:
+    """In how many of the compared games of TASK a deal serves both sides."""
+    return sum(next(row.zopa for row in artifact.data.tasks if row.task == TASK))
+
+
+def about(pair: ChosenPair, games: Sequence[Episode], deals: int) -> str:
+    """Which game is shown, and how it was chosen; a deal was possible in `deals` games."""
     item = games[0].final.private["nature"][0].item
     return (
         f"{item.name[0].upper()}{item.name[1:]}, list price {rupees(item.list_price)}: one seller,"
-        f" one seed ({pair.seed}), two buyers. Each round shows the ask, then the bid."
-        f" {rank(pair.why)}"
+        f" seed {pair.seed}, two buyers. Each round: ask, then bid."
+        f" {rank(pair.why, deals)}"
     )
 
 
-def rank(why: str) -> str:
-    """Where the game stands among all that can be won, by how much training improved it."""
+def rank(why: str, deals: int) -> str:
+    """Where the game stands, by its gain, among the `deals` games in which a deal is possible."""
     if why not in PERCENTILES:
         return "Of the games that end in a deal, this one improved most."
-    percent = int(why.removesuffix("th"))
-    if percent == 50:
-        return "This is the median game: half of the games improved more."
-    return f"{100 - percent} % of the games improved more than this one."
+    among = f"the {deals} games in which a deal is possible"
+    if PERCENTILES[why] == 0.5:
+        return f"The median of {among}."
+    return f"The {why} percentile of the gain in {among}."
 
 
 def build(last_button: Callable[[], None]) -> None:
@@ -144,16 +150,19 @@ def build(last_button: Callable[[], None]) -> None:
         return
     pair = typical(artifact, TASK)
     games = recorded_games(pair)
-    gr.HTML(Markup('<p class="sauda-tour-about">{}</p>').format(about(pair, games)))
+    gr.HTML(
+        Markup('<p class="sauda-tour-about">{}</p>').format(
+            about(pair, games, possible_deals(artifact))
+        )
+    )
     shown = gr.HTML(race(games, pair), elem_id="tour-race")
     said = gr.HTML("", elem_id="tour-race-said")
-    with gr.Row(elem_classes="sauda-race-buttons"):
+    with gr.Row(elem_classes="sauda-tour-next"):
         again = gr.Button("Watch again", scale=0, min_width=140)
         live = gr.Button("Let both play it now", scale=0, min_width=180)
         last_button()
-    gr.HTML(
-        provenance(artifact, f"seed {pair.seed}, n = 1 pair of {len(artifact.data.tasks[0].seeds)}")
-    )
+        seeds = len(artifact.data.tasks[0].seeds)
+        gr.HTML(provenance(artifact, f"seed {pair.seed}, n = 1 pair of {seeds}"))
 
     def play_live() -> Iterator[tuple[Markup, Markup]]:
         yield race(games, pair), note("Both models play; that takes up to a minute.")

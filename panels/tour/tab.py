@@ -49,12 +49,14 @@ NEXT = (  # what to look at, the tab to open and the button's words
      "artifacts", "Check a number"),
 )  # fmt: skip
 STEPS = ("Watch", "Did it learn?", "Two games", "Your turn")
+TO_THE_TOP = "() => { window.scrollTo(0, 0); return []; }"
 
 
 def build() -> list[tuple[gr.Button, str]]:
     """Lay out the tab. Returns the buttons that open another tab, each with that tab's id."""
-    gr.HTML(heading(PROMISE, WHAT))
-    _trained(lambda runs: Markup('<p class="sauda-tour-about">{}</p>').format(in_short(runs)))
+    with gr.Column(elem_id="tour-promise"):  # the stylesheet hides it after the first step
+        gr.HTML(heading(PROMISE, WHAT))
+        _trained(lambda runs: Markup('<p class="sauda-tour-about">{}</p>').format(in_short(runs)))
     links: list[tuple[gr.Button, str]] = []
     address = lay_out_address("tour", "", ("step",))
     with gr.Walkthrough(selected=0) as walk:
@@ -63,10 +65,10 @@ def build() -> list[tuple[gr.Button, str]]:
         with gr.Step(STEPS[1], id=1):
             _glance()
             _trained(facts)
-            _next(walk, address, 1)
+            _next_row(walk, address, 1)
         with gr.Step(STEPS[2], id=2):
             links += _games()
-            _next(walk, address, 2)
+            _next_row(walk, address, 2)
         with gr.Step(STEPS[3], id=3):
             links += _choices()
     _follow_address(walk, address)
@@ -110,13 +112,18 @@ def _trained(shown: Callable[[list[Artifact]], Markup]) -> None:
         gr.HTML(empty(f"This cannot be shown: {error.fault}.", error.command))
 
 
+def _next_row(walk: gr.Walkthrough, address: Address, number: int) -> None:
+    with gr.Row(elem_classes="sauda-tour-next"):
+        _next(walk, address, number)
+
+
 def _next(walk: gr.Walkthrough, address: Address, number: int) -> None:
     after = gr.Button(f"Next: {STEPS[number + 1]}", variant="primary", scale=0, min_width=180)
 
     def show_next() -> tuple[gr.Walkthrough, Markup]:
         return gr.Walkthrough(selected=number + 1), in_address(named_in_address(number + 1))
 
-    after.click(show_next, None, [walk, address.shown], **QUIET)
+    after.click(show_next, None, [walk, address.shown], js=TO_THE_TOP, **QUIET)
 
 
 def _games() -> list[tuple[gr.Button, str]]:
@@ -133,7 +140,7 @@ def _games() -> list[tuple[gr.Button, str]]:
 def _choices() -> list[tuple[gr.Button, str]]:
     links = []
     for words, tab, label in NEXT:
-        with gr.Row(elem_classes="sauda-beside"):
+        with gr.Row(elem_classes="sauda-beside sauda-tour-choice"):
             links.append((gr.Button(label, variant="primary", scale=0, min_width=180), tab))
             gr.HTML(Markup("<p>{}</p>").format(words))
     return links

@@ -1,5 +1,8 @@
 """The first view tells what the Tour tells, before any script has run."""
 
+from html import escape
+
+from panels import PANELS
 from panels.tour import first_view as first
 from panels.tour.facts import chain, in_short
 from panels.tour.race import TASK, recorded_games
@@ -25,4 +28,6 @@ def test_without_artifacts_it_is_the_header_alone(monkeypatch):
 
     monkeypatch.setattr(first, "load", missing)
     shown = first.first_view("<h1>Sauda</h1>")
-    assert "<h1>Sauda</h1><main></main>" in shown
+    assert "<h1>Sauda</h1>" in shown
+    assert "<main></main>" in shown
+    assert all(f"<span>{escape(panel.TITLE)}</span>" in str(shown) for panel in PANELS)

@@ -76,9 +76,16 @@ def test_the_model_as_a_lab_is_compared_with_one_that_never_trades(low, high, ve
 
 
 def test_the_rank_of_the_shown_game_is_told_in_plain_words():
-    assert race.rank("50th") == "This is the median game: half of the games improved more."
-    assert race.rank("90th") == "10 % of the games improved more than this one."
-    assert race.rank("best") == "Of the games that end in a deal, this one improved most."
+    among = "the 89 games in which a deal is possible."
+    assert race.rank("50th", 89) == f"The median of {among}"
+    assert race.rank("90th", 89) == f"The 90th percentile of the gain in {among}"
+    assert race.rank("best", 89) == "Of the games that end in a deal, this one improved most."
+
+
+def test_the_deals_that_are_possible_are_counted_in_the_record():
+    artifact = load(FILE)
+    (row,) = [row for row in artifact.data.tasks if row.task == race.TASK]
+    assert race.possible_deals(artifact) == row.zopa.count(True) < len(row.seeds)
 
 
 def test_a_ladder_without_a_trained_model_is_said_to_lack_it():
@@ -111,7 +118,7 @@ def test_the_race_shows_a_typical_game_that_ends_in_a_deal_whole():
         if isinstance(turn.action, Offer):
             assert f">{rupees(turn.action.price)}<" in shown
     assert shown.count("<tr") == 2 + max(len(race.rounds(game)) for game in games)
-    assert f"({pair.seed})" in race.about(pair, games)
+    assert f"seed {pair.seed}, two buyers" in race.about(pair, games, 89)
     assert before.seed == after.seed == pair.seed
 
 
