@@ -103,6 +103,7 @@ def show(page: Layout, game: ArenaGame, running: bool = False, kind: str | None 
         page.settlement: settlement(game),
         page.about_world: why_this_world(game),
         page.wait: gr.Button(visible=not game.over),
+        page.other_actions: gr.Accordion(visible=not game.over),
         page.problem: "",
         page.session: visitor_of_event().session if game.movers else "",
         **offer_actions(page, choices(game), kind),
@@ -127,6 +128,7 @@ def offer_actions(
 def _controls(page: Layout, game: ArenaGame, running: bool) -> Updates:
     running = running and not game.over
     return {
+        page.advice: gr.Button(interactive=not game.over),
         page.step: gr.Button(interactive=not game.over),
         page.run: gr.Button("Pause" if running else "Run", interactive=not game.over),
         page.clock: gr.Timer(active=running),
@@ -276,9 +278,8 @@ def _bid(page: Layout, game: ArenaGame, block_id: str) -> Updates:
 
 
 def _opened_form(page: Layout, options: Choices, kind: str, choice: str) -> Updates:
-    return {page.other_actions: gr.Accordion(open=True)} | offer_actions(
-        page, options, kind, choice
-    )
+    fold = gr.Accordion(open=True, visible=True)
+    return {page.other_actions: fold} | offer_actions(page, options, kind, choice)
 
 
 # Events of the form ------------------------------------------------------------------------------
@@ -328,8 +329,8 @@ def choose_action(page: Layout, choice: str | None) -> Updates:
         action = chosen_action(choice)
     except ValueError as error:
         return {page.purpose: trouble(error)}
-    purpose = Markup('<p>{} <code class="sauda-open">{}</code></p>').format(
-        arena.KINDS[action.action_type].purpose, action.action_type
+    purpose = Markup('<p title="{}">{}</p>').format(
+        action.action_type, arena.KINDS[action.action_type].purpose
     )
     return {page.purpose: purpose, **_terms(page, changeable(action.action_type), action)}
 

@@ -75,14 +75,14 @@ class Layout:
         return [
             self.game, self.calendar, self.others, self.hint, self.last_step, self.papers,
             self.offers, self.message_board, self.reward, self.log, self.settlement,
-            self.problem, self.about_world, self.session, self.wait, self.kind, self.choice,
-            *self.terms, *self.of_run,
+            self.problem, self.about_world, self.session, self.wait, self.other_actions, self.kind,
+            self.choice, *self.terms, *self.of_run,
         ]  # fmt: skip
 
     @property
     def of_run(self) -> list[Any]:
         """The components that show whether the game runs by itself."""
-        return [self.step, self.run, self.clock, self.running]
+        return [self.advice, self.step, self.run, self.clock, self.running]
 
     @property
     def terms(self) -> list[Any]:

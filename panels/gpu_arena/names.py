@@ -6,24 +6,28 @@ and with `deadline_round` from 1.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from env import arena
 from panels.ui.terms import from_one
 
+NO_JOBS: Mapping[str, str] = MappingProxyType({})
 _BLOCK = re.compile(r"b_(\d+)_(\d+)")
 _IDS = re.compile(r"\b(?:(?:offer|block|coalition) )?(b_\d+_\d+|j_\d+_\w+|[oc]_\d+|lab_\d+)\b")
 _NUMBERED = {"o": "offer", "c": "pool"}
+_KINDS = {"paper_deadline": "paper experiments"}  # names that say what a job is; others are plain
 
 
 def job_names(jobs: Iterable[arena.Job]) -> dict[str, str]:
-    """What each job is for, by its id; jobs of one kind are numbered: "Paper deadline 2"."""
+    """What each job is for, by its id; jobs of one kind are numbered: "Paper experiments 2"."""
     kinds = {job.job_id: job.private_notes.removeprefix("shock_") for job in jobs}
     names: dict[str, str] = {}
     for job_id, kind in kinds.items():
         alike = [other for other in kinds if kinds[other] == kind]
         number = f" {alike.index(job_id) + 1}" if len(alike) > 1 else ""
-        names[job_id] = f"{(kind or 'job').replace('_', ' ').capitalize()}{number}"
+        plain = _KINDS.get(kind, kind or "job").replace("_", " ")
+        names[job_id] = f"{plain.capitalize()}{number}"
     return names
 
 
@@ -57,8 +61,8 @@ def short_block_name(market: arena.Market, block: arena.Block) -> str:
 
 
 def block_list(market: arena.Market, block_ids: Iterable[str]) -> str:
-    """Blocks as a list in a sentence."""
-    return listed(block_name(market, block_id) for block_id in block_ids)
+    """Blocks as a list in a sentence, in the order of their labs and numbers."""
+    return listed(block_name(market, block_id) for block_id in sorted(block_ids))
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -79,7 +83,11 @@ def due(job: arena.Job, market: arena.Market) -> str:
 
 def readable(obs: arena.Observation, text: str) -> str:
     """A sentence of the rules with the page's names in place of ids, and rounds from 1."""
-    jobs, market = job_names(obs.own.jobs), obs.market
+    return with_names(obs.market, from_one(text), job_names(obs.own.jobs))
+
+
+def with_names(market: arena.Market, text: str, jobs: Mapping[str, str] = NO_JOBS) -> str:
+    """A text with the page's names in place of ids; `jobs` are the names of known jobs by id."""
 
     def name_of(match: re.Match[str]) -> str:
         found = match[1]
@@ -89,7 +97,7 @@ def readable(obs: arena.Observation, text: str) -> str:
             return f"{_NUMBERED[found[0]]} {found[2:]}"
         return jobs.get(found) or block_name(market, found)
 
-    return _IDS.sub(name_of, from_one(text))
+    return _IDS.sub(name_of, text)
 
 
 def _maker_and_number(block_id: str) -> tuple[str, int]:

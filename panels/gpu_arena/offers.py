@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from env import arena
-from panels.gpu_arena.names import block_list, block_name, capital, lab_name, listed
+from panels.gpu_arena.names import (
+    block_list,
+    block_name,
+    capital,
+    job_names,
+    lab_name,
+    listed,
+    with_names,
+)
 from panels.ui.look import note, table
 from panels.ui.terms import shown_round, term
 
@@ -92,7 +100,7 @@ def _incoming(obs: arena.Observation, offer: arena.Offer) -> Markup:
         for label, kind in (("Accept", "accept_offer"), ("Turn down", "reject_offer"))
     ]
     buttons = Markup(" ").join([*answers, _button("Other terms", counter=offer.offer_id)])
-    return _card(f"{sender} offers you a trade", offer, explained, buttons)
+    return _card(obs, f"{sender} offers you a trade", offer, explained, buttons)
 
 
 def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
@@ -103,11 +111,14 @@ def _outgoing(obs: arena.Observation, offer: arena.Offer) -> Markup:
     kept = f"{offer.payment:.2f} credits are held for it. " if offer.payment else ""
     below = note(f"{kept}It is settled if the other lab accepts.")
     recipient = lab_name(obs.market, offer.to_lab_id)
-    return _card(f"you offered {recipient} a trade", offer, explained, below)
+    return _card(obs, f"you offered {recipient} a trade", offer, explained, below)
 
 
-def _card(title: str, offer: arena.Offer, sentence: Markup, below: Markup) -> Markup:
-    said = Markup("<p>“{}”</p>").format(offer.message) if offer.message else ""
+def _card(
+    obs: arena.Observation, title: str, offer: arena.Offer, sentence: Markup, below: Markup
+) -> Markup:
+    words = with_names(obs.market, offer.message, job_names(obs.own.jobs))
+    said = Markup("<p>“{}”</p>").format(words) if words else ""
     named = term(f"Offer {offer.offer_id.removeprefix('o_')}: {title}", offer.offer_id)
     return Markup(
         '<section class="sauda-offer"><h4>{} <small>open to the end of round {}</small></h4>'
@@ -143,7 +154,7 @@ def _between(obs: arena.Observation, offers: Sequence[arena.Offer]) -> Markup:
 
 def _goods(obs: arena.Observation, blocks: Sequence[str], credits: float) -> str:
     """One side of an offer."""
-    named = [block_name(obs.market, block_id) for block_id in blocks]
+    named = [block_name(obs.market, block_id) for block_id in sorted(blocks)]
     return listed([*named, *([f"{credits:.2f} credits"] if credits else [])])
 
 

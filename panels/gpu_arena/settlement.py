@@ -8,7 +8,7 @@ from env import arena, begin
 from panels.gpu_arena.players import among
 from panels.gpu_arena.words import PLAYERS
 from panels.ui.look import code, folded, note, short_seed, stat, strip, table
-from panels.ui.terms import term
+from panels.ui.terms import short, term
 from sauda.policies import LABS
 from sauda.policies.arena_bound import Bound, upper_bound
 from sauda.sessions.arena import LEARNER, YOU, ArenaGame, standings
@@ -34,7 +34,8 @@ def settlement(game: ArenaGame) -> Markup:
             _players(game),
             _others(game),
             note(
-                f"Played now: {game.task_name} at seed {short_seed(game.play.seed)}. {_hands(game)}"
+                f"Played now: {short(game.task_name)} at seed {short_seed(game.play.seed)}."
+                f" {_hands(game)}"
             ),
             folded(
                 "Play it again" if game.policy else "Play the planner at this seed",

@@ -79,13 +79,14 @@ def _wire_presses(page: Layout) -> None:
         sent = (event_value(event, name) for name in ("action", "counter"))
         return press_offer(game, *sent)
 
-    changed = [*page.of_game, page.other_actions]
     for part, press, callback in (
         (page.calendar, on_calendar, callbacks.press_calendar),
         (page.others, on_calendar, callbacks.press_calendar),
         (page.offers, on_offer, callbacks.press_offer),
     ):  # a press while an earlier one is answered counts too
-        part.click(named(press, callback), page.game, changed, **HEAVY, trigger_mode="multiple")
+        part.click(
+            named(press, callback), page.game, page.of_game, **HEAVY, trigger_mode="multiple"
+        )
 
 
 def _wire_form(page: Layout) -> None:

@@ -1,11 +1,11 @@
 """What the GPU arena tab shows of a lab: credits, jobs, messages, reward, what happened."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from markupsafe import Markup
 
 from env import arena
-from panels.gpu_arena.names import capital, due, job_names, lab_name, readable
+from panels.gpu_arena.names import capital, due, job_names, lab_name, readable, with_names
 from panels.gpu_arena.words import deed
 from panels.ui.curve import curve
 from panels.ui.look import note, stat, strip, table
@@ -64,18 +64,19 @@ def message_board(game: ArenaGame) -> Markup:
         )
         for shock in market.shock_history
     ]
-    return Markup("").join([*shocks, message_list(market, market.messages[-LAST_MESSAGES:])])
+    return Markup("").join([*shocks, message_list(game.observation)])
 
 
-def message_list(market: arena.Market, messages: Sequence[arena.Message]) -> Markup:
-    """The last messages, newest at the bottom."""
+def message_list(obs: arena.Observation) -> Markup:
+    """The last messages, newest at the bottom, with the page's names in place of ids."""
+    market, jobs = obs.market, job_names(obs.own.jobs)
     lines = Markup("").join(
         Markup("<li><b>{}</b>{}: “{}”</li>").format(
             "You" if m.from_lab_id == LEARNER else lab_name(market, m.from_lab_id),
             f" to {lab_name(market, m.to_lab_id)}" if m.to_lab_id else "",
-            m.message,
+            with_names(market, m.message, jobs),
         )
-        for m in messages
+        for m in market.messages[-LAST_MESSAGES:]
         if m.message
     )
     return Markup('<ul class="sauda-talk">{}</ul>').format(lines) if lines else Markup("")

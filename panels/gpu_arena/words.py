@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 
 from env import arena
-from panels.gpu_arena.names import block_list, block_name, lab_name, listed, readable
+from panels.gpu_arena.names import (
+    block_list,
+    block_name,
+    job_names,
+    lab_name,
+    listed,
+    readable,
+    with_names,
+)
 from panels.results.model_labels import policy_label
 from sauda.games.arena.transcript import action_in_words
 from sauda.llm.registry import is_model
@@ -76,14 +84,21 @@ def deed(obs: arena.Observation, agent: str, action: arena.Action | arena.Malfor
         words = readable(obs, action_in_words(action._replace(message="")))
     if agent != obs.agent:
         words = words.replace(f"{lab_name(market, agent)}’s block", "its block")
-    return f"{words}: “{action.message}”" if action.message else words
+    if not action.message:
+        return words
+    return f"{words}: “{with_names(market, action.message, job_names(obs.own.jobs))}”"
 
 
 def _offer_in_words(obs: arena.Observation, action: arena.Action) -> str:
     """An offer as a phrase: "offers Lab A 16.46 credits for its block 2"."""
     market, target = obs.market, action.target_lab_id or ""
     gives, asks = (
-        listed([*(block_name(market, b) for b in blocks), *([_credits(money)] if money else [])])
+        listed(
+            [
+                *(block_name(market, b) for b in sorted(blocks)),
+                *([_credits(money)] if money else []),
+            ]
+        )
         for blocks, money in (
             (action.block_ids, action.payment),
             (action.requested_block_ids, action.condition("ask", 0.0)),

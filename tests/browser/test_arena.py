@@ -29,7 +29,7 @@ def test_a_visitor_bids_for_a_block_books_it_and_reloads(open_page):
 
     press(page, "b_0_2")
     expect(board.locator("[aria-pressed=true]")).to_have_count(1)
-    expect(hint).to_contain_text("Paper deadline 1: 2 of 2 GPU-hours on time")
+    expect(hint).to_contain_text("Paper experiments 1: 2 of 2 GPU-hours on time")
     press(page, "j_0_1")
     expect(hint).to_contain_text("this cost no action")
     expect(board).to_contain_text("2 actions left")
@@ -52,13 +52,13 @@ def test_a_visitor_bids_for_a_block_books_it_and_reloads(open_page):
 
     press(page, "b_1_1")
     press(page, "j_0_1")
-    expect(last(page)).to_contain_text("Your lab books Paper deadline 2 with Lab A’s block 2")
+    expect(last(page)).to_contain_text("Your lab books Paper experiments 2 with Lab A’s block 2")
     expect(board).to_contain_text("Round 2 of 5")
     settle(page)
     page.reload()
     show_tab(page, "GPU arena")
     expect(board).to_contain_text("Round 2 of 5")
-    expect(board).to_contain_text("✓ Paper deadline 2: done")
+    expect(board).to_contain_text("✓ Paper experiments 2: done")
     open_page.assert_no_trouble()
 
 
@@ -82,7 +82,9 @@ def test_a_player_acts_for_the_visitor_who_ends_the_game_and_looks_up_the_player
     expect(end).to_contain_text("than it could make alone")
     expect(end).to_contain_text("1 by planner, 1 by you")
     expect(end).to_contain_text("retaliatory")
-    expect(page.get_by_role("button", name="Step", exact=True)).to_be_disabled()
+    for name in ("Advice", "Step", "Run"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_disabled()
+    expect(page.locator("#arena-hand")).to_be_hidden()
     open_page.assert_no_trouble()
 
 

@@ -138,12 +138,16 @@ def _lab(obs: arena.Observation, lab: arena.Lab, over: bool) -> Markup:
 
 
 def packed(blocks: Iterable[arena.Block], horizon: int) -> list[tuple[arena.Block, int]]:
-    """Each block with its lane, from 1: the first lane in which it overlaps no other block."""
-    ends: list[int] = []
+    """Each block with its lane, from 1: the first lane in which it overlaps no other block.
+
+    The blocks come in the order of their numbers.
+    """
+    lanes: list[set[int]] = []  # the rounds that each lane fills
     placed = []
-    for block in sorted(blocks, key=lambda b: (b.start_round, b.block_id)):
-        lane = next((i for i, end in enumerate(ends) if end <= block.start_round), len(ends))
-        ends[lane : lane + 1] = [min(block.start_round + block.duration, horizon)]
+    for block in sorted(blocks, key=lambda b: b.block_id):
+        taken = set(range(block.start_round, min(block.start_round + block.duration, horizon)))
+        lane = next((i for i, filled in enumerate(lanes) if not filled & taken), len(lanes))
+        lanes[lane : lane + 1] = [lanes[lane] | taken if lane < len(lanes) else taken]
         placed.append((block, lane + 1))
     return placed
 

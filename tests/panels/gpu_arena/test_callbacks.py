@@ -127,7 +127,7 @@ def test_pressed_blocks_say_what_they_would_do_and_a_pressed_job_books_them(page
     outlook = callbacks.press_calendar(page, first, ["b_0_2"], None, None)
     assert list(outlook) == [page.hint]
     assert "2 of 2 GPU-hours on time" in outlook[page.hint]
-    assert "Paper deadline 2 takes all its 8 GPU-hours in one booking" in outlook[page.hint]
+    assert "Paper experiments 2 takes all its 8 GPU-hours in one booking" in outlook[page.hint]
     booked = callbacks.press_calendar(page, first, ["b_0_2"], "j_0_0", None)[page.game]
     assert booked.steps[0].results[0].code == "job_allocated"
 
@@ -187,6 +187,27 @@ def test_an_offer_is_taken_or_answered_by_its_buttons(page, first):
     assert taken[page.game].steps[-1].results[0].code == "offer_accepted"
     countered = callbacks.press_offer(page, game, None, "o_2")
     assert (countered[page.kind].value, page.game in countered) == ("counter_offer", False)
+
+
+def test_once_the_game_is_over_nothing_can_be_done_in_it(page):
+    ended = callbacks.act_by_json(page, new_game(WORLD, "5"), None, '{"action_type": "finish"}')
+    assert ended[page.game].over
+    assert not ended[page.other_actions].visible
+    for button in (page.advice, page.step, page.run):
+        assert not ended[button].interactive
+    assert callbacks.begin(page, WORLD, "5", "planner")[page.other_actions].visible
+    assert "Played now: single trade at seed 5." in ended[page.settlement]
+
+
+def test_what_a_lab_says_and_the_form_show_no_name_of_the_code(page, first):
+    bid = '{"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 10,'
+    bid += ' "requested_block_ids": ["b_1_1"], "message": "b_1_1 for j_0_1"}'
+    shown = callbacks.act_by_json(page, first, None, bid)
+    for part in (page.last_step, page.message_board, page.log, page.offers):
+        assert "for b_1" not in shown[part]
+    assert "“Lab A’s block 2 for Paper experiments 2”" in shown[page.last_step]
+    chosen = callbacks.choose_action(page, bid)
+    assert chosen[page.purpose].endswith("to another lab.</p>")
 
 
 def test_the_form_shows_the_fields_of_the_chosen_action(page):

@@ -1,7 +1,15 @@
 """What the page calls blocks, rounds and deadlines."""
 
 from env import arena
-from panels.gpu_arena.names import block_name, due, readable, short_block_name
+from panels.gpu_arena.names import (
+    block_list,
+    block_name,
+    due,
+    job_names,
+    readable,
+    short_block_name,
+    with_names,
+)
 from panels.gpu_arena.words import advised, deed
 from tests.support.arena_games import block, job, market, seen
 
@@ -39,6 +47,26 @@ def test_sentences_of_the_engine_count_rounds_from_1_and_name_what_they_speak_of
     assert readable(obs, "o_2 is settled; b_1_0 is not yours") == (
         "offer 2 is settled; lab_1’s block 1 is not yours"
     )
+
+
+def test_a_message_names_blocks_and_jobs_as_the_page_does():
+    obs = world()
+    said = "Decide soon: another lab has bid 30.00 for b_1_0."
+    expected = "Decide soon: another lab has bid 30.00 for lab_1’s block 1."
+    assert with_names(obs.market, said) == expected
+    assert with_names(obs.market, "j_0_0 needs b_0_2", {"j_0_0": "Benchmark run"}) == (
+        "Benchmark run needs lab_0’s block 3"
+    )
+
+
+def test_blocks_are_listed_in_the_order_of_their_numbers():
+    listed = block_list(world().market, ["b_1_0", "b_0_2", "b_0_1"])
+    assert listed == "lab_0’s block 2, lab_0’s block 3 and lab_1’s block 1"
+
+
+def test_a_job_is_named_for_work_and_not_for_its_deadline():
+    jobs = [job(f"j_0_{i}")._replace(private_notes="paper_deadline") for i in range(2)]
+    assert list(job_names(jobs).values()) == ["Paper experiments 1", "Paper experiments 2"]
 
 
 def test_an_offer_is_told_as_a_deed_and_as_advice():
