@@ -29,7 +29,8 @@ def rounds_of(seed: int) -> tuple[Round, ...]:
 
 def recorded_round(game: ShownGame, index: int) -> Markup:
     """One recorded round as the tab shows it."""
-    return round_view(game, index, rounds_of(game.seed)[index].state.market)
+    state = rounds_of(game.seed)[index].state
+    return round_view(game, index, state.market, job_names(state.private[LEARNER].jobs))
 
 
 def played_again(game: ShownGame) -> Iterator[Markup]:
@@ -57,13 +58,28 @@ def example(seed: int, index: int) -> str:
     return arena.pitch_of(obs, EXAMPLE, np.random.default_rng([seed, index]), discreet=False)
 
 
+def opening(seed: int, index: int) -> str:
+    """A true pitch about the first open job that is not late, for the empty field; "" for none."""
+    state = rounds_of(seed)[index].state
+    jobs, now = state.private[LEARNER].jobs, state.market.round_index
+    for job in jobs:
+        if not job.completed and now < job.deadline_round <= state.market.max_rounds:
+            missing = job.gpu_hours_required - job.on_time - job.late
+            return (
+                f"{job_names(jobs)[job.job_id]} still needs {missing} GPU-hours and is due in"
+                f" round {job.deadline_round}."
+            )
+    return ""
+
+
 def own_pitch(seed: int, index: int, text: str) -> Markup:
     """The visitor's pitch judged against the state on screen, and against the others' pitches.
 
     Raises ValueError where there is nothing to judge.
     """
     judged_round = rounds_of(seed)[index]
-    text = with_job_ids((text or "").strip(), judged_round.state.private[LEARNER].jobs)
+    jobs = judged_round.state.private[LEARNER].jobs
+    text = with_job_ids((text or "").strip(), jobs)
     if not text:
         raise ValueError("write a pitch first, such as the example")
     if len(text) > arena.LONGEST_MESSAGE:
@@ -75,9 +91,10 @@ def own_pitch(seed: int, index: int, text: str) -> Markup:
     others = {lab: v.text for lab, v in verdicts.items() if lab != LEARNER}
     decision = arena.decide(judged_round.state, {LEARNER: text} | others)
     own = Verdict.model_validate(decision.verdicts[LEARNER].as_json())
+    won = decision.winner == LEARNER
     return Markup("<p>{}</p>{}").format(
         in_titles(decision.reason),
-        card(LEARNER, own, judged_round.state.market, decision.winner == LEARNER),
+        card(LEARNER, own, judged_round.state.market, won, jobs=job_names(jobs)),
     )
 
 

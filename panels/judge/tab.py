@@ -8,7 +8,14 @@ from markupsafe import Markup
 from env import arena
 from panels.judge import learning
 from panels.judge.learning import advocates_table, learning_figure, learning_verdict
-from panels.judge.pitch import example, knowledge, own_pitch, played_again, recorded_round
+from panels.judge.pitch import (
+    example,
+    knowledge,
+    opening,
+    own_pitch,
+    played_again,
+    recorded_round,
+)
 from panels.judge.view import trend
 from panels.ui.look import QUIET, heading, note, trouble
 from panels.ui.provenance import load_or_say, offer_again, provenance
@@ -19,6 +26,12 @@ from sauda.records.store import Artifact
 
 TITLE = "Judge"
 PART = "rounds"  # id of the sub-tab
+TO_THE_PITCH = """() => {
+    const field = document.querySelector("#judge-pitch textarea");
+    document.getElementById("judge-write").scrollIntoView();
+    field.focus({preventScroll: true});
+    return [];
+}"""
 Games = Mapping[int, ShownGame]  # recorded games by seed
 
 
@@ -46,12 +59,14 @@ def _rounds(judged: Artifact) -> None:
     games = {game.seed: game for game in judged.data.shown}
     first = next(iter(games))
     seed, number = _pickers(judged, games)
+    down = gr.Button("Write your own pitch ↓", elem_id="judge-down")  # on a phone alone
+    down.click(None, None, None, js=TO_THE_PITCH, **QUIET)
     with gr.Row():
         with gr.Column(scale=6, min_width=320):
             shown = gr.HTML(recorded_round(games[first], 0), elem_id="judge-shown")
         with gr.Column(scale=5, min_width=320):
             totals = gr.HTML(trend(games[first], 0), elem_id="judge-trend")
-            verdict, known = _pitch_form(seed, number, first)
+            pitch, verdict, known = _pitch_form(seed, number, first)
 
     def play_again(chosen: int) -> Iterator[Markup]:
         yield from played_again(games[chosen])
@@ -67,6 +82,7 @@ def _rounds(judged: Artifact) -> None:
             totals: trend(game, index),
             known: knowledge(chosen, index),
             verdict: "",
+            pitch: gr.Textbox(placeholder=opening(chosen, index)),
             address.shown: in_address(named_in_address(first, chosen, index)),
         }
 
@@ -74,7 +90,7 @@ def _rounds(judged: Artifact) -> None:
         chosen, index = round_named(games, query)
         return show_round(chosen, index + 1) | {seed: chosen, number: index + 1}
 
-    outputs = [shown, totals, known, verdict, address.shown]
+    outputs = [shown, totals, known, verdict, pitch, address.shown]
     gr.on([number.change, seed.change], show_round, [seed, number], outputs, **QUIET)
     on_address(address, follow_round, [*outputs, seed, number])
 
@@ -115,19 +131,22 @@ def _pickers(judged: Artifact, games: Games) -> tuple[gr.Dropdown, gr.Slider]:
     return seed, number
 
 
-def _pitch_form(seed: gr.Dropdown, number: gr.Slider, first: int) -> tuple[gr.HTML, gr.HTML]:
-    """Where the visitor writes a pitch: the verdict on it, and what its lab knows."""
+def _pitch_form(
+    seed: gr.Dropdown, number: gr.Slider, first: int
+) -> tuple[gr.Textbox, gr.HTML, gr.HTML]:
+    """Where the visitor writes a pitch, the verdict on it, and what its lab knows."""
     gr.HTML(
         heading(
             "Write your own pitch",
             "You speak for your lab in this round. State facts with numbers about jobs, deadlines,"
             " blocks or record; the judge checks them at once. A claim that names a job of your"
             " table is compared with that job alone, any other with all open ones.",
-        )
+        ),
+        elem_id="judge-write",
     )
     pitch = gr.Textbox(
         label="Your pitch", lines=3, max_length=arena.LONGEST_MESSAGE, elem_id="judge-pitch",
-        placeholder="Paper deadline 1 still needs 4 hours and is due in 2 rounds.",
+        placeholder=opening(first, 0),
     )  # fmt: skip
     with gr.Row(elem_classes="sauda-actions"):
         judge = gr.Button("Judge it", variant="primary", scale=0, min_width=110)
@@ -136,7 +155,7 @@ def _pitch_form(seed: gr.Dropdown, number: gr.Slider, first: int) -> tuple[gr.HT
     known = gr.HTML(knowledge(first, 0), elem_id="judge-papers")
     gr.on([judge.click, pitch.submit], judge_pitch, [seed, number, pitch], verdict, **QUIET)
     show.click(show_example, [seed, number], [pitch, verdict], **QUIET)
-    return verdict, known
+    return pitch, verdict, known
 
 
 def show_example(seed: int, number: float) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from env import arena
+from panels.gpu_arena.names import NO_JOBS
 from panels.results.questions.verdict import capital
 from panels.ui.curve import curve
 from panels.ui.look import folded, note
@@ -35,14 +36,16 @@ def in_titles(text: str) -> str:
     return capital(LAB.sub(lambda found: lab_title(found[0]), text))
 
 
-def round_view(game: ShownGame, index: int, market: arena.Market) -> Markup:
+def round_view(
+    game: ShownGame, index: int, market: arena.Market, jobs: Mapping[str, str] = NO_JOBS
+) -> Markup:
     """One recorded round: who won and why, and every lab's pitch with its score.
 
-    `market` is the round's, whose labs the pitches name.
+    `market` is the round's, whose labs the pitches name; `jobs` names the own lab's jobs by id.
     """
     row = game.rounds[index]
     cards = [
-        card(lab, verdict, market, lab == row.winner, told=lab == row.winner)
+        card(lab, verdict, market, lab == row.winner, told=lab == row.winner, jobs=jobs)
         for lab, verdict in row.verdicts.items()
     ]
     shocks = Markup("").join(Markup('<p class="sauda-bad">{}</p>').format(s) for s in row.shocks)
@@ -60,11 +63,16 @@ def round_view(game: ShownGame, index: int, market: arena.Market) -> Markup:
 
 
 def card(
-    lab: str, verdict: Verdict, market: arena.Market, won: bool = False, told: bool = True
+    lab: str,
+    verdict: Verdict,
+    market: arena.Market,
+    won: bool = False,
+    told: bool = True,
+    jobs: Mapping[str, str] = NO_JOBS,
 ) -> Markup:
     """A pitch with its claims marked, its five scores as bars, and the reasons.
 
-    The reasons are unfolded where `told`.
+    The reasons are unfolded where `told`. `jobs` names jobs whose ids are not shown.
     """
     bars = Markup("").join(
         Markup(
@@ -73,6 +81,7 @@ def card(
         ).format(name.replace("_", " "), score, name, score, score)
         for name, score in verdict.scores.items()
     )
+    others = compared(market, lab, verdict.text, jobs)
     return Markup(
         '<section class="sauda-card sauda-pitch{}"><h3>{}'
         ' <span class="sauda-interval">{:.3f}</span>{}</h3>'
@@ -82,54 +91,68 @@ def card(
         capital(lab_title(lab)),
         verdict.total,
         Markup(' <span class="sauda-good">✓ won</span>') if won else "",
-        marked(verdict.text, verdict.findings) or "(silence)",
+        marked(verdict.text, verdict.findings, jobs) or "(silence)",
         bars,
-        folded("Why", reasons(verdict.findings, compared(market, lab, verdict.text)), told),
+        folded("Why", reasons(verdict.findings, others, jobs), told),
     )
 
 
-def marked(text: str, findings: Sequence[Finding]) -> Markup:
+def without_ids(text: str, jobs: Mapping[str, str]) -> str:
+    """The text without the ids after the names of `jobs`, and names in place of other ids."""
+    for job_id, name in jobs.items():
+        text = re.sub(rf"({re.escape(name)}) \({job_id}\)", r"\1", text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b{job_id}\b", name, text)
+    return text
+
+
+def marked(text: str, findings: Sequence[Finding], jobs: Mapping[str, str] = NO_JOBS) -> Markup:
     """The pitch with each claim underlined by what the judge found; overlaps go to the first."""
     parts, at = [], 0
     for finding in sorted(findings, key=lambda f: (f.start, -f.end)):
         if finding.start < at:
             continue
-        parts.append(Markup("{}").format(text[at : finding.start]))
+        parts.append(Markup("{}").format(without_ids(text[at : finding.start], jobs)))
         tone = TONES.get(finding.status, "open")
         words = text[finding.start : finding.end]
         parts.append(
             Markup('<mark class="sauda-{}" title="{}">{}</mark>').format(
-                tone, finding.reason, words
+                tone, without_ids(finding.reason, jobs), without_ids(words, jobs)
             )
         )
         at = finding.end
-    return Markup("").join([*parts, Markup("{}").format(text[at:])])
+    return Markup("").join([*parts, Markup("{}").format(without_ids(text[at:], jobs))])
 
 
-def compared(market: arena.Market, lab: str, text: str) -> dict[Span, str]:
+def compared(
+    market: arena.Market, lab: str, text: str, jobs: Mapping[str, str] = NO_JOBS
+) -> dict[Span, str]:
     """What the judge compares each claim about a job in the pitch `text` of `lab` with."""
     return {
-        (claim.start, claim.end): f"{claim.job} alone" if claim.job else COMPARED[claim.kind]
+        (claim.start, claim.end): (
+            f"{jobs.get(claim.job, 'the job')} alone" if claim.job else COMPARED[claim.kind]
+        )
         for claim in arena.claims(market, lab, text)
         if claim.kind in COMPARED
     }
 
 
-def reasons(findings: Sequence[Finding], others: Mapping[Span, str]) -> Markup:
+def reasons(
+    findings: Sequence[Finding], others: Mapping[Span, str], jobs: Mapping[str, str] = NO_JOBS
+) -> Markup:
     """Why, one line a claim; `others` is what the judge compares claims with."""
     if not findings:
         return note("No claim that can be checked: nothing is scored.")
-    lines = Markup("").join(_line(finding, others) for finding in findings)
+    lines = Markup("").join(_line(finding, others, jobs) for finding in findings)
     return Markup('<ul class="sauda-talk">{}</ul>').format(lines)
 
 
-def _line(finding: Finding, others: Mapping[Span, str]) -> Markup:
+def _line(finding: Finding, others: Mapping[Span, str], jobs: Mapping[str, str]) -> Markup:
     name = finding.dimension.replace("_", " ")
     other = others.get((finding.start, finding.end)) if finding.status in TONES else None
     return Markup('<li><b class="sauda-{}">{}</b> <bdi>{}</bdi>{}</li>').format(
         TONES.get(finding.status, "open"),
         f"{name} {finding.points:+.2f}" if finding.points else name,
-        finding.reason,
+        without_ids(finding.reason, jobs),
         f" Compared with {other}." if other else "",
     )
 

@@ -92,10 +92,10 @@ def test_a_judged_claim_tells_which_jobs_it_was_compared_with(judged):
         "is true.</bdi> Compared with the hours of each open job, and of all together." in any_job
     )
     own = pitch.own_pitch(seed, 0, f"{names[one.job_id]} {claim}")
-    assert f"is true.</bdi> Compared with {one.job_id} alone." in own
-    assert f"{names[one.job_id]} ({one.job_id})" in own
+    assert f"is true.</bdi> Compared with {names[one.job_id]} alone." in own
+    assert not any(job_id in own for job_id in names)
     wrong = pitch.own_pitch(seed, 0, f"{names[other.job_id].lower()} {claim}")
-    assert f"costs.</bdi> Compared with {other.job_id} alone." in wrong
+    assert f"costs.</bdi> Compared with {names[other.job_id]} alone." in wrong
     for unchecked in (f"We will need {one.gpu_hours_required} hours.", "Our reputation is 0.65."):
         assert "Compared with" not in pitch.own_pitch(seed, 0, unchecked)
 
@@ -194,6 +194,17 @@ def test_the_address_of_a_round_leads_back_to_it_and_the_first_needs_none(judged
     assert tab.round_named(games, tab.named_in_address(first, other, 2)) == (other, 2)
     assert tab.named_in_address(first, first, 0) == {}
     assert tab.round_named(games, {"seed": "<b>", "round": "0"}) == (first, 0)
+
+
+def test_the_empty_field_suggests_a_pitch_that_is_true_in_the_round_shown(judged):
+    for game in judged.data.shown:
+        for index in range(ROUNDS):
+            if suggested := pitch.opening(game.seed, index):
+                told = str(pitch.own_pitch(game.seed, index, suggested))
+                assert "is true.</bdi>" in told
+                assert "is not true" not in told
+        first = str(pitch.own_pitch(game.seed, 0, pitch.opening(game.seed, 0)))
+        assert first.count("is true.</bdi>") == 2
 
 
 def test_an_example_comes_without_the_verdict_on_the_pitch_before(judged):
