@@ -22,11 +22,7 @@ QUESTIONS = (
 
 def build() -> None:
     """Lay out the tab. Called inside a `gr.Tab`."""
-    sub = (
-        "Every answer comes from games not used in training. Agents on the leaderboard play secret"
-        " ones."
-    )
-    gr.HTML(heading(TITLE, sub))
+    gr.HTML(heading(TITLE, "Every answer comes from games not used in training."))
     with gr.Tabs(elem_id="results-questions", elem_classes="sauda-subtabs",
                  overflow_behavior="wrap"):  # fmt: skip
         for question in QUESTIONS:

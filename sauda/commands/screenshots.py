@@ -4,6 +4,7 @@ They show a game in the Haggle tab, the arena's calendar, and the model's grade 
 """
 
 import argparse
+import re
 import shutil
 from typing import Any
 
@@ -60,7 +61,8 @@ def _haggle(page: Any) -> Any:
     bubbles.first.wait_for(timeout=120_000)
     page.get_by_label("Market").click()
     page.get_by_role("option", name="A plain seller").click()
-    bubbles.first.get_by_text("60").wait_for(timeout=120_000)  # the classic seller's first ask
+    asked = re.compile(r"₹60\b")  # the classic seller’s first ask
+    bubbles.first.get_by_text(asked).wait_for(timeout=120_000)
     for n, price in enumerate(("₹25", "₹30", "₹36"), 1):
         box = page.locator("#haggle-price :is(input, textarea)")
         box.fill(price)

@@ -9,6 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from panels.results.questions.verdict import Verdict, verdict_html
+from panels.ui.look import note
 from panels.ui.tables import (
     Column,
     comparison,
@@ -37,9 +38,9 @@ def show_verdict(name: str, verdict: Verdict) -> None:
     gr.HTML(verdict_html(verdict), elem_id=f"results-{name}-verdict")
 
 
-def show_caption(text: str) -> None:
-    """Show what the figure above shows, in words."""
-    gr.HTML(Markup("<p>{}</p>").format(text))
+def show_caption(text: str, remark: str = "") -> None:
+    """Show what the figure above shows, in words, and a remark in small print."""
+    gr.HTML(Markup("<p>{}</p>{}").format(text, note(remark) if remark else ""))
 
 
 def fold(title: str, is_open: bool = False) -> gr.Accordion:

@@ -122,15 +122,15 @@ def _map_and_games(data: Tournament) -> Page:
         filterable=False, elem_id=f"results-{NAME}-measure",
     )  # fmt: skip
     drawn = gr.HTML(matrix(data), elem_id=f"results-{NAME}-figure", js_on_load=PRESS_CELL)
+    played = Markup(
+        "n = {} hold-out games of the {} a pair, about unseen listings; shares are of {}, else of"
+        " the list price."
+    ).format(len(data.scenarios.seed), short(data.task), could_be_won())
     show_caption(
-        Markup(
-            "Frames mark the best against each opponent. Point at a cell for its 95 % interval, or"
-            " press it to replay three games. Each pair played n = {} hold-out games of the {},"
-            " with listings that no training game has. No deal counts 0. A share is of {}; where"
-            " nothing could, of the list price."
-        ).format(len(data.scenarios.seed), short(data.task), could_be_won())
+        "Frames mark the best against each opponent. Point at a cell for its 95 % interval; press"
+        " it to replay three games.",
+        played + f" {zeros_told(data)}",
     )
-    show_caption(zeros_told(data))
     with gr.Row(elem_classes="sauda-actions"):
         buyer = gr.Dropdown(
             [(capital(player_name("buyer", name)), name) for name in buyers], value=buyers[0],
