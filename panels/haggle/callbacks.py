@@ -42,13 +42,13 @@ def begin(
     also: Updates | None = None,
 ) -> Updates:
     """A new game as chosen, with what `also` changes; nothing where a later choice came first."""
-    current = generation.advance()
+    choice = generation.choose()
     try:
         game = new_game(seat, market, opponent, screen.is_ready(opponent, backend))
     except ValueError as error:
         return screen.problem(error, language)
     updates = screen.show(Visit(game, None, "", backend, language)) | (also or {})
-    return updates if generation.number == current else screen.unchanged
+    return updates if generation.settles(choice) else screen.unchanged
 
 
 def take_seat(
@@ -86,7 +86,7 @@ def change_opponent(
         return begin(screen, generation, *choices, picker)
     if now and not moves_of(now) and opponent == chosen_opponent(now):
         return screen.unchanged  # a picker may tell of one choice twice
-    current = generation.advance()
+    choice = generation.choose()
     try:
         game = visit.kept_game
         ready = screen.is_ready(opponent, visit.backend)
@@ -96,7 +96,7 @@ def change_opponent(
     updates = screen.show(replace(visit, game=again, first_game=None, talk=SILENT)) | picker
     if game.play.turns:  # something was begun that begins again
         updates[screen.page.problem] = note(visit.translate("same_item"))
-    return updates if generation.number == current else screen.unchanged
+    return updates if generation.settles(choice) else screen.unchanged
 
 
 def _pickers(screen: Screen, seat: str, market: str, opponent: str, language: str) -> Updates:

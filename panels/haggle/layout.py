@@ -47,11 +47,25 @@ class SessionGeneration:
 
     def __init__(self) -> None:
         self.number = 0
+        self._choices = 0
 
     def advance(self) -> int:
         """A new generation, which makes every earlier stream stale."""
         self.number += 1
         return self.number
+
+    def choose(self) -> int:
+        """A new generation for a choice whose game is still to come, and the choice's number."""
+        self.advance()
+        self._choices += 1
+        return self._choices
+
+    def settles(self, choice: int) -> bool:
+        """Whether the choice of that number is the latest; streams begun since then are stale."""
+        if self._choices != choice:
+            return False
+        self.advance()
+        return True
 
 
 class ReplyRequest:

@@ -78,6 +78,19 @@ def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
     assert later[screen.page.game].task_name == "bazaar/open"
 
 
+def test_a_reply_that_begins_before_a_choice_is_there_does_not_undo_it(screen, monkeypatch):
+    generation, streams = SessionGeneration(), []
+
+    def replied_to_meanwhile(*choices):
+        streams.append(generation.advance())
+        return new_game(*choices)
+
+    monkeypatch.setattr(callbacks, "new_game", replied_to_meanwhile)
+    chosen = callbacks.take_seat(screen, generation, BUY, "bazaar/open", *AS_OPENED)
+    assert chosen[screen.page.game].task_name == "bazaar/open"
+    assert generation.number not in streams
+
+
 def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed():
     screen = screen_of(Model())
     page, ended = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3), "bye")

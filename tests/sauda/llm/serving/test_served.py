@@ -111,7 +111,7 @@ def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
 @pytest.mark.parametrize(
     ("place", "opponent", "shown"),
     [
-        (SELLING, "sauda-mini+honest", "wins 0."),
+        (SELLING, "sauda-mini+honest", "% of what can be won ["),
         (SELLING, "mini+sft", "row=mini%2Bsft"),
         ("bazaar/open", "mini:fair", "lines were its own words"),
     ],
