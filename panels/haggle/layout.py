@@ -48,11 +48,33 @@ class SessionGeneration:
     def __init__(self) -> None:
         self.number = 0
         self._choices = 0
+        self._streams = False  # whether a stream of this generation is under way
+        self._was_cut = False
 
     def advance(self) -> int:
         """A new generation, which makes every earlier stream stale."""
+        self._was_cut |= self._streams
+        self._streams = False
         self.number += 1
         return self.number
+
+    def begin_stream(self) -> int:
+        """A new generation for a stream."""
+        self.advance()
+        self._streams = True
+        return self.number
+
+    def end_stream(self, number: int) -> bool:
+        """Whether the stream of that number is not stale; it is no longer under way."""
+        if self.number != number:
+            return False
+        self._streams = False
+        return True
+
+    def mend(self) -> bool:
+        """Whether a stream was cut since the last call: its last piece may come late."""
+        was_cut, self._was_cut = self._was_cut, False
+        return was_cut
 
     def choose(self) -> int:
         """A new generation for a choice whose game is still to come, and the choice's number."""

@@ -4,7 +4,7 @@ Callbacks as in `callbacks.py`.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import asdict, replace
 
@@ -49,11 +49,13 @@ async def stream_reply(
     to the model's limit; then the model forfeits. What takes more than a moment runs in a thread,
     since all visitors share the event loop.
     """
-    yield screen.unchanged  # Gradio empties the outputs of a generator that yields nothing
+    # The last piece of a stream that was cut may come after the answer that cut it. Gradio empties
+    # the outputs of a generator that yields nothing.
+    yield _chat(screen, visit) if visit.game and generation.mend() else screen.unchanged
     if reply_request is None or not reply_request.claim():
         return
     page, game, problem, refused = screen.page, visit.game, "", False
-    current = generation.advance()
+    current = generation.begin_stream()
     while game.waiting and not problem:
         thinking = visit.translate("thinking", name=visit.model_name)
         yield _typing(screen, replace(visit, game=game), thinking) | {page.problem: ""}
@@ -61,6 +63,7 @@ async def stream_reply(
             async with aclosing(_pieces(screen, visitor, replace(visit, game=game))) as pieces:
                 async for text, piece in pieces:
                     if generation.number != current:
+                        yield screen.unchanged  # Gradio sends what was yielded last once more
                         return
                     reply = piece
                     yield _typing(screen, replace(visit, game=game), text)
@@ -72,16 +75,19 @@ async def stream_reply(
         if game.out_of_tries:
             game, wrote = forfeited(game), game.invalid_replies[-1][:QUOTED]
             problem = note(visit.translate("no_move", name=visit.model_name, wrote=wrote))
-    if generation.number == current:
-        visit = replace(visit, game=game)
-        yield await asyncio.to_thread(screen.show, visit, problem, refused)
+    shown = await asyncio.to_thread(screen.show, replace(visit, game=game), problem, refused)
+    yield shown if generation.end_stream(current) else screen.unchanged
+
+
+def _chat(screen: Screen, visit: Visit, *more: Mapping[str, str]) -> Updates:
+    """The chat as it is, and `more` messages."""
+    told = chat_of(visit.game, visit.talk, visit.language).messages
+    return {screen.page.chat: bubbles([*told, *more])}
 
 
 def _typing(screen: Screen, visit: Visit, text: str) -> Updates:
     """The chat, with a message of the other side that is still being written."""
-    growing = {"role": "assistant", "content": text}
-    told = chat_of(visit.game, visit.talk, visit.language).messages
-    return {screen.page.chat: bubbles([*told, growing])}
+    return _chat(screen, visit, {"role": "assistant", "content": text})
 
 
 async def _pieces(

@@ -65,6 +65,11 @@ class Spot:
             error = Trouble(key)
         return {self.page.problem: trouble(translated(error, self.language))}
 
+    @property
+    def unchanged(self) -> Updates:
+        """No new value."""
+        return {self.page.problem: gr.skip()}
+
 
 def opened(
     spot: Spot, generation: SessionGeneration, duel: Duel | None, kept: object, former: str
@@ -183,6 +188,7 @@ def ask(
             model = awaited_model(player_spec(asked.games[number].opponent).weights)
             asked = answered(asked, number, model)
             if generation.number != current:
+                yield spot.unchanged  # Gradio sends what was yielded last once more
                 return
             yield show(spot, asked, thinking if asked.waiting else "")
     except ReplyError as error:

@@ -54,6 +54,7 @@ async def ask_stages(
         except ReplyError as error:
             fault = f"{name}: {translated(error, visit.language)}"
         if generation.number != current:
+            yield {page.ask_stages: gr.skip()}  # Gradio sends what was yielded last once more
             return
     stopped = visit.translate("board_stopped", reason=fault)
     yield _shown(screen, visit, board, trouble(IllegalAction(stopped)) if fault else Markup(""))

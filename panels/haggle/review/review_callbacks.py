@@ -76,6 +76,7 @@ async def stream_review(
     async with aclosing(reviews):
         async for review, remarks in reviews:
             if generation.number != current:
+                yield screen.unchanged  # Gradio sends what was yielded last once more
                 return
             yield {screen.page.review: review_shown(review, remarks, visit.translate)}
 

@@ -215,7 +215,23 @@ def test_a_stream_of_an_earlier_generation_is_dropped():
     updates, later = run(stopped_after_two())
     assert updates[screen.page.ask_again]["visible"]
     assert updates[screen.page.reply_request] is None
-    assert later == []
+    assert later == [screen.unchanged]  # the last piece of the stream is not sent again
+
+
+def test_after_a_stream_that_was_cut_the_chat_is_sent_again():
+    """A piece of it that was on its way is shown after the answer that cut it."""
+    screen, visit = selling(Model('{"offer":50}'))
+    generation = SessionGeneration()
+
+    async def cut():
+        stream = model_callbacks.stream_reply(screen, VISITOR, generation, ReplyRequest(), visit)
+        await anext(stream), await anext(stream)
+        generation.advance()
+
+    run(cut())
+    (mended,) = replies(screen, visit, None, generation)
+    assert [message["content"] for message in mended[screen.page.chat]][-1] == "₹900"
+    assert replies(screen, visit, None, generation) == [screen.unchanged]
 
 
 def test_a_model_that_gives_no_reply_leaves_the_game_to_be_asked_again():

@@ -92,7 +92,7 @@ def test_a_review_of_a_game_that_was_left_is_not_shown(bought):
         generation.advance()
         return await coming
 
-    assert run(left()) is None
+    assert run(left()) == screen.unchanged
 
 
 def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(bought):
