@@ -143,11 +143,13 @@ def show_effect(screen: Screen, visitor: Visitor, visit: Visit) -> Updates:
     return {screen.page.effect: note(effect_of(visit.game, reply, visit.translate))}
 
 
-def tick(screen: Screen, visit: Visit) -> Updates:
+def tick(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
     """The load status; a model that has loaded before the first move takes its seat.
 
-    The clock stops once nothing is loading.
+    The clock stops once nothing is loading. Where the visitor has chosen another game meanwhile,
+    the next tick looks at that.
     """
+    current = generation.number
     game, buyers = visit.game, screen.models["buyer"]
     models = [*buyers.values(), *([screen.model_facing(visit)] if game else [])]
     loading = any(isinstance(model.stage, Loading) for model in models)
@@ -160,7 +162,9 @@ def tick(screen: Screen, visit: Visit) -> Updates:
     model = screen.model_facing(visit)
     if game.stands_in_for and not moves_of(game) and isinstance(model.stage, Ready):
         game = start(game.task_name, game.stands_in_for, game.play.seed)
-        return screen.show(replace(visit, game=game, talk=visit.talk.back_to(0))) | status
+        shown = screen.show(replace(visit, game=game, talk=visit.talk.back_to(0))) | status
+        again = status | {screen.page.clock: gr.Timer(active=True)}
+        return shown if generation.number == current else again
     return status | {screen.page.badge: screen.badge(visit)}
 
 

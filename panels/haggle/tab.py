@@ -196,7 +196,7 @@ def _wire_model(screen: Screen) -> None:
     page.stand_in.click(play_stand_in, [page.generation, *visit], shown, **QUIET)
     page.check_health.click(check_health, visit, [page.badge, *status], **QUIET)
     asked_again = page.ask_again.click(show_again, visit, shown, **QUIET)
-    ticked = page.clock.tick(tick, visit, [*shown, *status], **QUIET)
+    ticked = page.clock.tick(tick, [page.generation, *visit], [*shown, *status], **QUIET)
     _reply_after(screen, asked_again, ticked)
 
 

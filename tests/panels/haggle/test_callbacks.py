@@ -284,12 +284,28 @@ def test_a_model_takes_its_seat_once_it_has_loaded():
     )
     assert begun[page.game].opponent == STAND_IN
     visit = visit_to(begun[page.game])
-    ticked = model_callbacks.tick(screen, visit)
+    ticked = model_callbacks.tick(screen, SessionGeneration(), visit)
     assert page.game not in ticked
     assert ticked[page.clock].active
     model.stage = Ready(THIS_PAGE, "canned", 1.0)
-    seated = model_callbacks.tick(screen, visit)
+    seated = model_callbacks.tick(screen, SessionGeneration(), visit)
     assert (seated[page.game].opponent, seated[page.clock].active) == ("sauda-mini", False)
+
+
+def test_a_model_that_loads_while_another_game_is_chosen_leaves_that_game_alone(monkeypatch):
+    model = Model(stage=Ready(THIS_PAGE, "canned", 1.0))
+    screen, generation = screen_of(model), SessionGeneration()
+    game = start("bazaar/seller_brief", STAND_IN, 3)
+    visit = visit_to(replace(game, stands_in_for="sauda-mini"))
+
+    def chosen_meanwhile(*setup):
+        generation.choose()
+        return start(*setup)
+
+    monkeypatch.setattr(model_callbacks, "start", chosen_meanwhile)
+    ticked = model_callbacks.tick(screen, generation, visit)
+    assert screen.page.game not in ticked
+    assert ticked[screen.page.clock].active
 
 
 def test_a_model_that_failed_is_loaded_again_on_demand():
