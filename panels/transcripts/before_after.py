@@ -20,19 +20,23 @@ from sauda.records.schemas.evaluation import ModelEpisode
 from sauda.records.store import Artifact
 
 FILE = "episodes/before_after.json"
-TYPICAL = ("50th", "90th", BEST)  # the first of these whose game ends in a deal is shown first
+TYPICAL = ("50th", "90th", BEST)  # the first that gained by a deal is shown first
 RANKS = {BEST: "largest gain with a deal"} | {why: f"{why} percentile" for why in PERCENTILES}
 
 
 def typical(artifact: Artifact, task_name: str) -> ChosenPair:
-    """The pair of games to show first: the median gain, if that game ends in a deal after training.
+    """The pair of games to show first: the median gain, if it is above 0 and by a deal.
 
     Else the 90th percentile on the same condition, else the largest gain that ends in a deal, else
     the median as it is.
     """
     pairs = {pair.why: pair for pair in _of(artifact, task_name).chosen}
-    ended = [why for why in TYPICAL if why in pairs and pairs[why].after.end == EndReason.AGREEMENT]
-    return pairs[next(iter(ended), TYPICAL[0])]
+    gained = [why for why in TYPICAL if why in pairs and _gained_by_a_deal(pairs[why])]
+    return pairs[next(iter(gained), TYPICAL[0])]
+
+
+def _gained_by_a_deal(pair: ChosenPair) -> bool:
+    return pair.after.end == EndReason.AGREEMENT and pair.difference > 0
 
 
 def pick(artifact: Artifact, task_name: str, why: str) -> ChosenPair:

@@ -28,6 +28,17 @@ def test_where_the_typical_game_has_no_deal_the_next_in_the_rule_is_shown(deals,
     assert typical(replace(artifact, data=data), TASK).why == shown
 
 
+def test_a_market_whose_median_game_gained_nothing_opens_on_one_that_did():
+    artifact = load(FILE)
+    assert "50th" in {
+        pair.why
+        for row in artifact.data.tasks
+        for pair in row.chosen
+        if row.task == "bazaar/rushed" and pair.difference == 0
+    }
+    assert typical(artifact, "bazaar/rushed").difference > 0
+
+
 def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
     """The pair as if its game after training had ended with a deal, or with a walk-away."""
     end = str(EndReason.AGREEMENT if deal else EndReason.WALKAWAY)
