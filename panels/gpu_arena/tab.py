@@ -10,7 +10,7 @@ from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import RECALL, REMEMBER, TITLE, Layout, lay_out
 from panels.gpu_arena.players import FIRST_PLAYER
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, event_value, named, on_return
+from panels.ui.wiring import bound, event_value, named, on_return, with_closed
 from sauda.sessions.arena import ArenaGame
 
 __all__ = ["TITLE", "build"]
@@ -95,9 +95,10 @@ def _wire_form(page: Layout) -> None:
     act_by_form = bound(callbacks.act_by_form, page)
     act_by_json = bound(callbacks.act_by_json, page)
 
-    page.kind.input(
-        choose_kind, [page.game, page.kind], [page.choice, *page.terms], **QUIET_UNCHECKED
-    )
+    with_closed(
+        [page.choice], [page.kind.input],
+        choose_kind, [page.game, page.kind], [page.choice, *page.terms], **QUIET_UNCHECKED,
+    )  # fmt: skip
     page.choice.input(choose_action, page.choice, page.terms, **QUIET_UNCHECKED)
     page.act.click(
         act_by_form,

@@ -30,7 +30,7 @@ from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import ENGLISH, translator
 from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET, QUIET_UNCHECKED
-from panels.ui.wiring import bound, event_value, named
+from panels.ui.wiring import bound, event_value, named, with_closed
 
 __all__ = ["TITLE", "build"]
 
@@ -116,7 +116,8 @@ def _wire_setup(screen: Screen) -> None:
         )
         for picker in (page.opponent, page.same_item)
     ]  # fmt: skip
-    seated = gr.on(
+    seated = with_closed(
+        [page.market, page.opponent],
         [page.seat.input, page.market.input],
         take_seat,
         pickers,

@@ -84,12 +84,13 @@ def _pickers(task_name: str, policies: Sequence[str]) -> dict[str, Any]:
         return {
             "task": gr.Dropdown(
                 task_choices([*BAZAAR_TASKS, *ARENA_TASKS]), value=task_name, label="Task",
-                filterable=False, min_width=260,
+                filterable=False, min_width=260, elem_id="transcripts-task",
             ),
             "seed": gr.Textbox(str(SEED), label="Seed", max_lines=1),
             "policies": gr.Dropdown(
                 player_choices(task_name), value=list(policies), multiselect=True, max_choices=MOST,
                 label="Policies, up to four", scale=2, min_width=300,
+                elem_id="transcripts-policies",
             ),
         }  # fmt: skip
 

@@ -7,7 +7,7 @@ from panels.transcripts.episodes import MEDIANS, play
 from panels.transcripts.layout import PART, Layout, lay_out
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.provenance import load_or_say
-from panels.ui.wiring import bound, on_address
+from panels.ui.wiring import bound, on_address, with_closed
 from sauda.evaluation.episodes import POLICIES, SEED
 from sauda.records.store import Artifact
 
@@ -54,10 +54,13 @@ def _wire(page: Layout, evaluation: Artifact | None) -> None:
     replay = bound(callbacks.replay, page)
     show_step = bound(callbacks.show_step, page)
 
-    page.task.input(change_task, [page.task, page.episodes, page.seed], everything, **patient)
-    page.median.click(show_median, page.task, everything, **patient)
-    page.demo.click(show_demo, None, everything, **patient)
-    page.shoot_out.click(shoot_out, page.seed, everything, **patient)
+    for trigger, choose, inputs in (
+        (page.task.input, change_task, [page.task, page.episodes, page.seed]),
+        (page.median.click, show_median, page.task),
+        (page.demo.click, show_demo, None),
+        (page.shoot_out.click, shoot_out, page.seed),
+    ):
+        with_closed([page.policies], [trigger], choose, inputs, everything, **patient)
     gr.on(
         [page.seed.submit, page.seed.blur, page.policies.input],
         replay,

@@ -1,5 +1,6 @@
 """Helpers that connect callbacks to Gradio events, and what a tab shows to the page's address."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -34,6 +35,22 @@ def event_value(event: gr.EventData, name: str) -> Any:
         return getattr(event, name)
     except (AttributeError, TypeError):
         return None
+
+
+def with_closed(lists: Sequence[gr.Dropdown], triggers: Sequence[Any], *event: Any, **how: Any):
+    """An event that changes the choices of `lists`, which do not open until it is over.
+
+    Gradio's browser side fails where the choices of an open list become fewer, and draws nothing
+    that comes after. The list that was just used keeps the focus of the keyboard.
+    """
+    places = json.dumps(",".join(f"#{picker.elem_id}" for picker in lists))
+    shut, reopen = (
+        f"() => {{ for (const list of document.querySelectorAll({places})) list.inert = {inert}; }}"
+        for inert in ("!list.contains(document.activeElement)", "false")
+    )
+    changed = gr.on(triggers, None, js=shut).then(*event, **how)
+    changed.then(None, js=reopen)
+    return changed
 
 
 # Addresses ---------------------------------------------------------------------------------------
