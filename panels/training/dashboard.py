@@ -91,7 +91,7 @@ def stack(
         axis = "y" if i == 0 else f"y{i + 1}"
         _panel(figure, axis, [bottom / inner, top / inner], log, metric, view, beside)
         for line in references(log, metric, scripts or {}):
-            _reference(figure, axis, line, x_values(log.rows_of(metric), view.over))
+            draw_reference(figure, axis, line, x_values(log.rows_of(metric), view.over))
         top = bottom - GAP
     figure.update_layout(
         meta=log.name,  # stacks of one log are hovered together: theme.py
@@ -158,8 +158,8 @@ def _panel(
             figure.add_trace(trace | {"xaxis": "x", "yaxis": axis, "showlegend": first})
 
 
-def _reference(figure: go.Figure, axis: str, line: Reference, at: Values) -> None:
-    """A level line at a script's grade, its name above its left end."""
+def draw_reference(figure: go.Figure, axis: str, line: Reference, at: Values) -> None:
+    """Draw a level line at a script's grade, its name above its left end."""
     if not (known := [x for x in at if x is not None]):
         return
     style = line_style("scripted")["line"] | {"width": 1, "dash": "dash"}
@@ -178,20 +178,28 @@ def _reference(figure: go.Figure, axis: str, line: Reference, at: Values) -> Non
 
 
 def _end(log: Log, metric: Metric, view: View, axis: str, log_axis: bool) -> dict[str, Any] | None:
-    """A label of a curve's last value, averaged where the curve is; None without one to draw."""
-    rows = log.rows_of(metric)
-    values = [row.get(metric.name) for row in rows]
-    if metric.noisy:
-        values = with_gaps(values, view.smoothing)
-    points = zip(x_values(rows, view.over), drawable(values, log_axis), strict=True)
-    known = [point for point in points if None not in point]
-    if not known:
+    """A label of a curve's last value; None without one to draw."""
+    last = last_point(log, metric, view.over, view.smoothing, log_axis)
+    if last is None:
         return None
-    x, y = known[-1]
+    x, y = last
     return {
         "text": f"<b>{readable(y)}</b>", "xref": "x", "yref": axis, "x": x,
         "y": math.log10(y) if log_axis else y, "showarrow": False,
     }  # fmt: skip
+
+
+def last_point(
+    log: Log, metric: Metric, over: str, smoothing: float, log_axis: bool = False
+) -> tuple[float, float] | None:
+    """Where a curve ends, averaged where the curve is; None where no point of it is known."""
+    rows = log.rows_of(metric)
+    values = [row.get(metric.name) for row in rows]
+    if metric.noisy:
+        values = with_gaps(values, smoothing)
+    points = zip(x_values(rows, over), drawable(values, log_axis), strict=True)
+    known = [point for point in points if None not in point]
+    return known[-1] if known else None
 
 
 def readable(value: float) -> str:

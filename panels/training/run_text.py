@@ -208,9 +208,7 @@ def overlaid(stacks: Stacks, view: View, logs: Sequence[Log]) -> Markup:
     if not logs:
         return Markup("")
     if not any(log.beside_published for log, _ in stacks):
-        return note(
-            "The published logs are of GRPO in a bazaar: pick six panels or that run to see them."
-        )
+        return note("The published logs are of GRPO in a bazaar: pick that run to see them.")
     if view.over == "tokens":
         return note("The published logs hold no tokens, so they are not drawn over tokens.")
     rows = Markup("").join(

@@ -66,7 +66,7 @@ def shown(
 
 
 def runs_of(name: str, runs: Runs) -> list[Artifact]:
-    """The run of that name, or those of the six panels."""
+    """The run of that name, or those of the two beside each other."""
     return [runs[one] for one in (SIX if name == ALL_SIX else (name,)) if one in runs]
 
 
@@ -119,9 +119,10 @@ def build() -> None:
     published, no_published = load_or_say("published.json")
     if runs:
         overview.build(runs)
-        together.build(runs)
+        scripts = scripted_rows()
+        together.build(runs, scripts)
         logs = published_logs(published) if published else {}
-        _Dashboard(runs, logs, scripted_rows()).build()
+        _Dashboard(runs, logs, scripts).build()
     missing = [message for _, message in loaded.values() if message]
     missing += [no_published] if no_published else []
     if missing:
@@ -183,7 +184,7 @@ class _Dashboard:
     def _controls(self) -> dict[str, Any]:
         """One control per field of the view."""
         first = self.first
-        names = [("Six panels", ALL_SIX)]
+        names = [("GRPO and SFT, three curves each", ALL_SIX)]
         names += [(recorded(run).name, name) for name, run in self.runs.items()]
         controls = {"run": gr.Radio(names, value=first.run, label="Run", elem_id="training-run")}
         with gr.Row():

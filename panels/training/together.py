@@ -5,7 +5,14 @@ from typing import Any
 import gradio as gr
 import plotly.graph_objects as go
 
-from panels.training.dashboard import evaluation_trace, with_gaps, x_values
+from panels.training.dashboard import (
+    draw_reference,
+    evaluation_trace,
+    last_point,
+    readable,
+    with_gaps,
+    x_values,
+)
 from panels.training.logs import (
     ENTROPY,
     EVALUATION,
@@ -19,6 +26,7 @@ from panels.training.logs import (
     recorded,
 )
 from panels.training.permalink import SCALES
+from panels.training.references import Rows, references
 from panels.ui.look import QUIET, line_style, styled
 
 EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
@@ -32,12 +40,23 @@ def shared_metrics(logs: list[Log]) -> list[Metric]:
     return [metric for metric in METRICS if sum(log.holds(metric) for log in logs) > 1]
 
 
-def together(logs: list[Log], metric: Metric, over: str) -> go.Figure:
-    """A line a run that holds `metric`; one in the arena is dashed, a second training dotted."""
+def together(logs: list[Log], metric: Metric, over: str, scripts: Rows | None = None) -> go.Figure:
+    """A line a run that holds `metric`, named with its last value.
+
+    One in the arena is dashed, a second training dotted. `scripts` are drawn as level lines where
+    the bazaar's checkpoints are, which all play one task.
+    """
     figure = go.Figure()
-    for log in logs:
-        if log.holds(metric):
-            figure.add_trace(_line(log, metric, over) | {"name": log.name, "showlegend": True})
+    held = [log for log in logs if log.holds(metric)]
+    for log in held:
+        _, last = last_point(log, metric, over, SMOOTHING)
+        name = f"{log.name}: {readable(last)}"
+        figure.add_trace(_line(log, metric, over) | {"name": name, "showlegend": True})
+    bazaar = [log for log in held if log.game == "bazaar"]
+    if metric is EVALUATION and bazaar:
+        at = [x for log in bazaar for x in x_values(log.rows_of(metric), over)]
+        for line in references(bazaar[0], metric, scripts or {}):
+            draw_reference(figure, "y", line, at)
     figure.update_xaxes(title=SCALES[over], rangemode="tozero")
     return styled(figure, HEIGHT).update_yaxes(title=metric.title)
 
@@ -60,7 +79,7 @@ def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def build(runs: Runs) -> None:
+def build(runs: Runs, scripts: Rows) -> None:
     """Lay out the part. Called inside the Training tab."""
     logs = [recorded(run) for run in runs.values()]
     metrics = {metric.name: metric for metric in shared_metrics(logs)}
@@ -75,10 +94,12 @@ def build(runs: Runs) -> None:
         )  # fmt: skip
         over = gr.Radio(list(SCALES), value="tokens", label="Over", min_width=240)
     figure = gr.Plot(
-        together(logs, metrics[first], "tokens"), show_label=False, elem_id="training-together"
+        together(logs, metrics[first], "tokens", scripts),
+        show_label=False,
+        elem_id="training-together",
     )
 
     def show(name: str, scale: str) -> go.Figure:
-        return together(logs, metrics[name], scale)
+        return together(logs, metrics[name], scale, scripts)
 
     gr.on([picked.input, over.input], show, [picked, over], figure, **QUIET)

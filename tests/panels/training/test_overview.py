@@ -6,6 +6,7 @@ from panels.results.model_comparison import FILE, LAB_FILE
 from panels.results.questions.training import verdict, whole_gains
 from panels.training.logs import EVALUATION, recorded
 from panels.training.overview import NOT_PLAYED, all_gains, gain_of, headline, overview
+from panels.training.references import scripted_rows
 from panels.training.together import shared_metrics, together
 from sauda.records.kinds import training_runs
 from sauda.records.store import load
@@ -52,9 +53,9 @@ def test_runs_laid_over_each_other_are_those_that_hold_the_metric():
     for metric in shared_metrics(logs):
         for over in ("step", "tokens", "time"):
             drawn = together(logs, metric, over)
-            assert {line.name for line in drawn.data} == {
+            assert [line.name.rpartition(": ")[0] for line in drawn.data] == [
                 log.name for log in logs if log.holds(metric)
-            }
+            ]
             assert len(drawn.data) > 1
             assert all(line.x[-1] > line.x[0] for line in drawn.data)
     evaluated = together(logs, EVALUATION, "tokens").data
@@ -66,4 +67,20 @@ def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
     logs = [recorded(load(f"training/{name}.json")) for name in names]
     drawn = together(logs, EVALUATION, "tokens").data
     assert [line.line.dash for line in drawn] == ["solid", "dot", "solid", "dash"]
-    assert drawn[1].name == f"{drawn[0].name}, seed 1"
+    first, second = (line.name.rpartition(": ")[0] for line in drawn[:2])
+    assert second == f"{first}, seed 1"
+
+
+def test_checkpoints_are_named_with_their_last_grade_and_compared_with_scripts():
+    log = recorded(load("training/distill.json"))
+    drawn = together([log], EVALUATION, "tokens", scripted_rows())
+    curve, *levels = drawn.data
+    assert curve.name == f"{log.name}: {log.evaluations[-1]['grade']:.3g}"
+    best = max(
+        (row for row in load("evaluation/market-train.json").data.rows if row.task == "bazaar/open"
+         and row.policy != "pilot"),
+        key=lambda row: row.grade.mean,
+    )  # fmt: skip
+    assert levels[0].name == f"best script: {best.policy} {best.grade.mean:.3f}"
+    assert {each.text for each in drawn.layout.annotations} == {each.name for each in levels}
+    assert set(levels[0].y) == {best.grade.mean}
