@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from panels.training.logs import EVALUATION, REWARD, REWARD_STD, Log, Metric, Row
 from panels.training.permalink import SCALES, View
 from panels.training.references import Reference, Rows, references
-from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers
+from panels.ui.look import PALETTE, SERIES, line_style, styled, whiskers, with_minus_signs
 from sauda.records.schemas.base import Interval
 from sauda.statistics import averaged
 
@@ -205,9 +205,9 @@ def last_point(
 def readable(value: float) -> str:
     """A number with three digits; a small one as "5.4 × 10" with its exponent raised."""
     if not 0 < abs(value) < SMALL:
-        return f"{value:.3g}"
+        return with_minus_signs(f"{value:.3g}")
     digits, _, exponent = f"{value:.1e}".partition("e")
-    return f"{digits} × 10<sup>{int(exponent):d}</sup>".replace("<sup>-", "<sup>−")
+    return with_minus_signs(f"{digits} × 10<sup>{int(exponent):d}</sup>")
 
 
 def _layout_name(axis: str) -> str:

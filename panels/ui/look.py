@@ -4,6 +4,7 @@ Colours are pairs (light, dark). Type, theme and stylesheet are made from them i
 """
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -33,6 +34,8 @@ PALETTE: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 
+
+_NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")  # a hyphen that stands for a minus
 
 # What an event is given that answers at once and is no part of the page's API. Even where progress
 # is hidden, Gradio's browser side updates it on every component of `show_progress_on`, by default
@@ -180,14 +183,23 @@ def heading(title: str, sub: str = "") -> Markup:
     return Markup('<div class="sauda-heading"><h2>{}</h2>{}</div>').format(title, below)
 
 
+def with_minus_signs(text: str) -> str:
+    """`text` with the minus sign of the axes before negative numbers; markup as it is."""
+    return text if isinstance(text, Markup) else _NEGATIVE.sub("−", text)
+
+
 def stat(value: str, label: str, interval: str = "", note: str = "") -> Markup:
     """A number, then its interval, then a small grey line."""
-    span = Markup(' <span class="sauda-interval">{}</span>').format(interval) if interval else ""
+    span = (
+        Markup(' <span class="sauda-interval">{}</span>').format(with_minus_signs(interval))
+        if interval
+        else ""
+    )
     small = Markup('<dd class="sauda-note">{}</dd>').format(note) if note else ""
     return Markup(
         '<dl class="sauda-stat"><dt class="sauda-label">{}</dt>'
         '<dd class="sauda-value">{}{}</dd>{}</dl>'
-    ).format(label, value, span, small)
+    ).format(label, with_minus_signs(value), span, small)
 
 
 def strip(*parts: str) -> Markup:
@@ -268,6 +280,9 @@ def table(
     if len(align) != len(columns) or set(align) - {"l", "r"}:
         raise ValueError(f"expected {len(columns)} letters of 'l' and 'r', got {align!r}")
 
+    def signed(cell: object) -> object:
+        return with_minus_signs(cell) if isinstance(cell, str) else cell
+
     def row(cells: Sequence[object], tag: str) -> Markup:
         if len(cells) != len(columns):
             raise ValueError(f"expected {len(columns)} cells, got {cells!r}")
@@ -279,7 +294,7 @@ def table(
                     "th" if i == 0 else tag,
                     a,
                     scope if tag == "th" or i == 0 else "",
-                    with_tooltips(c) if tag == "th" else titled(c),
+                    with_tooltips(c) if tag == "th" else titled(c if a == "l" else signed(c)),
                 )
                 for i, (a, c) in enumerate(zip(align, cells, strict=True))
             )

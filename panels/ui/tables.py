@@ -9,6 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from panels.ui.downloads import offered, text_file
+from panels.ui.look import with_minus_signs
 from sauda.records.schemas.base import Interval, Record
 
 MISSING = "–"
@@ -33,7 +34,7 @@ class Column:
 
 def number(value: float | None, form: str = ".3f") -> Cell:
     """A number in the given format; a dash where there is none."""
-    return Cell(MISSING if value is None else format(value, form), value)
+    return Cell(MISSING if value is None else with_minus_signs(format(value, form)), value)
 
 
 def estimate(figures: Interval | None, form: str = ".3f") -> Cell:
@@ -46,7 +47,7 @@ def estimate(figures: Interval | None, form: str = ".3f") -> Cell:
 def with_interval(figures: Interval, form: str = ".3f") -> str:
     """A mean with its interval: "0.412 [0.395, 0.430]"."""
     mean, low, high = (format(getattr(figures, key), form) for key in ("mean", "low", "high"))
-    return f"{mean} [{low}, {high}]"
+    return with_minus_signs(f"{mean} [{low}, {high}]")
 
 
 def comparison(columns: Sequence[Column], rows: Iterable[Any]) -> dict[str, Any]:

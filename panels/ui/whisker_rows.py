@@ -1,6 +1,5 @@
 """Rows with a label above each bar or point, so that a phone has its whole width for the figure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,6 @@ HEAD = 0.85  # of a pitch, for the title of a group
 ON_SURFACE = {"showarrow": False, "bgcolor": PALETTE["surface"][0]}  # no line crosses the text
 CEILING = 0.77  # pitches from a point to the rule above its label, which parts it from other rows
 RULE = {"color": PALETTE["line"][0], "width": 1}
-_NEGATIVE = re.compile(r"(?<!\w)-(?=\d)")
 FOOT = 64  # px below the rows: ticks and the title of the axis
 
 
@@ -26,11 +24,6 @@ class WhiskerRow:
     label: str
     interval: Interval
     role: str  # key of SERIES
-
-
-def with_minus_signs(text: str) -> str:
-    """`text` with the minus sign of the axes before negative numbers, in place of a hyphen."""
-    return _NEGATIVE.sub("−", text)
 
 
 def labels_above(figure: go.Figure, labels: Sequence[str], top: int = 0) -> go.Figure:
@@ -58,7 +51,7 @@ def whisker_rows(groups: Mapping[str, Sequence[WhiskerRow]], axis: str, form: st
         _add_text(figure, -place, f"<b>{title}</b>", shift=-4)
         for row in rows:
             place += 1
-            numbers = with_minus_signs(with_interval(row.interval, form))
+            numbers = with_interval(row.interval, form)
             figure.add_hline(-place + CEILING, line=RULE, layer="below")
             _add_text(figure, -place, f"{row.label}: {numbers}", shift=7)
             _add_point(figure, -place, row)

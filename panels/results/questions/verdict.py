@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
+from panels.ui.look import with_minus_signs
 from panels.ui.terms import short
-from panels.ui.whisker_rows import with_minus_signs
 from sauda.evaluation.models.config import BELIEF, OURS, PILOT
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval

@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from panels.results.questions.layout import Measured
 from panels.results.questions.verdict import capital, listed, short, tasks_listed
+from panels.ui.look import with_minus_signs
 from panels.ui.tables import MISSING, with_interval
-from panels.ui.whisker_rows import with_minus_signs
 from sauda.records.schemas.arena import ArenaRow
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.evaluation import Row

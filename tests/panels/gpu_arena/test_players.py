@@ -12,6 +12,7 @@ from panels.gpu_arena.callbacks import new_game
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.settlement import settlement
 from panels.results.questions.reproduce import rows_of
+from panels.ui.tables import with_interval
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.line import PAGE
 from sauda.llm.types import NotReady
@@ -63,7 +64,7 @@ def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
         assert f"row={name.replace('+', '%2B')}" in badge
         assert unquote_plus(re.search(r'again=([^"]+)"', badge)[1]) in rows
     row = next(row for row in comparison.data.rows if row.policy == MODEL)
-    assert f"{row.grade.mean:.3f} [{row.grade.low:.3f}, {row.grade.high:.3f}]" in badges[MODEL]
+    assert with_interval(row.grade) in badges[MODEL]
     assert f"n = {row.n}" in badges[MODEL]
 
 

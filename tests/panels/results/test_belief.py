@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from panels.results.market import belief as belief_view
+from panels.ui.tables import with_interval
 from panels.ui.terms import short
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load
@@ -30,7 +31,7 @@ def test_the_ablation_shows_inputs_and_grades_with_n_and_intervals(report):
     shown = str(belief_view.ablation_table(report))
     for row in report.data.outcomes:
         gain = row.difference
-        assert f"{gain.mean:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]" in shown
+        assert with_interval(gain, "+.3f") in shown
         assert row.n >= 400
 
 

@@ -8,6 +8,8 @@ import pytest
 from panels.results import model_comparison, model_summary
 from panels.results.model_comparison import ARENA, BAZAAR
 from panels.results.model_labels import policy_label, series_role
+from panels.ui.look import with_minus_signs
+from panels.ui.tables import with_interval
 from sauda.evaluation.models.comparison import compare_models
 from sauda.evaluation.models.config import ArenaConfig
 from sauda.records.schemas.comparison import ModelColumns, ModelComparison
@@ -68,7 +70,7 @@ def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, v
     (sentence,) = model_summary.wrapper_sentences(made_up, "bazaar/open")
     means = f"{np.mean(wrapped):.3f} around the untrained base and 0.200 around no model"
     assert means in sentence
-    assert f"{adds:+.3f} [{adds:+.3f}, {adds:+.3f}] on n = 3" in sentence
+    assert with_minus_signs(f"{adds:+.3f} [{adds:+.3f}, {adds:+.3f}] on n = 3") in sentence
     assert verdict in sentence
 
 
@@ -157,7 +159,7 @@ def test_each_stage_stands_beside_its_rivals(recorded):
     assert len(rows) >= 3 * (len(BAZAAR.stages) - 1)
     assert text.count("<tr>") == 1 + len(rows)
     for row in rows:
-        assert f"{row.difference:+.3f} [{row.low:+.3f}, {row.high:+.3f}]" in text
+        assert with_interval(row.interval, "+.3f") in text
         assert policy_label(row.rival) in text
 
 

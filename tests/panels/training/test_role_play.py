@@ -40,7 +40,7 @@ def test_the_table_marks_a_model_in_the_other_role(rows):
     assert shown.count("off role") == 2
     assert "0.90 [0.80, 1.00]" in shown
     assert "6 of 100" in shown
-    assert "-0.200 [-0.300, -0.100]" in shown
+    assert "−0.200 [−0.300, −0.100]" in shown
 
 
 def test_contrasts_name_both_models_in_words():

@@ -61,7 +61,7 @@ def test_the_verdict_counts_what_the_intervals_say(contrasts):
         "Yes: the schedule lowered the loss in all 4 comparisons with a control."
     )
     shown = str(roles.contrast_table(contrasts))
-    assert "-0.200 [-0.200, -0.200]" in shown
+    assert "−0.200 [−0.200, −0.200]" in shown
     assert shown.count("off role, compared with own role") == 2
 
 

@@ -91,7 +91,7 @@ def drawn(run: Artifact, metrics, view: View, beside=()):
 def test_a_small_number_at_the_end_of_a_curve_is_readable():
     assert dashboard.readable(5.44e-08) == "5.4 × 10<sup>−8</sup>"
     shown = [dashboard.readable(value) for value in (0.0, 0.276, -1.5, 12.34)]
-    assert shown == ["0", "0.276", "-1.5", "12.3"]
+    assert shown == ["0", "0.276", "−1.5", "12.3"]
 
 
 def test_a_missing_field_is_a_gap_and_no_zero(grpo):

@@ -118,3 +118,8 @@ def test_a_wrong_origin_or_alignment_is_refused():
 
 def test_a_sentence_for_a_visitor_runs_from_capital_to_full_stop():
     assert ">This is wrong.<" in look.trouble(ValueError("this is wrong"))
+
+
+def test_only_hyphens_before_negative_numbers_become_minus_signs():
+    told = look.with_minus_signs("a self-play run, 2024-11-01: -0.1 [-0.2, +0.3]")
+    assert told == "a self-play run, 2024-11-01: −0.1 [−0.2, +0.3]"

@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 import pytest
 
-from panels.ui.whisker_rows import WhiskerRow, labels_above, whisker_rows, with_minus_signs
+from panels.ui.whisker_rows import WhiskerRow, labels_above, whisker_rows
 from sauda.records.schemas.base import Interval
 
 SURE = WhiskerRow("SFT", Interval(mean=0.2, low=0.1, high=0.4), "sft")
@@ -34,11 +34,6 @@ def test_a_rule_above_each_label_parts_it_from_the_point_of_the_row_before():
     first, second = (point.y[0] for point in figure.data)
     upper, lower = (rule.y0 for rule in figure.layout.shapes)
     assert upper > first > lower > second
-
-
-def test_only_hyphens_before_negative_numbers_become_minus_signs():
-    told = with_minus_signs("a self-play run, 2024-11-01: -0.1 [-0.2, +0.3]")
-    assert told == "a self-play run, 2024-11-01: −0.1 [−0.2, +0.3]"
 
 
 def test_the_axis_holds_0_and_the_ends_of_all_whiskers():

@@ -17,6 +17,7 @@ from panels.challenges.spot.stages import stages_of
 from panels.challenges.spot.view import cut
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.words import HINDI, WORDS
+from panels.ui.look import with_minus_signs
 from sauda.evaluation.models.before_after import replayed
 from sauda.evaluation.models.config import OURS
 from sauda.llm.types import Reply, ReplyRefused
@@ -175,7 +176,10 @@ def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, rig
         row = spot.stages.rows[name]
         assert f'title="{name}"' in updates[page.verdict]
         assert f">{row.n}<" in updates[page.verdict]
-        assert f"[{row.grade.low:z.3f}, {row.grade.high:z.3f}]" in updates[page.verdict]
+        assert (
+            with_minus_signs(f"[{row.grade.low:z.3f}, {row.grade.high:z.3f}]")
+            in updates[page.verdict]
+        )
     assert "?tab=results" in updates[page.verdict]
     assert updates[page.kept] == {"right": 3 + right, "guessed": 5}
     again = callbacks.guess(spot, number, updates[page.duel], updates[page.kept])

@@ -9,6 +9,7 @@ from panels.results.questions import arena, open_market, optimum, training, winn
 from panels.results.questions.optimum import Buyer
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry
+from panels.ui.look import with_minus_signs
 from sauda.evaluation.models.config import BELIEF, OURS, PILOT
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval, Metric
@@ -99,7 +100,7 @@ def test_training_helps_only_where_the_whole_interval_lies_above_0(sign, opening
     assert verdict.sentence.endswith(told)
     gain = GAINS[sign][1]
     expected = f"open market: 0.100 to {0.1 + gain:z.3f}, gain {gain:+.3f} ["
-    assert verdict.evidence[0].startswith(expected)
+    assert verdict.evidence[0].startswith(with_minus_signs(expected))
     assert verdict.evidence[0].endswith("n = 4")
 
 
@@ -376,7 +377,10 @@ def test_the_wrapper_does_the_work_unless_it_wins_more_around_the_model(adds, wo
     tasks = told.format("the open market and the hurried market")
     assert verdict.evidence[0] == f"Around Sauda {tasks}"
     assert verdict.evidence[1].startswith("Steering, gain from having Sauda inside: open ")
-    assert f"open market {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4" in verdict.evidence[1]
+    assert (
+        with_minus_signs(f"open market {adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 4")
+        in verdict.evidence[1]
+    )
     assert verdict.evidence[-1] == (
         "Sauda alone, gain over steering without a model: open market +0.050 [+0.010, +0.090],"
         " n = 4."
@@ -454,7 +458,10 @@ def test_the_arenas_winner_is_told_with_what_the_trained_lab_wins_beside_one_alo
     verdict = arena.verdict(arena.contest(None, artifact), artifact)
     assert verdict.sentence.startswith("The planner wins the market round; ")
     assert verdict.sentence.endswith(told)
-    assert f"SFT + GRPO as a lab in the market round: {mean:z.3f} [" in verdict.evidence[-2]
+    assert (
+        with_minus_signs(f"SFT + GRPO as a lab in the market round: {mean:z.3f} [")
+        in verdict.evidence[-2]
+    )
     assert verdict.evidence[-1] == ZERO_GRADE
 
 
