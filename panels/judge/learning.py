@@ -77,7 +77,7 @@ def advocates_table(judged: Artifact) -> Markup:
     """Every advocate, the hostile ones among them, best first."""
     rows = sorted(judged.data.rows, key=lambda row: -row.win_rate.mean)
     return table(
-        ("advocate", "n", "rounds won [95 % interval]", "less the control", "mean total",
+        ("advocate", "n", "rounds won [95 % interval]", "gain over the control", "mean total",
          "lies a pitch"),
         [
             (

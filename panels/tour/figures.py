@@ -31,8 +31,8 @@ def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
         stat(
             f"{agree} of {agreement.figures}",
             "figures of the published game, reproduced",
-            note="They came out within three standard errors, or equal to four decimals where"
-            " nothing varies, on 1,000 seeds each.",
+            note="On 1,000 seeds each, within three standard errors, or equal to four decimals"
+            " where nothing varies.",
         ),
     )
     return Markup('{}<p class="sauda-answer">{}</p>').format(cards, still_ahead(comparison))
@@ -46,23 +46,22 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
         fault = f"artifacts/{comparison.file} lacks a trained model on {MARKET}"
         raise ArtifactError(fault, command)
     grade, (script, best) = place.row.grade, place.script
-    belief = rows_by_policy(comparison, MARKET)[BELIEF].grade.mean
+    rows = rows_by_policy(comparison, MARKET)
+    belief, most = rows[BELIEF].grade.mean, rows[ORACLE].grade.mean
     part, interval = in_percent(place.gap_closed)
     return (
         stat(
             f"{grade.mean:z.3f}",
-            "mean grade of Sauda in the open market; 1 is best",
+            f"mean grade of Sauda in the open market; {most:.3f} is the most that can be won",
             f"[{grade.low:z.3f}, {grade.high:z.3f}]",
-            f"On {place.row.n} games that it never trained on, {buyer_name(OURS)} wins"
-            f" {grade.mean:z.3f} on average, and the best script, {policy_label(script)},"
-            f" {best:z.3f}.",
+            f"On {place.row.n} games that it never trained on. The best script,"
+            f" {policy_label(script)}, wins {best:z.3f}.",
         ),
         stat(
             part,
-            f"of the gap to {buyer_name(BELIEF)} closed by training",
+            f"of the way from the untrained base to {buyer_name(BELIEF)}, whose moves SFT copied",
             interval,
-            f"The untrained base wins {place.base:z.3f} and {buyer_name(BELIEF)}, whose moves SFT"
-            f" copied, {belief:z.3f}; training closed {part} of that gap,"
+            f"The untrained base wins {place.base:z.3f}, {buyer_name(BELIEF)} {belief:z.3f},"
             f" n = {place.gap_closed.n}.",
         ),
     )

@@ -58,9 +58,9 @@ def comparison(runs: Runs) -> dict[str, Any]:
 
 
 def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
-    """Whether the schedule, cycles and rates by layer, lowered the loss, by the intervals.
+    """Whether the loss is lower with the schedule, cycles and rates by layer, by the intervals.
 
-    "Yes" where it did in all comparisons, "No" where it did in none and raised it in some.
+    "Yes" where it is in all comparisons, "No" where it is in none and higher in some.
     """
     rows = [row.difference for row in contrasts if row.question == "schedule"]
     lower, higher = (sum(row.high < 0 for row in rows), sum(row.low > 0 for row in rows))
@@ -68,9 +68,9 @@ def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
     opening = "No" if higher else "Not shown"
     if lower:
         opening = "Partly" if higher or rest else "Yes"
-    told = [f"lowered the loss in {_counted(lower, len(rows))}"] if lower else []
-    told += [f"raised the loss in {_counted(higher, len(rows))}"] if higher else []
-    clauses = [f"the schedule {' and '.join(told)}"] if told else []
+    told = [f"lower in {_counted(lower, len(rows))}"] if lower else []
+    told += [f"higher in {_counted(higher, len(rows))}"] if higher else []
+    clauses = [f"with the schedule, the loss was {' and '.join(told)}"] if told else []
     clauses += [f"in {_counted(rest, len(rows))} the interval holds 0"] if rest else []
     return f"{opening}: {'; '.join(clauses)}."
 

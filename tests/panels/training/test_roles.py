@@ -58,7 +58,7 @@ def test_perplexity_stands_beside_its_loss_and_what_was_said_of_it(runs, figures
 
 def test_the_verdict_counts_what_the_intervals_say(contrasts):
     assert schedule_verdict(contrasts) == (
-        "Yes: the schedule lowered the loss in all 4 comparisons with a control."
+        "Yes: with the schedule, the loss was lower in all 4 comparisons with a control."
     )
     shown = str(roles.contrast_table(contrasts))
     assert "−0.200 [−0.200, −0.200]" in shown
@@ -68,16 +68,19 @@ def test_the_verdict_counts_what_the_intervals_say(contrasts):
 @pytest.mark.parametrize(
     ("ends", "told"),
     [
-        ([(0.1, 0.2)] * 2, "No: the schedule raised the loss in all 2 comparisons with a control."),
+        (
+            [(0.1, 0.2)] * 2,
+            "No: with the schedule, the loss was higher in all 2 comparisons with a control.",
+        ),
         (
             [(-0.2, -0.1), (0.1, 0.2)],
-            "Partly: the schedule lowered the loss in 1 of 2 comparisons with a control and raised"
-            " the loss in 1 of 2 comparisons with a control.",
+            "Partly: with the schedule, the loss was lower in 1 of 2 comparisons with a control and"
+            " higher in 1 of 2 comparisons with a control.",
         ),
         (
             [(0.1, 0.2), (-0.1, 0.2)],
-            "No: the schedule raised the loss in 1 of 2 comparisons with a control; in 1 of 2"
-            " comparisons with a control the interval holds 0.",
+            "No: with the schedule, the loss was higher in 1 of 2 comparisons with a control; in 1"
+            " of 2 comparisons with a control the interval holds 0.",
         ),
         (
             [(-0.1, 0.2)],
