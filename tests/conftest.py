@@ -31,11 +31,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the browser tests; keep on one worker what shares a fixture, to make it once.
 
     The browser's tests, the small model's and the served page's are a group each, and so is every
-    other file that does not name its own.
+    other file that does not name its own. A browser waits for a machine that may be busy, so its
+    tests have a second run, which pytest prints as a rerun and counts.
     """
     for item in items:
         if item.path.is_relative_to(BROWSER):
             item.add_marker("browser")
+            item.add_marker(pytest.mark.flaky(reruns=1))
         if not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
 
