@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import gradio as gr
+
 from panels.gpu_arena.callbacks import begin, resume
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import Layout
@@ -21,6 +23,18 @@ def named_in_address(game: ArenaGame) -> dict[str, str]:
 def begin_here(page: Layout, task_name: str, seed: str, player: str) -> Updates:
     """A new game, and its address."""
     return _with_address(page, begin(page, task_name, seed, player))
+
+
+def change_task(
+    page: Layout, game: ArenaGame | None, task_name: str, seed: str, player: str
+) -> Updates:
+    """A new game of another task; nothing where the game is of that task already.
+
+    A list tells its value again as it closes.
+    """
+    if game is not None and game.task_name == task_name:
+        return {page.address.shown: gr.skip()}
+    return begin_here(page, task_name, seed, player)
 
 
 def open_world(page: Layout, player: str, query: Mapping[str, str]) -> Updates:

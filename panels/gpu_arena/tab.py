@@ -32,6 +32,7 @@ HEAVY = {**QUEUED, "preprocess": False, "concurrency_id": "arena", "concurrency_
 
 def _wire_game(page: Layout, first: ArenaGame) -> None:
     begin = bound(address.begin_here, page)
+    change_task = bound(address.change_task, page)
     take_step = bound(callbacks.take_step, page)
     advise = bound(callbacks.advise, page)
     tick = bound(callbacks.tick, page)
@@ -54,10 +55,9 @@ def _wire_game(page: Layout, first: ArenaGame) -> None:
     on_return(page.address, returned, whole)
     page.session.change(None, page.session, None, js=REMEMBER, **QUIET)
     page.policy.change(callbacks.introduced, [page.policy, page.game], page.about, **QUIET)
-    gr.on(
-        [page.new_world.click, page.task.input, page.seed.submit],
-        begin, [page.task, page.seed, page.policy], whole, **QUIET,
-    )  # fmt: skip
+    world = [page.task, page.seed, page.policy]
+    gr.on([page.new_world.click, page.seed.submit], begin, world, whole, **QUIET)
+    page.task.input(change_task, [page.game, *world], whole, **QUIET)
     by_policy = [page.game, page.policy, page.kind]
     page.advice.click(advise, [page.game, page.policy], [page.problem], **HEAVY)
     page.step.click(take_step, by_policy, page.of_game, **HEAVY)

@@ -43,9 +43,11 @@ def begin(
 ) -> Updates:
     """A new game as chosen, with what `also` changes; nothing where a later choice came first."""
     choice = generation.choose()
+    generation.place = seat, market
     try:
         game = new_game(seat, market, opponent, screen.is_ready(opponent, backend))
     except ValueError as error:
+        generation.place = None
         return screen.problem(error, language)
     updates = screen.show(Visit(game, None, "", backend, language)) | (also or {})
     return updates if generation.settles(choice) else screen.unchanged
@@ -60,8 +62,13 @@ def take_seat(
     backend: str,
     language: str,
 ) -> Updates:
-    """A new game in the seat and market, against the first opponent there, whose pickers follow."""
+    """A new game in the seat and market, against the first opponent there, whose pickers follow.
+
+    Nothing where they are chosen already: a list tells its value again as it closes.
+    """
     market, opponent = offered(seat, market, "")
+    if generation.place == (seat, market):
+        return screen.unchanged
     pickers = _pickers(screen, seat, market, opponent, language)
     return begin(screen, generation, seat, market, opponent, backend, language, pickers)
 

@@ -47,6 +47,7 @@ class SessionGeneration:
 
     def __init__(self) -> None:
         self.number = 0
+        self.place: tuple[str, str] | None = None  # the seat and market last chosen
         self._choices = 0
         self._streams = False  # whether a stream of this generation is under way
         self._was_cut = False

@@ -35,3 +35,18 @@ def test_a_list_stays_closed_until_the_event_that_changes_its_choices_is_answere
     page.locator(f"{changed} input").first.click()
     expect(page.get_by_role("option").first).to_be_visible()
     open_page.assert_no_trouble()
+
+
+def test_a_list_that_closes_without_a_choice_leaves_the_game_alone(open_page):
+    page = open_page(query="tab=haggle")
+    chat = page.locator("#haggle-chat [data-testid=user]")
+    price = page.locator("#haggle-price").get_by_role("textbox")
+    price.fill("₹900000")
+    price.press("Enter")
+    expect(chat).to_have_count(1)
+    with page.expect_response("**/run/predict**"):  # the list tells its value again
+        page.locator("#haggle-market input").click()
+        page.get_by_role("heading", name="Haggle").click()
+    settle(page)
+    expect(chat).to_have_count(1)
+    open_page.assert_no_trouble()

@@ -48,6 +48,7 @@ def open_page(
     except ValueError as error:  # an artifact that the opponent needs is missing
         return screen.problem(error, picks.language) | known
     picks = possible(_picks_of(visit.game, picks), backends)
+    generation.place = picks.seat, picks.market
     shown = screen.show(visit, note(visit.translate(remark)) if remark else "")
     return shown | _pickers(screen, picks) | known
 

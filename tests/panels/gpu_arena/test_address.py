@@ -38,6 +38,14 @@ def test_a_secret_seed_is_in_no_address(page):
     assert "seed" not in updates[page.address.shown]
 
 
+def test_a_list_of_tasks_that_closes_without_a_choice_leaves_the_game_alone(page):
+    game = new_game(WORLD, "7")
+    assert page.game not in address.change_task(page, game, WORLD, "7", FIRST_PLAYER)
+    for before in (game, None):
+        begun = address.change_task(page, before, TASK, "7", FIRST_PLAYER)[page.game]
+        assert (begun.task_name, begun.play.seed) == (TASK, 7)
+
+
 @pytest.mark.parametrize("query", [{"task": "<b>x</b>"}, {"task": WORLD, "seed": "-1"}])
 def test_an_address_that_names_no_world_is_answered_in_words(page, query):
     updates = address.open_world(page, FIRST_PLAYER, query)

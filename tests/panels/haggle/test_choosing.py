@@ -7,6 +7,8 @@ import pytest
 from panels.haggle import callbacks
 from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, new_game
 from panels.haggle.layout import SessionGeneration
+from panels.haggle.opening.kept import FIRST
+from panels.haggle.opening.open_callbacks import open_page
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import ENGLISH
 from sauda.llm.serving.served import THIS_PAGE
@@ -54,6 +56,19 @@ def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
     assert (changed[page.opponent].value, changed[page.opponent].visible) == ("mini:fair", True)
     stall = take_seat(screen, BUY, "classic/amazon_realistic")
     assert (stall[page.opponent].value, stall[page.opponent].visible) == (HIDDEN, False)
+
+
+def test_a_list_that_closes_without_a_choice_leaves_the_game_alone(screen):
+    generation = SessionGeneration()
+    open_page(screen, generation, "", {}, "session")
+    first = FIRST.seat, FIRST.market
+    assert callbacks.take_seat(screen, generation, *first, *AS_OPENED) == screen.unchanged
+    chosen = callbacks.take_seat(screen, generation, BUY, "bazaar/open", *AS_OPENED)
+    assert chosen[screen.page.game].task_name == "bazaar/open"
+    again = callbacks.take_seat(screen, generation, BUY, "bazaar/open", *AS_OPENED)
+    assert again == screen.unchanged
+    back = callbacks.take_seat(screen, generation, *first, *AS_OPENED)
+    assert back[screen.page.game].task_name != "bazaar/open"
 
 
 def test_an_opponent_chosen_before_the_game_of_a_new_market_is_there_plays_in_that_market(screen):
