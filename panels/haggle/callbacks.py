@@ -81,7 +81,25 @@ def change_opponent(
     market: str,
     visit: Visit,
 ) -> Updates:
-    """The same item and seed from the start, against another opponent.
+    """The same item and seed from the start, against another opponent; nothing for the same one.
+
+    A list tells its value again as it closes.
+    """
+    now = visit.game
+    if now and leads_to(seat, market, now) and opponent == chosen_opponent(now):
+        return screen.unchanged
+    return replay_item(screen, generation, opponent, seat, market, visit)
+
+
+def replay_item(
+    screen: Screen,
+    generation: SessionGeneration,
+    opponent: str,
+    seat: str,
+    market: str,
+    visit: Visit,
+) -> Updates:
+    """The same item and seed from the start, against any opponent.
 
     Where the game of another seat or market is still on its way, a new game there instead.
     """

@@ -100,6 +100,7 @@ def _wire_setup(screen: Screen) -> None:
     take_seat = bound(callbacks.take_seat, screen)
     change_language = bound(callbacks.change_language, screen)
     change_opponent = _on_visit(callbacks.change_opponent, screen)
+    replay_item = _on_visit(callbacks.replay_item, screen)
     show_again = _on_visit(model_callbacks.show_again, screen)
     visit, shown = _visit(page), page.of_game
 
@@ -109,12 +110,12 @@ def _wire_setup(screen: Screen) -> None:
     )  # fmt: skip
     opposed = [
         picker.input(
-            change_opponent,
+            choose,
             [page.generation, picker, page.seat, page.market, *visit],
             [*shown, page.opponent],
             **QUIET_UNCHECKED,
         )
-        for picker in (page.opponent, page.same_item)
+        for picker, choose in ((page.opponent, change_opponent), (page.same_item, replay_item))
     ]  # fmt: skip
     seated = with_closed(
         [page.market, page.opponent],

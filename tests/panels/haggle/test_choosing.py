@@ -42,6 +42,8 @@ def test_another_opponent_gets_the_same_item_and_seed(screen):
     twice = replace(moved, game=game)
     told_again = change_opponent(screen, "linear", twice)
     assert told_again == screen.unchanged  # the note on the same item stays
+    closed = change_opponent(screen, "boulware", moved)
+    assert closed == screen.unchanged  # a list that closes without a choice
     refused = change_opponent(screen, "nobody", moved)
     assert list(refused) == [page.problem]
 
@@ -113,9 +115,14 @@ def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed():
     offered = [value for _, value in over[page.same_item]["choices"]]
     assert {"linear", "pilot", "mini+sft", HIDDEN} <= set(offered)
     assert over[page.same_item]["value"] == offered[0] == ""  # "Choose an opponent"
-    nothing = change_opponent(screen, "", replace(ended, game=over[page.game]))
-    assert nothing == screen.unchanged
-    again = change_opponent(screen, "linear", replace(ended, game=over[page.game]))
+
+    def pick(opponent: str) -> Updates:
+        visit = replace(ended, game=over[page.game])
+        return callbacks.replay_item(screen, SessionGeneration(), opponent, SELL, ANY_ITEM, visit)
+
+    assert pick("") == screen.unchanged
+    assert pick("boulware")[page.game].play.seed == 3  # the same one again
+    again = pick("linear")
     assert (again[page.game].opponent, again[page.game].play.seed) == ("linear", 3)
     assert again[page.opponent]["value"] == "linear"
     assert not again[page.card]["visible"]
