@@ -103,7 +103,12 @@ def choose(page: Layout, task_name: str, policies: Sequence[str], seed: str) -> 
 def change_task(
     page: Layout, task_name: str, episodes: Mapping[str, Episode] | None, seed: str
 ) -> Updates:
-    """Another task, under the policies on show where they can play it."""
+    """Another task, under the policies on show where they can play it.
+
+    Nothing where its episodes are shown already: a list tells its value again as it closes.
+    """
+    if task_name in {episode.task for episode in (episodes or {}).values()}:
+        return {page.problem: gr.skip()}
     try:
         return choose(page, task_name, *usual(task_name, list(episodes or ()), seed))
     except ArtifactError as error:  # the pilot's weights

@@ -35,3 +35,11 @@ def test_an_address_that_cannot_be_played_is_answered_in_words(page, query):
     problem = callbacks.from_address(page, query)[page.problem]
     assert 'role="alert"' in problem
     assert "<b>x" not in problem
+
+
+def test_a_list_of_tasks_that_closes_without_a_choice_leaves_the_episodes_alone(page):
+    episodes = play(callbacks.FIRST_TASK, SEED, POLICIES)
+    closed = callbacks.change_task(page, callbacks.FIRST_TASK, episodes, str(SEED))
+    assert page.episodes not in closed
+    chosen = callbacks.change_task(page, "bazaar/open", episodes, str(SEED))
+    assert {episode.task for episode in chosen[page.episodes].values()} == {"bazaar/open"}
