@@ -47,7 +47,7 @@ CLOSING = 2  # moves left from which a position belongs to the closing
 class Config:
     """Who is profiled, and on how much; the defaults are the profiles that we report."""
 
-    players: tuple[str, ...] = (*BUYERS, "pilot", "belief", OURS)
+    players: tuple[str, ...] = (*BUYERS, "pilot", "belief", "mini", "mini+sft", OURS)
     games: int = 120  # hold-out games about unseen listings, as in the tournament
     cues: int = 100  # of those, games with each kind of signals
     states: int = 400  # fixed positions: for regret and belief

@@ -47,7 +47,8 @@ from sauda.policies import BUYERS
 from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
 
-STAGES = ("mini", "mini+distill")  # the untrained base and what the page serves
+# The untrained base and the buyer after each stage of training; the page serves "mini+distill".
+STAGES = ("mini", "mini+sft", "mini+distill", "mini+grpo", "mini+dpo")
 ROLES = ("mini+roles-buyer", "mini+roles-seller", "mini+roles-generalist")
 SLOW = "belief"  # takes most of the time, so its pairs begin first
 Games = Mapping[Pair, Mapping[str, Any]]  # columns by pair
