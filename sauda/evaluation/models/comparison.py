@@ -212,6 +212,11 @@ def model_source(model: Model, game: Game) -> dict[str, Any]:
     }
 
 
+def is_same_player(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:
+    """Whether weights, sampling, prompt and parser of two ModelSources are the same, on any CPU."""
+    return then is not None and {**then, "cpu": now["cpu"]} == now
+
+
 def prompt_hashes(game: Game) -> dict[str, str]:
     """The hashes of a game's prompt and of the parser of its replies."""
     return {"prompt": code_hash(game.prompt.render), "parser": code_hash(game.prompt.parse)}

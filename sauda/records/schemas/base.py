@@ -58,7 +58,7 @@ class ModelSource(Record):
     source: str = Field(description="base, adapter, precision and device in words")
     origin: str = Field(description="where the base weights come from, with their version")
     sha256: str = Field(description="digest of base and adapter weights")
-    cpu: str = Field(description="vector instructions of the CPU, which decide bf16 rounding")
+    cpu: str = Field(description="vector instructions of the CPUs, which decide bf16 rounding")
     prompt: str = Field(description="hash of the code that renders the prompt")
     parser: str = Field(description="hash of the code that parses the completion")
     sampling: dict[str, Number] = Field(description="sampling parameters by name")

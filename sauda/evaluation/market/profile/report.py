@@ -17,7 +17,7 @@ from sauda.evaluation.market.regret import Config as Positions
 from sauda.evaluation.market.regret import Judged, by_belief
 from sauda.evaluation.market.tournament.players import TASK
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
-from sauda.evaluation.models.comparison import model_sources
+from sauda.evaluation.models.comparison import is_same_player, model_sources
 from sauda.evaluation.models.config import OURS
 from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.behaviour import behaviour_metrics
@@ -105,6 +105,11 @@ def profiles(
     weights = {player.model.weights for player in players if player.model} - {""}
     models = model_sources(weights, BAZAAR)
     kept = {} if recorded is None else _recorded(players, models, recorded)
+    models |= {
+        weight: recorded["models"][weight]  # with the CPU that its games were played on
+        for player in players
+        if player.name in kept and (weight := player.model.weights)
+    }
     measured = [player for player in (*players, *others) if player.name not in kept]
     data = _rows(measured, Bench.of(config), workers)
     rows = kept | {row["player"]: row for row in data["rows"]}
@@ -121,8 +126,8 @@ def _recorded(
         player.name
         for player in players
         if player.model
-        and player.model.weights in then
-        and then[player.model.weights] == now[player.model.weights]
+        and player.model.weights
+        and is_same_player(then.get(player.model.weights), now[player.model.weights])
     }
     return {row["player"]: row for row in recorded["rows"] if row["player"] in same}
 

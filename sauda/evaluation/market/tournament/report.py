@@ -37,7 +37,7 @@ from sauda.evaluation.market.tournament.ranking import (
 )
 from sauda.evaluation.market.tournament.scenarios import Scenarios, scenario_seeds
 from sauda.evaluation.market.tournament.shown import replayed_columns, shown_replies
-from sauda.evaluation.models.comparison import Replayed, model_sources
+from sauda.evaluation.models.comparison import Replayed, is_same_player, model_sources
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.weights import CACHE
@@ -97,20 +97,26 @@ def tournament(
     """The data of the artifact. Batches of language models are kept in `folder`.
 
     Pairs with a language model in `recorded`, the data of an earlier tournament over the same
-    scenarios, keep their games where weights, sampling, prompt and parser are still the same.
+    scenarios, keep their games where weights, sampling, prompt and parser are still the same. A
+    model whose games were played on several kinds of CPU names them all.
     """
     seeds, pairs = scenario_seeds(config.scenarios), config.pairs()
     at = Scenarios.of(seeds)
     models = model_sources({name for pair in pairs for name in weights(pair)}, BAZAAR)
     games, played = scripted(pairs, seeds, workers), _with_models(pairs)
-    replies = {}
+    replies, cpus = {}, {name: set() for name in models}
     for pair in progress(played, len(played), "playing models", "pair") if played else ():
+        sources = models
         if recorded is not None and _is_recorded(pair, at, models, recorded):
             games[pair] = recorded["games"][pair.buyer][pair.seller]
             replies[pair] = recorded["replies"][pair.buyer][pair.seller]
+            sources = recorded["models"]
         else:
             columns = kept_games(pair, seeds, config.batch, folder or CACHE / "tournament")
             games[pair], replies[pair] = _outcomes(columns), shown_replies(columns, at)
+        for name in weights(pair):
+            cpus[name].add(sources[name]["cpu"])
+    models = {name: models[name] | {"cpu": " or ".join(sorted(cpus[name]))} for name in models}
     return summarised(config, games, at) | {"replies": _by_seat(replies), "models": models}
 
 
@@ -122,7 +128,7 @@ def _is_recorded(
     return (
         list(at.seeds) == recorded["scenarios"]["seed"]
         and pair.seller in recorded["replies"].get(pair.buyer, ())
-        and all(then.get(name) == models[name] for name in weights(pair))
+        and all(is_same_player(then.get(name), models[name]) for name in weights(pair))
     )
 
 

@@ -202,17 +202,20 @@ def test_replies_of_other_seeds_are_other_replies(tmp_path):
 
 
 def test_a_recorded_row_is_kept_while_its_model_is_the_same(monkeypatch):
-    monkeypatch.setattr(report, "model_sources", lambda names, game: {"mini": "weights"})
+    now = {"mini": {"sha256": "as recorded", "cpu": "avx2 amx_bf16"}}
+    monkeypatch.setattr(report, "model_sources", lambda names, game: dict(now))
     config = Config(("linear", "mini"), games=3, cues=2, states=4)
     row = {"player": "mini", "grade": "as recorded"}
-    same = {"models": {"mini": "weights"}, "rows": [row]}
-    assert profiles(config, 1, recorded=same)["rows"][1] == row
+    same = {"models": {"mini": {"sha256": "as recorded", "cpu": "avx2"}}, "rows": [row]}
+    kept = profiles(config, 1, recorded=same)
+    assert kept["rows"][1] == row
+    assert kept["models"] == same["models"]  # the CPU that the games were played on
 
     def played(player, bench):
         return {"player": player.name, "grade": "as played"}
 
     monkeypatch.setattr(report, "kept_profile", played)
-    other = {"models": {"mini": "other weights"}, "rows": [row]}
+    other = {"models": {"mini": {"sha256": "of other weights", "cpu": "avx2"}}, "rows": [row]}
     assert profiles(config, 1, recorded=other)["rows"][1]["grade"] == "as played"
 
 

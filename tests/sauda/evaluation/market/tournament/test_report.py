@@ -163,10 +163,14 @@ def test_recorded_games_of_a_model_are_kept_unless_scenarios_or_model_differ(
     with pytest.raises(AssertionError, match="these games are recorded"):
         tournament(replace(TINY, scenarios=5), 1, tmp_path, data)
     monkeypatch.setattr(report, "weights", lambda pair: ["mini"])
-    monkeypatch.setattr(report, "model_sources", lambda names, game: {"mini": "other weights"})
+    now = {"mini": {"sha256": "as recorded", "cpu": "avx2 amx_bf16"}}
+    monkeypatch.setattr(report, "model_sources", lambda names, game: now)
     monkeypatch.setattr(report, "kept_games", broken)
+    then = data | {"models": {"mini": {"sha256": "as recorded", "cpu": "avx2"}}}
+    assert tournament(TINY, 1, tmp_path, then)["models"] == then["models"]
+    then = data | {"models": {"mini": {"sha256": "of other weights", "cpu": "avx2"}}}
     with pytest.raises(AssertionError, match="these games are recorded"):
-        tournament(TINY, 1, tmp_path, data)
+        tournament(TINY, 1, tmp_path, then)
 
 
 def test_the_first_games_of_each_model_come_out_again(root):
