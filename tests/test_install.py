@@ -37,6 +37,12 @@ def test_every_listed_version_is_exact_and_the_one_that_is_locked():
             )
 
 
+def test_tests_of_one_group_stay_on_one_worker(request):
+    """As `make test` runs them: two browsers at once are slower than what the tests wait for."""
+    grouped = getattr(request.config.option, "loadgroup", False)
+    assert request.node.nodeid.endswith("@test_install.py") == grouped
+
+
 def test_each_python_has_one_torch_and_that_of_a_space_is_one_zerogpu_takes():
     def version(python: str) -> list[str]:
         requirements = [r for r in listed() if r.name == "torch"]

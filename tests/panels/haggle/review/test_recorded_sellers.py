@@ -38,7 +38,7 @@ def test_a_buyer_that_was_not_recorded_has_no_scripts_beside_it(tournament):
 @pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
 def test_the_card_says_what_is_shown_in_place_of_a_rank(language):
     translate = translator(language)
-    assert unranked("mini+dpo", 0.5, translate) == translate("no_rank")
+    assert unranked("mini+distill-seed1", 0.5, translate) == translate("no_rank")
     shown = unranked(BUYER, 0.5, translate)
     assert shown.startswith(f"{translate('no_rank')} ")
     assert opponent_name(BUYER, translate) in shown
