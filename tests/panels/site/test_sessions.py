@@ -19,7 +19,7 @@ from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from tests.support.site import Site
 
-IDLE, MOST_BYTES = 20, 25_000
+IDLE, ROUNDS, MOST_BYTES = 20, 3, 25_000
 
 
 @pytest.fixture
@@ -125,28 +125,35 @@ def open_page(site: Site, session: str) -> None:
 
 @pytest.mark.slow
 def test_visitors_who_open_the_page_and_do_nothing_cost_little_and_go(site, monkeypatch):
+    held, left = [], []  # bytes a visitor, in each round
+
+    def traced() -> int:
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    def all_leave() -> None:
+        with monkeypatch.context() as soon:
+            soon.setattr(sessions, "LEFT_FOR", 0)
+            site.app.state_holder.delete_all_expired_state()
+
     for _ in range(8):  # fill what is kept for all
         open_page(site, uuid.uuid4().hex)
-    monkeypatch.setattr(sessions, "LEFT_FOR", 0)
-    site.app.state_holder.delete_all_expired_state()
-    monkeypatch.undo()
+    all_leave()
     tracemalloc.start()
     try:
-        gc.collect()
-        before, _ = tracemalloc.get_traced_memory()
-        for _ in range(IDLE):
-            open_page(site, uuid.uuid4().hex)
-        gc.collect()
-        after, _ = tracemalloc.get_traced_memory()
-        assert len(site.app.state_holder.session_data) == IDLE
-        assert (after - before) / IDLE < MOST_BYTES
-        monkeypatch.setattr(sessions, "LEFT_FOR", 0)
-        site.app.state_holder.delete_all_expired_state()
-        gc.collect()
-        gone, _ = tracemalloc.get_traced_memory()
-        assert (gone - before) / IDLE < MOST_BYTES / 3  # threads and bounded caches keep the rest
+        for _ in range(ROUNDS):
+            before = traced()
+            for _ in range(IDLE):
+                open_page(site, uuid.uuid4().hex)
+            assert len(site.app.state_holder.session_data) == IDLE
+            held.append((traced() - before) / IDLE)
+            all_leave()
+            left.append((traced() - before) / IDLE)
     finally:
         tracemalloc.stop()
+    # What visitors cost they cost in every round; threads and bounded caches take theirs in some.
+    assert min(held) < MOST_BYTES
+    assert min(left) < MOST_BYTES / 5
 
 
 @pytest.mark.slow
