@@ -1,4 +1,4 @@
-"""`python -m sauda train sft|grpo|dpo|roles|pilot|selector|compare-roles` and `weights`."""
+"""`python -m sauda train STAGE`, what compares runs of stages, and `weights`."""
 
 import argparse
 import sys
@@ -63,6 +63,9 @@ def add(commands: Any) -> None:
     add_command(stages, "selector", selector, about)
     about = "compare the six runs of roles on the hold-out dialogues that they have measured"
     add_command(stages, "compare-roles", compare_roles, about)
+    about = "which labels teach better: short distillations, judged on fixed positions"
+    parser = add_command(stages, "compare-teachers", compare_teachers, about)
+    _add_folder(parser)
 
 
 def _add_stage(stages: Any, stage: str) -> None:
@@ -76,8 +79,7 @@ def _add_stage(stages: Any, stage: str) -> None:
 
 def _add_options(parser: argparse.ArgumentParser, configs: Mapping[str, Any]) -> None:
     """Where a run is kept, and an option for each field of its Config that is one, by game."""
-    parser.add_argument("--out", type=Path, default=None, help="the run's folder; default a cache")
-    parser.add_argument("--resume", action="store_true", help="from the last complete checkpoint")
+    _add_folder(parser)
     for field in options_of(next(iter(configs.values()))):
         flag = f"--{field.name.replace('_', '-')}"
         names = dict.fromkeys((flag, f"--{field.name}"))  # TRL's own commands take both
@@ -91,6 +93,11 @@ def _add_options(parser: argparse.ArgumentParser, configs: Mapping[str, Any]) ->
             f"{field.metadata['help']} (default {', in the arena '.join(dict.fromkeys(defaults))})"
         )
         parser.add_argument(*names, type=field.type, default=None, help=about)
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, default=None, help="the run's folder; default a cache")
+    parser.add_argument("--resume", action="store_true", help="from the last complete checkpoint")
 
 
 def _setting(config: Any, name: str) -> Any:
@@ -138,6 +145,26 @@ def compare_roles(options: argparse.Namespace) -> int:
         print(
             f"{row['question']:10} {row['run']:17} less {row['baseline']:24} on the {row['role']:6}"
             f"  n {row['n']}  {interval(row['difference'])}"
+        )
+    return 0
+
+
+def compare_teachers(options: argparse.Namespace) -> int:
+    """Train a student of each teacher, save what their moves give away, and print it."""
+    from sauda.train.stages.teachers import FILE, Config, compared
+
+    config = Config()
+    data = compared(config, options.out, options.resume)
+    save_measured(FILE, asdict(config), data)
+    for row in data["rows"]:
+        print(
+            f"by the values of {row['judge']:6}  labels of {row['teacher']:6}  n {row['n']}  "
+            f"regret {interval(row['regret'])}"
+        )
+    for row in data["differences"]:
+        print(
+            f"by the values of {row['judge']:6}  {row['teacher']} less {row['other']}  "
+            f"{interval(row['difference'])}"
         )
     return 0
 

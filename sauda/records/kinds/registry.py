@@ -10,6 +10,7 @@ from sauda.records.kinds.amounts import (
 from sauda.records.kinds.dialogues import DIALOGUES
 from sauda.records.kinds.market import MARKET
 from sauda.records.kinds.roles import ROLES
+from sauda.records.kinds.training import TRAINING
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
 from sauda.records.schemas.bench import Bench, LoadTest
@@ -24,7 +25,7 @@ from sauda.records.schemas.language import Language
 from sauda.records.schemas.pitching import Pitching
 from sauda.records.schemas.published import Published, Reproduction
 from sauda.records.schemas.seller import SellerQuality
-from sauda.records.schemas.training import Selector, TrainingRun
+from sauda.records.schemas.training import Selector
 
 HASHES = "sauda.evaluation.verification.recorded_hashes"
 WORD_HASHES = "sauda.evaluation.seller.texts:word_hashes"
@@ -255,64 +256,7 @@ KINDS: Mapping[str, Kind] = {
             ),
             f"{HASHES}:arena_prompt",
         ),
-        Kind(
-            "training_run/1",
-            TrainingRun,
-            (
-                File(
-                    "training/sft.json",
-                    "train sft",
-                    "Training",
-                    "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
-                ),
-                File(
-                    "training/distill.json",
-                    "train distill",
-                    "Training",
-                    "The log of Sauda's learning from the pilot's labels of its own games, what "
-                    "each round played, its gate",
-                ),
-                File(
-                    "training/distill-seed1.json",
-                    "train distill --seed 1 --first-seed 26000",
-                    "Training",
-                    "A second such training, from other games and another seed",
-                ),
-                File(
-                    "training/grpo.json",
-                    "train grpo",
-                    "Training",
-                    "The log of Sauda's reinforcement learning on whole games, one of "
-                    "them, its gate",
-                ),
-                File(
-                    "training/dpo.json",
-                    "train dpo",
-                    "Training",
-                    "The log of Sauda's learning from pairs of replies, what they are, its gate",
-                ),
-                File(
-                    "training/sft-arena.json",
-                    "train sft --game arena",
-                    "Training",
-                    "The log of a lab's supervised fine-tuning on the planner's actions, its gate",
-                ),
-                File(
-                    "training/grpo-arena.json",
-                    "train grpo --game arena",
-                    "Training",
-                    "The log of a lab's reinforcement learning on whole games of "
-                    "market_round, its gate",
-                ),
-            ),
-            Check(
-                "sealed",
-                "every step of the log; the adapter's digest computed from its file",
-                lambda config, data: len(data.log),
-                "sealed steps and one adapter",
-                f"{RECOMPUTE}:training_run",
-            ),
-        ),
+        *TRAINING,
         Kind(
             "before_after/3",
             BeforeAfter,

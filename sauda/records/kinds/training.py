@@ -1,0 +1,76 @@
+"""The kinds of artifacts about the training of players: a run, and how its teachers compare."""
+
+from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
+from sauda.records.schemas.training import Teachers, TrainingRun
+
+TRAINING: tuple[Kind, ...] = (
+    Kind(
+        "training_run/1",
+        TrainingRun,
+        (
+            File(
+                "training/sft.json",
+                "train sft",
+                "Training",
+                "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
+            ),
+            File(
+                "training/distill.json",
+                "train distill",
+                "Training",
+                "The log of Sauda's learning from the pilot's labels of its own games, what "
+                "each round played, its gate",
+            ),
+            File(
+                "training/distill-seed1.json",
+                "train distill --seed 1 --first-seed 26000",
+                "Training",
+                "A second such training, from other games and another seed",
+            ),
+            File(
+                "training/grpo.json",
+                "train grpo",
+                "Training",
+                "The log of Sauda's reinforcement learning on whole games, one of them, its gate",
+            ),
+            File(
+                "training/dpo.json",
+                "train dpo",
+                "Training",
+                "The log of Sauda's learning from pairs of replies, what they are, its gate",
+            ),
+            File(
+                "training/sft-arena.json",
+                "train sft --game arena",
+                "Training",
+                "The log of a lab's supervised fine-tuning on the planner's actions, its gate",
+            ),
+            File(
+                "training/grpo-arena.json",
+                "train grpo --game arena",
+                "Training",
+                "The log of a lab's reinforcement learning on whole games of "
+                "market_round, its gate",
+            ),
+        ),
+        Check(
+            "sealed",
+            "every step of the log; the adapter's digest computed from its file",
+            lambda config, data: len(data.log),
+            "sealed steps and one adapter",
+            f"{RECOMPUTE}:training_run",
+        ),
+    ),
+    Kind(
+        "teachers/1",
+        Teachers,
+        (File("teachers.json", "train compare-teachers", "Results"),),
+        Check(
+            "recomputed",
+            "every regret and interval, from the sealed moves of the students",
+            lambda config, data: len(data.rows) * data.rows[0].n,
+            "moves in positions",
+            "sauda.train.stages.teachers:recomputed",
+        ),
+    ),
+)
