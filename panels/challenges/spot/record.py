@@ -12,8 +12,8 @@ from panels.challenges.spot.recorded import FILE, SEEDS, TASK, Pair, both_move
 from panels.challenges.spot.stages import stages_of
 from panels.results.model_comparison import FILE as COMPARISON
 from sauda.evaluation.models.before_after import recorded
-from sauda.evaluation.models.comparison import models_behind
 from sauda.evaluation.models.config import OURS
+from sauda.evaluation.models.sources import models_behind
 from sauda.games import game_of
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import player_spec

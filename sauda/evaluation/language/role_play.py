@@ -18,7 +18,7 @@ from env import Offer, Policy, Task, rollout, shares, zopa_width
 from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
 from sauda.evaluation.market.tournament.players import Side, task_against
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
-from sauda.evaluation.models.comparison import model_source
+from sauda.evaluation.models.sources import model_source
 from sauda.evaluation.verification.recompute import settings
 from sauda.games.bazaar import BAZAAR
 from sauda.games.messages import Messages, Reply, Schema

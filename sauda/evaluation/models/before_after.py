@@ -22,9 +22,9 @@ from env import (
     rollout,
     zopa_width,
 )
-from sauda.evaluation.models.comparison import models_behind
 from sauda.evaluation.models.config import BAZAAR, CLASSIC, OURS
 from sauda.evaluation.models.config import Config as Comparison
+from sauda.evaluation.models.sources import models_behind
 from sauda.games.bazaar import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar.prompt import parse
 from sauda.games.transcript import to_json

@@ -4,7 +4,7 @@ A model's games are played in batches, and a batch's size is part of the configu
 is kept on disk: a stopped run resumes where it was.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import product
@@ -18,6 +18,7 @@ from env import Task, episode, get_task, rollout
 from sauda.evaluation.batches import first, in_batches, joined
 from sauda.evaluation.evaluate import Cell, hashes, play_cell, row
 from sauda.evaluation.models.config import ORACLE, Cells, Comparison
+from sauda.evaluation.models.sources import Played, is_same_player, models_behind, with_cpus
 from sauda.games import GAMES, game_of
 from sauda.games.adapter import Columns, Game
 from sauda.llm.backends.decoding import Decoder
@@ -52,8 +53,9 @@ def compare_models(
 ) -> dict[str, Any]:
     """The artifact's data: a row a task and policy, gains of the stages, episodes, models.
 
-    Games in `recorded`, the data of an earlier comparison, are kept where weights and sampling of
-    their language model, or the code of their script, are still the same; all others are played.
+    Games in `recorded`, the data of an earlier comparison, are kept where weights, sampling, prompt
+    and parser of their language model, or the code of their script, are still the same; all others
+    are played. A model whose games were played on several kinds of CPU names them all.
     """
     cells = config.cells()
     models = models_behind({name for _, name in cells}, config.game)
@@ -62,7 +64,17 @@ def compare_models(
         cell: _cell(*cell, seeds, config.batch, parts, kept.get(cell))
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
+    if recorded is not None:
+        models = with_cpus(models, recorded["models"], _played_on(episodes, kept))
     return summarised(config, episodes) | {"models": models}
+
+
+def _played_on(episodes: Cells, kept: Cells) -> Iterator[Played]:
+    """For each cell of a model whether its games are kept ones, new ones, or both."""
+    for cell, columns in episodes.items():
+        if is_model(cell[1]) and (weights := player_spec(cell[1]).weights):
+            had = len(kept[cell]["grade"]) if cell in kept else 0
+            yield Played(weights, had > 0, had < len(columns["grade"]))
 
 
 def kept_episodes(
@@ -77,7 +89,7 @@ def kept_episodes(
             continue
         weights = player_spec(cell[1]).weights if is_model(cell[1]) else ""
         if weights:
-            same = same_model(weights, recorded["models"], models)
+            same = is_same_player(recorded["models"].get(weights), models[weights])
         else:
             others, code = config.game.others["holdout"][0], model_hash(cell[1], config.game.name)
             same = then.get(cell) == hashes(Cell(others, *cell), code)
@@ -86,12 +98,6 @@ def kept_episodes(
         if same and count:
             kept[cell] = first(episodes[cell], count)
     return kept
-
-
-def same_model(weights: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    """Whether the weights of that name are the same, with their sampling and rounding."""
-    parts = ("sha256", "sampling", "cpu")
-    return weights in then and all(then[weights][part] == now[weights][part] for part in parts)
 
 
 def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
@@ -188,38 +194,6 @@ def gap_closed(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
                 figures = {name: round(figure, 6) for name, figure in named}
                 shares.append({"task": task_name, "policy": stage, "n": n} | figures)
     return shares
-
-
-def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
-    """The weights that each policy used, and the hashes of prompt and parser."""
-    return model_sources({player_spec(p).weights for p in policies if is_model(p)} - {""}, game)
-
-
-def model_sources(names: Iterable[str], game: Game) -> dict[str, Any]:
-    """What an artifact records of each of the models called `names`: a ModelSource."""
-    return {name: model_source(loaded(name), game) for name in sorted(names)}
-
-
-def model_source(model: Model, game: Game) -> dict[str, Any]:
-    """What an artifact records of a model: its weights, sampling, prompt and parser."""
-    return {
-        "source": model.source,
-        "origin": model.origin,
-        "sha256": model.sha256,
-        "cpu": model.cpu,
-        **prompt_hashes(game),
-        "sampling": asdict(model.decoder.sampling),
-    }
-
-
-def is_same_player(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:
-    """Whether weights, sampling, prompt and parser of two ModelSources are the same, on any CPU."""
-    return then is not None and {**then, "cpu": now["cpu"]} == now
-
-
-def prompt_hashes(game: Game) -> dict[str, str]:
-    """The hashes of a game's prompt and of the parser of its replies."""
-    return {"prompt": code_hash(game.prompt.render), "parser": code_hash(game.prompt.parse)}
 
 
 @cache  # a hash takes up to half a second, and rows of many tasks share it

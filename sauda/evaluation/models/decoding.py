@@ -13,8 +13,9 @@ import numpy as np
 
 from env import get_task
 from sauda.evaluation.batches import in_batches, joined
-from sauda.evaluation.models.comparison import PARTS, model_source, played_with
+from sauda.evaluation.models.comparison import PARTS, played_with
 from sauda.evaluation.models.config import OURS
+from sauda.evaluation.models.sources import model_source
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load

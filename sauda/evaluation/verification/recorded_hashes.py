@@ -9,7 +9,8 @@ from functools import reduce
 from typing import Any
 
 from sauda.evaluation.evaluate import opponents_hash, policy_hash, task_hash
-from sauda.evaluation.models.comparison import model_hash, prompt_hashes
+from sauda.evaluation.models.comparison import model_hash
+from sauda.evaluation.models.sources import prompt_hashes
 from sauda.games import game_of
 from sauda.games.arena import ARENA
 from sauda.games.bazaar import BAZAAR

@@ -18,7 +18,7 @@ from sauda.evaluation.market.regret import Judged, by_belief
 from sauda.evaluation.market.tournament.players import TASK
 from sauda.evaluation.market.tournament.report import ROLES, STAGES
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
-from sauda.evaluation.models.comparison import is_same_player, model_sources
+from sauda.evaluation.models.sources import is_same_player, model_sources
 from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.behaviour import behaviour_metrics
 from sauda.llm.backends.decoding import Decoder

@@ -37,7 +37,8 @@ from sauda.evaluation.market.tournament.ranking import (
 )
 from sauda.evaluation.market.tournament.scenarios import Scenarios, scenario_seeds
 from sauda.evaluation.market.tournament.shown import replayed_columns, shown_replies
-from sauda.evaluation.models.comparison import Replayed, is_same_player, model_sources
+from sauda.evaluation.models.comparison import Replayed
+from sauda.evaluation.models.sources import Played, is_same_player, model_sources, with_cpus
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.weights import CACHE
@@ -104,19 +105,17 @@ def tournament(
     at = Scenarios.of(seeds)
     models = model_sources({name for pair in pairs for name in weights(pair)}, BAZAAR)
     games, played = scripted(pairs, seeds, workers), _with_models(pairs)
-    replies, cpus = {}, {name: set() for name in models}
+    replies, on = {}, []
     for pair in progress(played, len(played), "playing models", "pair") if played else ():
-        sources = models
-        if recorded is not None and _is_recorded(pair, at, models, recorded):
+        kept = recorded is not None and _is_recorded(pair, at, models, recorded)
+        if kept:
             games[pair] = recorded["games"][pair.buyer][pair.seller]
             replies[pair] = recorded["replies"][pair.buyer][pair.seller]
-            sources = recorded["models"]
         else:
             columns = kept_games(pair, seeds, config.batch, folder or CACHE / "tournament")
             games[pair], replies[pair] = _outcomes(columns), shown_replies(columns, at)
-        for name in weights(pair):
-            cpus[name].add(sources[name]["cpu"])
-    models = {name: models[name] | {"cpu": " or ".join(sorted(cpus[name]))} for name in models}
+        on += [Played(name, kept, not kept) for name in weights(pair)]
+    models = with_cpus(models, recorded["models"] if recorded else {}, on)
     return summarised(config, games, at) | {"replies": _by_seat(replies), "models": models}
 
 

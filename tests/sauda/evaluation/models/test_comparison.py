@@ -124,13 +124,14 @@ def test_a_stopped_run_goes_on_where_it_was(data, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_recorded_games_are_kept_while_their_model_is_the_same():
     config = Config((Part(("bazaar/open",), ("mini", "linear"), len(SEEDS)),))
-    model = {"sha256": "a", "sampling": {"temperature": 0.7}, "cpu": "avx2"}
+    model = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": "avx2"}
     columns = comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
     episodes = {"bazaar/open": {"mini": columns}}
     recorded = {"episodes": episodes, "rows": [], "models": {"mini": model}}
     kept = comparison.kept_episodes(config, {"mini": model}, recorded)
     assert kept == {("bazaar/open", "mini"): columns}
-    for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"cpu": ""}):
+    assert comparison.kept_episodes(config, {"mini": model | {"cpu": ""}}, recorded) == kept
+    for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"prompt": "q"}):
         assert comparison.kept_episodes(config, {"mini": model | change}, recorded) == {}
     longer = replace(config, parts=(Part(("bazaar/open",), ("mini",), len(SEEDS) + 1),), batch=3)
     kept = comparison.kept_episodes(longer, {"mini": model}, recorded)

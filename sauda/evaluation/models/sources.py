@@ -1,0 +1,66 @@
+"""What an artifact records of the language models that played, and what is still the same."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from sauda.games.adapter import Game
+from sauda.llm.backends.model import Model
+from sauda.llm.models import loaded
+from sauda.llm.registry import is_model, player_spec
+from sauda.records.code_hash import code_hash
+
+OR = " or "  # between the kinds of CPU that played a model's games
+
+
+class Played(NamedTuple):
+    """Games of a model in an artifact that keeps some of an earlier one's."""
+
+    weights: str  # its name
+    kept: bool  # whether some are the earlier artifact's
+    new: bool  # whether some were played now
+
+
+def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
+    """The weights that each policy used, and the hashes of prompt and parser."""
+    return model_sources({player_spec(p).weights for p in policies if is_model(p)} - {""}, game)
+
+
+def model_sources(names: Iterable[str], game: Game) -> dict[str, Any]:
+    """What an artifact records of each of the models called `names`: a ModelSource."""
+    return {name: model_source(loaded(name), game) for name in sorted(names)}
+
+
+def model_source(model: Model, game: Game) -> dict[str, Any]:
+    """What an artifact records of a model: its weights, sampling, prompt and parser."""
+    return {
+        "source": model.source,
+        "origin": model.origin,
+        "sha256": model.sha256,
+        "cpu": model.cpu,
+        **prompt_hashes(game),
+        "sampling": asdict(model.decoder.sampling),
+    }
+
+
+def is_same_player(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:
+    """Whether weights, sampling, prompt and parser of two ModelSources are the same, on any CPU."""
+    return then is not None and {**then, "cpu": now["cpu"]} == now
+
+
+def prompt_hashes(game: Game) -> dict[str, str]:
+    """The hashes of a game's prompt and of the parser of its replies."""
+    return {"prompt": code_hash(game.prompt.render), "parser": code_hash(game.prompt.parse)}
+
+
+def with_cpus(
+    now: Mapping[str, Any], then: Mapping[str, Any], games: Iterable[Played]
+) -> dict[str, Any]:
+    """The ModelSources of `now`, each with all kinds of CPU that played its games."""
+    cpus: dict[str, set[str]] = {name: set() for name in now}
+    for played in games:
+        if played.kept:
+            cpus[played.weights] |= set(then[played.weights]["cpu"].split(OR))
+        if played.new:
+            cpus[played.weights].add(now[played.weights]["cpu"])
+    return {name: source | {"cpu": OR.join(sorted(cpus[name]))} for name, source in now.items()}

@@ -1,0 +1,28 @@
+"""What is recorded of the models that played: one source, on every kind of CPU that played it."""
+
+from sauda.evaluation.models.sources import Played, is_same_player, with_cpus
+
+THEN = {"mini": {"sha256": "a", "cpu": "avx2 or avx2 amx"}, "gone": {"sha256": "g", "cpu": "sse"}}
+NOW = {"mini": {"sha256": "a", "cpu": "avx512"}, "mini+sft": {"sha256": "b", "cpu": "avx512"}}
+
+
+def test_a_model_names_all_kinds_of_cpu_that_played_its_games():
+    games = [
+        Played("mini", kept=True, new=False),
+        Played("mini", kept=True, new=True),
+        Played("mini+sft", kept=False, new=True),
+    ]
+    sources = with_cpus(NOW, THEN, games)
+    assert sources["mini"] == {"sha256": "a", "cpu": "avx2 or avx2 amx or avx512"}
+    assert sources["mini+sft"] == NOW["mini+sft"]
+
+
+def test_a_model_whose_games_are_all_kept_names_the_cpu_of_then():
+    sources = with_cpus({"mini": NOW["mini"]}, THEN, [Played("mini", kept=True, new=False)])
+    assert sources["mini"]["cpu"] == THEN["mini"]["cpu"]
+
+
+def test_a_player_is_the_same_on_another_cpu_and_not_with_other_weights():
+    assert is_same_player(THEN["mini"], NOW["mini"])
+    assert not is_same_player(THEN["mini"], NOW["mini+sft"])
+    assert not is_same_player(None, NOW["mini"])
