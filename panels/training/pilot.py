@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from panels.results.questions import reproduce
 from panels.results.questions.layout import fold
+from panels.training import teachers
 from panels.ui.look import QUIET, heading, line_style, note, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -95,6 +96,8 @@ def build() -> None:
     ]
     gr.HTML(provenance(run, f"n = {len(run.data.log)} rounds"))
     task.change(show, task, outputs, **QUIET)
+    with fold(teachers.QUESTION):
+        teachers.build()
     _reproduce()
 
 

@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.model_labels import policy_label
-from panels.training import pilot, roles, runs
+from panels.training import pilot, runs
 from panels.training.data import explorer
+from panels.training.roles import losses
 from panels.ui.look import QUIET, SERIES, heading, line_style, note, styled
 from panels.ui.provenance import (
     Beside,
@@ -124,7 +125,7 @@ def build() -> None:
         with gr.Tab("Selector", id="selector"):
             _selector_part()
         with gr.Tab("Roles", id="roles"):
-            roles.build()
+            losses.build()
         with gr.Tab("Data explorer", id="data"):
             explorer.build()
 

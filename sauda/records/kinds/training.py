@@ -64,7 +64,7 @@ TRAINING: tuple[Kind, ...] = (
     Kind(
         "teachers/1",
         Teachers,
-        (File("teachers.json", "train compare-teachers", "Results"),),
+        (File("teachers.json", "train compare-teachers", "Training"),),
         Check(
             "recomputed",
             "every regret and interval, from the sealed moves of the students",

@@ -10,7 +10,7 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.training import role_play
+from panels.training.roles import role_play
 from panels.ui.look import QUIET, badge, folded, heading, line_style, note, styled, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval

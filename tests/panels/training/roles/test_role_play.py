@@ -2,7 +2,7 @@
 
 import pytest
 
-from panels.training import role_play
+from panels.training.roles import role_play
 from sauda.evaluation.language.role_play import verdict
 from sauda.records.schemas.roles import SaidContrast, SaidRow
 
