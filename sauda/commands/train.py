@@ -61,7 +61,7 @@ def add(commands: Any) -> None:
     _add_options(add_command(stages, "pilot", pilot, about), {"bazaar": Pilot()})
     about = "the softmax over scripted labs, by REINFORCE"
     add_command(stages, "selector", selector, about)
-    about = "compare the six runs of roles on the hold-out dialogues that they have measured"
+    about = "compare the runs of roles on the hold-out dialogues that they have measured"
     add_command(stages, "compare-roles", compare_roles, about)
     about = "which labels teach better: short distillations, judged on fixed positions"
     parser = add_command(stages, "compare-teachers", compare_teachers, about)
@@ -136,7 +136,7 @@ def _role_ending(data: Mapping[str, Any]) -> str:
 
 
 def compare_roles(options: argparse.Namespace) -> int:
-    """Save how the six role runs compare, and print it."""
+    """Save how the role runs compare, and print it."""
     from sauda.evaluation.language.roles import FILE, NAMES, comparison, runs_at
 
     data = comparison(runs_at())

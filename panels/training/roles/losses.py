@@ -29,6 +29,8 @@ CAUTION = (
 )
 QUESTIONS: Mapping[str, str] = {
     "schedule": "schedule, compared with its control",
+    "cycles": "two cycles, compared with one",
+    "layers": "rates by layer, compared with one rate",
     "specialist": "specialist, compared with generalist",
     "off_role": "off role, compared with own role",
 }

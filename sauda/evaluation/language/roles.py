@@ -19,8 +19,10 @@ from sauda.statistics import paired_difference
 
 FILE = "roles.json"
 SPECIALISTS, GENERALIST = ("buyer", "seller"), "generalist"
-NAMES = tuple(
-    f"roles-{role}{control}" for role in (*SPECIALISTS, GENERALIST) for control in ("", "-control")
+CAUSES = {"cycles": "one-cycle", "layers": "one-rate"}  # of the schedule, with their controls
+NAMES = (
+    *(f"roles-{role}{end}" for role in (*SPECIALISTS, GENERALIST) for end in ("", "-control")),
+    *(f"roles-{GENERALIST}-{control}" for control in CAUSES.values()),
 )
 Runs = Mapping[str, RoleRun]
 
@@ -44,7 +46,7 @@ def best_step(validations: Iterable[Mapping[str, Any]]) -> int:
 
 
 def runs_at(root: Path = ROOT) -> dict[str, RoleRun]:
-    """The six runs by name. Raises ArtifactError, with the command, where one is missing."""
+    """The eight runs by name. Raises ArtifactError, with the command, where one is missing."""
     return {name: load(f"training/{name}.json", root).data for name in NAMES}
 
 
@@ -89,6 +91,8 @@ def _contrasts(runs: Runs) -> Iterator[dict[str, Any]]:
     for role in SPECIALISTS:
         yield contrast(runs, "schedule", f"roles-{role}", f"roles-{role}-control", role)
         yield contrast(runs, "schedule", "roles-generalist", "roles-generalist-control", role)
+        for cause, control in CAUSES.items():
+            yield contrast(runs, cause, "roles-generalist", f"roles-generalist-{control}", role)
     for role in SPECIALISTS:
         yield contrast(runs, "specialist", f"roles-{role}", "roles-generalist", role)
     for role, other in zip(SPECIALISTS, SPECIALISTS[::-1], strict=True):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sauda.records.kinds.registry import KINDS as KINDS
+from sauda.records.kinds.roles import CONTROLS
 from sauda.records.kinds.types import METHODS as METHODS
 from sauda.records.kinds.types import ArtifactError as ArtifactError
 from sauda.records.kinds.types import Entry as Entry
@@ -41,10 +42,11 @@ def entry(file: str) -> Entry:
         if known.file == file:
             return known
     if run := re.fullmatch(
-        r"training/roles-(buyer|seller|opener|responder|generalist)(-control)?(-[\w.-]+)?\.json",
+        r"training/roles-(buyer|seller|opener|responder|generalist)"
+        rf"({'|'.join(CONTROLS)})?(-[\w.-]+)?\.json",
         file,
     ):
-        control = " --no-schedule" if run[2] else ""
+        control = CONTROLS[run[2]].option if run[2] else ""
         seed = re.search(r"-seed(\d+)\.json$", file)
         command = f"python -m sauda train roles --role {run[1]}{control}"
         command += f" --seed {seed[1]}" if seed else ""

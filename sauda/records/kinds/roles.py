@@ -1,5 +1,8 @@
 """The kinds of artifacts about the training of roles: a run, and how the runs compare."""
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from sauda.records.kinds.types import Check, File, Kind
 from sauda.records.schemas.roles import RoleComparison, RolePlay, RoleRun
 
@@ -8,20 +11,45 @@ ABOUT = {
     "seller": "The same of a seller",
     "generalist": "The same of a generalist, which speaks for both",
 }
-CONTROL = "Its control: the same dialogues, one cycle, one rate for all layers"
-RECORDED = tuple(
-    File(
-        f"training/roles-{role}{name}.json", f"train roles --role {role}{option}", "Training", line
-    )
-    for role, about in ABOUT.items()
-    for name, option, line in (("", "", about), ("-control", " --no-schedule", CONTROL))
-)
+
+
+class Control(NamedTuple):
+    """A run with the same dialogues and less of the schedule."""
+
+    option: str  # of its command
+    about: str
+
+
+CONTROLS = {  # by the end of their names
+    "-control": Control(
+        " --no-schedule", "Its control: the same dialogues, one cycle, one rate for all layers"
+    ),
+    "-one-cycle": Control(" --cycles 1", "Its control for the cycles: one cycle, rates by layer"),
+    "-one-rate": Control(
+        " --layer-decay 1", "Its control for the rates by layer: two cycles, one rate"
+    ),
+}
+OF_ONE_CAUSE = ("-one-cycle", "-one-rate")  # of the generalist alone, which speaks for both roles
+
+
+def _recorded() -> Iterator[File]:
+    for role, about in ABOUT.items():
+        yield _file(role, "", "", about)
+        for name, control in CONTROLS.items():
+            if name not in OF_ONE_CAUSE or role == "generalist":
+                yield _file(role, name, control.option, control.about)
+
+
+def _file(role: str, name: str, option: str, about: str) -> File:
+    command = f"train roles --role {role}{option}"
+    return File(f"training/roles-{role}{name}.json", command, "Training", about)
+
 
 ROLES: tuple[Kind, ...] = (
     Kind(
         "role_run/1",
         RoleRun,
-        RECORDED,
+        tuple(_recorded()),
         Check(
             "sealed",
             "every step and loss; the best checkpoint, perplexities and the adapter's digest "

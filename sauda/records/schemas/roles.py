@@ -119,7 +119,7 @@ class RoleRun(Record):
 class RoleContrast(Record):
     """Two runs on the same hold-out dialogues, paired by dialogue."""
 
-    question: str = Field(description="schedule, specialist or off_role")
+    question: str = Field(description="schedule, cycles, layers, specialist or off_role")
     run: str = Field(description="name of the run")
     baseline: str = Field(description="the run that it is compared with")
     role: str = Field(description="whose turns are judged")

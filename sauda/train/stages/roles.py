@@ -2,14 +2,17 @@
 
     python -m sauda train roles --role buyer
     python -m sauda train roles --role buyer --no-schedule     # its control
+    python -m sauda train roles --role buyer --cycles 1        # a control for the cycles alone
+    python -m sauda train roles --role buyer --layer-decay 1   # and for the rates by layer alone
 
     python -m sauda train roles --role buyer --source craigslist_bargains --data train.json
 
-What is learnt are the role's words in dialogues, turn by turn; what was said before and
-what the turn is to do are read. The learning rate has two cycles, and is lower in lower layers. The
-control has the same data, first weights and steps, one cycle, and one rate in all layers: the
-difference of the two is the effect of the schedule. Of all checkpoints, the one with the lowest
-validation loss is kept, and judged on dialogues that neither training nor that choice has seen.
+What is learnt are the role's words in dialogues, turn by turn; what was said before and what the
+turn is to do are read. The learning rate has two cycles, and is lower in lower layers. The control
+has the same data, first weights and steps, one cycle, and one rate in all layers: the difference of
+the two is the effect of the schedule. A control for one cause keeps the other. Of all checkpoints,
+the one with the lowest validation loss is kept, and judged on dialogues that neither training nor
+that choice has seen.
 """
 
 import math
@@ -33,7 +36,8 @@ from sauda.train.run import LOGGED, Heartbeat, Run, curve, latest, lines, option
 from sauda.train.schedule import AVERAGE, Cycles, layer_groups, loss_average
 from sauda.train.validation import Validations, dialogue_losses, role_check, spoken
 
-STAGE, CONTROL = "roles", "control"
+STAGE = "roles"
+CONTROL, ONE_CYCLE, ONE_RATE = "control", "one-cycle", "one-rate"  # in the name of a control
 FIGURES = ("learning_rate_lowest", "step_time", "memory")  # of a step, beside the usual ones
 
 
@@ -55,9 +59,11 @@ class Config:
     holdout_dialogues: int = option(32, "from each side, at the end")
     lora: LoRA = LoRA(r=32, lora_alpha=16)  # noqa: RUF009 (frozen)
     lora_dropout: float = 0.1
-    cycles: int = 2  # of the learning rate
+    cycles: int = option(2, "of the learning rate; 1 is a control for the cycles alone")
     warmup_steps: float = 0.1  # share of a cycle; then a line to 0
-    layer_decay: float = 0.95  # rate of a layer as a share of the rate of the layer above
+    layer_decay: float = option(
+        0.95, "rate of a layer as a share of the next one's; 1 is a control for this alone"
+    )
     smoothing: float = 0.98  # of the running mean of the loss, a step
     per_device_train_batch_size: int = 1  # dialogues differ in length, and none is padded
     gradient_accumulation_steps: int = option(2, "dialogues a step of the optimizer")
@@ -82,8 +88,15 @@ class Config:
     @property
     def name(self) -> str:
         """The name of the run: roles-buyer, roles-buyer-control, roles-opener-deal_or_no_deal."""
-        control, source = CONTROL if self.no_schedule else "", self.source
-        return "-".join(filter(None, (STAGE, self.role, control, source)))
+        return "-".join(filter(None, (STAGE, self.role, self.control, self.source)))
+
+    @property
+    def control(self) -> str:
+        """What a control leaves out, as its name has it; "" for a run with the whole schedule."""
+        one_cycle, one_rate = self.cycles == 1, self.layer_decay == 1
+        if self.no_schedule or (one_cycle and one_rate):
+            return CONTROL
+        return ONE_CYCLE if one_cycle else ONE_RATE if one_rate else ""
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -143,7 +156,7 @@ def prepare(
         return {
             "stage": STAGE,
             "role": config.role,
-            "schedule": not config.no_schedule,
+            "schedule": not config.control,
             "taught": {
                 "dialogues": len(taught),
                 **counts(taught),
@@ -163,7 +176,7 @@ def prepare(
         validations.best,
         lambda served: _judged(served, config, dialogues, tokenizer, heartbeat),
         must_pass=False,  # what is measured of a role is kept, whichever way it points
-        publishes=not config.no_schedule,
+        publishes=not config.control,
     )
 
 
@@ -179,7 +192,7 @@ def _judged(
     A specialist plays the other role too; a control is compared in its own roles alone.
     """
     own = config.sides
-    sides = own if config.no_schedule else config.agents
+    sides = own if config.control else config.agents
     judged = {s: views(dialogues, [s], "holdout", config.holdout_dialogues) for s in sides}
     heartbeat.report("measuring the loss of hold-out dialogues")
     network = served.decoder.network  # what is served is what is measured

@@ -92,9 +92,26 @@ def test_two_cycles_start_anew_and_the_control_has_one():
     )  # fmt: skip
 
 
+def test_a_control_for_one_cause_keeps_the_other_and_is_named_for_it():
+    config = roles.Config("generalist")
+    one_cycle, one_rate = replace(config, cycles=1), replace(config, layer_decay=1.0)
+    assert (one_cycle.control, one_cycle.rates.count, one_cycle.layer_decay) == (
+        "one-cycle",
+        1,
+        0.95,
+    )
+    assert (one_rate.control, one_rate.rates, one_rate.layer_decay) == ("one-rate", config.rates, 1)
+    assert one_cycle.name == "roles-generalist-one-cycle"
+    both = replace(one_cycle, layer_decay=1.0)
+    assert both.control == replace(config, no_schedule=True).control == "control"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_committed_run_is_the_one_that_the_defaults_describe(name):
-    config = roles.Config(name.split("-")[1], no_schedule=name.endswith("-control"))
+    less = {"one-cycle": {"cycles": 1}, "one-rate": {"layer_decay": 1.0}}
+    _, role, *control = name.split("-", 2)
+    left_out = next((less.get(part, {"no_schedule": True}) for part in control), {})
+    config = roles.Config(role, **left_out)
     assert config.name == name
     recorded = store.load(f"training/{name}.json").config
     defaults = json.loads(json.dumps(asdict(config)))
