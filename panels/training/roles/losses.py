@@ -23,9 +23,10 @@ from sauda.train.validation import LEAST_SAID
 
 ROLES = ("buyer", "seller", "generalist")
 CAUTION = (
-    "A control leaves out cycles and lower rates for lower layers together, so neither has a"
-    " figure of its own; with both, the mean rate is lower too. The generalist has as many steps"
-    " as a specialist and so half of its dialogues for each role. Each run has one seed."
+    "A control of the schedule leaves out cycles and lower rates for lower layers together; the"
+    " generalist also has a control for each alone. With either, the mean rate is lower too. The"
+    " generalist has as many steps as a specialist and so half of its dialogues for each role. Each"
+    " run has one seed."
 )
 QUESTIONS: Mapping[str, str] = {
     "schedule": "schedule, compared with its control",
