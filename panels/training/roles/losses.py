@@ -24,9 +24,9 @@ from sauda.train.validation import LEAST_SAID
 ROLES = ("buyer", "seller", "generalist")
 CAUTION = (
     "A control of the schedule leaves out cycles and lower rates for lower layers together; the"
-    " generalist also has a control for each alone. With either, the mean rate is lower too. The"
-    " generalist has as many steps as a specialist and so half of its dialogues for each role. Each"
-    " run has one seed."
+    " generalist also has a control for each alone. With rates by layer, the mean rate is lower"
+    " too. The generalist has as many steps as a specialist and so half of its dialogues for each"
+    " role. Each run has one seed."
 )
 QUESTIONS: Mapping[str, str] = {
     "schedule": "schedule, compared with its control",

@@ -40,9 +40,11 @@ def test_a_difference_is_paired_by_dialogue_and_weighs_dialogues_alike():
 def test_every_question_is_asked_of_both_roles():
     rows = comparison(RUNS)["contrasts"]
     asked = {(row["question"], row["run"], row["baseline"], row["role"]) for row in rows}
-    assert len(asked) == len(rows) == 8
+    assert len(asked) == len(rows) == 12
     assert ("off_role", "roles-seller", "roles-buyer", "buyer") in asked
     assert ("schedule", "roles-generalist", "roles-generalist-control", "seller") in asked
+    assert ("cycles", "roles-generalist", "roles-generalist-one-cycle", "buyer") in asked
+    assert ("layers", "roles-generalist", "roles-generalist-one-rate", "seller") in asked
 
 
 def test_runs_on_other_dialogues_are_not_compared():
