@@ -121,8 +121,8 @@ def run_table(runs: Runs, figures: Figures) -> Markup:
 
 
 def plain(name: str) -> str:
-    """A run in words: "buyer, control" of roles-buyer-control."""
-    return name.removeprefix("roles-").replace("-", ", ")
+    """A run in words: "generalist, one cycle" of roles-generalist-one-cycle."""
+    return name.removeprefix("roles-").replace("-", ", ", 1).replace("-", " ")
 
 
 def run_title(name: str) -> Markup:

@@ -113,3 +113,15 @@ def test_a_run_below_what_the_check_asks_is_marked_as_failed(runs):
     data = buyer.data.model_copy(update={"acceptance": check})
     line = losses.check_line({"roles-buyer": replace(buyer, data=data)})
     assert "80% are asked: buyer 50% of 1, failed, off role" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("roles-buyer", "buyer"),
+        ("roles-buyer-control", "buyer, control"),
+        ("roles-generalist-one-cycle", "generalist, one cycle"),
+    ],
+)
+def test_a_run_is_named_in_words(name, words):
+    assert losses.plain(name) == words
