@@ -1,4 +1,4 @@
-"""The pilot's training: its grades while it learns, on each task, from its log."""
+"""The pilot's training: its grades while it learns, from its log, and what its labels teach."""
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -80,7 +80,15 @@ def build() -> None:
     run, missing = load_or_say("training/pilot.json")
     if run is None:
         gr.HTML(missing)
-        return
+    else:
+        _grades(run)
+    with fold(teachers.QUESTION):
+        teachers.build()
+    _reproduce()
+
+
+def _grades(run: Artifact) -> None:
+    """The curve of each task, with the choice of it."""
     tasks = tasks_of(run)
 
     def show(task: str) -> tuple[go.Figure, Markup]:
@@ -96,9 +104,6 @@ def build() -> None:
     ]
     gr.HTML(provenance(run, f"n = {len(run.data.log)} rounds"))
     task.change(show, task, outputs, **QUIET)
-    with fold(teachers.QUESTION):
-        teachers.build()
-    _reproduce()
 
 
 def _reproduce() -> None:

@@ -1,4 +1,4 @@
-"""Which labels teach a model better: students of two teachers, judged in the same positions."""
+"""Which teacher teaches a model better: students of two teachers, judged in the same positions."""
 
 import gradio as gr
 from markupsafe import Markup
@@ -7,14 +7,16 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from sauda.records.schemas.training import JudgedMoves, Teachers
-from sauda.train.stages.teachers import BEFORE, FILE
+from sauda.evaluation.market.regret import BIG
+from sauda.records.schemas.training import Teachers
+from sauda.train.stages.teachers import FILE
 
-QUESTION = "Which labels teach a model better: the pilot’s or the belief buyer’s?"
+QUESTION = "Which teacher teaches a model better: the pilot or the belief buyer?"
 BRIEF = (
-    "Regret: mean grade that a move gives away, in positions of training games; lower is better."
-    " Each teacher’s own values judge both students, since a student plays as its teacher would."
-    " Brackets are 95 % intervals."
+    "Regret: mean grade that a move gives away; lower is better. The values of both teachers judge"
+    " the students, because a teacher’s values favour its own. The positions are states of the"
+    " pilot’s training games with price errors. The pilot labels with its distribution over moves,"
+    " the belief buyer with a normal around its one move. Brackets are 95 % intervals."
 )
 
 
@@ -34,24 +36,26 @@ def verdict(data: Teachers) -> str:
 
 def student_table(data: Teachers) -> Markup:
     """One row a student, and one for the adapter that all began with."""
-    judges = list(dict.fromkeys(row.judge for row in data.rows))
-    tokens = {student.teacher: student.num_tokens for student in data.students}
-    by_student: dict[str, dict[str, JudgedMoves]] = {}
-    for row in data.rows:
-        by_student.setdefault(row.teacher, {})[row.judge] = row
+    judges = [policy_label(gap.judge) for gap in data.differences]
+    tokens = {student.teacher: f"{student.num_tokens:,}" for student in data.students}
     return table(
-        ("labels of", "tokens", *(f"regret by the {policy_label(j)}" for j in judges), "mistakes"),
+        (
+            "labels of", "tokens",
+            *(f"regret, values of the {judge}" for judge in judges),
+            *(f"over {BIG}, values of the {judge}" for judge in judges),
+        ),
         [
             (
-                "before training" if teacher == BEFORE else policy_label(teacher),
-                f"{tokens.get(teacher, 0):,}",
-                *(with_interval(cells[judge].regret, ".4f") for judge in judges),
-                f"{cells[judges[0]].mistakes:.0%}",
+                policy_label(teacher) if teacher in tokens else "before training",
+                tokens.get(teacher, "–"),
+                *(with_interval(row.regret, ".4f") for row in rows),
+                *(f"{row.mistakes:.0%}" for row in rows),
             )
-            for teacher, cells in by_student.items()
+            for teacher, rows in data.by_teacher().items()
         ],
-        caption="Regret of each student’s moves by the values of each teacher",
-    )
+        caption="Regret of each student’s moves, and the share of moves with a regret over"
+        f" {BIG}, by the values of each teacher",
+    )  # fmt: skip
 
 
 def build() -> None:

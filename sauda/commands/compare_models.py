@@ -18,8 +18,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--keep",
         action="store_true",
-        help="keep the recorded games of models with the same weights, on whatever CPU they were "
-        "played, and of unchanged scripts",
+        help="keep the recorded games of unchanged scripts, and those of models with the same "
+        "weights, sampling, prompt and parser, on whatever CPU they were played",
     )
     about = "play a model before and after training; choose games to show by a fixed rule"
     add_command(commands, "before-after", before_after, about)

@@ -18,6 +18,7 @@ from sauda.train.pilot.run import Config as Pilot
 from sauda.train.run import options_of
 from sauda.train.stages.roles import STAGE as ROLES
 
+FAILURES = (CannotLoad, NoWeights, OSError, MemoryError)  # with a reason to print
 TOYS = {  # settings of `--model toy`, for runs of seconds
     "sft": {
         "per_device_train_batch_size": 8, "gradient_accumulation_steps": 1, "save_steps": 2,
@@ -63,7 +64,7 @@ def add(commands: Any) -> None:
     add_command(stages, "selector", selector, about)
     about = "compare the runs of roles on the hold-out dialogues that they have measured"
     add_command(stages, "compare-roles", compare_roles, about)
-    about = "which labels teach better: short distillations, judged on fixed positions"
+    about = "which teacher teaches better: short distillations, judged on fixed positions"
     parser = add_command(stages, "compare-teachers", compare_teachers, about)
     _add_folder(parser)
 
@@ -109,9 +110,8 @@ def train(options: argparse.Namespace) -> int:
     module = import_module(f"sauda.train.stages.{options.stage}")
     try:
         data = module.train(configured(options), options.out, options.resume)
-    except (CannotLoad, NoWeights, OSError, MemoryError) as error:
-        print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
-        return 1
+    except FAILURES as error:
+        return _failed(error)
     accepted, last = data["acceptance"], data["log"][-1]
     ending = (
         _role_ending(data) if options.stage == ROLES else
@@ -125,6 +125,12 @@ def train(options: argparse.Namespace) -> int:
         f"{accepted['n']}, valid {accepted['valid']:.3f}, {ending}"
     )
     return 0
+
+
+def _failed(error: Exception) -> int:
+    """Say why a run failed; the exit status."""
+    print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
+    return 1
 
 
 def _role_ending(data: Mapping[str, Any]) -> str:
@@ -143,7 +149,7 @@ def compare_roles(options: argparse.Namespace) -> int:
     save_measured(FILE, {"runs": list(NAMES)}, data)
     for row in data["contrasts"]:
         print(
-            f"{row['question']:10} {row['run']:17} less {row['baseline']:24} on the {row['role']:6}"
+            f"{row['question']:10} {row['run']:17} less {row['baseline']:26} on the {row['role']:6}"
             f"  n {row['n']}  {interval(row['difference'])}"
         )
     return 0
@@ -154,7 +160,10 @@ def compare_teachers(options: argparse.Namespace) -> int:
     from sauda.train.stages.teachers import FILE, Config, compared
 
     config = Config()
-    data = compared(config, options.out, options.resume)
+    try:
+        data = compared(config, options.out, options.resume)
+    except FAILURES as error:
+        return _failed(error)
     save_measured(FILE, asdict(config), data)
     for row in data["rows"]:
         print(

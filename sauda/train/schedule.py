@@ -2,11 +2,13 @@
 
 `Cycles` restarts warm-up and decay in every cycle: its factor is a function of the step alone, so
 that a resumed run has the rates of one that never stopped. `layer_groups` gives lower layers lower
-rates. `loss_average` makes the callback that logs the mean.
+rates. `loss_average` makes the callback that logs the mean, `step_figures` the one that logs the
+rates of a step, its time and its memory.
 """
 
 import math
 import re
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 _LAYER = re.compile(r"\.(?:layers|h|blocks)\.(\d+)\.")
 _EMBEDDING = re.compile(r"(?:^|\.)(?:embed_tokens|embeddings?|wte|wpe)\.")
 LOSS, AVERAGE = "loss", "loss_average"  # keys of a trainer's log
+STEP_FIGURES = ("learning_rate_lowest", "step_time", "memory")  # and those of a step
 
 
 @dataclass(frozen=True)
@@ -153,3 +156,45 @@ def loss_average(smoothing: float = 0.98, before: Iterable[float] = ()) -> Any:
     for loss in before:
         average.update(loss, 1)
     return average
+
+
+def step_figures(device: str) -> Any:
+    """A callback that logs each step's rates, its seconds, and the memory it took, GiB.
+
+    Rates are those that the step was made with, of the highest and of the lowest layer; seconds are
+    without validation. On a GPU the memory is the peak of the step, on a CPU that of the process
+    after it.
+    """
+    import psutil
+    import torch
+    from transformers import TrainerCallback
+
+    class StepFigures(TrainerCallback):
+        def __init__(self) -> None:
+            self.figures: dict[str, float] = {}
+            self.began = 0.0
+
+        def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.began = time.monotonic()
+            if device == "cuda":
+                torch.cuda.reset_peak_memory_stats()
+
+        def on_pre_optimizer_step(
+            self, args: Any, state: Any, control: Any, optimizer: Any = None, **_: Any
+        ) -> None:
+            rates = [group["lr"] for group in optimizer.param_groups]
+            self.figures = {"learning_rate": max(rates), "learning_rate_lowest": min(rates)}
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            on_gpu = device == "cuda"
+            taken = (
+                torch.cuda.max_memory_allocated() if on_gpu else psutil.Process().memory_info().rss
+            )
+            self.figures["step_time"] = time.monotonic() - self.began
+            self.figures["memory"] = taken / 2**30
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            if "loss" in logs:
+                logs |= self.figures
+
+    return StepFigures()

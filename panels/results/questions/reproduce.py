@@ -20,6 +20,7 @@ from panels.ui.terms import task_title
 from panels.ui.wiring import Address, pick_in_address
 from sauda.evaluation.evaluate import Cell
 from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT
+from sauda.evaluation.models.sources import kinds_of_cpu
 from sauda.evaluation.verification.sample import Sample, cells, needs_weights, play_again
 from sauda.games import game_of
 from sauda.llm.backends.model import ROUNDING
@@ -94,15 +95,15 @@ def cpus(artifact: Artifact, policy: str) -> str:
 
     "" where the recording names none. CPUs are told by the features that decide the rounding.
     """
-    then = artifact.data.models[player_spec(policy).weights].cpu
-    if not then:
+    kinds = kinds_of_cpu(artifact.data.models[player_spec(policy).weights].cpu)
+    if not kinds:
         return ""
-    told = f"Recorded on a CPU with {listed(then.split())}"
+    told = "Recorded " + " and ".join(f"on a CPU with {listed(kind.split())}" for kind in kinds)
     if gpu_of_this_process():
         return f"{told}; this machine plays on its GPU."
     now = cpu_features()
-    if now == then.split():
-        return f"{told}, as this machine has."
+    if " ".join(now) in kinds:
+        return f"{told}, {'of which this machine has one' if kinds[1:] else 'as this machine has'}."
     kind = f"one with {listed(now)}" if now else "one of an unknown kind"
     return f"{told}; this machine has {kind}."
 

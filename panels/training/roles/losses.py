@@ -11,11 +11,21 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.training.roles import role_play
-from panels.ui.look import QUIET, badge, folded, heading, line_style, note, styled, table
+from panels.ui.look import (
+    QUIET,
+    badge,
+    folded,
+    heading,
+    line_style,
+    note,
+    styled,
+    table,
+    with_minus_signs,
+)
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
-from sauda.evaluation.language.roles import FILE, NAMES, schedule_verdict
+from sauda.evaluation.language.roles import FILE, NAMES, cause_sentences, schedule_verdict
 from sauda.records.schemas.published import PublishedFigure
 from sauda.records.schemas.roles import RoleContrast, RoleReply, RoleRun
 from sauda.records.store import Artifact
@@ -253,8 +263,9 @@ def build() -> None:
             "Roles",
             "A role puts a move into words: it reads the dialogue and what to do, and learns what"
             " was said. The roles, and the schedule of cycles and lower rates for lower layers, are"
-            " those of AgreeMate, a published system of three fine-tuned negotiators. Each run has"
-            " a control with the same data and no schedule.",
+            " those of AgreeMate, a published system of three fine-tuned negotiators. Each role has"
+            " a control with the same data and no schedule, the generalist also one for the cycles"
+            " and one for the rates.",
         )
     )
     loaded = {name: load_or_say(f"training/{name}.json") for name in NAMES}
@@ -264,9 +275,10 @@ def build() -> None:
     compared, not_compared = load_or_say(FILE)
     if compared is not None:
         rows = compared.data.contrasts
-        gr.HTML(Markup('<p class="sauda-answer">{} {}</p>{}').format(
+        gr.HTML(Markup('<p class="sauda-answer">{} {}</p><p>{}</p>{}').format(
             QUESTION,
             schedule_verdict(rows),
+            with_minus_signs(" ".join(cause_sentences(rows))),
             folded("Every comparison of hold-out losses", contrast_table(rows) + note(CAUTION)),
         ))  # fmt: skip
     role_play.build()

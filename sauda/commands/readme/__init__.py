@@ -18,6 +18,7 @@ from sauda.commands.readme.evaluations import (
     models,
     rivalries,
     stage_gains,
+    teachers,
 )
 from sauda.commands.readme.headline import headline
 from sauda.commands.readme.load import load_sentence, load_tables
@@ -43,6 +44,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "models": models,
     "stage_gains": stage_gains,
     "rivalries": rivalries,
+    "teachers": teachers,
     "arena": arena,
     "lab_models": lab_models,
     "acts": acts,

@@ -4,16 +4,12 @@ from sauda.commands.readme.tables import markdown, spanned
 from sauda.evaluation.language import contrasts
 from sauda.evaluation.language.role_play import FILE as GAMES
 from sauda.evaluation.language.role_play import verdict
-from sauda.evaluation.language.roles import FILE, schedule_verdict
+from sauda.evaluation.language.roles import FILE, cause_sentences, schedule_verdict
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market.tournament import Tournament
 from sauda.records.schemas.roles import RoleContrast
 from sauda.records.store import load
 
-CAUSES = {  # of the schedule, by the question of a contrast
-    "cycles": "two cycles instead of one",
-    "layers": "rates by layer instead of one rate",
-}
 PLAYER = "mini+roles-"  # how the names of the models of the role runs begin
 
 
@@ -23,7 +19,7 @@ def roles() -> str:
     sentences = [_specialist(row) for row in rows if row.question == "specialist"]
     sentences += [_off_role(row) for row in rows if row.question == "off_role"]
     sentences.append(schedule_verdict(rows))
-    sentences += [_cause(row) for row in rows if row.question in CAUSES]
+    sentences += cause_sentences(rows)
     sentences += verdict(load(GAMES).data.rows)
     sentences.append(_played(load("tournament.json").data))
     cells = [
@@ -92,13 +88,6 @@ def _off_role(row: RoleContrast) -> str:
         f"On the same turns of the {row.role}, the loss of the {other}'s specialist, which plays"
         f" off role, is {row.loss:.3f}: a difference of {spanned(row.difference)} from the"
         f" {row.role}'s own, {_worth(row.difference)}."
-    )
-
-
-def _cause(row: RoleContrast) -> str:
-    return (
-        f"On the {row.role}'s turns, {CAUSES[row.question]} change the loss of the generalist by"
-        f" {spanned(row.difference)}, {_worth(row.difference)}."
     )
 
 

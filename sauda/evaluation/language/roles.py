@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sauda.records.kinds import ArtifactError
+from sauda.records.schemas.base import Interval
 from sauda.records.schemas.roles import DialogueLoss, RoleContrast, RoleRun
 from sauda.records.store import ROOT, Artifact, digest, load, sha256
 from sauda.statistics import paired_difference
@@ -20,6 +21,10 @@ from sauda.statistics import paired_difference
 FILE = "roles.json"
 SPECIALISTS, GENERALIST = ("buyer", "seller"), "generalist"
 CAUSES = {"cycles": "one-cycle", "layers": "one-rate"}  # of the schedule, with their controls
+IN_WORDS = {
+    "cycles": "Two cycles instead of one",
+    "layers": "Rates by layer instead of one rate",
+}
 NAMES = (
     *(f"roles-{role}{end}" for role in (*SPECIALISTS, GENERALIST) for end in ("", "-control")),
     *(f"roles-{GENERALIST}-{control}" for control in CAUSES.values()),
@@ -75,6 +80,28 @@ def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
     clauses = [f"with the schedule, the loss was {' and '.join(told)}"] if told else []
     clauses += [f"in {_counted(rest, len(rows))} the interval holds 0"] if rest else []
     return f"{opening}: {'; '.join(clauses)}."
+
+
+def cause_sentences(contrasts: Sequence[RoleContrast]) -> list[str]:
+    """A sentence for each cause in the schedule: by how much it changes the generalist's loss."""
+    told = []
+    for cause, words in IN_WORDS.items():
+        found = [
+            f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] on the {row.role}'s turns"
+            f" ({_direction(gap)})"
+            for row in contrasts
+            if row.question == cause
+            for gap in [row.difference]
+        ]
+        if found:
+            told.append(f"{words} change the loss of the generalist by {' and '.join(found)}.")
+    return told
+
+
+def _direction(gap: Interval) -> str:
+    if gap.high < 0:
+        return "lower"
+    return "higher" if gap.low > 0 else "the interval holds 0"
 
 
 def _counted(count: int, n: int) -> str:

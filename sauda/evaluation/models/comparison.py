@@ -65,11 +65,11 @@ def compare_models(
         for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
     }
     if recorded is not None:
-        models = with_cpus(models, recorded["models"], _played_on(episodes, kept))
+        models = with_cpus(models, recorded["models"], played_on(episodes, kept))
     return summarised(config, episodes) | {"models": models}
 
 
-def _played_on(episodes: Cells, kept: Cells) -> Iterator[Played]:
+def played_on(episodes: Cells, kept: Cells) -> Iterator[Played]:
     """For each cell of a model whether its games are kept ones, new ones, or both."""
     for cell, columns in episodes.items():
         if is_model(cell[1]) and (weights := player_spec(cell[1]).weights):

@@ -53,6 +53,11 @@ def prompt_hashes(game: Game) -> dict[str, str]:
     return {"prompt": code_hash(game.prompt.render), "parser": code_hash(game.prompt.parse)}
 
 
+def kinds_of_cpu(source_cpu: str) -> list[str]:
+    """The kinds of CPU that a ModelSource names; none for a GPU."""
+    return source_cpu.split(OR) if source_cpu else []
+
+
 def with_cpus(
     now: Mapping[str, Any], then: Mapping[str, Any], games: Iterable[Played]
 ) -> dict[str, Any]:
@@ -60,7 +65,7 @@ def with_cpus(
     cpus: dict[str, set[str]] = {name: set() for name in now}
     for played in games:
         if played.kept:
-            cpus[played.weights] |= set(then[played.weights]["cpu"].split(OR))
+            cpus[played.weights] |= set(kinds_of_cpu(then[played.weights]["cpu"]))
         if played.new:
             cpus[played.weights].add(now[played.weights]["cpu"])
     return {name: source | {"cpu": OR.join(sorted(cpus[name]))} for name, source in now.items()}

@@ -14,6 +14,7 @@ import numpy as np
 from sauda.evaluation.market.tournament import report
 from sauda.evaluation.models import comparison
 from sauda.evaluation.models.config import FILES
+from sauda.evaluation.models.sources import kinds_of_cpu
 from sauda.evaluation.verification.recompute import comparison_config, settings
 from sauda.evaluation.verification.recorded_hashes import recorded_hashes
 from sauda.games import game_of
@@ -75,7 +76,9 @@ def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[Played]:
 
     On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded in
     another way and a game may part from the recorded one; there the mean grade must not differ
-    (paired, 95 % interval). Raises ArtifactError, and ValueError for a task that was not played.
+    (paired, 95 % interval). So it is for a model whose games several kinds of CPU played, since an
+    artifact does not say which of them played a game. Raises ArtifactError, and ValueError for a
+    task that was not played.
     """
     for pair in _stages_again(tasks, root):
         place = f"data.episodes[{pair.task!r}][{pair.policy!r}]"
@@ -85,7 +88,10 @@ def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[Played]:
         if faults and pair.cpu_then != pair.cpu_now:
             then, now = (np.array(side["grade"]) for side in (pair.recorded, pair.again))
             difference, low, high = paired_difference(now, then)
-            verdict = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on another CPU"
+            where = (
+                "one of its CPUs" if pair.cpu_now in kinds_of_cpu(pair.cpu_then) else "another CPU"
+            )
+            verdict = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on {where}"
             faults = [] if low <= 0 <= high else faults
             played = replace(played, verdict=verdict, faults=faults)
         yield played

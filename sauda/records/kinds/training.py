@@ -69,7 +69,7 @@ TRAINING: tuple[Kind, ...] = (
             "recomputed",
             "every regret and interval, from the sealed moves of the students",
             lambda config, data: len(data.rows) * data.rows[0].n,
-            "moves in positions",
+            "regrets",
             "sauda.train.stages.teachers:recomputed",
         ),
     ),

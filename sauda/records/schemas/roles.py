@@ -97,7 +97,9 @@ class RoleRun(Record):
 
     stage: str = Field(description="roles")
     role: str = Field(description="buyer, seller or generalist")
-    schedule: bool = Field(description="cycles and rates by layer; false for the control")
+    schedule: bool = Field(
+        description="true only with cycles and rates by layer; false for controls"
+    )
     base: RunBase = Field(description="the base model")
     taught: Taught = Field(description="its data")
     log: list[RoleStep] = Field(description="one entry an optimizer step")

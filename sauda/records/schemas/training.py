@@ -291,3 +291,10 @@ class Teachers(Record):
     moves: dict[str, list[FiniteFloat | str | None]] = Field(
         description="the move in each position, by teacher: a price, accept, walk, or none"
     )
+
+    def by_teacher(self) -> dict[str, list[JudgedMoves]]:
+        """The rows of each student, one a judge, in the order of the judges."""
+        grouped: dict[str, list[JudgedMoves]] = {}
+        for row in self.rows:
+            grouped.setdefault(row.teacher, []).append(row)
+        return grouped

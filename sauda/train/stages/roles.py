@@ -10,13 +10,12 @@
 What is learnt are the role's words in dialogues, turn by turn; what was said before and what the
 turn is to do are read. The learning rate has two cycles, and is lower in lower layers. The control
 has the same data, first weights and steps, one cycle, and one rate in all layers: the difference of
-the two is the effect of the schedule. A control for one cause keeps the other. Of all checkpoints,
-the one with the lowest validation loss is kept, and judged on dialogues that neither training nor
-that choice has seen.
+the two is the effect of the schedule. A control for the cycles keeps the rates by layer, one for
+the rates keeps the cycles. Of all checkpoints, the one with the lowest validation loss is kept, and
+judged on dialogues that neither training nor that choice has seen.
 """
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,12 +32,18 @@ from sauda.train.data.dialogues.sources import SOURCES, loaded_from, source_of
 from sauda.train.losses import scored
 from sauda.train.model import FOUR_BITS, Base, LoRA, peft_config, read_base, tokenizer_of
 from sauda.train.run import LOGGED, Heartbeat, Run, curve, latest, lines, option, step_of
-from sauda.train.schedule import AVERAGE, Cycles, layer_groups, loss_average
+from sauda.train.schedule import (
+    AVERAGE,
+    STEP_FIGURES,
+    Cycles,
+    layer_groups,
+    loss_average,
+    step_figures,
+)
 from sauda.train.validation import Validations, dialogue_losses, role_check, spoken
 
 STAGE = "roles"
 CONTROL, ONE_CYCLE, ONE_RATE = "control", "one-cycle", "one-rate"  # in the name of a control
-FIGURES = ("learning_rate_lowest", "step_time", "memory")  # of a step, beside the usual ones
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Config:
     cycles: int = option(2, "of the learning rate; 1 is a control for the cycles alone")
     warmup_steps: float = 0.1  # share of a cycle; then a line to 0
     layer_decay: float = option(
-        0.95, "rate of a layer as a share of the next one's; 1 is a control for this alone"
+        0.95, "rate of a layer as a share of that of the layer above; 1 is a control for this alone"
     )
     smoothing: float = 0.98  # of the running mean of the loss, a step
     per_device_train_batch_size: int = 1  # dialogues differ in length, and none is padded
@@ -82,6 +87,8 @@ class Config:
     def __post_init__(self) -> None:
         if self.validation_dialogues < len(self.sides) or self.holdout_dialogues < 1:
             raise ValueError("each of its sides needs a validation dialogue and a hold-out one")
+        if self.cycles < 1 or not 0 < self.layer_decay <= 1:
+            raise ValueError("there is at least one cycle, and --layer-decay lies in (0, 1]")
         if self.four_bits not in FOUR_BITS:
             raise ValueError(f"--four-bits is {', '.join(FOUR_BITS)}; not {self.four_bits!r}")
 
@@ -115,7 +122,7 @@ class Config:
 
     @property
     def rates(self) -> Cycles:
-        """The learning rate over the steps, as a share of its peak; one cycle for a control."""
+        """The learning rate over the steps, as a share of its peak."""
         count = 1 if self.no_schedule else self.cycles
         steps = math.ceil(self.max_steps / count)
         warmup = min(math.ceil(self.warmup_steps * steps), steps - 1)  # of few steps, one is left
@@ -172,7 +179,7 @@ def prepare(
         _trainer(config, run, base, network, sequences, validations),
         config.max_steps,
         summary,
-        (*LOGGED, AVERAGE, *FIGURES),
+        (*LOGGED, AVERAGE, *STEP_FIGURES),
         validations.best,
         lambda served: _judged(served, config, dialogues, tokenizer, heartbeat),
         must_pass=False,  # what is measured of a role is kept, whichever way it points
@@ -257,7 +264,7 @@ def _trainer(
         data_collator=_collated,
         optimizers=(optimizer, config.rates.scheduler(optimizer)),
         callbacks=[
-            _figures(base.device),
+            step_figures(base.device),
             loss_average(config.smoothing, _losses_before(run)),
             validations.callback(),
         ],
@@ -308,45 +315,3 @@ def _role_trainer() -> Any:
             super().log(logs | figures, *args)
 
     return RoleTrainer
-
-
-def _figures(device: str) -> Any:
-    """A callback that logs each step's rates, its seconds, and the memory it took, GiB.
-
-    Rates are those that the step was made with, of the highest and of the lowest layer; seconds are
-    without validation. On a GPU the memory is the peak of the step, on a CPU that of the process
-    after it.
-    """
-    import psutil
-    import torch
-    from transformers import TrainerCallback
-
-    class StepFigures(TrainerCallback):
-        def __init__(self) -> None:
-            self.figures: dict[str, float] = {}
-            self.began = 0.0
-
-        def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            self.began = time.monotonic()
-            if device == "cuda":
-                torch.cuda.reset_peak_memory_stats()
-
-        def on_pre_optimizer_step(
-            self, args: Any, state: Any, control: Any, optimizer: Any = None, **_: Any
-        ) -> None:
-            rates = [group["lr"] for group in optimizer.param_groups]
-            self.figures = {"learning_rate": max(rates), "learning_rate_lowest": min(rates)}
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            on_gpu = device == "cuda"
-            taken = (
-                torch.cuda.max_memory_allocated() if on_gpu else psutil.Process().memory_info().rss
-            )
-            self.figures["step_time"] = time.monotonic() - self.began
-            self.figures["memory"] = taken / 2**30
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            if "loss" in logs:
-                logs |= self.figures
-
-    return StepFigures()

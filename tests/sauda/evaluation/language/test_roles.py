@@ -7,15 +7,18 @@ import pytest
 from sauda.evaluation.language.roles import (
     NAMES,
     best_step,
+    cause_sentences,
     comparison,
     contrast,
     loss_and_perplexity,
     recomputed_run,
 )
 from sauda.evaluation.verification.verify import differences
+from sauda.records.schemas.roles import RoleContrast
 from tests.support.roles import HOLDOUT, role_run
 
-RUNS = {name: role_run(name, 0.2 if "control" in name else 0.0).data for name in NAMES}
+SHIFTS = {"control": 0.2, "cycle": 0.3, "rate": -0.1}  # nats a token, by the end of a name
+RUNS = {name: role_run(name, SHIFTS.get(name.split("-")[-1], 0.0)).data for name in NAMES}
 
 
 def test_a_perplexity_is_the_exponential_of_the_loss_over_all_tokens():
@@ -45,6 +48,16 @@ def test_every_question_is_asked_of_both_roles():
     assert ("schedule", "roles-generalist", "roles-generalist-control", "seller") in asked
     assert ("cycles", "roles-generalist", "roles-generalist-one-cycle", "buyer") in asked
     assert ("layers", "roles-generalist", "roles-generalist-one-rate", "seller") in asked
+
+
+def test_a_cause_is_told_with_its_sign_for_the_turns_of_both_roles():
+    rows = [RoleContrast(**row) for row in comparison(RUNS)["contrasts"]]
+    cycles, rates = cause_sentences(rows)
+    assert cycles == (
+        "Two cycles instead of one change the loss of the generalist by -0.300 [-0.300, -0.300] on"
+        " the buyer's turns (lower) and -0.300 [-0.300, -0.300] on the seller's turns (lower)."
+    )
+    assert rates.count("+0.100 [+0.100, +0.100]") == rates.count("(higher)") == 2
 
 
 def test_runs_on_other_dialogues_are_not_compared():

@@ -138,6 +138,16 @@ def test_recorded_games_are_kept_while_their_model_is_the_same():
     assert kept == {("bazaar/open", "mini"): first(columns, 6)}  # whole batches alone
 
 
+def test_games_of_a_model_are_kept_new_or_both():
+    episodes = {
+        ("a", name): {"grade": [0.0] * 4} for name in ("mini", "mini+sft", "null", "linear")
+    }
+    kept = {("a", "mini"): {"grade": [0.0] * 4}, ("a", "mini+sft"): {"grade": [0.0] * 2}}
+    assert list(comparison.played_on(episodes | {("b", "mini"): {"grade": [0.0]}}, kept)) == [
+        ("mini", True, False), ("mini+sft", True, True), ("mini", False, True),
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_played(data, tmp_path):
     linear = ("bazaar/open", "linear")

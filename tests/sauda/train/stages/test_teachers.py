@@ -1,6 +1,7 @@
 """Teachers compared: one run each, judged by both, recomputed from moves, resumed when killed."""
 
 import json
+import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def data(folder) -> dict:
     return json.loads(json.dumps(teachers.compared(TOY, folder)))
 
 
-def test_every_student_differs_by_its_teacher_alone():
+def test_every_student_learns_as_the_others_do_but_from_its_own_teacher():
     pilot, belief = map(TOY.of_student, TOY.teachers)
     assert replace(pilot, shares=belief.shares) == belief
     assert {share.teacher for share in pilot.shares} == {"pilot", "expert"}
@@ -42,6 +43,7 @@ def test_no_student_learns_from_a_position_in_which_it_is_judged():
     assert last < Positions().first_seed
 
 
+@pytest.mark.model
 @pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again_from_its_moves(data):
     parsed("teachers/1", data)
@@ -53,20 +55,41 @@ def test_the_data_is_of_its_kind_and_comes_out_again_from_its_moves(data):
     ]  # fmt: skip
 
 
+@pytest.mark.model
 @pytest.mark.slow
-def test_a_changed_move_changes_a_regret(data):
-    moves = dict(data["moves"], pilot=["accept"] * TOY.states)
-    rows = teachers.judged(TOY, moves)["rows"]
-    assert rows[0]["regret"]["mean"] > 0
+def test_a_changed_move_changes_the_regret_of_its_student_alone(data):
+    rows = teachers.judged(TOY, dict(data["moves"], pilot=["walk"] * TOY.states))["rows"]
+    assert rows[0]["regret"] != data["rows"][0]["regret"]
     assert rows[1] == data["rows"][1]
 
 
+@pytest.mark.model
 @pytest.mark.slow
-def test_a_comparison_that_was_stopped_goes_on_without_training_again(data, folder, monkeypatch):
-    steps = []
-    monkeypatch.setattr(distill, "soft_cross_entropy", lambda *_: steps.append(1))
-    assert json.loads(json.dumps(teachers.compared(TOY, folder, resume=True))) == data
-    assert steps == []
+def test_the_moves_before_training_are_judged_and_differ_from_no_student(data):
+    moves = {teachers.BEFORE: ["walk"] * TOY.states} | data["moves"]
+    again = teachers.judged(TOY, moves)
+    assert [row["teacher"] for row in again["rows"][:3]] == [teachers.BEFORE, "pilot", "belief"]
+    assert again["rows"][1:3] == data["rows"][:2]
+    assert again["differences"] == data["differences"]
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_runs_go_on_where_they_were_stopped_and_are_never_written_over(data, folder, monkeypatch):
+    shutil.rmtree(folder / "belief")
+    with pytest.raises(ValueError, match="has runs: go on with --resume"):
+        teachers.compared(TOY, folder)
+    train, resumed = distill.train, []
+
+    def watched(config, run, resume):
+        resumed.append(resume)
+        return train(config, run, resume)
+
+    monkeypatch.setattr(distill, "train", watched)
+    again = json.loads(json.dumps(teachers.compared(TOY, folder, resume=True)))
+    assert resumed == [True, False]
+    assert [again[name] for name in ("rows", "moves")] == [data[name] for name in ("rows", "moves")]
+    assert again["students"][0] == data["students"][0]
 
 
 @pytest.mark.slow
