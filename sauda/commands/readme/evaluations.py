@@ -116,13 +116,13 @@ def teachers() -> str:
         (
             f"`{teacher}`" if teacher in tokens else "before training",
             tokens.get(teacher, "–"),
-            *(f"{spanned(row.regret)}, n {row.n}" for row in rows),
+            *(f"{spanned(row.regret, 4)}, n {row.n}" for row in rows),
         )
         for teacher, rows in data.by_teacher().items()
     ]
     first, *_ = gaps = data.differences
     name = f"`{first.teacher}` less `{first.other}`"
-    table.append((name, "–", *(spanned(gap.difference) for gap in gaps)))
+    table.append((name, "–", *(spanned(gap.difference, 4) for gap in gaps)))
     heads = (f"regret, values of `{gap.judge}`" for gap in gaps)
     return markdown(("labels of", "tokens", *heads), table)
 

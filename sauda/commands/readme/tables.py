@@ -12,10 +12,11 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def spanned(figures: Interval) -> str:
+def spanned(figures: Interval, digits: int = 3) -> str:
     """`0.214 [0.180, 0.250]`: a mean with its interval; zero after rounding has no sign."""
     mean, low, high = (
-        f"{round(getattr(figures, end), 3) + 0.0:.3f}" for end in ("mean", "low", "high")
+        f"{round(getattr(figures, end), digits) + 0.0:.{digits}f}"
+        for end in ("mean", "low", "high")
     )
     return f"{mean} [{low}, {high}]"
 
