@@ -60,9 +60,9 @@ def checks() -> str:
         "replays "
         f"{len(_files('replayed'))} whole, to the last digit. It replays "
         f"{_named('replayed in part')} in part, because language models wrote the rest, and "
-        f"recomputes {_named('recomputed')} from other files. {_named('sealed')} are only sealed: "
-        "a training run and a speed do not come out twice, published figures are transcribed, and "
-        "the human dialogues that acts are read in are not ours to ship."
+        f"recomputes {_named('recomputed')} from what is sealed. {_named('sealed')} are only "
+        "sealed: a training run and a speed do not come out twice, published figures are "
+        "transcribed, and the human dialogues that acts are read in are not ours to ship."
     )
 
 
