@@ -24,7 +24,7 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in pilot sft distill "distill --seed 1 --first-seed 26000" grpo dpo "sft --game arena" "grpo --game arena" \
+	for run in pilot sft distill "distill --seed 1 --first-seed 26000" moves grpo dpo "sft --game arena" "grpo --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
 	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --seed /-seed/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \

@@ -10,6 +10,7 @@ from sauda.records.schemas.training import TrainingRun
 from sauda.records.store import ROOT, load
 from sauda.train import ARENA
 from sauda.train.checks import POSITIONS_A_GAME
+from sauda.train.stages.moves import STAGE as MOVES
 
 
 def results() -> str:
@@ -105,4 +106,5 @@ def _learnt(run: TrainingRun) -> str:
         return f"{run.pairs.n:,} pairs"
     if run.rounds is not None:
         return f"{sum(r.completions for r in run.rounds):,} labelled states"
-    return f"{sum(run.games.task.values()) * run.games.num_generations:,} games"
+    played = sum(run.games.task.values()) * run.games.num_generations
+    return f"{played:,} {'replies' if run.stage == MOVES else 'games'}"

@@ -367,3 +367,12 @@ def test_level_lines_are_the_best_script_and_the_pilot_on_the_games_of_the_curve
     labels = [annotation.text for annotation in figure.layout.annotations]
     assert best.label.split(":")[0] in " ".join(labels)
     assert any(trace.name.startswith("pilot ") for trace in figure.data)
+
+
+def test_what_a_run_learnt_from_is_named_for_what_it_is():
+    on_moves, on_games = (
+        str(run_text.summary(load(f"training/{name}.json"))) for name in ("moves", "grpo")
+    )
+    assert "replies to states" in on_moves
+    assert "games played" not in on_moves
+    assert "games played" in on_games
