@@ -116,7 +116,8 @@ def test_a_committed_run_is_the_one_that_the_defaults_describe(name):
     recorded = store.load(f"training/{name}.json").config
     defaults = json.loads(json.dumps(asdict(config)))
     assert defaults | recorded | {"threads": config.threads} == defaults
-    assert defaults.keys() - recorded.keys() == {"source", "data", "hub"}  # are younger
+    younger = {"source", "data", "hub"}  # than the runs that lack them
+    assert defaults.keys() - recorded.keys() in (younger, set())
 
 
 @pytest.mark.model
