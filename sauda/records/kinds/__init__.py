@@ -1,8 +1,8 @@
 """Every kind of artifact and every file: what a new artifact is registered in.
 
-`registry.py` holds one entry a kind, those of the open market in `market.py` and those of dialogues
-in `dialogues.py`; `types.py` says what stands in an entry, `amounts.py` counts what `verify` has to
-do.
+`registry.py` holds one entry a kind: those of the open market are in `market.py`, of training in
+`training.py` and `roles.py`, of dialogues in `dialogues.py`. `types.py` says what stands in an
+entry, `amounts.py` counts what `verify` has to do.
 """
 
 import re
