@@ -21,7 +21,7 @@ STAGES = (
     "SFT copies a teacher, distillation learns a stronger teacher’s moves in the model’s own games,"
     " GRPO plays for the grade, DPO learns from pairs of replies."
 )
-NOT_PLAYED = "not played yet"
+NOT_RECORDED = "not recorded yet"
 COLUMNS = ("run", "hold-out gain", "last checkpoint", "steps", "tokens", "minutes")
 
 
@@ -56,7 +56,7 @@ def gain_of(name: str, game: str, gains: list[StageGain]) -> str:
     for gain in gains:
         if (gain.after, gain.task) == (f"mini+{name}", TASKS[game]):
             return f"{with_interval(gain.interval, '+.3f')}, n {gain.n}"
-    return NOT_PLAYED
+    return NOT_RECORDED
 
 
 def headline(comparison: Artifact) -> str:

@@ -5,7 +5,7 @@ import re
 from panels.results.model_comparison import FILE, LAB_FILE
 from panels.results.questions.training import verdict, whole_gains
 from panels.training.logs import EVALUATION, recorded
-from panels.training.overview import NOT_PLAYED, all_gains, gain_of, headline, overview
+from panels.training.overview import NOT_RECORDED, all_gains, gain_of, headline, overview
 from panels.training.references import scripted_rows
 from panels.training.together import shared_metrics, together
 from sauda.records.kinds import training_runs
@@ -25,7 +25,7 @@ def test_every_run_has_a_row_with_its_gain_or_says_that_it_was_not_played():
         f"{sft.difference:+.3f} [{sft.low:+.3f}, {sft.high:+.3f}], n {sft.n}"
     )
     assert gain_of("sft-arena", "arena", gains) in shown
-    assert gain_of("unheard-of", "bazaar", gains) == NOT_PLAYED
+    assert gain_of("unheard-of", "bazaar", gains) == NOT_RECORDED
 
 
 def test_the_headline_says_by_how_much_training_helps():
@@ -45,7 +45,7 @@ def test_gains_on_unseen_sellers_alone_are_left_out():
 def test_without_a_comparison_no_gain_is_claimed():
     runs = {name: load(f"training/{name}.json") for name in training_runs()}
     shown = str(overview(runs, []))
-    assert len(re.findall(NOT_PLAYED, shown)) == len(runs)
+    assert len(re.findall(NOT_RECORDED, shown)) == len(runs)
 
 
 def test_runs_laid_over_each_other_are_those_that_hold_the_metric():
