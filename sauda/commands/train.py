@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sauda.commands.console import add_command, interval, save_measured
 from sauda.llm.backends.model import CannotLoad
@@ -89,11 +89,14 @@ def _add_options(parser: argparse.ArgumentParser, configs: Mapping[str, Any]) ->
                 *names, action="store_true", default=None, help=field.metadata["help"]
             )
             continue
-        defaults = (f"{_setting(c, field.name)!s}" for c in configs.values())
+        several = isinstance(field.default, tuple)
+        values = (_setting(c, field.name) for c in configs.values())
+        defaults = (" ".join(value) if several else f"{value!s}" for value in values)
         about = (
             f"{field.metadata['help']} (default {', in the arena '.join(dict.fromkeys(defaults))})"
         )
-        parser.add_argument(*names, type=field.type, default=None, help=about)
+        form = {"type": get_args(field.type)[0], "nargs": "+"} if several else {"type": field.type}
+        parser.add_argument(*names, **form, default=None, help=about)
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:
@@ -184,6 +187,7 @@ def configured(options: argparse.Namespace) -> Any:
     config = module.CONFIGS[options.game]()
     names = [field.name for field in options_of(module.Config)]
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    given = {name: tuple(x) if isinstance(x, list) else x for name, x in given.items()}
     if given.get("model") == "toy":
         given = TOYS[options.stage] | given
     of_data = {name: given.pop(name) for name in list(given) if not hasattr(config, name)}

@@ -76,7 +76,7 @@ def train(
     Raises Stopped, CannotLoad or NoWeights with the reason, before training where possible. One
     process at a time trains in a folder.
     """
-    folder = folder or RUNS / run_name(stage, config.model, config.game, config.seed)
+    folder = folder or RUNS / name_of(stage, config)
     with locked(folder):
         return _train_in(folder, stage, config, resume, prepare)
 
@@ -167,19 +167,31 @@ def _train(prepared: Prepared, config: Any, run: Run, heartbeat: Heartbeat, resu
         )
 
 
-def run_name(stage: str, model: str, game: str = "bazaar", seed: int = 0) -> str:
+def run_name(
+    stage: str, model: str, game: str = "bazaar", seed: int = 0, trained_from: str = ""
+) -> str:
     """The name of a run's adapter and files: sft, sft-arena, sft-MODEL, sft-arena-MODEL, sft-seed1.
 
-    The small model, the bazaar and the seed 0 are left out of the name.
+    The small model, the bazaar and the seed 0 are left out of the name. `trained_from` is the
+    stage whose adapter the run trains further, where it is another than usual: grpo-from-distill.
     """
     parts = [stage]
     if game != "bazaar":
         parts.append(game)
     if model != "mini":
         parts.append(Path(model).name)
+    if trained_from:
+        parts.append(f"from-{trained_from}")
     if seed:
         parts.append(f"seed{seed}")
     return "-".join(parts)
+
+
+def name_of(stage: str, config: Any) -> str:
+    """The name of the run of `config`, which says an unusual stage that it trains further."""
+    name, usual = (getattr(of, "init_adapter", "") for of in (config, type(config)))
+    trained_from = "" if name == usual or "/" in name else name
+    return run_name(stage, config.model, config.game, config.seed, trained_from)
 
 
 def init_adapter(config: Any) -> Path | None:
@@ -312,7 +324,7 @@ def _finish(
             f"the acceptance check refused the adapter: valid {check['valid']:.3f}, faults "
             f"{check['faults'][:3]}; see {run.folder / 'refused.json'}"
         )
-    name = run_name(stage, config.model, config.game, config.seed)
+    name = name_of(stage, config)
     if prepared.publishes:
         data["adapter"] = publish(
             run.folder / "adapter", name, run.folder / "adapters" if trial else ADAPTERS

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, arena, get_task
+from sauda.games import game_of
 from sauda.games.messages import ModelTurn
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
@@ -46,7 +47,9 @@ class Config:
 
     model: str = option("mini", "toy, mini, 8b, or a folder or repository")
     init_adapter: str = option("sft", "adapter to train further: a stage's name, or a folder")
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    tasks: tuple[str, ...] = option(
+        ("bazaar/open", "bazaar/rushed", "bazaar/bluff"), "tasks of the groups, in turn"
+    )
     prompts_per_step: int = 4  # instances, each played by a group of games
     num_generations: int = 8  # games of a group
     max_steps: int = option(36, "steps of the optimizer")
@@ -63,7 +66,7 @@ class Config:
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5  # between two checkpoints
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
-    eval_games: int = 0  # training games that every checkpoint's adapter plays
+    eval_games: int = option(0, "training games that every checkpoint's adapter plays")
     threads: int = option(1, "of torch on a CPU")
     seed: int = 0
     trial: bool = option(False, "keep the adapter in the run's folder")
@@ -109,13 +112,18 @@ TURNS = 4  # the stream that draws which turns are learnt
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
-    """Run the stage to its end; see `stage.train`. Raises ValueError where groups do not fit."""
+    """Run the stage to its end; see `stage.train`. Raises ValueError as `check` does."""
     check(config)
     return stage.train(STAGE, config, folder, resume, prepare)
 
 
 def check(config: Config) -> None:
-    """Raise ValueError where a step's groups do not fit in passes of the same size."""
+    """Raise ValueError where a step's groups do not fit in passes of the same size.
+
+    So do a task of the other game and an unknown one.
+    """
+    if others := [name for name in config.tasks if game_of(name).name != config.game]:
+        raise ValueError(f"{', '.join(others)}: no task of the {config.game}")
     sequences = config.prompts_per_step * config.sequences_per_prompt
     if (
         config.num_generations < 2

@@ -45,7 +45,7 @@ class Config(grpo.Config):
     beta: float = 0.0  # no reference: the value of a move says what is lost
     first_seed: int = 38_000  # of the training split; GRPO's run from 30,000
     save_steps: int = 12  # between two checkpoints
-    eval_games: int = 48  # training games that every checkpoint's adapter plays
+    eval_games: int = option(48, "training games that every checkpoint's adapter plays")
     groups_per_game = 2
     scale_rewards = "batch"
 
@@ -54,7 +54,7 @@ CONFIGS = {"bazaar": Config}  # by game
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
-    """Run the stage to its end; see `stage.train`. Raises ValueError where groups do not fit."""
+    """Run the stage to its end; see `stage.train`. Raises ValueError as `grpo.check` does."""
     grpo.check(config)
     prepare = partial(grpo.prepare, rollout=Moves)
     return stage.train(STAGE, config, folder, resume, prepare)

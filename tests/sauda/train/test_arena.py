@@ -154,6 +154,8 @@ def test_the_command_has_the_options_of_the_stage_and_the_defaults_of_the_game(c
     both = ("--max-steps", "2", "--per_device_train_batch_size", "1")
     assert settings("sft", *both) == sft.Config(max_steps=2, per_device_train_batch_size=1)
     assert settings("grpo", "--model", "toy", "--max-steps", "9").max_steps == 9
+    mixed = ("bazaar/open", "classic/single_deal")
+    assert settings("grpo", "--tasks", *mixed) == grpo.Config(tasks=mixed)
     for refused in (("dpo", "--game", "arena"), ("sft", "--trial"), ("sft", "--seed", "1")):
         with pytest.raises(SystemExit):
             settings(*refused)
@@ -164,6 +166,25 @@ def test_a_run_has_the_name_of_its_stage_game_model_and_seed():
     names = [stage.run_name("sft", model, "arena") for model in ("mini", "8b")]
     assert names == ["sft-arena", "sft-arena-8b"]
     assert stage.run_name("distill", "mini", seed=1) == "distill-seed1"
+
+
+@pytest.mark.parametrize(
+    ("before", "name"),
+    [
+        ("sft", "grpo"),
+        ("distill", "grpo-from-distill"),
+        ("", "grpo"),
+        ("runs/sft/adapter", "grpo"),
+    ],
+)
+def test_a_run_has_the_name_of_an_unusual_stage_that_it_trains_further(before, name):
+    assert stage.name_of("grpo", grpo.Config(init_adapter=before)) == name
+
+
+@pytest.mark.parametrize("task", ["arena/market_round", "bazaar/nowhere"])
+def test_a_task_must_be_one_of_the_game(task):
+    with pytest.raises(ValueError, match=f"no task '?(of the bazaar|{task})"):
+        grpo.check(grpo.Config(tasks=("bazaar/open", task)))
 
 
 def test_a_step_must_be_learnt_in_equal_passes(tmp_path):
