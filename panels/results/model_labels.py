@@ -12,6 +12,7 @@ STAGES: Mapping[str, str] = {
     "mini+sft": "SFT",
     "mini+distill": "SFT + distillation",
     "mini+distill-seed1": "SFT + distillation, seed 1",
+    "mini+moves": "SFT + distillation + GRPO on moves",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
 }

@@ -25,6 +25,7 @@ PARENTS = {
     "mini+sft": "mini",
     "mini+distill": "mini+sft",
     "mini+distill-seed1": "mini+sft",
+    "mini+moves": "mini+distill",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+grpo",
 }
@@ -90,7 +91,7 @@ class Config:
 
     parts: tuple[Part, ...] = (
         Part(BAZAAR, (STAGES[0], OURS, *BESIDE), 400),
-        Part(BAZAAR, ("mini+sft", "mini+distill-seed1"), 400),
+        Part(BAZAAR, ("mini+sft", "mini+distill-seed1", "mini+moves"), 400),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
         Part(BAZAAR[:2], ("mini+grpo", "mini+dpo"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
