@@ -76,7 +76,8 @@ class Line:
     refused: tuple[Refused, ...] = ()
 
 
-# Gives a line for a decision by a seed; "#" in it stands for the move's price.
+# Gives a line for a decision by a seed, in the voice of its persona where it has one; "#" in it
+# stands for the move's price.
 Speaker = Callable[[Decided, int], str]
 
 

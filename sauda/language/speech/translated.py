@@ -1,7 +1,7 @@
-"""What scripted sellers say, in the visitor's language.
+"""What scripted sellers say, and how a persona ends a line, in the visitor's language.
 
-Their policies speak English lines with a price and an item in them. `seller_lines.csv`, written for
-this project, holds each line in Hinglish and Hindi.
+Policies speak English lines with a price and an item in them. `seller_lines.csv`, written for this
+project, holds each line in Hinglish and Hindi.
 """
 
 import csv

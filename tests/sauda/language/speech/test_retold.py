@@ -82,6 +82,14 @@ def test_a_sentence_that_was_said_before_is_left_out_of_a_models_words():
     assert retold(counter(said=said), words, (), 0) == "I can come to ₹850 for the brass lamp."
 
 
+@pytest.mark.parametrize(("language", "closer"), [("hinglish", "Haan ya na?"), ("hi", "हाँ या ना?")])
+def test_a_persona_is_heard_in_every_language_of_the_chat(language, closer):
+    words = "I can come to ₹850 for the brass lamp. Yes or no?"
+    text = retold(counter(language=language), words, (), 0)
+    assert text.endswith(closer)
+    assert closer not in retold(counter(said=(text,), language=language), words, (), 0)
+
+
 @pytest.mark.parametrize(
     "words",
     ["Fine, ₹850, and there I stop.", "₹850, my last word.", "₹850. I cannot go under that."],

@@ -9,13 +9,12 @@ from env.bazaar.market.sellers import LINES as MARKET
 from sauda.language import money
 from sauda.language.speech.lines import ANSWERS, CHAT_LINES, ENGLISH, HINDI, HINGLISH
 from sauda.language.speech.translated import translated, translations
+from sauda.llm.seller.personas import PERSONAS
 
-TEMPLATES = [
-    line
-    for kinds in (MARKET, *CLASSIC.values())
-    for lines in kinds.values()
-    for line in lines
-]  # fmt: skip
+CLOSERS = [closer for persona in PERSONAS.values() for closer in persona.closers]
+TEMPLATES = CLOSERS + [
+    line for kinds in (MARKET, *CLASSIC.values()) for lines in kinds.values() for line in lines
+]
 ITEM = "handwoven silk scarf"
 
 
