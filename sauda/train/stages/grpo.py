@@ -61,14 +61,14 @@ class Config:
     warmup_steps: float = 0.0  # below 1 a share of the steps; then a cosine to 0
     beta: float = 0.02  # of the divergence from the adapter it started from
     max_grad_norm: float = 1.0
-    first_seed: int = 30_000  # of the training split; SFT's run from 10,000
+    first_seed: int = option(30_000, "of the training split; SFT's run from 10,000")
     unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5  # between two checkpoints
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
     eval_games: int = option(0, "training games that every checkpoint's adapter plays")
     threads: int = option(1, "of torch on a CPU")
-    seed: int = 0
+    seed: int = option(0, "of the learner's draws")
     trial: bool = option(False, "keep the adapter in the run's folder")
     copies = 1  # of the weights beside those that learn: the player's
     game = "bazaar"
@@ -271,10 +271,15 @@ class Games:
 
     def play(self, instances: Sequence[tuple[str, int]], step: int) -> list[ModelGame]:
         """Play the games of all groups to their ends, a group after the other."""
-        salts = [(step + 1, number) for number in range(self.config.num_generations)]
+        salts = [self.salt(step, number) for number in range(self.config.num_generations)]
         games = [new_game(get_task(name), seed, salt) for name, seed in instances for salt in salts]
         play_games(games, self.learner.player_spec(self.config.constrained))
         return games
+
+    def salt(self, step: int, *place: int) -> tuple[int, ...]:
+        """What draws the learner's tokens in the game at `place` of a step, by the run's seed."""
+        again = (self.config.seed,) if self.config.seed else ()  # 0 adds nothing: older runs replay
+        return (step + 1, *place, *again)
 
     def rewards(self, games: Sequence[ModelGame]) -> list[float]:
         """What each game earned: its grade."""

@@ -43,7 +43,7 @@ class Config(grpo.Config):
     temperature: float = 1.0  # of the replies, in play and in the loss
     learning_rate: float = option(1e-4, "peak, after the warmup")
     beta: float = 0.0  # no reference: the value of a move says what is lost
-    first_seed: int = 38_000  # of the training split; GRPO's run from 30,000
+    first_seed: int = option(38_000, "of the training split; GRPO's run from 30,000")
     save_steps: int = 12  # between two checkpoints
     eval_games: int = option(48, "training games that every checkpoint's adapter plays")
     groups_per_game = 2
@@ -72,13 +72,13 @@ class Moves(grpo.Games):
         """A group of replies to each state, each a game of one more turn."""
         config, player = self.config, self.learner.player_spec(self.config.constrained)
         games = [
-            new_game(get_task(name), seed, (step + 1,))
+            new_game(get_task(name), seed, self.salt(step))
             for name, seed in instances[:: config.groups_per_game]
         ]
         play_games(games, player)
         states = [turn for game in games for turn in self.states(game, step)]
         branches = [
-            ModelGame(get_task(name), turn.before, (step + 1, group, number))
+            ModelGame(get_task(name), turn.before, self.salt(step, group, number))
             for group, ((name, _), turn) in enumerate(zip(instances, states, strict=True))
             for number in range(config.num_generations)
         ]

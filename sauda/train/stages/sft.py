@@ -52,7 +52,7 @@ class Config:
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
     eval_games: int = 24  # training games that every checkpoint's adapter plays
     threads: int = option(1, "of torch on a CPU")
-    seed: int = 0  # of the adapter's first values and of the rows' order
+    seed: int = option(0, "of the adapter's first values and of the rows' order")
 
     copies = 0  # of the weights beside those that learn
     game = "bazaar"

@@ -154,9 +154,11 @@ def test_the_command_has_the_options_of_the_stage_and_the_defaults_of_the_game(c
     both = ("--max-steps", "2", "--per_device_train_batch_size", "1")
     assert settings("sft", *both) == sft.Config(max_steps=2, per_device_train_batch_size=1)
     assert settings("grpo", "--model", "toy", "--max-steps", "9").max_steps == 9
+    second = settings("sft", "--seed", "1", "--first-seed", "16000")
+    assert (second.seed, second.data.first_seed) == (1, 16_000)
     mixed = ("bazaar/open", "classic/single_deal")
     assert settings("grpo", "--tasks", *mixed) == grpo.Config(tasks=mixed)
-    for refused in (("dpo", "--game", "arena"), ("sft", "--trial"), ("sft", "--seed", "1")):
+    for refused in (("dpo", "--game", "arena"), ("sft", "--trial"), ("sft", "--epochs", "1")):
         with pytest.raises(SystemExit):
             settings(*refused)
     assert "invalid choice: 'arena'" in capsys.readouterr().err

@@ -126,6 +126,19 @@ def test_the_loss_sees_what_trl_s_own_pass_sees(toy, tmp_path):
 
 
 @pytest.mark.model
+def test_another_seed_draws_other_replies_in_the_same_games(toy, tmp_path):
+    def texts(seed):
+        config = replace(TOY, seed=seed)
+        ready = grpo.prepare(config, Run(tmp_path), toy, Heartbeat(say=lambda text: None))
+        games = ready.trainer.rollout_func
+        games.learner.refresh()
+        played = games.play([("bazaar/open", 30_000)], 0)
+        return [turn.reply.text for game in played for turn in game.turns]
+
+    assert texts(0) == texts(0) != texts(1)
+
+
+@pytest.mark.model
 def test_the_learner_plays_what_the_adapter_says_now(toy):
     import torch
 
