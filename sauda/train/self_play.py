@@ -43,7 +43,7 @@ class Learner:
         """Take over the adapter's current numbers, and forget every conversation."""
         if self._served is not self.network:
             _merge(self.network, self._served)
-        self._decoder = Decoder(self._served, self.tokenizer, self.sampling)
+        self._decoder = Decoder(self._served, self.tokenizer, self.sampling, reads_together=True)
 
     def player_spec(self, constrained: bool = False) -> PlayerSpec:
         """This player in a seat, its replies under the grammar of moves if `constrained`."""

@@ -19,7 +19,7 @@ from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import load
 from sauda.llm.backends.weights import packaged_file, smollm2
-from sauda.llm.registry import player_spec
+from sauda.llm.registry import PlayerSpec, player_spec
 
 ROUNDS = 3  # samples of each way
 ROWS = 16  # games or replies side by side
@@ -59,17 +59,20 @@ def compared(
 
 
 def ways_to_play() -> dict[str, Way]:
-    """Whole games of training seeds, bare: silent moves, and moves with words."""
+    """Whole games of training seeds, bare: silent moves, moves with words, prompts together."""
+    together = load(SILENT, device="cpu")
+    together.decoder.reads_together = True  # as a learner plays in training
 
-    def play(name: str, number: int) -> int:
-        first = number * ROWS
-        play_model(get_task(TASK), player_spec(name), range(first, first + ROWS))
-        return ROWS
+    def way(player: PlayerSpec) -> Way:
+        def play(number: int) -> int:
+            first = number * ROWS
+            play_model(get_task(TASK), player, range(first, first + ROWS))
+            return ROWS
 
-    return {
-        f"{name}, {ROWS} in step": lambda number, name=name: play(name, number)
-        for name in (SILENT, WORDS)
-    }
+        return play
+
+    ways = {f"{name}, {ROWS} in step": way(player_spec(name)) for name in (SILENT, WORDS)}
+    return ways | {f"{SILENT}, {ROWS} in step, prompts together": way(PlayerSpec(together))}
 
 
 def ways_to_write() -> tuple[dict[str, Way], list[str]]:

@@ -22,14 +22,24 @@ class DecodingBatch:
         ValueError, and adds none, where a schema makes no grammar.
         """
         rows = {key: self.decoder.row(request) for key, request in requests.items()}
-        states: dict[tuple[int, ...], BatchState] = {}
-        for key, request in requests.items():
-            prompt = tuple(rows[key].prompt)
-            if prompt not in states:
-                states[prompt] = self.decoder.prefill(prompt, request.messages)
+        prompts = {tuple(rows[key].prompt): request.messages for key, request in requests.items()}
         before = [] if self._state is None else [self._state]
-        self._state = side_by_side([*before, *(states[tuple(row.prompt)] for row in rows.values())])
+        fresh = self._read(prompts, [tuple(row.prompt) for row in rows.values()])
+        self._state = side_by_side([*before, *fresh])
         self.rows |= rows
+
+    def _read(
+        self, prompts: Mapping[tuple[int, ...], Messages], order: Sequence[tuple[int, ...]]
+    ) -> list[BatchState]:
+        """The states after `prompts` whose rows are in `order`; one batch, or one of each row."""
+        if self.decoder.reads_together and len(prompts) > 1:
+            places = {prompt: place for place, prompt in enumerate(prompts)}
+            batch = self.decoder.prefill_together(prompts)
+            if len(order) > len(prompts):
+                batch.keep([places[prompt] for prompt in order])
+            return [batch]
+        states = {prompt: self.decoder.prefill(prompt, chat) for prompt, chat in prompts.items()}
+        return [states[prompt] for prompt in order]
 
     def sample(self) -> list[tuple[Hashable, Row]]:
         """Draw the next token of every row; returns all rows, of which some may be finished."""

@@ -40,7 +40,7 @@ class BatchState:
 
         index = torch.tensor(rows, device=self.mask.device)
         self.cache.batch_select_indices(index)
-        self.mask = self.mask[index]
+        self.mask, self.logits = self.mask[index], self.logits[index]
 
     @property
     def padding(self) -> int:
@@ -73,6 +73,25 @@ def side_by_side(states: Sequence[BatchState]) -> BatchState:
         batch.update(keys, values, index)
     mask = stacked([state.mask for state in states], 1)
     return BatchState(batch, mask, torch.cat([state.logits for state in states]))
+
+
+def begin_with(
+    cache: Any, rows: Sequence[Sequence[tuple[Any, Any]]], tokens: Sequence[int], width: int
+) -> None:
+    """Give an empty `cache` the first `tokens` of the layers of each row, padded to `width`."""
+    import torch
+
+    for index, layers in enumerate(zip(*rows, strict=True)):
+        keys, values = (
+            torch.cat(
+                [
+                    _padded(each[:, :, :held], width, 2)
+                    for each, held in zip(some, tokens, strict=True)
+                ]
+            )
+            for some in zip(*layers, strict=True)
+        )
+        cache.update(keys, values, index)
 
 
 def _padded(numbers: Any, width: int, axis: int) -> Any:

@@ -116,6 +116,24 @@ def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
         assert [r.text for r in tiny_model.batch(chats, range(len(chats)))] == alone
 
 
+@pytest.mark.parametrize("reuses_prefix", [True, False])
+def test_prompts_read_together_are_answered_as_each_alone(tiny, chats, reuses_prefix):
+    import torch
+
+    decoder = Decoder(*tiny, GREEDY, reuses_prefix, reads_together=True)
+    alone = [model(tiny)(chat, 0).text for chat in chats]
+    for part in (slice(0, 3), slice(1, 4), slice(None)):  # new chats, known ones and both
+        read = {tuple(decoder.prompt_ids(chat)): chat for chat in chats[part]}
+        apart = [decoder.prefill(prompt, chat).logits for prompt, chat in read.items()]
+        together = decoder.prefill_together(read).logits
+        torch.testing.assert_close(together, torch.cat(apart), atol=1e-4, rtol=1e-4)
+        texts = Model(decoder, "tiny", "fp32", "here", "0").batch(chats[part], [0] * len(read))
+        assert [reply.text for reply in texts] == alone[part]
+    twice = [chats[0], chats[1], chats[0]]
+    texts = Model(decoder, "tiny", "fp32", "here", "0").batch(twice, [0] * 3)
+    assert [reply.text for reply in texts] == [alone[0], alone[1], alone[0]]
+
+
 def test_a_prompt_that_many_rows_share_is_read_once(tiny, chats):
     tiny_model = model(tiny, Sampling(temperature=1.0, top_p=1.0, max_new_tokens=12))
     alone = [tiny_model(chats[0], seed).text for seed in range(4)]
