@@ -17,6 +17,7 @@ from sauda.commands.readme.evaluations import (
     market,
     models,
     rivalries,
+    robustness,
     stage_gains,
     teachers,
 )
@@ -41,6 +42,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "headline": headline,
     "results": results,
     "market": market,
+    "robustness": robustness,
     "models": models,
     "stage_gains": stage_gains,
     "rivalries": rivalries,

@@ -35,6 +35,18 @@ def market() -> str:
     return markdown(head, rows)
 
 
+def robustness() -> str:
+    """The grades of buyers whose prices have an error: a row a policy and error."""
+    rows = {(r.policy, r.error, r.task): r for r in load("robustness.json").data.rows}
+    tasks = dict.fromkeys(task for _, _, task in rows)
+    table = []
+    for policy, error in dict.fromkeys((policy, error) for policy, error, _ in rows):
+        own = [rows.get((policy, error, task)) for task in tasks]
+        cells = ("–" if row is None else f"{spanned(row.grade)}, n {row.n}" for row in own)
+        table.append((f"`{policy}`", f"{error:.0f} %", *cells))
+    return markdown(("policy", "error", *(f"`{task}`" for task in tasks)), table)
+
+
 def arena() -> str:
     """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound.
 
@@ -86,7 +98,8 @@ def stage_gains() -> str:
         own = [gains.get((task, stage)) for stage in stages]
         cells = ("–" if gain is None else f"{difference(gain)}, n {gain.n}" for gain in own)
         table.append((f"`{task}`", *cells))
-    heads = (f"{stage.rpartition('+')[2].upper()} adds" for stage in stages)
+    before = {gain.after: gain.before for gain in gains.values()}
+    heads = (f"`{stage}` less `{before[stage]}`" for stage in stages)
     return markdown(("task", *heads), table)
 
 
