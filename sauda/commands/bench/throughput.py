@@ -7,7 +7,10 @@ CPU, so that other work on the machine counts little.
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from env import get_task
 from sauda.commands.bench.games import interleaved
@@ -38,7 +41,7 @@ def throughput() -> tuple[Compared, list[str]]:
     """Every comparison of this module, and what could not be measured; raises NoWeights."""
     writing, left_out = ways_to_write()
     parts = (
-        compared("games", "games/CPU min", ways_to_play(), 60.0, task=TASK),
+        playing(),
         compared("writing", "tokens/CPU s", writing, model="mini"),
         compared("training", "tokens/CPU s", ways_to_train(), model="mini"),
     )
@@ -58,21 +61,30 @@ def compared(
     return Compared(figures, [ratio(figures[0], other) for other in figures[1:]])
 
 
-def ways_to_play() -> dict[str, Way]:
-    """Whole games of training seeds, bare: silent moves, moves with words, prompts together."""
+def playing() -> Compared:
+    """Whole games of training seeds, bare: silent moves, moves with words, prompts together.
+
+    Prompts are read together as in training; a last figure has the share of games that end with
+    the same grade when each prompt is read alone.
+    """
     together = load(SILENT, device="cpu")
-    together.decoder.reads_together = True  # as a learner plays in training
+    together.decoder.reads_together = True
+    players = {f"{name}, {ROWS} in step": player_spec(name) for name in (SILENT, WORDS)}
+    players[f"{SILENT}, {ROWS} in step, prompts together"] = PlayerSpec(together)
+    grades: dict[str, dict[int, list[float]]] = {way: {} for way in players}
 
-    def way(player: PlayerSpec) -> Way:
-        def play(number: int) -> int:
-            first = number * ROWS
-            play_model(get_task(TASK), player, range(first, first + ROWS))
-            return ROWS
+    def play(way: str, number: int) -> int:
+        first = number * ROWS
+        played = play_model(get_task(TASK), players[way], range(first, first + ROWS))
+        grades[way][number] = played["grade"]
+        return ROWS
 
-        return play
-
-    ways = {f"{name}, {ROWS} in step": way(player_spec(name)) for name in (SILENT, WORDS)}
-    return ways | {f"{SILENT}, {ROWS} in step, prompts together": way(PlayerSpec(together))}
+    ways = {way: partial(play, way) for way in players}
+    speeds = compared("games", "games/CPU min", ways, 60.0, task=TASK)
+    alone, _, read_together = grades.values()
+    same = [float(np.equal(alone[i], read_together[i]).mean()) for i in range(ROUNDS)]
+    share = figure("games with the same grade, prompts together", "share", same, task=TASK)
+    return Compared([*speeds.figures, share], speeds.ratios)
 
 
 def ways_to_write() -> tuple[dict[str, Way], list[str]]:

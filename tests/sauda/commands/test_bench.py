@@ -25,6 +25,7 @@ from sauda.commands.bench.throughput import (
     ROUNDS,
     TOKENS,
     compared,
+    playing,
     ways_to_train,
     ways_to_write,
 )
@@ -122,6 +123,17 @@ def test_the_model_is_timed_at_training_and_at_writing_and_says_what_is_missing(
     counts = {way: work(0) for way, work in ways_to_train().items()}
     assert len(counts) == 2
     assert len(set(counts.values())) == 1  # the same deals
+
+
+@pytest.mark.model
+def test_games_are_timed_with_prompts_read_alone_and_together(monkeypatch):
+    monkeypatch.setattr(throughput, "ROWS", 2)
+    monkeypatch.setattr(throughput, "ROUNDS", 1)
+    silent, worded, together, same = playing().figures
+    assert all(each["median"] > 0 for each in (silent, worded, together))
+    assert together["name"] == f"{silent['name']}, prompts together"
+    assert (same["unit"], same["n"]) == ("share", 1)
+    assert same["median"] in (0, 0.5, 1)
 
 
 def test_a_batch_is_timed_from_seeds_and_drawn_at_once_beside_one_by_one():
