@@ -1,6 +1,7 @@
 """What specialising in a role changed, in sentences, and every comparison of the role runs."""
 
 from sauda.commands.readme.tables import markdown, spanned
+from sauda.commands.readme.tournament import in_seat
 from sauda.evaluation.language import contrasts
 from sauda.evaluation.language.role_play import FILE as GAMES
 from sauda.evaluation.language.role_play import verdict
@@ -45,15 +46,15 @@ def role_contrasts() -> str:
         "in the tournament": contrasts.of_tournament(load("tournament.json").data),
     }
     sentences = [
-        f"{where.capitalize()}: {contrasts.verdict(rows, _named)}"
+        f"{where.capitalize()}: {contrasts.verdict(rows, lambda name: _named(name, 'both'))}"
         for where, rows in records.items()
         if rows
     ]
     cells = [
         (
             where,
-            _named(row.player),
-            _named(row.beside),
+            _named(row.player, row.seat),
+            _named(row.beside, row.seat),
             contrasts.DOING[row.seat],
             str(row.n),
             str(row.opponents),
@@ -69,9 +70,10 @@ def role_contrasts() -> str:
     return "\n".join([*sentences, "", markdown(head, cells)])
 
 
-def _named(player: str) -> str:
-    """A model as code, the pooled specialists in words."""
-    return player if player in (contrasts.ON_ROLE, contrasts.OFF_ROLE) else f"`{player}`"
+def _named(player: str, seat: str) -> str:
+    """A model in a seat as code, the pooled specialists in words."""
+    pooled = player in (contrasts.ON_ROLE, contrasts.OFF_ROLE)
+    return player if pooled else in_seat(player, seat)
 
 
 def _specialist(row: RoleContrast) -> str:
@@ -94,15 +96,13 @@ def _off_role(row: RoleContrast) -> str:
 def _played(data: Tournament) -> str:
     """How the models of the role runs fare as players that write whole moves."""
     games = forfeits = 0
-    for row in data.ranks:
-        if row.seat == "both" or not row.player.startswith(PLAYER):
-            continue
-        cells = [cell for cell in data.cells if getattr(cell, row.seat) == row.player]
-        games += sum(cell.n for cell in cells)
-        forfeits += sum(getattr(cell.invalid, row.seat) for cell in cells)
+    for cell in data.cells:
+        seats = [s for s in ("buyer", "seller") if getattr(cell, s).startswith(PLAYER)]
+        games += cell.n if seats else 0
+        forfeits += sum(getattr(cell.invalid, seat) for seat in seats)
     return (
         f"In the tournament, where a player writes its whole move, the models of the roles forfeit"
-        f" {forfeits:,} of {games:,} games: their replies are words and hold no move."
+        f" {forfeits:,} of their {games:,} games: their replies are words and hold no move."
     )
 
 

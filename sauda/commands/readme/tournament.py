@@ -1,6 +1,7 @@
 """The tables of the tournament and of the profiles."""
 
 from sauda.commands.readme.tables import markdown, spanned
+from sauda.evaluation.language.role_play import is_off_role
 from sauda.records.store import load
 
 SEATS = {"buyer": "buys", "seller": "sells", "both": "in both seats"}
@@ -17,16 +18,23 @@ def tournament() -> str:
             (
                 SEATS[row.seat],
                 f"{row.rank}",
-                f"`{row.player}`",
+                in_seat(row.player, row.seat),
                 spanned(row.strength),
                 spanned(row.share),
                 spanned(row.utility),
-                "–" if by is None else f"`{by.by}` {spanned(by.taken)}, {by.usual.mean:.3f} usual",
+                "–"
+                if by is None or not by.taken.mean
+                else f"`{by.by}` {spanned(by.taken)}, {by.usual.mean:.3f} usual",
             )
         )
     head = ("seat", "rank", "player", "strength, log-odds", "share of the ZOPA", "utility",
             "most is taken by")  # fmt: skip
     return markdown(head, rows)
+
+
+def in_seat(player: str, seat: str) -> str:
+    """A player as code, marked where it was trained for the other role."""
+    return f"`{player}`" + (" (off role)" if is_off_role(player, seat) else "")
 
 
 def profiles() -> str:
@@ -38,7 +46,7 @@ def profiles() -> str:
         faults = row.compliance
         rows.append(
             (
-                f"`{row.player}`",
+                in_seat(row.player, "buyer"),
                 "–" if row.of_oracle is None else spanned(row.of_oracle),
                 *(parts.get(name, "–") for name in ("opening", "middle", "closing", "walking")),
                 spanned(row.cues.gained),

@@ -175,7 +175,7 @@ def _figures(
     return {
         "model": model,
         "seat": seat,
-        "off_role": model in SPECIALISTS.values() and SPECIALISTS[seat] != model,
+        "off_role": is_off_role(model, seat),
         "n": len(games),
         "offers": int(offers.sum()),
         "said": named_interval(pooled_share(said, offers)),
@@ -232,3 +232,8 @@ def _percent(row: SaidRow) -> str:
 def _zopa(seed: int) -> float:
     deal = instance(seed)
     return zopa_width(deal.buyer["reservation"], deal.seller["reservation"])
+
+
+def is_off_role(player: str, seat: str) -> bool:
+    """Whether a player was trained for the other role than that of its seat, buyer or seller."""
+    return seat in SPECIALISTS and player in set(SPECIALISTS.values()) - {SPECIALISTS[seat]}

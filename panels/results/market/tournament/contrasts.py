@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import gradio as gr
 from markupsafe import Markup
 
+from panels.results.market.tournament.names import off_role
 from panels.results.model_labels import policy_label
 from panels.ui.look import note, table
 from panels.ui.provenance import load_or_say, provenance
@@ -42,8 +43,8 @@ def contrast_table(rows: Sequence[Contrast], caption: str) -> Markup:
     """One row a contrast."""
     cells = [
         (
-            policy_label(row.player),
-            policy_label(row.beside),
+            policy_label(row.player) + off_role(row.seat, row.player),
+            policy_label(row.beside) + off_role(row.seat, row.beside),
             DOING[row.seat],
             f"{row.n}",
             f"{row.opponents}",

@@ -3,10 +3,10 @@
 from env import SELLER_TYPES
 from panels.results.model_labels import ROLE, policy_label
 from panels.results.questions.verdict import buyer_name
+from sauda.evaluation.language.role_play import is_off_role
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 
-ROLE_OF = {"mini+roles-buyer": "buyer", "mini+roles-seller": "seller"}  # what it was trained for
 OFF_ROLE = " (off role)"
 SCRIPTS, MARKET, MODELS = "scripts", "the market’s sellers", "language models"
 
@@ -24,7 +24,7 @@ def seller_group(seller: str) -> str:
 
 def off_role(seat: str, player: str) -> str:
     """The mark of a model that was trained for the other role; "" for all others."""
-    return OFF_ROLE if ROLE_OF.get(player, seat) != seat else ""
+    return OFF_ROLE if is_off_role(player, seat) else ""
 
 
 def seller_short(seller: str) -> str:

@@ -38,6 +38,17 @@ PHASES = {
     "walking": "walking away is best",
 }
 
+
+def other(row: Exploited) -> str:
+    """The seat across from the player's."""
+    return "seller" if row.seat == "buyer" else "buyer"
+
+
+def taker(row: Exploited) -> str:
+    """Who takes most from a player; nobody where nobody takes anything."""
+    return player_name(other(row), row.by) if row.taken.mean else "nobody"
+
+
 RANKS = (
     Column("seat", lambda row: SEATS[row.seat]),
     Column("rank", lambda row: number(row.rank, "d")),
@@ -49,7 +60,7 @@ RANKS = (
 EXPLOITED = (
     Column("seat", lambda row: SEATS[row.seat]),
     Column("player", lambda row: player_name(row.seat, row.player)),
-    Column("most is taken by", lambda row: player_name(other(row), row.by)),
+    Column("most is taken by", taker),
     Column("it takes", lambda row: estimate(row.taken, FORM)),
     Column("all opponents", lambda row: estimate(row.usual, FORM)),
     Column("difference", lambda row: estimate(row.more, FORM)),
@@ -83,11 +94,6 @@ def _explained(data: Tournament) -> str:
         f"Variance of the pairs’ mean shares: the buyer explains {parts.buyer:.0%}, the seller"
         f" {parts.seller:.0%}, the pairing {parts.interaction:.0%}."
     )
-
-
-def other(row: Exploited) -> str:
-    """The seat across from the player's."""
-    return "seller" if row.seat == "buyer" else "buyer"
 
 
 def profile_columns(rows: Sequence[ProfileRow]) -> tuple[Column, ...]:
