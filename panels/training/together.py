@@ -43,7 +43,8 @@ def shared_metrics(logs: list[Log]) -> list[Metric]:
 def together(logs: list[Log], metric: Metric, over: str, scripts: Rows | None = None) -> go.Figure:
     """A line a run that holds `metric`, named with its last value.
 
-    One in the arena is dashed, a second training dotted. `scripts` are drawn as level lines where
+    One in the arena is dashed, a second training dotted, one after another stage than usual in dots
+    and dashes. `scripts` are drawn as level lines where
     the bazaar's checkpoints are, which all play one task.
     """
     figure = go.Figure()
@@ -67,8 +68,8 @@ def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:
     at, style = x_values(rows, over), line_style(log.role)
     if log.game == "arena":
         style["line"] |= {"dash": "dash"}
-    elif log.seed:
-        style["line"] |= {"dash": "dot"}
+    elif log.seed or log.after:
+        style["line"] |= {"dash": "dot" if log.seed else "dashdot"}
     if metric is EVALUATION:
         return evaluation_trace(rows, at, style)
     values = [row.get(metric.name) for row in rows]

@@ -1,6 +1,7 @@
 """All runs beside each other: what each took, and its gain on hold-out games."""
 
 import re
+from dataclasses import replace
 
 from panels.results.model_comparison import FILE, LAB_FILE
 from panels.results.questions.training import verdict, whole_gains
@@ -69,6 +70,14 @@ def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
     assert [line.line.dash for line in drawn] == ["solid", "dot", "solid", "dash"]
     first, second = (line.name.rpartition(": ")[0] for line in drawn[:2])
     assert second == f"{first}, seed 1"
+
+
+def test_a_stage_that_trains_another_than_usual_further_says_which():
+    run = load("training/sft.json")
+    log = recorded(replace(run, file="training/sft-from-distill.json"))
+    assert log.name == f"SFT after distillation, {run.data.base.name}"
+    (line,) = together([log], EVALUATION, "tokens").data
+    assert line.line.dash == "dashdot"
 
 
 def test_checkpoints_are_named_with_their_last_grade_and_compared_with_scripts():
