@@ -21,6 +21,7 @@ from sauda.records.schemas.roles import RolePlay
 from sauda.statistics import holm, mean_interval, named_interval, sign_flip_p
 
 LEVEL = 0.05  # of the whole family
+MARGIN = 0.1  # of the share of the ZOPA, within which two players are called equivalent
 ADAPTERS = (*SPECIALISTS.values(), GENERALIST)
 ON_ROLE, OFF_ROLE = "on role", "off role"  # the specialists in their own seat, in the other
 DOING = {"buyer": "buying", "seller": "selling", "both": "in both seats"}
@@ -44,6 +45,11 @@ class Contrast:
     def is_shown(self) -> bool:
         """Whether the test of the family says that the two differ."""
         return self.adjusted < LEVEL
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the whole interval lies within the MARGIN."""
+        return self.difference.low > -MARGIN and self.difference.high < MARGIN
 
 
 def of_tournament(data: Tournament) -> list[Contrast]:
@@ -110,7 +116,10 @@ def _contrast(player: str, beside: str, seat: str, differences: Sequence[np.ndar
 
 
 def verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> str:
-    """What the nine say, to stand after a colon; `name` gives a player in words."""
+    """What the nine say, to stand after a colon; `name` gives a player in words.
+
+    A second sentence says whether each specialist is equivalent to the generalist in its own seat.
+    """
     shown = [row for row in rows if row.is_shown]
     largest = max(rows, key=lambda row: abs(row.difference.mean))
     opening = f"{len(shown)} of {len(rows)} contrasts show"
@@ -119,8 +128,15 @@ def verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> str:
     details = "; ".join(_told(row, name) for row in shown or [largest])
     return (
         f"{opening} a difference in share at {LEVEL:.0%} after correction by Holm, n ="
-        f" {largest.n} scenarios: {'' if shown else 'the largest is '}{details}."
+        f" {largest.n} scenarios: {'' if shown else 'the largest is '}{details}. Within"
+        f" ±{MARGIN} of the share, {', and '.join(_equivalences(rows, name))}."
     )
+
+
+def _equivalences(rows: Sequence[Contrast], name: Callable[[str], str]) -> Iterator[str]:
+    for row in (row for row in rows if row.beside == GENERALIST):
+        how = "is" if row.is_equivalent else "is not shown to be"
+        yield f"{name(row.player)} {how} equivalent to {name(row.beside)}, {DOING[row.seat]}"
 
 
 def _told(row: Contrast, name: Callable[[str], str]) -> str:

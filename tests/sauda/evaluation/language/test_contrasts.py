@@ -75,6 +75,8 @@ def test_the_sentence_names_what_is_shown_with_n_and_interval_or_the_largest():
     some = verdict(contrasts(shares(buyer_buyer=0.3)), str)
     assert some.startswith("3 of 9 contrasts show a difference in share at 5% after correction")
     assert f"n = {N} scenarios: {BUYER} less mini, buying, +0.300 [+0.300, +0.300];" in some
+    assert f"{BUYER} is not shown to be equivalent to {GENERALIST}, buying" in some
+    assert f"{SELLER} is equivalent to {GENERALIST}, selling." in some
     none = verdict(contrasts(shares()), str)
     assert none.startswith("none of 9 contrasts shows")
     assert "the largest is" in none
