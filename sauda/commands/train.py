@@ -116,11 +116,7 @@ def train(options: argparse.Namespace) -> int:
     except FAILURES as error:
         return _failed(error)
     accepted, last = data["acceptance"], data["log"][-1]
-    ending = (
-        _role_ending(data) if options.stage == ROLES else
-        f"same kind as the teacher {accepted['same_kind']:.3f}, "
-        f"prices off by {accepted['price_off']} %"
-    )  # fmt: skip
+    ending = _role_ending(data) if options.stage == ROLES else _ending(data)
     print(
         f"{data['stage']} {data['base']['name']}: {last['step']} steps, "
         f"{data['num_tokens']:,} tokens, "
@@ -134,6 +130,15 @@ def _failed(error: Exception) -> int:
     """Say why a run failed; the exit status."""
     print(f"sauda: {error or type(error).__name__}", file=sys.stderr)
     return 1
+
+
+def _ending(data: Mapping[str, Any]) -> str:
+    """How a player's replies are: their kinds, and their regret where checkpoints were judged."""
+    kinds = f"same kind as the teacher {data['acceptance']['same_kind']:.3f}"
+    last = (data["checkpoint_evaluations"] or [{}])[-1]
+    if "regret" not in last:
+        return kinds
+    return f"{kinds}; regret {interval(last['regret'])}"
 
 
 def _role_ending(data: Mapping[str, Any]) -> str:
