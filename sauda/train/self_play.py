@@ -11,7 +11,8 @@ from typing import Any
 
 from sauda.games.messages import ModelTurn
 from sauda.llm.backends.batch import replies
-from sauda.llm.backends.decoding import Decoder, Sampling, generation_mode
+from sauda.llm.backends.decoding import Sampling, generation_mode
+from sauda.llm.backends.joint import JointDecoder
 from sauda.llm.backends.model import read_network
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Messages, Reply, Schema
@@ -43,7 +44,7 @@ class Learner:
         """Take over the adapter's current numbers, and forget every conversation."""
         if self._served is not self.network:
             _merge(self.network, self._served)
-        self._decoder = Decoder(self._served, self.tokenizer, self.sampling, reads_together=True)
+        self._decoder = JointDecoder(self._served, self.tokenizer, self.sampling)
 
     def player_spec(self, constrained: bool = False) -> PlayerSpec:
         """This player in a seat, its replies under the grammar of moves if `constrained`."""

@@ -20,7 +20,8 @@ from sauda.evaluation.models.config import OURS
 from sauda.evaluation.speed import Compared, figure, ratio
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.backends.decoding import Sampling
-from sauda.llm.backends.model import load
+from sauda.llm.backends.joint import JointDecoder
+from sauda.llm.backends.model import Model, load
 from sauda.llm.backends.weights import packaged_file, smollm2
 from sauda.llm.registry import PlayerSpec, player_spec
 
@@ -67,8 +68,10 @@ def playing() -> Compared:
     Prompts are read together as in training; a last figure has the share of games that end with
     the same grade when each prompt is read alone.
     """
-    together = load(SILENT, device="cpu")
-    together.decoder.reads_together = True
+    served = load(SILENT, device="cpu")
+    own = served.decoder
+    joint = JointDecoder(own.network, own.tokenizer, own.sampling)
+    together = Model(joint, served.name, served.precision, served.origin, served.sha256)
     players = {f"{name}, {ROWS} in step": player_spec(name) for name in (SILENT, WORDS)}
     players[f"{SILENT}, {ROWS} in step, prompts together"] = PlayerSpec(together)
     grades: dict[str, dict[int, list[float]]] = {way: {} for way in players}

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from sauda.llm.backends.decoding import Decoder, ReplyRequest, Row
+from sauda.llm.backends.joint import JointDecoder, Prompt
 from sauda.llm.backends.kv_cache import BatchState, side_by_side
 from sauda.llm.types import Messages, Schema
 
@@ -29,15 +30,11 @@ class DecodingBatch:
         self.rows |= rows
 
     def _read(
-        self, prompts: Mapping[tuple[int, ...], Messages], order: Sequence[tuple[int, ...]]
+        self, prompts: Mapping[Prompt, Messages], order: Sequence[Prompt]
     ) -> list[BatchState]:
         """The states after `prompts` whose rows are in `order`; one batch, or one of each row."""
-        if self.decoder.reads_together and len(prompts) > 1:
-            places = {prompt: place for place, prompt in enumerate(prompts)}
-            batch = self.decoder.prefill_together(prompts)
-            if len(order) > len(prompts):
-                batch.keep([places[prompt] for prompt in order])
-            return [batch]
+        if isinstance(self.decoder, JointDecoder) and len(prompts) > 1:
+            return [self.decoder.prefill_together(prompts, order)]
         states = {prompt: self.decoder.prefill(prompt, chat) for prompt, chat in prompts.items()}
         return [states[prompt] for prompt in order]
 

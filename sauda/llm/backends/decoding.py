@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.llm.backends.kv_cache import BatchState, begin_with, preallocated_cache
+from sauda.llm.backends.kv_cache import BatchState
 from sauda.llm.backends.prefix_cache import CachedConversation, PrefixCache
 from sauda.llm.types import Messages, Schema
 
@@ -108,11 +108,10 @@ class Decoder:
         sampling: Sampling = DEFAULT_SAMPLING,
         reuses_prefix: bool = True,
         prefix_cache: PrefixCache | None = None,
-        reads_together: bool = False,
     ) -> None:
         self.network, self.tokenizer, self.sampling = network, tokenizer, sampling
         self.stops = stop_tokens(tokenizer, network)
-        self.reuses_prefix, self.reads_together = reuses_prefix, reads_together
+        self.reuses_prefix = reuses_prefix
         self.prefix_cache = PrefixCache() if prefix_cache is None else prefix_cache
         self._grammars: Any = None
 
@@ -137,7 +136,8 @@ class Decoder:
     def prefill(self, prompt: Sequence[int], chat: Messages) -> BatchState:
         """The state after the prompt of `chat`; what the cache holds of it is not read again.
 
-        Read alone, a prompt gives the same logits whatever else the batch holds.
+        Read alone, a prompt gives the same logits whatever else the batch holds; `joint.py` reads
+        several in one pass.
         """
         import torch
 
@@ -146,32 +146,6 @@ class Decoder:
         mask = torch.ones((1, len(prompt)), dtype=int).to(device)
         state = BatchState(self._cache(layers, known), mask)
         self._forward(state, torch.tensor([prompt[known:]], device=device))
-        return state
-
-    def prefill_together(self, prompts: Mapping[tuple[int, ...], Messages]) -> BatchState:
-        """The state after several prompts, by their chats: a row each, read in one pass.
-
-        All rows read as many tokens as the one of which the cache holds least. In bf16 the logits
-        may differ in the last digits from those of `prefill`.
-        """
-        import torch
-
-        known = [
-            self._cached(prompt, chat) if self.reuses_prefix else (0, ())
-            for prompt, chat in prompts.items()
-        ]
-        width = max(map(len, prompts))
-        unread = max(len(prompt) - held for prompt, (held, _) in zip(prompts, known, strict=True))
-        if not all(layers for _, layers in known):
-            unread = width
-        cache, device = preallocated_cache(), self.network.device
-        if width > unread:
-            held = [max(0, len(prompt) - unread) for prompt in prompts]
-            begin_with(cache, [layers for _, layers in known], held, width - unread)
-        ids = [([0] * unread + list(prompt))[-unread:] for prompt in prompts]
-        mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
-        state = BatchState(cache, torch.tensor(mask, device=device))
-        self._forward(state, torch.tensor(ids, device=device))
         return state
 
     def _cached(

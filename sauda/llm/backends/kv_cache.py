@@ -40,7 +40,7 @@ class BatchState:
 
         index = torch.tensor(rows, device=self.mask.device)
         self.cache.batch_select_indices(index)
-        self.mask, self.logits = self.mask[index], self.logits[index]
+        self.mask = self.mask[index]
 
     @property
     def padding(self) -> int:

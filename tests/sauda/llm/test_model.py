@@ -22,6 +22,7 @@ from sauda.llm.backends.decoding import (
     generation_mode,
     stop_tokens,
 )
+from sauda.llm.backends.joint import JointDecoder
 from sauda.llm.backends.model import CannotLoad, Model, chosen_precision, load, named
 from sauda.llm.backends.prefix_cache import CachedConversation, PrefixCache
 from sauda.llm.backends.weights import (  # fmt: skip
@@ -120,12 +121,12 @@ def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
 def test_prompts_read_together_are_answered_as_each_alone(tiny, chats, reuses_prefix):
     import torch
 
-    decoder = Decoder(*tiny, GREEDY, reuses_prefix, reads_together=True)
+    decoder = JointDecoder(*tiny, GREEDY, reuses_prefix)
     alone = [model(tiny)(chat, 0).text for chat in chats]
     for part in (slice(0, 3), slice(1, 4), slice(None)):  # new chats, known ones and both
         read = {tuple(decoder.prompt_ids(chat)): chat for chat in chats[part]}
         apart = [decoder.prefill(prompt, chat).logits for prompt, chat in read.items()]
-        together = decoder.prefill_together(read).logits
+        together = decoder.prefill_together(read, list(read)).logits
         torch.testing.assert_close(together, torch.cat(apart), atol=1e-4, rtol=1e-4)
         texts = Model(decoder, "tiny", "fp32", "here", "0").batch(chats[part], [0] * len(read))
         assert [reply.text for reply in texts] == alone[part]
