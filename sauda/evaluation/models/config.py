@@ -93,9 +93,9 @@ class Config:
         Part(BAZAAR, (STAGES[0], OURS, *BESIDE), 400),
         Part(BAZAAR, ("mini+sft", "mini+distill-seed1", "mini+moves"), 400),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
-        Part(BAZAAR[:2], ("mini+grpo", "mini+dpo"), 100),
+        Part(BAZAAR, ("mini+grpo", "mini+dpo"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
-        Part(CLASSIC, ("mini", "mini+sft", OURS, "null+steering", "expert", *SCRIPTS), 100),
+        Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
     batch: int = 50  # games played together; also the most that a stopped run loses
     baseline: str = "mini"  # of the paired differences: the bare base
