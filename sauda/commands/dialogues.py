@@ -10,10 +10,8 @@ from typing import Any
 
 from sauda.commands.console import add_command, interval, save_measured
 from sauda.records.store import load, measured, sha256, write
-from sauda.train.data.dialogues.reading import Loaded
+from sauda.train.data.dialogues.reading import reported
 from sauda.train.data.dialogues.sources import FILE, SOURCES, from_file, loaded_from, shipped
-
-SHOWN = 20  # rows that a filter leaves out, named one by one; malformed ones are all named
 
 
 def add(commands: Any) -> None:
@@ -76,43 +74,44 @@ def role_play(options: argparse.Namespace) -> int:
 
 
 def examples(options: argparse.Namespace) -> int:
-    """Print what is used and what is left out, and write the examples; 1 where nothing is used."""
+    """Print what is used and what is left out, and write the examples.
+
+    Raises ValueError where nothing is used and where the file cannot be written.
+    """
     from sauda.language.acts.examples import examples as run
 
     loaded = loaded_from(options.source or "", options.data, options.hub or "")
-    _print_left_out(loaded)
-    made, left_out = run(loaded.dialogues)
+    made, left_out = run(reported(loaded))
     for (role, part), n in sorted(Counter((one.role, one.part) for one in made).items()):
         print(f"{role:10} {part:10} {n:7,} examples")
     for reason, n in left_out.items():
         print(f"turns left out, {reason}: {n:,}")
     if options.to:
         lines = (json.dumps(asdict(one), ensure_ascii=False) for one in made)
-        write(options.to, "".join(f"{line}\n" for line in lines))
+        try:
+            write(options.to, "".join(f"{line}\n" for line in lines))
+        except OSError as error:
+            raise ValueError(
+                f"cannot write {options.to}: {error.strerror}; name a file with --to"
+            ) from None
         print(f"wrote {options.to}")
-    return 0 if made else 1
-
-
-def _print_left_out(loaded: Loaded) -> None:
-    filtered = [row for row in loaded.left_out if not row.is_malformed]
-    for row in (*(row for row in loaded.left_out if row.is_malformed), *filtered[:SHOWN]):
-        print(row)
-    if len(filtered) > SHOWN:
-        print(f"and {len(filtered) - SHOWN:,} more that a filter leaves out")
-    for reason, n in loaded.counts().items():
-        print(f"dialogues, {reason}: {n:,}")
+    return 0
 
 
 def acts(options: argparse.Namespace) -> int:
-    """Save how well acts are read, or compare it with the artifact: 1 where it differs."""
+    """Save how well acts are read, or compare it with the artifact: 1 where it differs.
+
+    What is left out is printed before. Dialogues in which one side has no words are used: their
+    acts are read as well.
+    """
     from sauda.evaluation.language.acts import FILE as ACTS
     from sauda.evaluation.language.acts import quality
 
     if options.data is None and options.check:
         raise ValueError("--check compares with the artifact, and needs its --data FILE")
     name = "craigslist_bargains"
-    loaded = shipped() if options.data is None else from_file(name, options.data)
-    data = quality(loaded.dialogues, loaded.counts())
+    loaded = shipped() if options.data is None else from_file(name, options.data, one_sided=True)
+    data = quality(reported(loaded), loaded.counts())
     if options.data is not None:
         source = SOURCES[name]
         config = {

@@ -27,6 +27,7 @@ from sauda.language.acts.types import Dialogue
 from sauda.llm.backends.model import Model
 from sauda.records.store import digest
 from sauda.train import stage
+from sauda.train.data.dialogues.reading import reported
 from sauda.train.data.dialogues.sequences import sequence
 from sauda.train.data.dialogues.sources import SOURCES, loaded_from, source_of
 from sauda.train.losses import scored
@@ -133,16 +134,13 @@ CONFIGS = {"bazaar": Config}  # by game
 
 
 def train(config: Config, folder: Path | None = None, resume: bool = False) -> dict[str, Any]:
-    """Run the stage to its end, after a line on the dialogues; see `stage.train`.
+    """Run the stage to its end, after a report on the dialogues; see `stage.train`.
 
     Raises ValueError, before anything else, where the dialogues cannot be read or used.
     """
     loaded = loaded_from(config.source, Path(config.data) if config.data else None, config.hub)
-    if not loaded.dialogues:
-        raise ValueError(f"no dialogue of {config.source} can be used: {loaded.left_out[0]}")
-    counted = ", ".join(f"{n:,} {reason}" for reason, n in loaded.counts().items())
-    print(f"dialogues: {counted}", flush=True)
-    return stage.train(config.name, config, folder, resume, partial(prepare, loaded.dialogues))
+    dialogues = reported(loaded)
+    return stage.train(config.name, config, folder, resume, partial(prepare, dialogues))
 
 
 def prepare(

@@ -34,12 +34,59 @@ def test_examples_of_the_shipped_dialogues_need_no_file(capsys):
     assert "buyer      holdout" in capsys.readouterr().out
 
 
-def test_a_file_without_a_dialogue_is_a_failure(tmp_path, capsys):
-    empty = tmp_path / "empty.json"
-    empty.touch()
-    arguments = ["--source", "craigslist_bargains", "--data", str(empty)]
-    assert main(["examples", *arguments]) == 1
-    assert "empty.json:1: empty file" in capsys.readouterr().out
+CORPUS = ["--source", "craigslist_bargains"]
+READERS = {
+    "examples": ["examples", *CORPUS],
+    "acts": ["acts"],
+    "roles": ["train", "roles", *CORPUS],
+}
+every_reader = pytest.mark.parametrize("command", READERS.values(), ids=READERS)
+
+
+@every_reader
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "rows.json is empty; name a file of dialogues"),
+        ("title,price\nLamp,500\n" * 200, "rows.json holds one JSON object with the columns of"),
+        (json.dumps([craigslist_row()], indent=1), "rows.json holds one JSON object with"),
+        ('{"text": "hello"}\n' * 200, "no dialogue can be used: rows.json:1: missing column: "),
+    ],
+    ids=["empty", "CSV", "array", "other columns"],
+)
+def test_a_file_without_a_dialogue_is_one_sentence(command, content, told, tmp_path, capsys):
+    path = tmp_path / "rows.json"
+    path.write_text(content)
+    assert main([*command, "--data", str(path)]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert told in sentence
+
+
+@every_reader
+def test_what_is_left_out_is_named_up_to_a_limit_and_malformed_rows_first(
+    command, tmp_path, capsys
+):
+    path = tmp_path / "rows.json"
+    same = lines(*[craigslist_row()] * 30)
+    path.write_text(same + "not JSON\n" * 15)
+    ending = {"acts": ["--check"], "train": ["--out", str(path)]}  # no folder: training ends there
+    main([*command, "--data", str(path), *ending.get(command[0], [])])
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(" ")[0] for line in said[:20]] == [
+        f"rows.json:{number}:" for number in (*range(31, 46), *range(2, 7))
+    ]
+    assert said[20:24] == [
+        "and 24 more that are left out",
+        "dialogues, used: 1",
+        "dialogues, duplicate: 29",
+        "dialogues, not JSON: 15",
+    ]
+
+
+def test_examples_that_cannot_be_written_are_one_sentence(tmp_path, capsys):
+    assert main(["examples", "--to", str(tmp_path)]) == 2
+    told = f"sauda: cannot write {tmp_path}: Is a directory; name a file with --to\n"
+    assert capsys.readouterr().err == told
 
 
 def test_half_of_a_place_is_refused(file, capsys):
@@ -52,18 +99,6 @@ def test_acts_compares_other_dialogues_with_the_artifact(file, capsys):
     said = capsys.readouterr().out
     assert "config.sha256: recorded" in said
     assert "config.file: recorded 'raw_validation.json', played again 'rows.json'" in said
-
-
-def test_every_malformed_row_is_named_before_rows_that_a_filter_leaves_out(tmp_path, capsys):
-    path = tmp_path / "rows.json"
-    same = lines(*[craigslist_row()] * 30)
-    path.write_text(same + "not JSON\n" * 25)
-    assert main(["examples", "--source", "craigslist_bargains", "--data", str(path)]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert [line.partition(" ")[0] for line in said[:25]] == [
-        f"rows.json:{number}:" for number in range(31, 56)
-    ]
-    assert "and 9 more that a filter leaves out" in said
 
 
 def test_acts_without_a_file_reads_the_shipped_dialogues_and_saves_nothing(capsys):

@@ -1,6 +1,7 @@
 """Dialogues in the columns of CraigslistBargains (He et al. 2018): a buyer and a seller."""
 
 import json
+import math
 from typing import Any
 
 from sauda.language.acts.examples import posting
@@ -10,14 +11,22 @@ from sauda.train.data.dialogues.reading import MalformedRow, validated
 
 AGENTS = ("buyer", "seller")
 NAMES = {"inquiry": "inquire"}  # acts that the corpus names differently
+LINE = "one JSON object with the columns of CraigslistBargains"
 
 
-def decoded(line: str) -> Any:
+def decoded(line: str) -> dict[str, Any]:
     """A line of JSON as columns; MalformedRow where it is none."""
     try:
-        return json.loads(line)
+        columns = json.loads(line)
     except json.JSONDecodeError as error:
         raise MalformedRow("not JSON", f"character {error.pos + 1}, {error.msg}") from None
+    except RecursionError:
+        raise MalformedRow("not JSON", "it is nested too deeply to be read") from None
+    except ValueError:  # of `int`, which converts no text of thousands of digits
+        raise MalformedRow("number out of range", "a whole number has too many digits") from None
+    if not isinstance(columns, dict):
+        raise MalformedRow("wrong type", f"the row: expected a JSON object, got {line[:40]!r}")
+    return columns
 
 
 def dialogue_of(columns: Any, name: str, currency: str) -> Dialogue:
@@ -36,10 +45,13 @@ def dialogue_of(columns: Any, name: str, currency: str) -> Dialogue:
     items = row.items
     if not (items.Price and items.Title and items.Description and items.Category):
         raise MalformedRow("no posting", "the columns of items are empty")
-    list_price = items.Price[0]
+    titles = {" ".join(title.split()) for title in items.Title}
+    if len(titles) > 1 or len(set(items.Price)) > 1:
+        raise MalformedRow("two postings", f"the titles {sorted(titles)} at {items.Price}")
+    (title,) = titles
+    list_price = _amount("the list price", items.Price[0])
     if not list_price > 0:
         raise MalformedRow("no list price", f"it is {list_price:g}")
-    title = " ".join(items.Title[0].split())
     return Dialogue(
         id=name,
         group=f"{title.casefold()} {list_price:g}",
@@ -52,7 +64,7 @@ def dialogue_of(columns: Any, name: str, currency: str) -> Dialogue:
             )
         ),
         currency=currency,
-        list_price=float(list_price),
+        list_price=list_price,
         notes="\n".join(items.Title + items.Description),
     )
 
@@ -64,15 +76,25 @@ def _values(row: DialogueRow, index: int) -> dict[str, float]:
         raise MalformedRow("not a buyer and a seller", "private values of another number of agents")
     target, limit, values = targets[index], limits[index], {}
     if target is not None:
-        values["target"] = float(target)
+        values["target"] = _amount("the target", target)
     if limit not in (None, "None"):
-        try:
-            values["limit"] = float(limit)
-        except ValueError:
-            raise MalformedRow("wrong type", f"the limit {limit!r} is no number") from None
-    if not values or not all(0 < value < float("inf") for value in values.values()):
+        values["limit"] = _amount("the limit", limit)
+    if not values or not all(value > 0 for value in values.values()):
         raise MalformedRow("no private value", f"{row.agent_info.Role[index]}: {values}")
     return values
+
+
+def _amount(name: str, number: float | str) -> float:
+    """`number`, which may be written as a text, as a finite float."""
+    try:
+        amount = float(number)
+    except ValueError:
+        raise MalformedRow("wrong type", f"{name} {number!r} is no number") from None
+    except OverflowError:  # of a whole number beyond all floats
+        amount = math.inf
+    if not math.isfinite(amount):
+        raise MalformedRow("number out of range", f"{name} is no finite number")
+    return amount
 
 
 def _act(intent: str | None, price: float | None, text: str) -> Act | None:
@@ -84,4 +106,4 @@ def _act(intent: str | None, price: float | None, text: str) -> Act | None:
         raise MalformedRow("unknown act", repr(intent))
     if not text.strip() and intent not in EVENTS:
         raise MalformedRow("an act without words", f"{intent} is no button")
-    return Act(intent, None if price is None or price < 0 else float(price))
+    return Act(intent, None if price is None or price < 0 else _amount("the price", price))

@@ -16,6 +16,8 @@ AGENTS = ("opener", "responder")
 KINDS = ("book", "hat", "ball")
 SELECTION = "<selection>"  # the control token in place of the last turn's words
 WHOLE = 10  # the worth of all items to each player
+DIGITS = 4  # of a count or a value, at most: a longer one cannot add up to that
+LINE = "<input>, <dialogue>, <output> and <partner_input>, each closed"
 SIDES = {"YOU": "input", "THEM": "partner_input"}
 _LINE = re.compile(
     r"<input>(?P<input>.*?)</input>\s*<dialogue>(?P<dialogue>.*?)</dialogue>\s*"
@@ -46,8 +48,7 @@ def decoded(line: str) -> dict[str, Any]:
     """A line of the released text files as the columns on the Hub."""
     match = _LINE.fullmatch(line)
     if match is None:
-        wanted = "<input>, <dialogue>, <output> and <partner_input>, each closed"
-        raise MalformedRow("missing column", f"a line has {wanted}")
+        raise MalformedRow("missing column", f"a line has {LINE}")
     sides = {name: _side(match[name]) for name in SIDES.values()}
     return {**sides, "dialogue": match["dialogue"].strip(), "output": match["output"].strip()}
 
@@ -56,6 +57,8 @@ def _side(text: str) -> dict[str, list[int]]:
     numbers = text.split()
     if len(numbers) != 2 * len(KINDS) or not all(number.isdecimal() for number in numbers):
         raise MalformedRow("wrong type", f"expected six counts and values, got {text.strip()!r}")
+    if max(map(len, numbers)) > DIGITS:
+        raise MalformedRow("number out of range", f"a count or value has more than {DIGITS} digits")
     whole = list(map(int, numbers))
     return {"count": whole[::2], "value": whole[1::2]}
 

@@ -9,16 +9,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from sauda.language.acts.types import Dialogue
+from sauda.train.data.dialogues.filters import NotUsed, check
 
-FEWEST_TURNS = 2  # with words, in a dialogue that is used
+SHOWN_ROWS = 20  # that are named one by one in a report; all are counted
+SHOWN_CHARACTERS = 200  # of a row's reason
 
 
-class MalformedRow(ValueError):
+class MalformedRow(NotUsed):
     """A row that is no dialogue: `reason` is what it lacks, `detail` where."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class LeftOut:
     is_malformed: bool  # no dialogue at all; otherwise a filter left it out
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.text}"
+        return f"{self.file}:{self.line}: {shown(self.text)}"
 
 
 @dataclass(frozen=True)
@@ -46,15 +44,42 @@ class Loaded:
         """How many rows are used, and how many are left out for each reason."""
         return {"used": len(self.dialogues), **Counter(row.reason for row in self.left_out)}
 
+    def report(self) -> Iterator[str]:
+        """Lines that name what is left out, malformed rows first, and then count all rows."""
+        rows = sorted(self.left_out, key=lambda row: not row.is_malformed)
+        yield from map(str, rows[:SHOWN_ROWS])
+        if len(rows) > SHOWN_ROWS:
+            yield f"and {len(rows) - SHOWN_ROWS:,} more that are left out"
+        for reason, n in self.counts().items():
+            yield f"dialogues, {reason}: {n:,}"
+
+
+def reported(loaded: Loaded) -> tuple[Dialogue, ...]:
+    """The dialogues that are used, after the report is printed; ValueError where there is none."""
+    print("\n".join(loaded.report()), flush=True)
+    if not loaded.dialogues:
+        first = loaded.left_out[0] if loaded.left_out else "there is no row"
+        raise ValueError(f"no dialogue can be used: {first}")
+    return loaded.dialogues
+
+
+def shown(text: str) -> str:
+    """The beginning of `text`, with escapes for what cannot be printed."""
+    cut = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]} …"
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in cut
+    )
+
 
 Row = tuple[int, Any]  # its line, and its columns or the MalformedRow that stands for it
 
 
-def lines_of(path: Path, decode: Callable[[str], Any]) -> Iterator[Row]:
+def lines_of(path: Path, decode: Callable[[str], Any], form: str) -> list[Row]:
     """The rows of a text file in UTF-8, one a line, each made by `decode`.
 
     A line that is not UTF-8, or that `decode` refuses with MalformedRow, is that error. Raises
-    ValueError where there is no file.
+    ValueError where there is no file, where it is empty, and where no line holds the `form`, such
+    as "a JSON object", that `decode` takes.
     """
     try:
         content = path.read_bytes()
@@ -63,16 +88,27 @@ def lines_of(path: Path, decode: Callable[[str], Any]) -> Iterator[Row]:
             f"cannot read {path}: {error.strerror}; name a file of dialogues"
         ) from None
     if not content.strip():
-        yield 1, MalformedRow("empty file")
-    for number, line in enumerate(content.splitlines() if content.strip() else (), 1):
+        raise ValueError(f"{path} is empty; name a file of dialogues")
+    rows = list(enumerate(_decoded(content.splitlines(), decode), 1))
+    if all(isinstance(row, MalformedRow) for _, row in rows):
+        first = shown(str(rows[0][1]))
+        raise ValueError(f"no line of {path} holds {form}; line 1 is left out, {first}")
+    return rows
+
+
+def _decoded(lines: Iterable[bytes], decode: Callable[[str], Any]) -> Iterator[Any]:
+    """The columns of each line, or the MalformedRow that stands for it."""
+    encoding = "utf-8-sig"  # a byte order mark stands before the first line alone
+    for line in lines:
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-            yield number, decode(text) if text else MalformedRow("empty line")
+            text = line.decode(encoding).strip()
+            yield decode(text) if text else MalformedRow("empty line")
         except UnicodeDecodeError as error:
             place = f"byte {error.start + 1} of the line is 0x{line[error.start]:02x}"
-            yield number, MalformedRow("not UTF-8", place)
+            yield MalformedRow("not UTF-8", place)
         except MalformedRow as error:
-            yield number, error
+            yield error
+        encoding = "utf-8"
 
 
 def validated(model: type, columns: Any) -> Any:
@@ -82,18 +118,26 @@ def validated(model: type, columns: Any) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "the row"
-        reasons = {"missing": "missing column", "extra_forbidden": "unknown column"}
+        reasons = {
+            "missing": "missing column",
+            "extra_forbidden": "unknown column",
+            "string_unicode": "damaged text",
+        }
         reason = reasons.get(first["type"], "wrong type")
         raise MalformedRow(reason, f"{place}: {first['msg'].lower()}") from None
 
 
 def loaded(
-    file: str, rows: Iterable[Row], dialogue_of: Callable[[Any, str], Dialogue], source: str
+    file: str,
+    rows: Iterable[Row],
+    dialogue_of: Callable[[Any, str], Dialogue],
+    source: str,
+    one_sided: bool = False,
 ) -> Loaded:
     """The dialogues that `dialogue_of` makes of rows and their ids, once each.
 
-    `file` is the name that reports and ids carry. A dialogue that was there before, or that has
-    too few turns with words, is left out by a filter.
+    `file` is the name that reports and ids carry. A dialogue that was there before, or that
+    `filters.check` refuses, is left out by a filter; see there for `one_sided`.
     """
     dialogues: dict[object, Dialogue] = {}
     first_lines: dict[object, int] = {}
@@ -103,18 +147,14 @@ def loaded(
             if isinstance(columns, MalformedRow):
                 raise columns
             dialogue = dialogue_of(columns, f"{source}/{file}/{line}")
-        except MalformedRow as error:
-            left_out.append(LeftOut(file, line, error.reason, str(error), True))
-            continue
-        content = (dialogue.group, _frozen(dialogue.values), dialogue.turns)
-        if content in dialogues:
-            text = f"the dialogue of line {first_lines[content]} again"
-            left_out.append(LeftOut(file, line, "duplicate", text, False))
-        elif sum(bool(turn.text) for turn in dialogue.turns) < FEWEST_TURNS:
-            text = f"fewer than {FEWEST_TURNS} turns with words"
-            left_out.append(LeftOut(file, line, text, text, False))
-        else:
+            check(dialogue, one_sided)
+            content = (dialogue.group, _frozen(dialogue.values), dialogue.turns)
+            if content in dialogues:
+                raise NotUsed("duplicate", f"the dialogue of line {first_lines[content]} again")
             dialogues[content], first_lines[content] = dialogue, line
+        except NotUsed as error:
+            is_malformed = isinstance(error, MalformedRow)
+            left_out.append(LeftOut(file, line, error.reason, str(error), is_malformed))
     return Loaded(tuple(dialogues.values()), tuple(left_out))
 
 

@@ -27,7 +27,8 @@ class Source:
     currency: str  # that amounts in its texts are in; "" where numbers are no amounts
     repository: str  # on the Hub
     config: str  # of that repository
-    decode: Callable[[str], Any]  # a line of a local file as columns
+    line: str  # what each line of a local file holds
+    decode: Callable[[str], Any]  # such a line as columns
     reader: Callable[[Any, str, str], Dialogue]  # columns, id and currency as a dialogue
     agents: tuple[str, str]  # whose roles can be learnt
 
@@ -45,6 +46,7 @@ SOURCES: Mapping[str, Source] = {
             DOLLARS,
             "stanfordnlp/craigslist_bargains",
             "default",
+            craigslist.LINE,
             craigslist.decoded,
             craigslist.dialogue_of,
             craigslist.AGENTS,
@@ -55,6 +57,7 @@ SOURCES: Mapping[str, Source] = {
             "",
             "mikelewis0/deal_or_no_dialog",
             "dialogues",
+            dond.LINE,
             dond.decoded,
             dond.dialogue_of,
             dond.AGENTS,
@@ -82,13 +85,15 @@ def loaded_from(name: str, file: Path | None, split: str) -> Loaded:
     return from_file(name, file) if file else from_hub(name, split)
 
 
-def from_file(name: str, path: Path) -> Loaded:
+def from_file(name: str, path: Path, one_sided: bool = False) -> Loaded:
     """The dialogues of a local file of the data set `name`, as it is published.
 
-    Raises ValueError for an unknown data set and a file that cannot be read.
+    Those in which one side has no words are used where `one_sided` is set. Raises ValueError for
+    an unknown data set, and for a file that cannot be read, is empty or has another format.
     """
     source = source_of(name)
-    return loaded(path.name, lines_of(path, source.decode), source.dialogue_of, name)
+    rows = lines_of(path, source.decode, source.line)
+    return loaded(path.name, rows, source.dialogue_of, name, one_sided)
 
 
 def from_hub(name: str, split: str) -> Loaded:

@@ -205,7 +205,7 @@ def test_a_role_is_learnt_from_a_file_of_another_data_set(source, tmp_path, caps
     file.write_text(text)
     place = ["--source", source, "--data", str(file), "--out", str(out)]
     assert main(["train", "roles", "--role", role, *SMALL, *place]) == 0
-    assert "dialogues: 28 used" in capsys.readouterr().out
+    assert "dialogues, used: 28\n" in capsys.readouterr().out
     name = f"training/roles-{role}-{source}-toy.json"
     recorded = store.load(name, out)
     assert recorded.data.taught.roles == {role: 2}
@@ -227,8 +227,7 @@ def test_a_role_is_learnt_from_a_file_of_another_data_set(source, tmp_path, caps
         (["--source", "craigslist_bargains", "--data", "."], "cannot read .: Is a directory"),
         (
             ["--source", "craigslist_bargains", "--data", "columns.json"],
-            "no dialogue of craigslist_bargains can be used: columns.json:1: missing column:"
-            " agent_info",
+            "no dialogue can be used: columns.json:1: missing column: agent_info",
         ),
         (
             ["--source", "deal_or_no_deal", "--data", "columns.json", "--role", "buyer"],

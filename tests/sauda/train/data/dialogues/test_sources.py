@@ -82,17 +82,90 @@ def test_lines_that_are_no_json_or_no_utf8_or_empty_are_named(file):
     ]
 
 
-def test_a_file_in_another_encoding_gives_no_dialogue(file):
+def test_a_file_in_another_encoding_is_refused(file):
     file.write_text(lines(craigslist_row()), encoding="utf-16")
-    assert from_file(CB, file).dialogues == ()
-    assert "not UTF-8" in reports(CB, file)[0]
+    with pytest.raises(
+        ValueError, match=r"no line of .* holds one JSON object .* not UTF-8: byte 1"
+    ):
+        from_file(CB, file)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n"])
 @pytest.mark.parametrize("name", [CB, DOND])
 def test_an_empty_file_is_said_to_be_empty(name, content, file):
     file.write_bytes(content)
-    assert reports(name, file) == ["1: empty file"]
+    with pytest.raises(ValueError, match=r"dialogues\.json is empty; name a file of dialogues"):
+        from_file(name, file)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "scenario,title,price\ntrain_1,Lamp,500\n",
+        json.dumps([craigslist_row()], indent=1),
+        json.dumps([craigslist_row()]),
+    ],
+    ids=["CSV", "array on many lines", "array on one line"],
+)
+@pytest.mark.parametrize(("name", "form"), [(CB, "one JSON object"), (DOND, "<input>, <dialogue>")])
+def test_a_file_of_another_format_is_one_sentence_on_the_format_that_is_taken(
+    name, form, content, file
+):
+    file.write_text(content)
+    with pytest.raises(ValueError, match=f"^no line of .* holds {form}.*; line 1 is left out, .*$"):
+        from_file(name, file)
+
+
+LARGE, LONG = (
+    "1" + "0" * 400,
+    "9" * 5000,
+)  # beyond all floats, and beyond the digits that `int` reads
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "report"),
+    [
+        ("{", '{"a":' * 5000, "not JSON: it is nested too deeply to be read"),
+        (
+            "[500.0, 500.0]",
+            f"[{LARGE}, {LARGE}]",
+            "number out of range: the list price is no finite",
+        ),
+        ("[350.0, 500.0]", f"[{LARGE}, 500.0]", "number out of range: the target is no finite"),
+        ('"None", "None"', '"None", "1e999"', "number out of range: the limit is no finite number"),
+        ("-1.0, 500.0", f"-1.0, {LARGE}", "number out of range: the price is no finite number"),
+        ("[500.0, 500.0]", f"[{LONG}, {LONG}]", "number out of range: a whole number has too many"),
+        ('"agent_turn": [0', f'"agent_turn": [{LONG}', "number out of range: a whole number has"),
+    ],
+    ids=["nested", "list price", "target", "limit", "price of an act", "many digits", "speaker"],
+)
+def test_a_number_or_a_nesting_beyond_all_limits_costs_its_own_line_alone(old, new, report, file):
+    good = lines(craigslist_row())
+    assert good.count(old)
+    file.write_text(good.replace(old, new) + good)
+    loaded = from_file(CB, file)
+    assert len(loaded.dialogues) == 1
+    assert str(loaded.left_out[0]).startswith(f"dialogues.json:1: {report}")
+
+
+def test_a_posting_with_two_titles_or_prices_is_malformed(file):
+    titles, prices = craigslist_row(), craigslist_row()
+    titles["items"]["Title"] = ["Brass lamp", "Desk"]
+    prices["items"]["Price"] = [500.0, 400.0]
+    file.write_text(lines(craigslist_row(), titles, prices))
+    assert reports(CB, file) == [
+        "2: two postings: the titles ['Brass lamp', 'Desk'] at [500.0, 500.0]",
+        "3: two postings: the titles ['Brass lamp'] at [500.0, 400.0]",
+    ]
+
+
+def test_a_report_of_a_row_is_short_and_can_be_printed(file):
+    row = craigslist_row() | {"mood\ud800\x1b": 1}
+    file.write_text(lines(craigslist_row(), row, craigslist_row([(0, "Hi", "b" * 999, -1)] * 2)))
+    damaged, long = reports(CB, file)
+    assert damaged.startswith("2: ")
+    assert damaged.isprintable()
+    assert len(long) < 250
 
 
 def test_a_byte_order_mark_is_no_fault(file):
@@ -105,7 +178,7 @@ def test_filters_count_what_they_leave_out(file):
     file.write_text(lines(craigslist_row(), silent, craigslist_row(), craigslist_row(title="Desk")))
     loaded = from_file(CB, file)
     assert loaded.counts() == {"used": 2, "fewer than 2 turns with words": 1, "duplicate": 1}
-    assert str(loaded.left_out[1]) == "dialogues.json:3: the dialogue of line 1 again"
+    assert str(loaded.left_out[1]) == "dialogues.json:3: duplicate: the dialogue of line 1 again"
     assert not any(row.is_malformed for row in loaded.left_out)
 
 
@@ -141,11 +214,13 @@ def test_a_dialogue_of_a_division_is_held_once(file):
         ("<input> 1 4 2 1 4 1 <", "<input> 1 4 2 9 4 1 <", "values do not add up: all items are"),
         ("<partner_input> 1 0 2 5 4 0", "<partner_input> 2 5 2 0 4 0", "two players see other"),
         ("<output>", "<out>", "missing column: a line has <input>, <dialogue>"),
+        ("1 4 2 1 4 1 <", f"1 4 2 1 4 {LONG} <", "number out of range: a count or value has more"),
     ],
 )
 def test_a_malformed_division_is_named_and_never_used(old, new, report, file):
-    file.write_text(DIVISION.replace(old, new) + "\n")
-    assert from_file(DOND, file).dialogues == ()
+    file.write_text(f"{DIVISION.replace(old, new)}\n{DIVISION}\n")
+    (dialogue,) = from_file(DOND, file).dialogues
+    assert dialogue.id[-1] == "2"
     assert reports(DOND, file)[0].startswith(f"1: {report}")
 
 
