@@ -15,7 +15,7 @@ from sauda.policies.pilot.buyer import WEIGHTS as PILOT_FILE
 from sauda.records.store import ROOT, save
 from sauda.train import STAGES
 from sauda.train.pilot.run import Config as Pilot
-from sauda.train.run import options_of
+from sauda.train.run import check_options, options_of
 from sauda.train.stages.roles import STAGE as ROLES
 
 FAILURES = (CannotLoad, NoWeights, OSError, MemoryError)  # with a reason to print
@@ -187,12 +187,13 @@ def compare_teachers(options: argparse.Namespace) -> int:
 
 
 def configured(options: argparse.Namespace) -> Any:
-    """The Config of a stage and game with the given options; a toy is small by default."""
+    """The Config of a stage and game with the given options; a toy is small by default.
+
+    Raises ValueError for values that no run can have.
+    """
     module = import_module(f"sauda.train.stages.{options.stage}")
     config = module.CONFIGS[options.game]()
-    names = [field.name for field in options_of(module.Config)]
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    given = {name: tuple(x) if isinstance(x, list) else x for name, x in given.items()}
+    given = _given(options, module.Config)
     if given.get("model") == "toy":
         given = TOYS[options.stage] | given
     of_data = {name: given.pop(name) for name in list(given) if not hasattr(config, name)}
@@ -201,14 +202,20 @@ def configured(options: argparse.Namespace) -> Any:
     return replace(config, **given)
 
 
+def _given(options: argparse.Namespace, config: Any) -> dict[str, Any]:
+    """The options of `config` that the command line has, checked."""
+    names = [field.name for field in options_of(config)]
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    check_options(config, given)
+    return {name: tuple(x) if isinstance(x, list) else x for name, x in given.items()}
+
+
 def pilot(options: argparse.Namespace) -> int:
     """Train the pilot, save its run and print its grades; other settings stay in their folder."""
     from sauda.train.pilot.run import FOLDER
     from sauda.train.pilot.run import train as run
 
-    names = [field.name for field in options_of(Pilot())]
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    config, folder = Pilot(**given), options.out or FOLDER
+    config, folder = Pilot(**_given(options, Pilot)), options.out or FOLDER
     data = run(config, folder, options.resume)
     usual = config == Pilot(threads=config.threads)
     save(PILOT_FILE, asdict(config), data, ROOT if usual else folder)

@@ -33,12 +33,13 @@ BEAT = 60.0  # seconds between two lines of a heartbeat, at most: a silent job l
 LOGGED = ("loss", "learning_rate", "grad_norm", "mean_token_accuracy", "entropy")  # of TRL's log
 
 
-def option(default: Any, help: str) -> Any:
+def option(default: Any, help: str, least: int = 1) -> Any:
     """A dataclass field that `python -m sauda train STAGE` offers as an option.
 
-    The metadata is that of transformers' TrainingArguments; other fields are no options.
+    A whole number is at least `least`. The metadata's "help" is that of transformers'
+    TrainingArguments; other fields are no options.
     """
-    return field(default=default, metadata={"help": help})
+    return field(default=default, metadata={"help": help, "least": least})
 
 
 def options_of(config: Any) -> Iterator[Field]:
@@ -48,6 +49,15 @@ def options_of(config: Any) -> Iterator[Field]:
             yield each
         elif is_dataclass(each.default):
             yield from options_of(each.default)
+
+
+def check_options(config: Any, given: Mapping[str, Any]) -> None:
+    """Raise ValueError where a value `given` for an option of `config` is below its least."""
+    for each in options_of(config):
+        value, least = given.get(each.name), each.metadata["least"]
+        if type(value) is int and value < least:
+            flag = each.name.replace("_", "-")
+            raise ValueError(f"--{flag} is a whole number of at least {least}, not {value}")
 
 
 class Stopped(ValueError):

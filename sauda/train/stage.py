@@ -107,6 +107,10 @@ def _train_in(
             getattr(config, "four_bits", "short"),
         )
         prepared = prepare(config, run, base, heartbeat)
+        if prepared.max_steps < 1:
+            raise Stopped(
+                "these settings give no step of the optimizer; ask for more to learn from"
+            )
         _train(prepared, config, run, heartbeat, resume)
         if prepared.best is not None:
             read_adapter(prepared.trainer.model, run.snapshots / str(prepared.best()))

@@ -44,7 +44,7 @@ class PairConfig:
     branches: int = 4  # replies that are compared, the game's own included
     batch_size: int = 24  # positions that are played side by side
     min_gap: float = 0.02  # least difference of two grades that tells a better reply
-    first_seed: int = option(40_000, "of the training split; GRPO's run from 30,000")
+    first_seed: int = option(40_000, "of the training split; GRPO's run from 30,000", least=0)
     unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
     patience: int = 200  # positions in a row without a pair, before it stops
 

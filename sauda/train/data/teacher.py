@@ -71,7 +71,9 @@ class DataConfig:
     shift: tuple[float, float] = (0.8, 1.25)
     silent: float = 0.5  # of the teacher's moves bear no words: a price alone is a move
     near: int = 1  # percent of the limit: a bid so near to the ask takes it
-    first_seed: int = option(10_000, "of the training split; a task's seeds run up from it")
+    first_seed: int = option(
+        10_000, "of the training split; a task's seeds run up from it", least=0
+    )
     unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
 
 

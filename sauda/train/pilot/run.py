@@ -59,9 +59,11 @@ class Config:
     """A run; the defaults are those of the committed pilot."""
 
     rounds: int = option(190, "with one network for all tasks of one deal")
-    apart: int = option(110, "rounds after them, in which deadline and crowd have their own")
+    apart: int = option(
+        110, "rounds after them, in which deadline and crowd have their own", least=0
+    )
     games: int = option(2500, "games in a batch; of a career a tenth, each of ten deals")
-    seed: int = option(0, "of all chance: games, moves, the first weights")
+    seed: int = option(0, "of all chance: games, moves, the first weights", least=0)
     threads: int = option(1, "of PyTorch")
     tasks: tuple[str, ...] = (
         "bazaar/open",

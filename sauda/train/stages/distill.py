@@ -74,13 +74,15 @@ class Config:
     learning_rate: float = option(5e-4, "peak, after the warmup")
     warmup_steps: float = 0.05  # below 1 a share of the steps; then a cosine to 0
     max_grad_norm: float = 1.0
-    first_seed: int = option(20_000, "of the training split; a task's seeds run up from it")
+    first_seed: int = option(
+        20_000, "of the training split; a task's seeds run up from it", least=0
+    )
     unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
     save_steps: int = 50  # between two checkpoints
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
     eval_games: int = 24  # training games that every checkpoint's adapter plays
     threads: int = option(1, "of torch on a CPU")
-    seed: int = option(0, "of the order of rows and of whose turn it is")
+    seed: int = option(0, "of the order of rows and of whose turn it is", least=0)
     trial: bool = option(False, "keep the adapter in the run's folder")
     copies = 1  # of the weights beside those that learn: the player's
     game = "bazaar"

@@ -57,7 +57,7 @@ class Config:
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
     eval_games: int = 0  # training games that every checkpoint's adapter plays
     threads: int = option(1, "of torch on a CPU, and players who look for pairs side by side")
-    seed: int = option(0, "of the draws of pairs and of their order")
+    seed: int = option(0, "of the draws of pairs and of their order", least=0)
     trial: bool = option(False, "keep the adapter in the run's folder")
     copies = 1  # of the weights beside those that learn: the player's
     game = "bazaar"

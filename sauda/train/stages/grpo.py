@@ -61,14 +61,14 @@ class Config:
     warmup_steps: float = 0.0  # below 1 a share of the steps; then a cosine to 0
     beta: float = 0.02  # of the divergence from the adapter it started from
     max_grad_norm: float = 1.0
-    first_seed: int = option(30_000, "of the training split; SFT's run from 10,000")
+    first_seed: int = option(30_000, "of the training split; SFT's run from 10,000", least=0)
     unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5  # between two checkpoints
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
-    eval_games: int = option(0, "training games that every checkpoint's adapter plays")
+    eval_games: int = option(0, "training games that every checkpoint's adapter plays", least=0)
     threads: int = option(1, "of torch on a CPU")
-    seed: int = option(0, "of the learner's draws")
+    seed: int = option(0, "of the learner's draws", least=0)
     trial: bool = option(False, "keep the adapter in the run's folder")
     copies = 1  # of the weights beside those that learn: the player's
     game = "bazaar"

@@ -43,9 +43,9 @@ class Config(grpo.Config):
     temperature: float = 1.0  # of the replies, in play and in the loss
     learning_rate: float = option(1e-4, "peak, after the warmup")
     beta: float = 0.0  # no reference: the value of a move says what is lost
-    first_seed: int = option(38_000, "of the training split; GRPO's run from 30,000")
+    first_seed: int = option(38_000, "of the training split; GRPO's run from 30,000", least=0)
     save_steps: int = 12  # between two checkpoints
-    eval_games: int = option(48, "training games that every checkpoint's adapter plays")
+    eval_games: int = option(48, "training games that every checkpoint's adapter plays", least=0)
     groups_per_game = 2
     scale_rewards = "batch"
 

@@ -80,7 +80,9 @@ class Config:
     acceptance_prompts: int = 24  # hold-out turns of its own roles; half as many of another role
     keep_in: str = option("", "copies checkpoints there: OWNER/NAME on the Hub, or file:FOLDER")
     threads: int = option(1, "of torch on a CPU")
-    seed: int = option(0, "of the first weights, of dropout, and of the choice of dialogues")
+    seed: int = option(
+        0, "of the first weights, of dropout, and of the choice of dialogues", least=0
+    )
     trial: bool = option(False, "keep the adapter in the run's folder")
     copies = 0  # of the weights beside those that learn
     game = "bazaar"

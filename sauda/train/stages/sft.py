@@ -48,11 +48,13 @@ class Config:
     warmup_steps: float = 0.05  # below 1 a share of the steps; then a cosine to 0
     max_grad_norm: float = 1.0
     save_steps: int = 10  # between two checkpoints: a minute or two on two cores
-    max_steps: int = option(-1, "ends the run early, for a trial; -1 trains on all rows")
+    max_steps: int = option(
+        -1, "ends the run early, for a trial; -1 and 0 train on all rows", least=-1
+    )
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
     eval_games: int = 24  # training games that every checkpoint's adapter plays
     threads: int = option(1, "of torch on a CPU")
-    seed: int = option(0, "of the adapter's first values and of the rows' order")
+    seed: int = option(0, "of the adapter's first values and of the rows' order", least=0)
 
     copies = 0  # of the weights beside those that learn
     game = "bazaar"
