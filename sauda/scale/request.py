@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sauda.scale.hardware import Flavor
-from sauda.train.kept_runs import local_folder
+from sauda.train.kept_runs import check_place, local_folder
 
 IMAGE = "python:3.12"  # has git; torch brings CUDA with it
 SECRET = "HF_TOKEN"  # what the Hub's client reads
@@ -39,10 +39,7 @@ def check_settings(job: Request) -> None:
         )
     if job.attempts < 1:
         raise ValueError(f"a job has 1 attempt or more; not {job.attempts}")
-    if local_folder(job.results) is None and not re.fullmatch(r"[\w.-]+/[\w.-]+", job.results):
-        raise ValueError(
-            f"results go to a repository OWNER/NAME or a folder file:PATH; not {job.results!r}"
-        )
+    check_place(job.results)
     if re.match(r"(?i)https?://[^/]*@", job.source):  # not repeated: it would be shown
         raise ValueError(
             "the address of the source holds a name or a password, which all who see the job "

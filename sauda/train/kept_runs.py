@@ -5,6 +5,7 @@ deletes one, and a kept run must be a consistent copy without the checkpoints th
 """
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -22,8 +23,23 @@ NEW, BEFORE = ".{}.new", ".{}.before"  # beside a folder that is being replaced
 
 
 def local_folder(results: str) -> Path | None:
-    """The folder that results name as file:PATH; None where they name a repository."""
-    return Path(results.removeprefix("file:")) if results.startswith("file:") else None
+    """The folder that results name as file:PATH; None where they name a repository.
+
+    Raises ValueError where the path is empty: a run would replace folders of the current one.
+    """
+    if not results.startswith("file:"):
+        return None
+    if not (path := results.removeprefix("file:")).strip():
+        raise ValueError(f"a folder is named as file:PATH, and {results!r} has no path")
+    return Path(path)
+
+
+def check_place(results: str) -> None:
+    """Raise ValueError where runs cannot be kept in `results`: neither OWNER/NAME nor file:PATH."""
+    if local_folder(results) is None and not re.fullmatch(r"[\w.-]+/[\w.-]+", results):
+        raise ValueError(
+            f"results go to a repository OWNER/NAME or a folder file:PATH; not {results!r}"
+        )
 
 
 def upload(run: Path, results: str, api: Any = None) -> None:

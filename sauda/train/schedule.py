@@ -41,6 +41,23 @@ class Cycles:
         if not (0 < self.restart <= 1 and 0 <= self.floor <= 1):
             raise ValueError("the share of a restart lies in (0, 1], that of the floor in [0, 1]")
 
+    @classmethod
+    def over(cls, steps: int, count: int, warmup: float) -> "Cycles":
+        """`count` cycles over `steps` of the optimizer, of which the share `warmup` is a warm-up.
+
+        A cycle has steps / count steps and its warm-up that share of it, both rounded up. Where the
+        cycles do not divide the steps, the last cycle ends early, above its floor. Raises
+        ValueError where no step of the last cycle follows its warm-up.
+        """
+        length = math.ceil(steps / count)
+        last, warmup_steps = steps - (count - 1) * length, math.ceil(warmup * length)
+        if last <= warmup_steps:
+            raise ValueError(
+                f"every cycle has a warm-up and a decay, and {steps} steps have no room for both "
+                f"in {count} cycles of {length}; ask for fewer cycles or more steps"
+            )
+        return cls(length, warmup_steps, count)
+
     def factor(self, step: int) -> float:
         """The learning rate of `step`, counted from 0, as a share of the first peak.
 

@@ -30,6 +30,7 @@ from sauda.train import stage
 from sauda.train.data.dialogues.reading import reported
 from sauda.train.data.dialogues.sequences import sequence
 from sauda.train.data.dialogues.sources import SOURCES, loaded_from, source_of
+from sauda.train.kept_runs import check_place
 from sauda.train.losses import scored
 from sauda.train.model import FOUR_BITS, Base, LoRA, peft_config, read_base, tokenizer_of
 from sauda.train.run import LOGGED, Heartbeat, Run, curve, latest, lines, option, step_of
@@ -94,6 +95,9 @@ class Config:
             raise ValueError("there is at least one cycle, and --layer-decay lies in (0, 1]")
         if self.four_bits not in FOUR_BITS:
             raise ValueError(f"--four-bits is {', '.join(FOUR_BITS)}; not {self.four_bits!r}")
+        if self.keep_in:
+            check_place(self.keep_in)
+        _ = self.rates  # raises ValueError where the steps are too few for the cycles
 
     @property
     def name(self) -> str:
@@ -125,11 +129,9 @@ class Config:
 
     @property
     def rates(self) -> Cycles:
-        """The learning rate over the steps, as a share of its peak."""
+        """The learning rate over the steps, as a share of its peak; see `Cycles.over`."""
         count = 1 if self.no_schedule else self.cycles
-        steps = math.ceil(self.max_steps / count)
-        warmup = min(math.ceil(self.warmup_steps * steps), steps - 1)  # of few steps, one is left
-        return Cycles(steps, warmup, count)
+        return Cycles.over(self.max_steps, count, self.warmup_steps)
 
 
 CONFIGS = {"bazaar": Config}  # by game

@@ -122,6 +122,26 @@ def test_impossible_cycles_are_refused(wrong):
         Cycles(**wrong)
 
 
+@pytest.mark.parametrize(
+    ("steps", "count", "expected"),
+    [(28, 2, (14, 2)), (28, 1, (28, 3)), (28, 14, (2, 1)), (29, 2, (15, 2)), (2, 1, (2, 1))],
+)
+def test_cycles_over_the_steps_of_a_run_are_of_equal_length(steps, count, expected):
+    assert Cycles.over(steps, count, 0.1) == Cycles(*expected, count)
+
+
+def test_a_last_cycle_ends_early_where_the_cycles_do_not_divide_the_steps():
+    cycles = Cycles.over(29, 2, 0.1)
+    assert cycles.factor(14) == pytest.approx(1 / 13)  # the end of the first cycle
+    assert cycles.factor(28) == pytest.approx(2 / 13)  # the last step
+
+
+@pytest.mark.parametrize(("steps", "count"), [(28, 50), (28, 10), (28, 9), (3, 2), (1, 1)])
+def test_every_cycle_has_room_for_a_warm_up_and_a_decay(steps, count):
+    with pytest.raises(ValueError, match=f"{steps} steps have no room for both in {count} cycles"):
+        Cycles.over(steps, count, 0.1)
+
+
 def test_each_layer_has_the_rate_of_its_height():
     model = network()
     groups = layer_groups(model, 0.8, decay=0.5, weight_decay=0.02)

@@ -187,8 +187,9 @@ def test_a_control_keeps_its_figures_and_no_adapter(tmp_path):
     assert verify("training/roles-buyer-control-toy.json", root=tmp_path) == []
 
 
-SMALL = ["--model", "toy", "--dialogues", "2", "--validation-dialogues", "2",
-         "--holdout-dialogues", "1", "--save-steps", "1"]  # fmt: skip
+SMALL = ["--model", "toy", "--dialogues", "4", "--gradient-accumulation-steps", "1",
+         "--validation-dialogues", "2", "--holdout-dialogues", "1",
+         "--save-steps", "2"]  # fmt: skip
 FILES = {  # the source's own roles, and its file of a few dialogues
     "craigslist_bargains": (
         SELLING, lines(*(craigslist_row(title=f"Lamp {i}") for i in range(28))) + "not JSON\n",
@@ -208,7 +209,7 @@ def test_a_role_is_learnt_from_a_file_of_another_data_set(source, tmp_path, caps
     assert "dialogues, used: 28\n" in capsys.readouterr().out
     name = f"training/roles-{role}-{source}-toy.json"
     recorded = store.load(name, out)
-    assert recorded.data.taught.roles == {role: 2}
+    assert recorded.data.taught.roles == {role: 4}
     assert {(row.role, row.off_role) for row in recorded.data.holdout} == {
         (role, False), (other, True),
     }  # fmt: skip
