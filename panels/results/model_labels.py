@@ -13,6 +13,7 @@ STAGES: Mapping[str, str] = {
     "mini+distill": "SFT + distillation",
     "mini+distill-seed1": "SFT + distillation, seed 1",
     "mini+moves": "SFT + distillation + GRPO on moves",
+    "mini+grpo-from-distill": "SFT + distillation + GRPO",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
 }

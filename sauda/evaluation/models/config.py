@@ -26,6 +26,7 @@ PARENTS = {
     "mini+distill": "mini+sft",
     "mini+distill-seed1": "mini+sft",
     "mini+moves": "mini+distill",
+    "mini+grpo-from-distill": "mini+distill",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+grpo",
 }
@@ -91,7 +92,11 @@ class Config:
 
     parts: tuple[Part, ...] = (
         Part(BAZAAR, (STAGES[0], OURS, *BESIDE), 400),
-        Part(BAZAAR, ("mini+sft", "mini+distill-seed1", "mini+moves"), 400),
+        Part(
+            BAZAAR,
+            ("mini+sft", "mini+distill-seed1", "mini+moves", "mini+grpo-from-distill"),
+            400,
+        ),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
         Part(BAZAAR, ("mini+grpo", "mini+dpo"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),

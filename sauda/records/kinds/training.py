@@ -3,6 +3,13 @@
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.training import Teachers, TrainingRun
 
+# The tasks of GRPO after distillation: each of three rules twice, then the classic games.
+MIXED = " ".join(
+    (
+        *("bazaar/open", "bazaar/rushed", "bazaar/bluff") * 2,
+        *("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic"),
+    )
+)
 TRAINING: tuple[Kind, ...] = (
     Kind(
         "training_run/1",
@@ -38,6 +45,13 @@ TRAINING: tuple[Kind, ...] = (
                 "train grpo",
                 "Training",
                 "The log of Sauda's reinforcement learning on whole games, one of them, its gate",
+            ),
+            File(
+                "training/grpo-from-distill.json",
+                f"train grpo --init-adapter distill --tasks {MIXED} --learning-rate 0.0001"
+                " --eval-games 24",
+                "Training",
+                "The same from the adapter of distillation, classic games among the rest",
             ),
             File(
                 "training/dpo.json",
