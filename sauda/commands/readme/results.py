@@ -48,8 +48,7 @@ def _training() -> list[tuple[str, str, str, str]]:
     rows = []
     for stage in recorded():
         file = f"training/{stage}.json"
-        artifact = load(file)
-        run, seed = artifact.data, artifact.config.get("seed")
+        run = load(file).data
         gate, on = run.acceptance, run.hardware
         steps, minutes = run.log[-1].step, f"{run.seconds / 60:.0f} min"
         of_lab = stage in ARENA
@@ -63,11 +62,9 @@ def _training() -> list[tuple[str, str, str, str]]:
             minutes = f"{run.pairs.seconds / 60:.0f} min of looking for pairs, then {minutes}"
         threads = "one thread" if on.threads == 1 else f"{on.threads} threads"
         where = f"{threads} of a shared {on.device}"
-        of = "the lab" if of_lab else "`sauda-mini`"
-        again = f", seed {seed}," if seed else ""
         rows += [
             (
-                f"{run.stage.upper()}{again} of {of} on {where}",
+                f"training of the adapter `{stage}` on {where}",
                 f"{steps} steps, {run.num_tokens:,} tokens, {minutes}",
                 _learnt(run),
                 file,
