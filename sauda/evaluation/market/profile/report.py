@@ -16,9 +16,8 @@ from sauda.evaluation.market.profile.players import Player, named
 from sauda.evaluation.market.regret import Config as Positions
 from sauda.evaluation.market.regret import Judged, by_belief
 from sauda.evaluation.market.tournament.players import TASK
-from sauda.evaluation.market.tournament.report import ROLES
+from sauda.evaluation.market.tournament.report import ROLES, STAGES
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
-from sauda.evaluation.models.config import OURS
 from sauda.evaluation.models.sources import is_same_player, model_sources
 from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.behaviour import behaviour_metrics
@@ -48,7 +47,7 @@ CLOSING = 2  # moves left from which a position belongs to the closing
 class Config:
     """Who is profiled, and on how much; the defaults are the profiles that we report."""
 
-    players: tuple[str, ...] = (*BUYERS, "pilot", "belief", "mini", "mini+sft", OURS, *ROLES)
+    players: tuple[str, ...] = (*BUYERS, "pilot", "belief", *STAGES, *ROLES)
     games: int = 120  # hold-out games about unseen listings, as in the tournament
     cues: int = 100  # of those, games with each kind of signals
     states: int = 400  # fixed positions: for regret and belief
