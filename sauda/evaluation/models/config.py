@@ -32,6 +32,8 @@ PARENTS = {
 }
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
+# The adapters of distillation, and those trained from them.
+DISTILLED = (OURS, "mini+distill-seed1", "mini+moves", "mini+grpo-from-distill")
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 WRAPPED = ("constrained", "steering", "honest")
 # Beside the model in the open market: wrappers without a model, scripts, and what can be won.
@@ -92,15 +94,11 @@ class Config:
 
     parts: tuple[Part, ...] = (
         Part(BAZAAR, (STAGES[0], OURS, *BESIDE), 400),
-        Part(
-            BAZAAR,
-            ("mini+sft", "mini+distill-seed1", "mini+moves", "mini+grpo-from-distill"),
-            400,
-        ),
+        Part(BAZAAR, ("mini+sft", *DISTILLED), 400),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
         Part(BAZAAR, ("mini+grpo", "mini+dpo"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
-        Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
+        Part(CLASSIC, ("mini", "mini+sft", *DISTILLED, "null+steering", "expert", *SCRIPTS), 100),
     )
     batch: int = 50  # games played together; also the most that a stopped run loses
     baseline: str = "mini"  # of the paired differences: the bare base
