@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,8 @@ import pytest
 from safetensors import SafetensorError
 
 from env import CATALOGUE, Accept, Offer, begin, get_task
+from sauda import __main__ as command_line
+from sauda.commands.train import configured
 from sauda.evaluation.verification.verify import verify
 from sauda.games.bazaar.prompt import LETTERS, parse, render, shown, unit
 from sauda.llm.backends.decoding import Decoder
@@ -393,16 +394,12 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
 
 
 @pytest.mark.parametrize("known", [e for e in FILES if e.kind == "training_run/1"])
-def test_a_committed_run_is_the_one_that_the_defaults_describe(known):
-    """But for the threads, which belong to the machine, and for what a second run sets."""
-    run = Path(known.file).stem
-    set_by_command = {"distill-seed1": {"seed": 1, "first_seed": 26_000}}.get(run, {})
-    stage, *others = run.split("-")
-    module = import_module(f"sauda.train.stages.{stage}")
-    game = "arena" if "arena" in others else "bazaar"
-    recorded = store.load(known.file).config
-    defaults = json.loads(json.dumps(asdict(module.CONFIGS[game](**set_by_command))))
-    assert recorded | {"threads": defaults["threads"]} == defaults
+def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
+    """But for the threads, which belong to the machine."""
+    arguments = known.command.removeprefix("python -m sauda ").split()
+    config = configured(command_line.parser().parse_args(arguments))
+    today = json.loads(json.dumps(asdict(config)))
+    assert store.load(known.file).config | {"threads": today["threads"]} == today
 
 
 def test_steps_after_the_checkpoint_gone_on_from_count_once():
