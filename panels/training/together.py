@@ -32,7 +32,7 @@ from panels.ui.look import QUIET, line_style, styled
 EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
 METRICS = (EVALUATION, EACH_LOSS, REWARD, TOKEN_ACCURACY, ENTROPY, LEARNING_RATE, GRAD_NORM)
 SMOOTHING = 0.9  # of the moving average of what is noisy
-HEIGHT = 400  # px; on a phone the legend takes a line for each run
+HEIGHT = 340  # px; on a phone the legend takes a line for each run
 
 
 def shared_metrics(logs: list[Log]) -> list[Metric]:

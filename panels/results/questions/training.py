@@ -61,9 +61,12 @@ class Gain:
 
     @property
     def step(self) -> str:
-        """Both stages in words."""
-        step = f"{policy_label(self.before)} → {policy_label(self.after)}"
-        return f"All: {step}" if self.over_steps else step
+        """Both stages in words: "SFT, then DPO" for "SFT + DPO"."""
+        before, after = policy_label(self.before), policy_label(self.after)
+        if self.over_steps:
+            return f"All: {before} → {after}"
+        rest = after.removeprefix(f"{before} + ")
+        return f"{before} → {after}" if rest == after else f"{before}, then {rest}"
 
 
 def market_tasks(comparison: Artifact) -> list[str]:
