@@ -39,6 +39,7 @@ from sauda.records.store import Artifact
 NAME, TITLE = "training", "Does training help?"
 FORM = "+.3f"  # of differences of grades
 MARKET = "bazaar/"  # how the open market's tasks begin
+CLASSIC = "classic/"  # and those of the published games
 
 
 @dataclass(frozen=True)
@@ -139,17 +140,21 @@ def _best_other_stage(comparison: Artifact) -> Iterator[str]:
 
 def steps(comparison: Artifact) -> list[Gain]:
     """The gain of all training, then that of each stage over the one it trains further."""
-    tasks = market_tasks(comparison)
-    single = [
-        Gain(gain.task, gain.before, gain.after, gain.n, gain.interval)
-        for gain in comparison.data.stage_gains
-        if gain.on == "all" and gain.task in tasks
-    ]
+    single = _stage_gains(comparison, MARKET)
     known = {(gain.before, gain.after) for gain in single}
     if (BASE, OURS) in known:
         return single
     whole = [replace(gain, over_steps=True) for gain in whole_gains(comparison).values()]
     return [*whole, *single]
+
+
+def _stage_gains(comparison: Artifact, game: str) -> list[Gain]:
+    """The gain of each stage over the one it trains further, on the tasks of `game`."""
+    return [
+        Gain(gain.task, gain.before, gain.after, gain.n, gain.interval)
+        for gain in comparison.data.stage_gains
+        if gain.on == "all" and gain.task.startswith(game)
+    ]
 
 
 def gain_figure(comparison: Artifact) -> go.Figure:
@@ -162,31 +167,49 @@ def gain_figure(comparison: Artifact) -> go.Figure:
 
 
 def caption(comparison: Artifact) -> str:
-    """What the figure shows, and which steps do not lie above 0."""
-    shown = steps(comparison)
+    """What the figure shows, which steps do not lie above 0, and what is lost in classic games."""
+    shown, classic = steps(comparison), _stage_gains(comparison, CLASSIC)
     first = "The first rows show Sauda’s whole training. " if shown and shown[0].over_steps else ""
     text = first + (
         "Each stage is compared with the stage that it trains further; right of 0 is a gain."
         " Whiskers are 95 % bootstrap intervals over hold-out seeds."
     )
-    return " ".join([text, *_without_gain(shown)])
+    lost = {name: _losses(gains) for name, gains in _by_step(classic).items()}
+    told = [f"{name} {listed(losses)}" for name, losses in lost.items() if losses]
+    there = [f"In the classic games, {'; '.join(told)}."] if told else []
+    return " ".join([text, *_without_gain(shown), *there])
+
+
+def _by_step(gains: Sequence[Gain]) -> dict[str, list[Gain]]:
+    """The gains by what is added, which names the stage before where two steps add the same."""
+    added = {(gain.before, gain.after): gain.added for gain in gains}
+    named = {
+        step: what
+        if [*added.values()].count(what) == 1
+        else f"{what} after {policy_label(step[0])}"
+        for step, what in added.items()
+    }
+    return {
+        named[step]: [gain for gain in gains if (gain.before, gain.after) == step] for step in named
+    }
 
 
 def _without_gain(shown: Sequence[Gain]) -> Iterator[str]:
     """For each step with tasks that do not lie above 0, what it did there."""
-    by_step: dict[tuple[str, str], list[Gain]] = {}
-    for gain in shown:
-        by_step.setdefault((gain.before, gain.after), []).append(gain)
-    for gains in by_step.values():
+    for name, gains in _by_step(shown).items():
         unclear = [g.task for g in gains if g.interval.low <= 0 <= g.interval.high]
         told = [f"made no clear difference in {tasks_listed(unclear)}"] if unclear else []
-        told += [
-            f"lost {-gain.interval.mean:.3f} in the {short(gain.task)}"
-            for gain in gains
-            if gain.interval.high < 0
-        ]
-        if told:
-            yield f"{capital(gains[0].added)} {listed(told)}."
+        if told := told + _losses(gains):
+            yield f"{capital(name)} {listed(told)}."
+
+
+def _losses(gains: Sequence[Gain]) -> list[str]:
+    """What was lost on each task whose interval lies below 0."""
+    return [
+        f"lost {-gain.interval.mean:.3f} in the {short(gain.task)}"
+        for gain in gains
+        if gain.interval.high < 0
+    ]
 
 
 def build() -> None:

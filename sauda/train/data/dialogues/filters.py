@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from sauda.language.acts.types import Dialogue
 
 FEWEST_TURNS = 2  # with words
-LONGEST = (
-    2_000  # characters of a text; of all turns in the samples that we have, the longest has 548
-)
+LONGEST = 2_000  # characters of a text; the longest turn in the samples has 548
 
 # Control characters but for tab and line ends, halves of a pair, and the mark of a lost character.
 _DAMAGED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")

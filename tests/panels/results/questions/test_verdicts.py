@@ -25,7 +25,7 @@ from sauda.records.schemas.comparison import (
 )
 from sauda.records.schemas.evaluation import Hashes
 from sauda.records.schemas.market import InformedShare, OracleRow, PolicyShare
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, load
 
 OPEN, RUSHED = "bazaar/open", "bazaar/rushed"
 GAINS = {"above": (0.02, 0.1, 0.2), "unclear": (-0.1, 0.02, 0.1), "below": (-0.2, -0.1, -0.02)}
@@ -155,6 +155,22 @@ def test_the_caption_of_the_gains_names_losses_and_steps_without_a_clear_differe
     figure = training.gain_figure(comparison(rows, steps))
     assert [point.x[0] for point in figure.data] == [0.1, 0.02, -0.1]
     assert [point.error_x.array[0] for point in figure.data] == pytest.approx([0.1, 0.08, 0.08])
+
+
+def test_the_caption_tells_like_steps_apart_and_says_what_is_lost_in_classic_games():
+    artifact = load(FILE)
+    text = training.caption(artifact)
+    assert "GRPO after SFT made" in text
+    assert "GRPO after SFT + distillation made" in text
+    classic = text.partition("In the classic games, ")[2]
+    lost = {
+        (gain.after, gain.task): f"lost {-gain.difference:.3f}"
+        for gain in artifact.data.stage_gains
+        if gain.on == "all" and gain.task.startswith("classic/") and gain.high < 0
+    }
+    assert ("mini+moves", "classic/single_deal") in lost
+    assert all(said in classic for said in lost.values())
+    assert classic.count("lost") == len(lost)
 
 
 def test_the_gain_of_all_training_stands_first_unless_it_is_a_step_of_its_own():
