@@ -91,7 +91,7 @@ def _add_options(parser: argparse.ArgumentParser, configs: Mapping[str, Any]) ->
             continue
         several = isinstance(field.default, tuple)
         values = (_setting(c, field.name) for c in configs.values())
-        defaults = (" ".join(value) if several else f"{value!s}" for value in values)
+        defaults = (" ".join(map(str, value)) if several else f"{value!s}" for value in values)
         about = (
             f"{field.metadata['help']} (default {', in the arena '.join(dict.fromkeys(defaults))})"
         )

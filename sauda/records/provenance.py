@@ -21,9 +21,17 @@ def provenance() -> dict[str, Any]:
         "dirty": None if (status := _git("status", "--porcelain", "--", ".", ":!artifacts")) is None
         else bool(status),
         "created": now(),
-        "device": f"{platform.machine()} CPU",
+        "device": device(),
         "packages": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
     }  # fmt: skip
+
+
+def device() -> str:
+    """The GPU of a process that uses torch and finds one, else the CPU's architecture."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return f"{platform.machine()} CPU"
 
 
 def now() -> str:

@@ -90,9 +90,9 @@ def memory_needed(model: str, device: str, precision: str, stages: Sequence[str]
     return max(
         memory(
             PARAMETERS[model] * BYTES[held],
-            device,
             config.per_device_train_batch_size,
             0 if held == "nf4" else config.copies,  # in 4 bits the learner itself plays
+            checkpointing=device == "cuda",
         )
         for config in configs
     )

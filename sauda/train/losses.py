@@ -1,12 +1,14 @@
-"""Exact losses on a CPU, computed for the learnt tokens only: log-probabilities, cross-entropies.
+"""Exact losses, computed for the learnt tokens only: log-probabilities, cross-entropies.
 
-The common prefix of a batch's rows is read once, rows of similar length are read together, and only
-the learnt tokens are projected on the vocabulary.
+Only the learnt tokens are projected on the vocabulary. On a CPU the common prefix of a batch's rows
+is read once, and rows of similar length are read together.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from typing import Any, NamedTuple
+
+ALIKE = 0.75  # on a CPU at most a quarter of a row is padding
 
 
 class Scored(NamedTuple):
@@ -61,10 +63,13 @@ def _learnt(
     import torch
 
     network = model.get_base_model() if hasattr(model, "get_base_model") else model
-    shared = shared_prefix(input_ids, labels) if len(input_ids) > 1 else 0
+    # a GPU is faster in one pass; activations that are computed again would lack the shared cache
+    in_one = input_ids.is_cuda or network.is_activation_checkpointing
+    shared = 0 if in_one or len(input_ids) == 1 else shared_prefix(input_ids, labels)
     cache = _read_once(network, input_ids, shared) if shared else None
     by_row: dict[int, Sequence[Any]] = {}
-    for rows, end in groups_of_similar_length(_lengths(labels, shared + 2)):
+    least = 0.0 if input_ids.is_cuda else ALIKE
+    for rows, end in groups_of_similar_length(_lengths(labels, shared + 2), least):
         targets = labels[rows, shared + 1 : end]
         hidden = network.model(
             input_ids=input_ids[rows, shared:end],
@@ -172,7 +177,7 @@ def _per_token(
     from torch.nn.utils.rnn import pad_sequence
 
     rows = [ids[mask] for ids, mask in zip(input_ids, real, strict=True)]
-    targets = [torch.tensor(labels_of(tuple(row.tolist()))) for row in rows]
+    targets = [input_ids.new_tensor(labels_of(tuple(row.tolist()))) for row in rows]
     log_probs, entropy, *_ = scored(
         model,
         pad_sequence(rows, batch_first=True),
@@ -199,12 +204,14 @@ def _lengths(labels: Any, least: int) -> list[int]:
     return torch.where(labels != -100, places, least).amax(1).clamp(min=least).tolist()
 
 
-def groups_of_similar_length(lengths: Sequence[int]) -> Iterator[tuple[list[int], int]]:
-    """Groups of rows with the longest row's length; at most a quarter of any row is padding."""
+def groups_of_similar_length(
+    lengths: Sequence[int], least: float = ALIKE
+) -> Iterator[tuple[list[int], int]]:
+    """Groups of rows with the longest row's length, of which any row has the share `least`."""
     rows = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     while rows:
         longest = lengths[rows[0]]
-        group = [row for row in rows if lengths[row] >= 0.75 * longest]
+        group = [row for row in rows if lengths[row] >= least * longest]
         yield group, longest
         rows = rows[len(group) :]
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sauda.llm.backends.decoding import Decoder
+from sauda.llm.backends.joint import JointDecoder
 from sauda.llm.backends.model import (
     ADAPTERS,
     BYTES,
@@ -24,18 +26,20 @@ from sauda.llm.backends.model import (
     with_adapter,
 )
 from sauda.llm.backends.model import Model as ServedModel
-from sauda.llm.backends.weights import Weights, smollm2
+from sauda.llm.backends.weights import WEIGHTS, Weights, smollm2
 from sauda.records.store import sha256, write_bytes
 
 TOY = "toy"
 BASES = {"mini": MODELS["mini"].base, "8b": MODELS["sauda-8b"].base}
 PARAMETERS = {TOY: 3_219_776, "mini": 134_515_008, "8b": 8_030_261_248}
-ROW = 1.2  # times the weights: one row's activations on a CPU; 16 on the small model took 5.2 GB
-CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed, on a GPU
+ROW = 1.2  # times the weights: one row's activations; 16 on the small model took 5.2 GB on a CPU
+CHECKPOINTED = 2.0  # times the weights, activations computed again where they are needed
 FOUR_BITS = ("short", "gpu", "always")  # on a GPU short of memory, on any GPU, also on a CPU
 ADAPTER_FILES = ADAPTER_CONFIG, ADAPTER_WEIGHTS = (
     "adapter_config.json", "adapter_model.safetensors",
 )  # fmt: skip
+WHOLE_FILES = ("config.json", WEIGHTS)
+FULL = 7  # times the weights in bf16: them, their gradients and two moments in fp32, less one copy
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Base:
     weights: Weights
     device: str  # cpu or cuda
     precision: str  # fp32, bf16 or nf4
+    checkpointing: bool = False  # of activations, where the memory of a GPU is too small for all
 
 
 def find_base(
@@ -75,26 +80,29 @@ def find_base(
     size = sum(file.stat().st_size for file in weights.folder.glob("*.safetensors"))
     free = free_memory(device)
     precision = "fp32" if name == TOY else "bf16"
-    needed = memory(size, device, batch_size, copies)
     on_gpu = device == "cuda"
+    checkpointing = on_gpu and memory(size, batch_size, copies) > free
+    needed = memory(size, batch_size, copies, checkpointing)
     if four_bits == "always" or (on_gpu and (four_bits == "gpu" or needed > free)):
         precision = "nf4"
-        needed = memory(size * BYTES["nf4"] / BYTES["bf16"], device, batch_size)  # needs no copy
+        checkpointing = on_gpu
+        small = size * BYTES["nf4"] / BYTES["bf16"]
+        needed = memory(small, batch_size, checkpointing=checkpointing)  # it needs no copy
     if needed > free:
         raise CannotLoad(
             f"training {name} on {batch_size} rows a pass needs about {needed / 2**30:.1f} GiB of "
             f"memory on this {device.upper()}, and {free / 2**30:.1f} are free; lower "
             "--per-device-train-batch-size or choose a smaller model"
         )
-    return Base(name, weights, device, precision)
+    return Base(name, weights, device, precision, checkpointing)
 
 
-def memory(weights: float, device: str, batch_size: int, copies: int = 0) -> float:
+def memory(weights: float, batch_size: int, copies: int = 0, checkpointing: bool = False) -> float:
     """Bytes that training takes on a device, of which `weights` bytes for the weights.
 
     `batch_size` counts the rows of one pass, `copies` the further copies of the weights.
     """
-    return weights * (copies + (CHECKPOINTED if device == "cuda" else 1 + batch_size * ROW))
+    return weights * (copies + (CHECKPOINTED if checkpointing else 1 + batch_size * ROW))
 
 
 def toy(folder: Path) -> Weights:
@@ -152,32 +160,70 @@ def peft_config(lora: LoRA, dropout: float = 0.0) -> Any:
     )
 
 
-def trainable(base: Base, adapter: Path | None) -> Any:
+def trainable(base: Base, adapter: Path | None, whole: bool = False) -> Any:
     """The base's network with an adapter that learns: a new one, or the one in a folder.
 
-    Raises CannotLoad where that one was trained on other weights or is damaged.
+    If `whole`, all weights learn, in fp32, an adapter merged into them. Raises CannotLoad where the
+    adapter was trained on other weights or is damaged.
     """
     from peft import get_peft_model
 
+    if adapter is not None:
+        check_base(adapter, base.weights)
+    if whole:
+        return read_network(base.weights.folder, adapter, "fp32", base.device)
     if adapter is None:
         return get_peft_model(read_base(base), peft_config(LoRA()))
-    check_base(adapter, base.weights)
     network = with_adapter(read_base(base), adapter, learns=True)
     # checkpoints look there for the base's config, and need not ask the Hub
     network.peft_config["default"].base_model_name_or_path = str(base.weights.folder)
     return network
 
 
-def load_served(adapter: Path, base: Base, threads: int) -> ServedModel:
-    """The base with an adapter merged into it, as the page serves it."""
-    return load(f"{BASES.get(base.name, base.weights.folder)}+{adapter}", threads=threads)
+def is_adapted(network: Any) -> bool:
+    """Whether an adapter of PEFT learns, and not the whole network."""
+    return hasattr(network, "peft_config")
+
+
+def learnt_files(folder: Path) -> tuple[str, ...]:
+    """The names of the files in a checkpoint that hold what has learnt."""
+    return ADAPTER_FILES if (folder / ADAPTER_CONFIG).exists() else WHOLE_FILES
+
+
+def load_served(learnt: Path, base: Base, threads: int) -> ServedModel:
+    """The base with the adapter in a folder merged into it, as the page serves it.
+
+    A folder without an adapter holds a whole network. On a GPU prompts are read together.
+    """
+    if (learnt / ADAPTER_CONFIG).exists():
+        name = f"{BASES.get(base.name, base.weights.folder)}+{learnt}"
+        served = load(name, threads=threads)
+        if served.device == "cpu":
+            return served
+        network, digest = served.decoder.network, served.sha256
+    else:
+        name, digest = str(learnt), sha256(learnt / WEIGHTS)
+        network = read_network(learnt, None, base.precision, base.device)
+    on_cpu = base.device == "cpu"
+    decoder = (Decoder if on_cpu else JointDecoder)(
+        network, tokenizer_of(base), reuses_prefix=on_cpu
+    )
+    return ServedModel(decoder, name, base.precision, base.weights.origin, digest)
 
 
 def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any]) -> None:
-    """Write the adapter of a PEFT `network` in half precision, with `about` and its base's hash."""
+    """Write what has learnt in half precision, with `about` and its base's hash.
+
+    That is the adapter of a PEFT `network`, or all of another one.
+    """
     import torch
     from safetensors.torch import load_file, save
 
+    trained = {"base": base.name, "base_sha256": base.weights.sha256, **about}
+    if not is_adapted(network):
+        network.to(torch.bfloat16).save_pretrained(folder)
+        write_bytes(folder / TRAINED, (json.dumps(trained, indent=1) + "\n").encode())
+        return
     network.save_pretrained(folder, selected_adapters=["default"])  # not the reference beside it
     numbers = {name: x.to(torch.float16) for name, x in load_file(folder / ADAPTER_WEIGHTS).items()}
     write_bytes(folder / ADAPTER_WEIGHTS, save(numbers, metadata={"format": "pt"}))
@@ -186,14 +232,17 @@ def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any
     config["target_modules"] = sorted(config["target_modules"])  # PEFT keeps a set, in any order
     content = json.dumps(config, indent=1, sort_keys=True) + "\n"
     write_bytes(folder / ADAPTER_CONFIG, content.encode())
-    trained = {"base": base.name, "base_sha256": base.weights.sha256, **about}
     write_bytes(folder / TRAINED, (json.dumps(trained, indent=1) + "\n").encode())
 
 
 def read_adapter(network: Any, folder: Path) -> None:
-    """Set the adapter of a PEFT `network` to the numbers of the one in `folder`."""
+    """Set what learns in `network`, its adapter or all of it, to the numbers in `folder`."""
     from peft import load_peft_weights, set_peft_model_state_dict
+    from safetensors.torch import load_model
 
+    if not is_adapted(network):
+        load_model(network, folder / WEIGHTS)
+        return
     set_peft_model_state_dict(network, load_peft_weights(str(folder)))
 
 

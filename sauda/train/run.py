@@ -7,7 +7,6 @@ files are written beside them, so a killed run resumes from the last complete on
 import json
 import math
 import os
-import platform
 import shutil
 import threading
 import time
@@ -22,8 +21,9 @@ from filelock import FileLock, Timeout
 
 from sauda.llm.backends.weights import CACHE
 from sauda.records.json_files import DamagedFile, read_lines, read_object
+from sauda.records.provenance import device
 from sauda.records.store import sha256, write
-from sauda.train.model import ADAPTER_FILES
+from sauda.train.model import learnt_files
 
 RUNS = CACHE / "training"
 LOCK = "run.lock"  # stays in the folder; the system releases it when the process ends, even killed
@@ -189,11 +189,11 @@ def seal(checkpoint: Path) -> None:
 
 
 def keep_adapter(run: Run, step: int) -> None:
-    """Copy the adapter of `step` to the snapshots, which outlive its checkpoint."""
-    copy = run.snapshots / f"{step}.tmp"
+    """Copy what has learnt by `step` to the snapshots, which outlive its checkpoint."""
+    checkpoint, copy = run.folder / f"checkpoint-{step}", run.snapshots / f"{step}.tmp"
     copy.mkdir(parents=True, exist_ok=True)
-    for name in ADAPTER_FILES:
-        shutil.copy(run.folder / f"checkpoint-{step}" / name, copy)
+    for name in learnt_files(checkpoint):
+        shutil.copy(checkpoint / name, copy)
     shutil.rmtree(run.snapshots / str(step), ignore_errors=True)
     copy.rename(run.snapshots / str(step))
 
@@ -332,9 +332,8 @@ def hardware() -> dict[str, Any]:
     """The machine, the threads and the libraries of a run."""
     import torch
 
-    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else None
     return {
-        "device": gpu or f"{platform.machine()} CPU",
+        "device": device(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "packages": {name: version(name) for name in LIBRARIES},

@@ -1,8 +1,8 @@
 """The network in training as a player of whole games, with the decoding that is served.
 
 Its adapter is merged into a copy of the base, as `load` does for the page, so that the trained
-model is the one that plays. A 4-bit network has no room for a copy and plays with its adapter
-beside it.
+model is the one that plays. A network without an adapter is copied whole. A 4-bit network has no
+room for a copy and plays with its adapter beside it.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from sauda.llm.backends.joint import JointDecoder
 from sauda.llm.backends.model import read_network
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Messages, Reply, Schema
-from sauda.train.model import Base
+from sauda.train.model import Base, is_adapted
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,10 @@ class Sampled(Reply):
 
 
 class Learner:
-    """A PEFT `network` as a player with its weights as of the last `refresh`. A `BatchGenerate`."""
+    """A `network` in training as a player with its weights as of the last `refresh`.
+
+    A `BatchGenerate`.
+    """
 
     def __init__(self, network: Any, tokenizer: Any, base: Base, sampling: Sampling) -> None:
         self.network, self.tokenizer = network, tokenizer
@@ -41,10 +44,16 @@ class Learner:
         self.refresh()
 
     def refresh(self) -> None:
-        """Take over the adapter's current numbers, and forget every conversation."""
+        """Take over the network's current numbers, and forget every conversation.
+
+        A GPU reads whole prompts again: that is faster than to copy what is known of each.
+        """
         if self._served is not self.network:
             _merge(self.network, self._served)
-        self._decoder = JointDecoder(self._served, self.tokenizer, self.sampling)
+        on_cpu = self._served.device.type == "cpu"
+        self._decoder = JointDecoder(
+            self._served, self.tokenizer, self.sampling, reuses_prefix=on_cpu
+        )
 
     def player_spec(self, constrained: bool = False) -> PlayerSpec:
         """This player in a seat, its replies under the grammar of moves if `constrained`."""
@@ -65,10 +74,13 @@ class Learner:
 
 
 def _merge(network: Any, served: Any) -> None:
-    """Give `served` the weights of the base in `network` plus its adapter's."""
+    """Give `served` the weights of `network`, or of the base in it plus its adapter's."""
     import torch
     from peft.tuners.lora import LoraLayer
 
+    if not is_adapted(network):
+        served.load_state_dict(network.state_dict())
+        return
     with torch.no_grad():
         for name, module in network.get_base_model().named_modules():
             if isinstance(module, LoraLayer):

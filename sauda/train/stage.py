@@ -16,6 +16,7 @@ from sauda.train.checks import acceptance, evaluate_checkpoints
 from sauda.train.kept_runs import Keeper
 from sauda.train.model import (
     ADAPTER_WEIGHTS,
+    FULL,
     TOY,
     Base,
     find_base,
@@ -96,6 +97,7 @@ def _train_in(
         "name": config.init_adapter,
         "sha256": sha256(adapter / ADAPTER_WEIGHTS),
     }
+    full = getattr(config, "full_fine_tuning", False)
     run = open_run(folder, asdict(config) | {"begins with": begins_with}, resume)
     torch.set_num_threads(config.threads)
     with Heartbeat() as heartbeat:
@@ -103,8 +105,8 @@ def _train_in(
             config.model,
             folder,
             config.per_device_train_batch_size,
-            config.copies,
-            getattr(config, "four_bits", "short"),
+            config.copies + (FULL if full else 0),
+            "never" if full else getattr(config, "four_bits", "short"),
         )
         prepared = prepare(config, run, base, heartbeat)
         if prepared.max_steps < 1:
@@ -172,12 +174,18 @@ def _train(prepared: Prepared, config: Any, run: Run, heartbeat: Heartbeat, resu
 
 
 def run_name(
-    stage: str, model: str, game: str = "bazaar", seed: int = 0, trained_from: str = ""
+    stage: str,
+    model: str,
+    game: str = "bazaar",
+    seed: int = 0,
+    trained_from: str = "",
+    full: bool = False,
 ) -> str:
     """The name of a run's adapter and files: sft, sft-arena, sft-MODEL, sft-arena-MODEL, sft-seed1.
 
     The small model, the bazaar and the seed 0 are left out of the name. `trained_from` is the
     stage whose adapter the run trains further, where it is another than usual: grpo-from-distill.
+    `full` says that all weights learn.
     """
     parts = [stage]
     if game != "bazaar":
@@ -186,6 +194,8 @@ def run_name(
         parts.append(Path(model).name)
     if trained_from:
         parts.append(f"from-{trained_from}")
+    if full:
+        parts.append("full")
     if seed:
         parts.append(f"seed{seed}")
     return "-".join(parts)
@@ -194,8 +204,9 @@ def run_name(
 def name_of(stage: str, config: Any) -> str:
     """The name of the run of `config`, which says an unusual stage that it trains further."""
     name, usual = (getattr(of, "init_adapter", "") for of in (config, type(config)))
-    trained_from = "" if name == usual or "/" in name else name
-    return run_name(stage, config.model, config.game, config.seed, trained_from)
+    trained_from = "" if name == usual or "/" in name or config.model == TOY else name or "base"
+    full = getattr(config, "full_fine_tuning", False)
+    return run_name(stage, config.model, config.game, config.seed, trained_from, full)
 
 
 def init_adapter(config: Any) -> Path | None:
@@ -229,7 +240,7 @@ def arguments(config: Any, run: Run, base: Base) -> dict[str, Any]:
 
     logging.set_verbosity_error()
     disable_progress_bars()
-    on_cpu = base.device == "cpu"
+    on_cpu, full = base.device == "cpu", getattr(config, "full_fine_tuning", False)
     return {
         "output_dir": str(run.folder),
         "per_device_train_batch_size": config.per_device_train_batch_size,
@@ -245,8 +256,9 @@ def arguments(config: Any, run: Run, base: Base) -> dict[str, Any]:
         "save_total_limit": CHECKPOINTS,
         "seed": config.seed,
         "use_cpu": on_cpu,
-        "bf16": False,  # the weights are in bf16 themselves; the adapter stays in fp32
-        "activation_checkpointing": not on_cpu,
+        # bf16 weights compute as they are, with their adapter in fp32; fp32 ones compute in bf16
+        "bf16": full and not on_cpu,
+        "activation_checkpointing": base.checkpointing,
         "dataloader_pin_memory": not on_cpu,
         "disable_tqdm": True,
         "report_to": "none",

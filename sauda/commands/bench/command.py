@@ -32,17 +32,21 @@ def add(commands: Any) -> None:
     part.add_argument("--model", action="store_true", help="the language model alone")
     part.add_argument("--no-model", action="store_true", help="all but the language model")
     part.add_argument("--openenv", action="store_true", help="the OpenEnv environment alone")
+    part.add_argument("--gpu", action="store_true", help="the language model on a GPU alone")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--save", action="store_true", help="write artifacts/bench.json")
+    parser.add_argument("--save", action="store_true", help="write the artifact")
 
 
 def bench(options: argparse.Namespace) -> int:
     """Measure, print the figures, and save them if the options say so."""
     if (options.model or options.openenv) and options.save:
         raise ValueError("figures of one part are no whole bench; save without naming one")
-    data = openenv_alone() if options.openenv else measured(options.model, options.no_model)
+    if options.gpu:
+        data = on_gpu()
+    else:
+        data = openenv_alone() if options.openenv else measured(options.model, options.no_model)
     if options.save:
-        save("bench.json", {}, data)
+        save("bench-gpu.json" if options.gpu else "bench.json", {}, data)
     if options.json:
         print(json.dumps(data, indent=1))
     else:
@@ -55,6 +59,7 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
     model, left_out = (Compared([], []), [NO_MODEL]) if without_model else language_model()
     if only_model:
         return {"machine": machine(), **model._asdict(), "left_out": left_out}
+    machine_with_gradio = machine() | {"gradio": version("gradio")}
     figures, ratios = game_speeds()
     figures += [full_table(), merge_of_shards(), *arena_speeds(), page.import_of_app()]
     with running_app() as app:
@@ -65,7 +70,21 @@ def measured(only_model: bool = False, without_model: bool = False) -> dict[str,
         figures.append(page.scripted_reply(app.address))
         figures += openenv(app.address)
     both = {"figures": figures + model.figures, "ratios": ratios + model.ratios}
-    return {"machine": machine(), **both, "left_out": left_out}
+    return {"machine": machine_with_gradio, **both, "left_out": left_out}
+
+
+def on_gpu() -> dict[str, Any]:
+    """The same data with the language model's figures on a GPU; ValueError where there is none."""
+    import torch
+
+    from sauda.commands.bench.gpu import gpu_figures
+
+    if not torch.cuda.is_available():
+        raise ValueError("bench --gpu needs a GPU that CUDA finds; there is none on this machine")
+    figures = gpu_figures()._asdict()
+    versions = {name: version(name) for name in ("torch", "transformers", "bitsandbytes")}
+    gpu = {"gpu": torch.cuda.get_device_name(), **versions}
+    return {"machine": machine() | gpu, **figures, "left_out": []}
 
 
 def openenv_alone() -> dict[str, Any]:
@@ -111,12 +130,7 @@ def language_model() -> tuple[Compared, list[str]]:
 
 def machine() -> dict[str, Any]:
     """What the samples depend on: processor, cores, versions."""
-    return {
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "system": platform.system(),
-        "gradio": version("gradio"),
-    }
+    return {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()}
 
 
 def processor() -> str:

@@ -130,20 +130,16 @@ def ways_to_write() -> tuple[dict[str, Way], list[str]]:
     return ways | {f"{ROWS} replies of OpenVINO, 4 bits": theirs}, []
 
 
-def ways_to_train() -> dict[str, Way]:
-    """Forward and backward over whole deals: the learnt tokens alone projected, and all of them."""
+def batches(tokenizer: Any, size: int) -> Callable[[int], tuple[Any, Any, int]]:
+    """A function of a round's number: its `size` deals as token ids, labels, and their tokens."""
     import torch
 
     from sauda.train.data.teacher import DataConfig, Mix, rows, tokens
-    from sauda.train.losses import scored
-    from sauda.train.model import find_base, tokenizer_of, trainable
 
-    base = find_base("mini", smollm2().folder, DEALS)
-    network, tokenizer = trainable(base, None), tokenizer_of(base)
-    deals = rows(DataConfig(rows=ROUNDS * DEALS, mixes=(Mix(TASK, 1.0, "pilot"),)))
+    deals = rows(DataConfig(rows=ROUNDS * size, mixes=(Mix(TASK, 1.0, "pilot"),)))
 
     def batch(number: int) -> tuple[Any, Any, int]:
-        part = [tokens(deal, tokenizer) for deal in deals[number * DEALS : (number + 1) * DEALS]]
+        part = [tokens(deal, tokenizer) for deal in deals[number * size : (number + 1) * size]]
         ids, labels = (
             torch.nn.utils.rnn.pad_sequence(
                 [torch.tensor(row[key]) for row in part], batch_first=True, padding_value=value
@@ -151,6 +147,18 @@ def ways_to_train() -> dict[str, Way]:
             for key, value in (("input_ids", tokenizer.pad_token_id), ("labels", -100))
         )
         return ids, labels, sum(len(row["input_ids"]) for row in part)
+
+    return batch
+
+
+def ways_to_train() -> dict[str, Way]:
+    """Forward and backward over whole deals: the learnt tokens alone projected, and all of them."""
+    from sauda.train.losses import scored
+    from sauda.train.model import find_base, tokenizer_of, trainable
+
+    base = find_base("mini", smollm2().folder, DEALS)
+    network, tokenizer = trainable(base, None), tokenizer_of(base)
+    batch = batches(tokenizer, DEALS)
 
     def ours(number: int) -> int:
         ids, labels, count = batch(number)

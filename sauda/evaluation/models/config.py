@@ -93,12 +93,10 @@ class Config:
     """The comparison in the bazaar; the defaults are the numbers we report."""
 
     parts: tuple[Part, ...] = (
-        Part(BAZAAR, (STAGES[0], OURS, *BESIDE), 400),
-        Part(BAZAAR, ("mini+sft", *DISTILLED), 400),
+        Part(BAZAAR, (*STAGES, *BESIDE), 400),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
-        Part(BAZAAR, ("mini+grpo", "mini+dpo"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
-        Part(CLASSIC, ("mini", "mini+sft", *DISTILLED, "null+steering", "expert", *SCRIPTS), 100),
+        Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
     batch: int = 50  # games played together; also the most that a stopped run loses
     baseline: str = "mini"  # of the paired differences: the bare base

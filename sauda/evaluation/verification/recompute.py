@@ -190,11 +190,12 @@ def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str,
 def training_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Training is not repeated; the adapter must be the run's own, and its log complete."""
     recorded = artifact.data.as_json()
-    adapter = recorded["adapter"]
-    file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
-    if not file.exists():
-        raise ArtifactError(f"{file.relative_to(root)} is missing")
-    kept = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
+    kept = {}
+    if adapter := recorded.get("adapter"):
+        file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
+        if not file.exists():
+            raise ArtifactError(f"{file.relative_to(root)} is missing")
+        kept = {"adapter": {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}}
     log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
     last = {name: log[-1][name] for name in ("seconds", "num_tokens")}
-    return {**recorded, "adapter": kept, "log": log, **last}
+    return {**recorded, **kept, "log": log, **last}

@@ -5,8 +5,9 @@ Training plays with this decoder; what is recorded or served reads each prompt a
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from sauda.llm.backends.decoding import Decoder
+from sauda.llm.backends.decoding import TOP_K, Decoder, Row
 from sauda.llm.backends.kv_cache import BatchState, begin_with, preallocated_cache
 from sauda.llm.types import Messages
 
@@ -15,6 +16,16 @@ Prompt = tuple[int, ...]
 
 class JointDecoder(Decoder):
     """A Decoder whose prompts may be read together."""
+
+    def sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
+        """The next token of each row; only the logits that are drawn among leave the device."""
+        import torch
+
+        if logits.device.type == "cpu" or any(row.matcher is not None for row in rows):
+            return super().sample(logits, rows)
+        top, ids = torch.topk(logits, min(TOP_K, logits.shape[1]))
+        picked = super().sample(top.cpu(), rows)
+        return [row[place] for row, place in zip(ids.tolist(), picked, strict=True)]
 
     def prefill_together(
         self, prompts: Mapping[Prompt, Messages], order: Sequence[Prompt]

@@ -66,10 +66,11 @@ class Pilot:
         below = ndtr((edges - intent.price) / hand)
         aimed = np.diff(np.concatenate([[0.0], below, [1.0]])) * (1 - walks)
         chances = {"walk": float(walks[0])}
-        for aim, chance in enumerate(aimed.tolist(), 1):
-            kind, price = moves(at, Intent(np.array([float(aim)]), np.array([-np.inf])))
-            named = int(percent(price, at.limit)[0])
-            move = {ACCEPT: "accept", WALK: "walk"}.get(int(kind[0]), str(named))
+        aims = np.arange(1.0, 101)
+        kinds, prices = moves(at, Intent(aims, np.full(len(aims), -np.inf)))
+        named = percent(prices, at.limit).astype(int)
+        for kind, price, chance in zip(kinds.tolist(), named.tolist(), aimed.tolist(), strict=True):
+            move = {ACCEPT: "accept", WALK: "walk"}.get(kind, str(price))
             chances[move] = chances.get(move, 0.0) + chance
         return {move: chance for move, chance in chances.items() if chance > LIKELY}
 

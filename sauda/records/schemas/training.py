@@ -231,7 +231,9 @@ class TrainingRun(Record):
     checkpoint_evaluations: list[CheckpointEvaluation] = Field(
         None, description="games played by the adapter of each checkpoint"
     )
-    adapter: RunAdapter = Field(description="the adapter that the run wrote")
+    adapter: RunAdapter | None = Field(
+        None, description="the adapter that the run wrote; null where all weights learnt"
+    )
 
 
 class Student(Record):

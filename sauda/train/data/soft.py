@@ -13,6 +13,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 from env import Accept, Observation, Offer, WalkAway
@@ -77,8 +78,9 @@ def soft_tokens(row: SoftRow, tokenizer: Any, late: int, late_weight: float) -> 
     return {"input_ids": ids, "labels": labels}
 
 
-def _ids(text: str, tokenizer: Any) -> list[int]:
-    return tokenizer(text, add_special_tokens=False)["input_ids"]
+@lru_cache(4096)  # labels repeat the same few hundred completions
+def _ids(text: str, tokenizer: Any) -> tuple[int, ...]:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def along(

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from env import Task, begin, get_task
+from sauda.evaluation.market.regret import Config as Positions
 from sauda.llm.backends.decoding import Sampling
-from sauda.records.splits import SPLITS, UNSEEN_SELLER, seller_type
+from sauda.records.splits import UNSEEN_SELLER, seller_type
 from sauda.records.store import digest, write
 from sauda.train import stage
 from sauda.train.data.own_games import Teacher, play_shared
@@ -48,7 +49,8 @@ class Config:
     """Settings in the names of transformers' TrainingArguments; the defaults are what we report."""
 
     model: str = option("mini", "toy, mini, 8b, or a folder or repository")
-    init_adapter: str = option("sft", "adapter to train further: a stage's name, or a folder")
+    init_adapter: str = option("sft", "adapter to train further, or '' for a new one")
+    full_fine_tuning: bool = option(False, "all weights learn, in fp32, and no adapter")
     shares: tuple[Share, ...] = (
         Share("bazaar/open", 0.40, "pilot"),
         Share("bazaar/rushed", 0.25, "pilot"),
@@ -58,10 +60,10 @@ class Config:
         Share("classic/asymmetric_pressure", 0.04, "expert"),
         Share("classic/amazon_realistic", 0.04, "expert"),
     )
-    teacher_turns: tuple[float, ...] = (1.0, 0.5, 0.25, 0.0)  # share of the teacher's, by round
+    teacher_turns: tuple[float, ...] = option((1.0, 0.5, 0.25, 0.0), "share of turns, by round")
     tremble: float = 3.0  # errors of the pilot's prices in its turns, in percent of the limit
     deals_per_round: int = option(800, "deals that each round plays and learns from")
-    games_at_once: int = 48  # played in one batch
+    games_at_once: int = option(48, "games played in one batch")
     label_sd: float = 1.5  # of a label's prices, in percent of the limit
     near: int = 1  # percent of the limit: a bid so near to the ask takes it
     late: int = 2  # replies of a deal from this one on, counted from 0, ...
@@ -78,9 +80,9 @@ class Config:
         20_000, "of the training split; a task's seeds run up from it", least=0
     )
     unseen_seller: str = UNSEEN_SELLER  # a seller type that no training game has
-    save_steps: int = 50  # between two checkpoints
+    save_steps: int = option(50, "steps between two checkpoints")
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
-    eval_games: int = 24  # training games that every checkpoint's adapter plays
+    eval_games: int = option(24, "training games that every checkpoint plays", least=0)
     threads: int = option(1, "of torch on a CPU")
     seed: int = option(0, "of the order of rows and of whose turn it is", least=0)
     trial: bool = option(False, "keep the adapter in the run's folder")
@@ -117,7 +119,7 @@ def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage
     from transformers import TrainingArguments
 
     heartbeat.status = f"reading the model and its adapter {config.init_adapter}"
-    network = trainable(base, stage.init_adapter(config))
+    network = trainable(base, stage.init_adapter(config), config.full_fine_tuning)
     tokenizer = tokenizer_of(base)
     sampling = Sampling(config.temperature, top_p=1.0, max_new_tokens=config.max_new_tokens)
     rounds = Rounds(config, run, Learner(network, tokenizer, base, sampling), heartbeat)
@@ -143,7 +145,9 @@ def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage
             "sample": stage.sample(first["input_ids"], labels, tokenizer),
         }
 
-    return stage.Prepared(stage.without_printer(trainer), config.max_steps, summary)
+    published = not config.full_fine_tuning  # an adapter is small enough
+    ready = stage.without_printer(trainer)
+    return stage.Prepared(ready, config.max_steps, summary, publishes=published)
 
 
 class Rounds:
@@ -234,7 +238,7 @@ def _seeds(task: Task, config: Config, number: int) -> Iterator[int]:
     Rounds take turns at the seeds, so that none is played twice.
     """
     rounds = len(config.teacher_turns)
-    for seed in range(config.first_seed + number, SPLITS["train"].stop, rounds):
+    for seed in range(config.first_seed + number, Positions.first_seed, rounds):
         if seller_type(task, seed) != config.unseen_seller:
             yield seed
     raise ValueError(f"{task.name} has too few training seeds from {config.first_seed}")
@@ -250,7 +254,7 @@ def _trainer() -> Any:
         def compute_loss(
             self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch=None
         ) -> Any:
-            batch = collated(inputs["rows"])
+            batch = collated(inputs["rows"], model.device)
             losses, entropy, hits = soft_cross_entropy(model, *batch[:4])
             weights = batch[4]
             self.num_tokens += sum(len(row["input_ids"]) for row in inputs["rows"])
@@ -267,7 +271,7 @@ def _trainer() -> Any:
     return DistillTrainer
 
 
-def collated(rows: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
+def collated(rows: Sequence[dict[str, Any]], device: Any = "cpu") -> tuple[Any, ...]:
     """Token ids, places of labels, choices, their probabilities, and the labels' weights."""
     import torch
     from torch.nn.utils.rnn import pad_sequence
@@ -287,4 +291,5 @@ def collated(rows: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
         padded([t for _, t, _, _ in labels]),
         padded([p for _, _, p, _ in labels], 0.0),
     )
-    return ids, places, tokens, chances, torch.tensor([w for *_, w in labels])
+    weights = torch.tensor([w for *_, w in labels])
+    return tuple(numbers.to(device) for numbers in (ids, places, tokens, chances, weights))

@@ -219,12 +219,15 @@ def test_batches_hold_rows_of_like_length_and_every_row_once():
 
 
 @pytest.mark.model
-def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy):
+@pytest.mark.parametrize("checkpointing", [False, True])
+def test_the_loss_and_its_gradients_are_those_of_the_whole_computation(toy, checkpointing):
     """Rows of one beginning and other ends and lengths; beside transformers' own loss."""
     import torch
 
     torch.manual_seed(1)
     network = read_base(toy)
+    if checkpointing:
+        network.train().gradient_checkpointing_enable()
     ids = torch.randint(5, 900, (5, 60))
     ids[:, :12] = ids[0, :12]
     labels = ids.clone()
@@ -395,11 +398,12 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
 
 @pytest.mark.parametrize("known", [e for e in FILES if e.kind == "training_run/1"])
 def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
-    """But for the threads, which belong to the machine."""
+    """But for the threads, which belong to the machine; a setting added later has its default."""
     arguments = known.command.removeprefix("python -m sauda ").split()
     config = configured(command_line.parser().parse_args(arguments))
-    today = json.loads(json.dumps(asdict(config)))
-    assert store.load(known.file).config | {"threads": today["threads"]} == today
+    default, today = (json.loads(json.dumps(asdict(c))) for c in (type(config)(), config))
+    recorded = store.load(known.file).config
+    assert default | recorded | {"threads": today["threads"]} == today
 
 
 def test_steps_after_the_checkpoint_gone_on_from_count_once():
