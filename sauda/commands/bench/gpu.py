@@ -18,13 +18,13 @@ from sauda.evaluation.models.comparison import play_model
 from sauda.evaluation.speed import Compared, figure, ratio
 from sauda.llm.backends.joint import JointDecoder
 from sauda.llm.backends.model import BYTES, Model, load, read_network
-from sauda.llm.backends.weights import Weights, smollm2
+from sauda.llm.backends.weights import smollm2
 from sauda.llm.registry import PlayerSpec
 from sauda.train.losses import scored
-from sauda.train.model import Base, memory, tokenizer_of, trainable
+from sauda.train.model import Base, LoRA, memory, peft_config, tokenizer_of, trainable
 
 PRECISIONS = ("bf16", "nf4")
-GAMES = 256  # side by side
+GAMES = 128  # side by side
 DEALS = 16  # of a training pass
 MIB = 2**20
 LARGE = {  # the shape of Llama 3.1 8B, in the names of transformers' LlamaConfig
@@ -100,20 +100,20 @@ def write_random(folder: Path, shape: Mapping[str, Any], device: str) -> None:
 def of_shape(folder: Path, device: str, rows: int = 4, tokens: int = 512) -> Compared:
     """Replies and training passes of the network in a folder, and the memory that they take."""
     import torch
+    from peft import get_peft_model
 
     size = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
     shape = {"model": "random weights in the shape of sauda-8b"}
     figures, speeds = [], []
     for precision in PRECISIONS:
+        network = None  # the memory of the one before is free
         network = read_network(folder, None, precision, device)
         held = network.get_memory_footprint() / MIB
         figures.append(figure(f"weights, {precision}", "MiB", [held], **shape))
         rates = interleaved({"": partial(_replies, network, device, rows, tokens)}, ROUNDS)
         name = f"writing, {rows} replies to {tokens} tokens, {precision}"
         speeds.append(figure(name, SPEED, rates[""], **shape))
-        del network
-    base = Base("large", Weights(folder, "", "random"), device, "nf4", checkpointing=True)
-    learner = trainable(base, None)
+    learner = get_peft_model(network, peft_config(LoRA()))  # the 4-bit one
     learner.gradient_checkpointing_enable({"use_reentrant": False})
     ids = torch.randint(5, learner.config.vocab_size, (rows, tokens))
     labels = torch.where(torch.arange(tokens) < tokens - 64, -100, ids)
