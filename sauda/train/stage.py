@@ -163,7 +163,7 @@ def _train(prepared: Prepared, config: Any, run: Run, heartbeat: Heartbeat, resu
     if first == prepared.max_steps:  # killed between the last step and the end
         read_adapter(prepared.trainer.model, checkpoint)
         return
-    append(run.log, {"begun": first})
+    append(run.log, {"begun": first, "hardware": hardware()})
     prepared.trainer.add_callback(watch(run, heartbeat, first, prepared.logged))
     if (keeper := _keeper(config, run)) is not None:
         prepared.trainer.add_callback(keeper.callback())  # after `watch`, which seals checkpoints
@@ -318,7 +318,7 @@ def _run_data(stage: str, run: Run, base: Base) -> dict[str, Any]:
         },
         "log": steps,
         "resumed": resumed_steps(log),
-        "hardware": hardware(),
+        "hardware": next((row["hardware"] for row in log[::-1] if "hardware" in row), hardware()),
         "seconds": steps[-1]["seconds"],
         "num_tokens": steps[-1]["num_tokens"],
     }

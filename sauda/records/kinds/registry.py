@@ -175,10 +175,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "bench/2",
             Bench,
-            (
-                File("bench.json", "bench --save", "Artifacts & API"),
-                File("bench-gpu.json", "bench --gpu --save", "Artifacts & API"),
-            ),
+            (File("bench.json", "bench --save", "Artifacts & API"),),
             Check(
                 "sealed",
                 "every sample; medians and ratios recomputed from them",

@@ -182,9 +182,13 @@ class Rounds:
         lengths = [len(deal["input_ids"]) for deal in deals]
         return [deals[i] for i in grouped(lengths, config.batch_size, rng)]
 
+    def file(self, number: int) -> Path:
+        """Where the deals of a round are kept."""
+        return self.run.folder / f"rows-{number}.jsonl"
+
     def rows(self, number: int) -> list[SoftRow]:
         """The deals of a round, played once and then read from the run's folder."""
-        file = self.run.folder / f"rows-{number}.jsonl"
+        file = self.file(number)
         if not file.exists():
             self.learner.refresh()
             write(file, to_lines(self.play(number)))
@@ -215,9 +219,15 @@ class Rounds:
         return rows
 
     def summary(self) -> list[dict[str, Any]]:
-        """What each round learnt from."""
+        """What each round learnt from.
+
+        A run whose last steps were learnt on another machine may lack the deals of its rounds. The
+        teacher's own come out again; rounds in which the learner played are then left out.
+        """
         rounds = []
         for number, share in enumerate(self.config.teacher_turns):
+            if share < 1 and not self.file(number).exists():
+                continue
             rows = self.rows(number)
             rounds.append(
                 {
