@@ -158,22 +158,25 @@ def _stage_gains(comparison: Artifact, game: str) -> list[Gain]:
 
 
 def gain_figure(comparison: Artifact) -> go.Figure:
-    """The gain of every step of training on each of the open market's tasks, with its interval."""
-    groups: dict[str, list[WhiskerRow]] = {}
-    for gain in steps(comparison):
-        row = WhiskerRow(short(gain.task), gain.interval, series_role(gain.after))
-        groups.setdefault(gain.step, []).append(row)
+    """The gain of every step of training on the first of the market's tasks, with its interval."""
+    shown = [gain for gain in steps(comparison) if gain.task == market_tasks(comparison)[0]]
+    groups = {
+        gain.step: [WhiskerRow(short(gain.task), gain.interval, series_role(gain.after))]
+        for gain in shown
+    }
     return whisker_rows(groups, "gain in mean grade", FORM)
 
 
 def caption(comparison: Artifact) -> str:
     """What the figure shows, which steps do not lie above 0, and what is lost in classic games."""
     shown, classic = steps(comparison), _stage_gains(comparison, CLASSIC)
-    first = "The first rows show Sauda’s whole training. " if shown and shown[0].over_steps else ""
+    first = "The first row shows Sauda’s whole training. " if shown and shown[0].over_steps else ""
     text = first + (
         "Each stage is compared with the stage that it trains further; right of 0 is a gain."
         " Whiskers are 95 % bootstrap intervals over hold-out seeds."
     )
+    if others := market_tasks(comparison)[1:]:
+        text += f" The table below also has the gains in {tasks_listed(others)}."
     lost = {name: _losses(gains) for name, gains in _by_step(classic).items()}
     told = [f"{name} {listed(losses)}" for name, losses in lost.items() if losses]
     there = [f"In the classic games, {'; '.join(told)}."] if told else []
