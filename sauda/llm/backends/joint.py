@@ -21,7 +21,7 @@ class JointDecoder(Decoder):
         """The next token of each row; only the logits that are drawn among leave the device."""
         import torch
 
-        if logits.device.type == "cpu" or any(row.matcher is not None for row in rows):
+        if any(row.matcher is not None for row in rows):
             return super().sample(logits, rows)
         top, ids = torch.topk(logits, min(TOP_K, logits.shape[1]))
         picked = super().sample(top.cpu(), rows)

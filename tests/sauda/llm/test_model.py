@@ -135,6 +135,13 @@ def test_prompts_read_together_are_answered_as_each_alone(tiny, chats, reuses_pr
     assert [reply.text for reply in texts] == [alone[0], alone[1], alone[0]]
 
 
+def test_tokens_drawn_with_prompts_read_together_are_those_of_each_alone(tiny, chats):
+    sampling = Sampling(temperature=1.0, max_new_tokens=12)
+    alone = [model(tiny, sampling)(chat, seed).text for seed, chat in enumerate(chats)]
+    together = Model(JointDecoder(*tiny, sampling), "tiny", "fp32", "here", "0")
+    assert [reply.text for reply in together.batch(chats, range(len(chats)))] == alone
+
+
 def test_a_prompt_that_many_rows_share_is_read_once(tiny, chats):
     tiny_model = model(tiny, Sampling(temperature=1.0, top_p=1.0, max_new_tokens=12))
     alone = [tiny_model(chats[0], seed).text for seed in range(4)]

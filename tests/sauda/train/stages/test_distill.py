@@ -1,13 +1,17 @@
 """Distillation: soft labels token by token, games shared with a teacher, the loss, a kill."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from safetensors.torch import load_file
 
 from env import Accept, Offer, WalkAway, advance, begin, get_task, rollout
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.types import Reply
 from sauda.records.splits import UNSEEN_SELLER, is_unseen_listing, seller_type
+from sauda.records.store import write
+from sauda.train import stage
 from sauda.train.data.own_games import Teacher, play_shared
 from sauda.train.data.soft import along, label, soft_tokens
 from sauda.train.losses import scored, soft_cross_entropy
@@ -38,6 +42,10 @@ class Bidder:
 
     def batch(self, chats, seeds, schemas):
         return [Reply('{"offer":30}', "canned", 7, "stop") for _ in chats]
+
+
+def killed(*arguments):
+    raise KeyboardInterrupt
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +181,40 @@ def test_a_run_plays_each_round_anew_and_a_killed_one_ends_alike(tmp_path, monke
     resumed = distill.train(TOY, tmp_path / "cut", resume=True)
     assert [r["sha256"] for r in resumed["rounds"]] == [r["sha256"] for r in whole["rounds"]]
     assert [s["loss"] for s in resumed["log"]] == [s["loss"] for s in whole["log"]]
+
+
+def test_all_weights_learn_and_a_killed_run_ends_alike(tmp_path, monkeypatch):
+    config = replace(TOY, full_fine_tuning=True)
+    whole = distill.train(config, tmp_path / "whole")
+    assert "adapter" not in whole
+    assert not (tmp_path / "whole/adapter/adapter_config.json").exists()
+    saved = load_file(tmp_path / "whole/adapter/model.safetensors")
+    base = load_file(tmp_path / "whole/base/model.safetensors")
+    learnt = [name for name in saved if not saved[name].float().equal(base[name].float())]
+    assert len(learnt) > len(saved) / 2
+    with monkeypatch.context() as patch:
+        patch.setattr(stage, "_played", killed)
+        with pytest.raises(KeyboardInterrupt):
+            distill.train(config, tmp_path / "cut")
+    resumed = distill.train(config, tmp_path / "cut", resume=True)
+    assert [s["loss"] for s in resumed["log"]] == [s["loss"] for s in whole["log"]]
+    assert resumed["acceptance"] == whole["acceptance"]
+
+
+def test_a_run_may_end_on_another_machine_than_that_of_its_last_step(tmp_path, monkeypatch):
+    """Its log names the machine that trained; of its deals the teacher's alone come out again."""
+    config = replace(TOY, teacher_turns=(1.0, 0.0))
+    whole = distill.train(config, tmp_path)
+    lines = (tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    begun = json.loads(lines[0])
+    begun["hardware"]["device"] = "another"
+    write(tmp_path / "log.jsonl", "\n".join([json.dumps(begun), *lines[1:]]) + "\n")
+    for number in (0, 1):
+        (tmp_path / f"rows-{number}.jsonl").unlink()
+    ended = distill.train(config, tmp_path, resume=True)
+    assert ended["hardware"] == whole["hardware"] | {"device": "another"}
+    assert ended["rounds"] == whole["rounds"][:1]
+    assert ended["sample"] == whole["sample"]
 
 
 @pytest.mark.parametrize("deals", [16, 150, 160, 200])
