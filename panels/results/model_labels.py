@@ -12,6 +12,8 @@ STAGES: Mapping[str, str] = {
     "mini+sft": "SFT",
     "mini+distill": "SFT + distillation",
     "mini+distill-seed1": "SFT + distillation, seed 1",
+    "mini+distill-from-base": "distillation alone",
+    "mini+distill-from-base-seed1": "distillation alone, seed 1",
     "mini+moves": "SFT + distillation + GRPO on moves",
     "mini+grpo-from-distill": "SFT + distillation + GRPO",
     "mini+grpo": "SFT + GRPO",

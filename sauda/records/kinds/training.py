@@ -10,6 +10,12 @@ MIXED = " ".join(
         *("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic"),
     )
 )
+# Distillation of the base, as it was run on a GPU.
+ALONE = (
+    "train distill --init-adapter= --learning-rate 0.001 --deals-per-round 1296"
+    " --teacher-turns 1.0 0.5 0.25 0.0 0.0 --games-at-once 256 --per-device-train-batch-size 16"
+    " --save-steps 81"
+)
 TRAINING: tuple[Kind, ...] = (
     Kind(
         "training_run/1",
@@ -31,6 +37,18 @@ TRAINING: tuple[Kind, ...] = (
             File(
                 "training/distill-seed1.json",
                 "train distill --seed 1 --first-seed 26000",
+                "Training",
+                "A second such training, from other games and another seed",
+            ),
+            File(
+                "training/distill-from-base.json",
+                f"{ALONE} --first-seed 10000",
+                "Training",
+                "Distillation of the untrained base, on a GPU: twice the tokens and no SFT",
+            ),
+            File(
+                "training/distill-from-base-seed1.json",
+                f"{ALONE} --seed 1 --first-seed 20000",
                 "Training",
                 "A second such training, from other games and another seed",
             ),
