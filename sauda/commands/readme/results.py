@@ -7,7 +7,7 @@ from sauda.commands.readme.tables import markdown, spanned
 from sauda.records.kinds import training_runs
 from sauda.records.schemas.evaluation import Row
 from sauda.records.schemas.training import TrainingRun
-from sauda.records.store import ROOT, load
+from sauda.records.store import ROOT, Artifact, load
 from sauda.train import ARENA
 from sauda.train.checks import POSITIONS_A_GAME
 from sauda.train.stages.moves import STAGE as MOVES
@@ -48,7 +48,8 @@ def _training() -> list[tuple[str, str, str, str]]:
     rows = []
     for stage in recorded():
         file = f"training/{stage}.json"
-        run = load(file).data
+        artifact = load(file)
+        run = artifact.data
         gate, on = run.acceptance, run.hardware
         steps, minutes = run.log[-1].step, f"{run.seconds / 60:.0f} min"
         of_lab = stage in ARENA
@@ -61,12 +62,13 @@ def _training() -> list[tuple[str, str, str, str]]:
         if run.pairs is not None:
             minutes = f"{run.pairs.seconds / 60:.0f} min of looking for pairs, then {minutes}"
         threads = "one thread" if on.threads == 1 else f"{on.threads} threads"
-        where = f"{threads} of a shared {on.device}"
+        of = f"{threads} of " if "CPU" in on.device else ""
+        where = f"{of}a shared {on.device}"
         rows += [
             (
                 f"training of the adapter `{stage}` on {where}",
                 f"{steps} steps, {run.num_tokens:,} tokens, {minutes}",
-                _learnt(run),
+                _learnt(artifact),
                 file,
             ),
             ("its replies to hold-out prompts", saw, f"{gate.n}", file),
@@ -95,13 +97,16 @@ def recorded() -> list[str]:
     return [name for name in training_runs() if (ROOT / f"training/{name}.json").exists()]
 
 
-def _learnt(run: TrainingRun) -> str:
+def _learnt(artifact: Artifact) -> str:
     """The amount of training data of a run, in words."""
+    run: TrainingRun = artifact.data
     if run.rows is not None:
         return f"{run.rows.completions:,} moves"
     if run.pairs is not None:
         return f"{run.pairs.n:,} pairs"
     if run.rounds is not None:
-        return f"{sum(r.completions for r in run.rounds):,} labelled states"
+        states = f"{sum(r.completions for r in run.rounds):,} labelled states"
+        planned, known = len(artifact.config["teacher_turns"]), len(run.rounds)
+        return states if known == planned else f"{states} in {known} of {planned} rounds"
     played = sum(run.games.task.values()) * run.games.num_generations
     return f"{played:,} {'replies' if run.stage == MOVES else 'games'}"
