@@ -186,11 +186,16 @@ class _Dashboard:
         first = self.first
         names = [("GRPO and SFT, three curves each", ALL_SIX)]
         names += [(recorded(run).name, name) for name, run in self.runs.items()]
-        controls = {"run": gr.Radio(names, value=first.run, label="Run", elem_id="training-run")}
+        controls: dict[str, Any] = {}
         with gr.Row():
+            controls["run"] = gr.Dropdown(
+                names, value=first.run, label="Run", filterable=False, elem_id="training-run",
+                min_width=240,
+            )  # fmt: skip
             controls["over"] = gr.Radio(
                 list(SCALES), value=first.over, label="Over", elem_id="training-over", min_width=240
             )
+        with gr.Row():
             controls["smoothing"] = gr.Slider(
                 ROUGHEST, SMOOTHEST, value=first.smoothing, step=0.01, label="Smoothing",
                 elem_classes="sauda-steps", elem_id="training-smoothing", min_width=240,
@@ -204,7 +209,7 @@ class _Dashboard:
             )  # fmt: skip
         return controls
 
-    def _outputs(self, log: str, run: gr.Radio) -> dict[str, Any]:
+    def _outputs(self, log: str, run: gr.Dropdown) -> dict[str, Any]:
         """The components that a redraw fills, by the name of the part."""
         parts = shown(self.first, self.runs, self.published, self.scripts)
         path, problem = csv_file(self.first.run, log)

@@ -59,7 +59,8 @@ def together(logs: list[Log], metric: Metric, over: str, scripts: Rows | None = 
         for line in references(bazaar[0], metric, scripts or {}):
             draw_reference(figure, "y", line, at)
     figure.update_xaxes(title=SCALES[over], rangemode="tozero")
-    return styled(figure, HEIGHT).update_yaxes(title=metric.title)
+    short = metric.unit if metric is EVALUATION else metric.label  # the choice above says it whole
+    return styled(figure, HEIGHT).update_yaxes(title=short)
 
 
 def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:

@@ -5,7 +5,10 @@ import io
 
 from playwright.sync_api import Page, expect
 
+from panels.training.logs import recorded
 from panels.training.runs import STACKS
+from sauda.records.kinds import training_runs
+from sauda.records.store import load
 from tests.support.page import DRAWN, settle
 
 
@@ -115,11 +118,11 @@ def test_on_a_phone_no_text_of_a_run_is_cut_off_and_no_end_value_lies_on_its_cur
     legend = page.locator(f"#{STACKS[0]} .legend").bounding_box()
     title = page.locator(f"#{STACKS[0]} .annotation-text", has_text="mean grade").bounding_box()
     assert legend["y"] + legend["height"] <= title["y"]
-    runs = page.locator("#training-run label")
-    for number in range(runs.count()):
-        runs.nth(number).click()
+    for name in [recorded(load(f"training/{run}.json")).name for run in training_runs()]:
+        page.locator("#training-run input").click()
+        page.get_by_role("option", name=name, exact=True).click()
         settle(page)
-        assert page.evaluate(CUT_OFF) == [], runs.nth(number).inner_text()
+        assert page.evaluate(CUT_OFF) == [], name
     curve = page.locator(f"#{STACKS[1]} .js-line").first.bounding_box()
     value = page.locator(f"#{STACKS[1]} .annotation-text", has_text="× 10").first.bounding_box()
     assert value["x"] >= curve["x"] + curve["width"]
