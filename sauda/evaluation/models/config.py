@@ -25,15 +25,18 @@ PARENTS = {
     "mini+sft": "mini",
     "mini+distill": "mini+sft",
     "mini+distill-seed1": "mini+sft",
+    "mini+distill-from-base": "mini",
+    "mini+distill-from-base-seed1": "mini",
     "mini+moves": "mini+distill",
     "mini+grpo-from-distill": "mini+distill",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+grpo",
 }
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
+ALONE = ("mini+distill-from-base", "mini+distill-from-base-seed1")  # without SFT before
+WORDY = "mini+dpo"  # whose replies are long: its games take twice the time
+MOST = tuple(name for name in STAGES if name not in (*ALONE, WORDY))
 OURS = f"mini+{SAUDA}"  # the stage that is served
-# The adapters of distillation, and those trained from them.
-DISTILLED = (OURS, "mini+distill-seed1", "mini+moves", "mini+grpo-from-distill")
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 WRAPPED = ("constrained", "steering", "honest")
 # Beside the model in the open market: wrappers without a model, scripts, and what can be won.
@@ -93,10 +96,13 @@ class Config:
     """The comparison in the bazaar; the defaults are the numbers we report."""
 
     parts: tuple[Part, ...] = (
-        Part(BAZAAR, (*STAGES, *BESIDE), 400),
+        Part(BAZAAR, (*MOST, *BESIDE), 400),
+        Part(BAZAAR[:2], ALONE, 400),
+        Part(BAZAAR[:1], (WORDY,), 400),
+        Part(BAZAAR[1:], (WORDY,), 100),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
-        Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
+        Part(CLASSIC, (*MOST, *ALONE, "null+steering", "expert", *SCRIPTS), 100),
     )
     batch: int = 50  # games played together; also the most that a stopped run loses
     baseline: str = "mini"  # of the paired differences: the bare base
