@@ -34,7 +34,7 @@ PARENTS = {
 }
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
 ALONE = ("mini+distill-from-base", "mini+distill-from-base-seed1")  # without SFT before
-WORDY = "mini+dpo"  # whose replies are long: its games take twice the time
+WORDY = "mini+dpo"  # whose replies are long: its games take seven times as long
 MOST = tuple(name for name in STAGES if name not in (*ALONE, WORDY))
 OURS = f"mini+{SAUDA}"  # the stage that is served
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
@@ -98,8 +98,7 @@ class Config:
     parts: tuple[Part, ...] = (
         Part(BAZAAR, (*MOST, *BESIDE), 400),
         Part(BAZAAR[:2], ALONE, 400),
-        Part(BAZAAR[:1], (WORDY,), 400),
-        Part(BAZAAR[1:], (WORDY,), 100),
+        Part(BAZAAR, (WORDY,), 100),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
         Part(CLASSIC, (*MOST, *ALONE, "null+steering", "expert", *SCRIPTS), 100),
