@@ -34,7 +34,7 @@ PARENTS = {
 }
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
 ALONE = ("mini+distill-from-base", "mini+distill-from-base-seed1")  # without SFT before
-WORDY = "mini+dpo"  # whose replies are long: its games take seven times as long
+WORDY = "mini+dpo"  # whose replies are long: its games take several times as long
 MOST = tuple(name for name in STAGES if name not in (*ALONE, WORDY))
 OURS = f"mini+{SAUDA}"  # the stage that is served
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
