@@ -175,7 +175,7 @@ def test_a_run_has_the_name_of_its_stage_game_model_and_seed():
     [
         ("sft", "grpo"),
         ("distill", "grpo-from-distill"),
-        ("", "grpo"),
+        ("", "grpo-from-base"),
         ("runs/sft/adapter", "grpo"),
     ],
 )
