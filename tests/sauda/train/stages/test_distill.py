@@ -193,7 +193,7 @@ def test_all_weights_learn_and_a_killed_run_ends_alike(tmp_path, monkeypatch):
     learnt = [name for name in saved if not saved[name].float().equal(base[name].float())]
     assert len(learnt) > len(saved) / 2
     with monkeypatch.context() as patch:
-        patch.setattr(stage, "_played", killed)
+        patch.setattr(stage, "save_adapter", killed)
         with pytest.raises(KeyboardInterrupt):
             distill.train(config, tmp_path / "cut")
     resumed = distill.train(config, tmp_path / "cut", resume=True)
