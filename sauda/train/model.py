@@ -200,15 +200,15 @@ def load_served(learnt: Path, base: Base, threads: int) -> ServedModel:
         served = load(name, threads=threads)
         if served.device == "cpu":
             return served
-        network, digest = served.decoder.network, served.sha256
+        network, precision, digest = served.decoder.network, served.precision, served.sha256
     else:
-        name, digest = str(learnt), sha256(learnt / WEIGHTS)
+        name, precision, digest = str(learnt), base.precision, sha256(learnt / WEIGHTS)
         network = read_network(learnt, None, base.precision, base.device)
     on_cpu = base.device == "cpu"
     decoder = (Decoder if on_cpu else JointDecoder)(
         network, tokenizer_of(base), reuses_prefix=on_cpu
     )
-    return ServedModel(decoder, name, base.precision, base.weights.origin, digest)
+    return ServedModel(decoder, name, precision, base.weights.origin, digest)
 
 
 def save_adapter(network: Any, folder: Path, base: Base, about: Mapping[str, Any]) -> None:
