@@ -4,6 +4,7 @@ from typing import Any
 
 import gradio as gr
 import plotly.graph_objects as go
+from markupsafe import Markup
 
 from panels.training.dashboard import (
     draw_reference,
@@ -27,12 +28,16 @@ from panels.training.logs import (
 )
 from panels.training.permalink import SCALES
 from panels.training.references import Rows, references
-from panels.ui.look import QUIET, line_style, styled
+from panels.ui.look import QUIET, SERIES, line_style, styled
 
 EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
 METRICS = (EVALUATION, EACH_LOSS, REWARD, TOKEN_ACCURACY, ENTROPY, LEARNING_RATE, GRAD_NORM)
 SMOOTHING = 0.9  # of the moving average of what is noisy
-HEIGHT = 340  # px; on a phone the legend takes a line for each run
+HEIGHT = 300  # px
+# The dashes of a line as SVG has them, in px, by the names that plotly gives them.
+DASHES = {
+    "solid": "", "dot": "2 2", "dash": "7 4", "dashdot": "7 3 2 3", "longdashdot": "11 3 2 3",
+}  # fmt: skip
 
 
 def shared_metrics(logs: list[Log]) -> list[Metric]:
@@ -41,18 +46,14 @@ def shared_metrics(logs: list[Log]) -> list[Metric]:
 
 
 def together(logs: list[Log], metric: Metric, over: str, scripts: Rows | None = None) -> go.Figure:
-    """A line a run that holds `metric`, named with its last value.
+    """A line a run that holds `metric`, named with its last value; `key` says which is which.
 
-    One in the arena is dashed, a second training dotted, one after another stage than usual in dots
-    and dashes. `scripts` are drawn as level lines where
-    the bazaar's checkpoints are, which all play one task.
+    `scripts` are drawn as level lines where the bazaar's checkpoints are, which all play one task.
     """
     figure = go.Figure()
     held = [log for log in logs if log.holds(metric)]
     for log in held:
-        _, last = last_point(log, metric, over, SMOOTHING)
-        name = f"{log.name}: {readable(last)}"
-        figure.add_trace(_line(log, metric, over) | {"name": name, "showlegend": True})
+        figure.add_trace(_line(log, metric, over) | {"name": _name(log, metric, over)})
     bazaar = [log for log in held if log.game == "bazaar"]
     if metric is EVALUATION and bazaar:
         at = [x for log in bazaar for x in x_values(log.rows_of(metric), over)]
@@ -60,17 +61,51 @@ def together(logs: list[Log], metric: Metric, over: str, scripts: Rows | None = 
             draw_reference(figure, "y", line, at)
     figure.update_xaxes(title=SCALES[over], rangemode="tozero")
     short = metric.unit if metric is EVALUATION else metric.label  # the choice above says it whole
+    figure.update_layout(showlegend=False)
     return styled(figure, HEIGHT).update_yaxes(title=short)
+
+
+def key(logs: list[Log], metric: Metric, over: str) -> Markup:
+    """The lines of `together` with their names and last values.
+
+    Outside the figure it wraps like text: on a phone a legend would take the room of the curves.
+    """
+    entry = Markup(
+        '<li><svg viewBox="0 0 28 8" aria-hidden="true"><path d="M0 4h28" stroke-dasharray="{}"'
+        ' style="--light: {}; --dark: {}"/></svg>{}</li>'
+    )
+    entries = [
+        entry.format(
+            DASHES[_dash(log)],
+            SERIES[log.role].light,
+            SERIES[log.role].dark,
+            _name(log, metric, over),
+        )
+        for log in logs
+        if log.holds(metric)
+    ]
+    return Markup('<ul class="sauda-key">{}</ul>').format(Markup("").join(entries))
+
+
+def _name(log: Log, metric: Metric, over: str) -> str:
+    _, last = last_point(log, metric, over, SMOOTHING)
+    return f"{log.name}: {readable(last)}"
+
+
+def _dash(log: Log) -> str:
+    """Dashed in the arena; a further training, or one after another stage, unlike its first."""
+    if log.game == "arena":
+        return "dash"
+    if log.after:
+        return "longdashdot" if log.seed else "dashdot"
+    return "dot" if log.seed else "solid"
 
 
 def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:
     """The trace of a run: checkpoint evaluations with whiskers, all else as an averaged line."""
     rows = log.rows_of(metric)
     at, style = x_values(rows, over), line_style(log.role)
-    if log.game == "arena":
-        style["line"] |= {"dash": "dash"}
-    elif log.seed or log.after:
-        style["line"] |= {"dash": "dot" if log.seed else "dashdot"}
+    style["line"] |= {"dash": _dash(log)}
     if metric is EVALUATION:
         return evaluation_trace(rows, at, style)
     values = [row.get(metric.name) for row in rows]
@@ -100,8 +135,10 @@ def build(runs: Runs, scripts: Rows) -> None:
         show_label=False,
         elem_id="training-together",
     )
+    names = gr.HTML(key(logs, metrics[first], "tokens"))
 
-    def show(name: str, scale: str) -> go.Figure:
-        return together(logs, metrics[name], scale, scripts)
+    def show(name: str, scale: str) -> tuple[go.Figure, Markup]:
+        metric = metrics[name]
+        return together(logs, metric, scale, scripts), key(logs, metric, scale)
 
-    gr.on([picked.input, over.input], show, [picked, over], figure, **QUIET)
+    gr.on([picked.input, over.input], show, [picked, over], [figure, names], **QUIET)

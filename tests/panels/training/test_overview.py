@@ -1,5 +1,6 @@
 """All runs beside each other: what each took, and its gain on hold-out games."""
 
+import html
 import re
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ from panels.results.questions.training import verdict, whole_gains
 from panels.training.logs import EVALUATION, recorded
 from panels.training.overview import NOT_RECORDED, all_gains, gain_of, headline, overview
 from panels.training.references import scripted_rows
-from panels.training.together import shared_metrics, together
+from panels.training.together import DASHES, key, shared_metrics, together
 from sauda.records.kinds import training_runs
 from sauda.records.store import load
 
@@ -64,12 +65,21 @@ def test_runs_laid_over_each_other_are_those_that_hold_the_metric():
 
 
 def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
-    names = ("distill", "distill-seed1", "sft", "sft-arena")
-    logs = [recorded(load(f"training/{name}.json")) for name in names]
+    logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
     drawn = together(logs, EVALUATION, "tokens").data
-    assert [line.line.dash for line in drawn] == ["solid", "dot", "solid", "dash"]
-    first, second = (line.name.rpartition(": ")[0] for line in drawn[:2])
-    assert second == f"{first}, seed 1"
+    assert len({(line.line.color, line.line.dash) for line in drawn}) == len(drawn)
+    names = {line.name.rpartition(": ")[0] for line in drawn}
+    assert {"Distillation, mini", "Distillation, mini, seed 1"} <= names
+
+
+def test_the_key_below_the_figure_names_every_line_with_its_dashes():
+    logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
+    for metric in shared_metrics(logs):
+        drawn, names = together(logs, metric, "tokens"), key(logs, metric, "tokens")
+        entries = re.findall(r'dasharray="(.*?)".*?--light: (.*?);.*?</svg>(.*?)</li>', names)
+        assert [(DASHES[line.line.dash], line.line.color, line.name) for line in drawn.data] == [
+            (dashes, colour, html.unescape(name)) for dashes, colour, name in entries
+        ]
 
 
 def test_a_stage_that_trains_another_than_usual_further_says_which():
