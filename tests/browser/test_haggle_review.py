@@ -1,5 +1,7 @@
 """The game review in a browser: after a game against a script, every move with its cost."""
 
+from functools import partial
+
 import pytest
 from playwright.sync_api import expect
 
@@ -67,6 +69,6 @@ def test_markup_in_a_message_is_text_and_the_review_follows_the_language(open_pa
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_the_review_keeps_wcag_and_fits_its_width(open_page, width, dark):
-    page = sale(selling(lambda tab: open_page(tab=tab, width=width, dark=dark)))
+    page = sale(selling(partial(open_page, width=width, dark=dark)))
     assert violations(page, "#haggle-review") == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0

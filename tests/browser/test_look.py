@@ -8,11 +8,11 @@ from tests.support.page import questions, settle, show_question, show_tab, viola
 
 TITLES = [panel.TITLE for panel in PANELS]
 WIDE = 1280
+VIEWS = [(WIDE, False), (390, True)]  # what fits a width does so in both colours
 TALLEST = 2500  # px of a view of Results on a wide window, its details folded
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "dark"), VIEWS, ids=["wide, light", "phone, dark"])
 def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width, dark):
     page = open_page(width=width, dark=dark)
     faults = {}
@@ -25,8 +25,7 @@ def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width,
     open_page.assert_no_trouble()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "dark"), VIEWS, ids=["wide, light", "phone, dark"])
 def test_every_question_of_results_keeps_wcag_and_fits_its_size(open_page, width, dark):
     page = open_page(width=width, dark=dark, tab="Results")
     titles = questions(page)

@@ -39,44 +39,39 @@ from tests.support.page import (
 # Haggle
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["namaste ji", "NaN", "<script>alert('x')</script>"],
-    ids=lambda value: value[:20],
-)
-def test_a_text_without_a_price_is_answered_in_the_chat_and_costs_no_round(open_page, text):
+def test_a_text_without_a_price_is_answered_in_the_chat_and_costs_no_round(open_page):
     page = buying(open_page)
-    before, brief = bubbles(page), page.locator(".sauda-brief").inner_text()
-    say(page, text)
-    *kept, typed, answer = bubbles(page)
-    assert (kept, typed) == (before, text)
-    assert answer.endswith("?")
-    assert problem(page) == ""
-    assert page.locator(".sauda-brief").inner_text() == brief
+    brief = page.locator(".sauda-brief").inner_text()
+    for text in ("namaste ji", "NaN", "<script>alert('x')</script>"):
+        before = bubbles(page)
+        say(page, text)
+        *kept, typed, answer = bubbles(page)
+        assert (kept, typed) == (before, text)
+        assert answer.endswith("?")
+        assert problem(page) == ""
+        assert page.locator(".sauda-brief").inner_text() == brief
+    before = bubbles(page)
     say(page, "₹10")
     assert problem(page) == ""
-    assert bubbles(page)[: len(before) + 3] == [*before, text, answer, "₹10"]
+    assert bubbles(page)[: len(before) + 1] == [*before, "₹10"]
     open_page.assert_no_trouble()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("", "Name a price"), ("क" * 100_000, "at most 2,000 characters")],
-    ids=["empty", "too long"],
-)
-def test_what_cannot_be_answered_gets_one_sentence_and_the_game_goes_on(open_page, text, expected):
+def test_what_cannot_be_answered_gets_one_sentence_and_the_game_goes_on(open_page):
     page = buying(open_page)
     before = bubbles(page)
-    say(page, text)
-    assert expected in problem(page)
-    assert bubbles(page) == before
-    assert page.locator("#haggle-price :is(input, textarea)").input_value() == text
+    cannot = {"": "Name a price", "क" * 100_000: "at most 2,000 characters"}
+    for text, expected in cannot.items():
+        say(page, text)
+        assert expected in problem(page)
+        assert bubbles(page) == before
+        assert page.locator("#haggle-price :is(input, textarea)").input_value() == text
     say(page, "₹10")
     assert problem(page) == ""
     open_page.assert_no_trouble()
 
 
-@pytest.mark.parametrize("text", ["₹10", "10 mein de do", "दस रुपये", "Rs. 10/-"])
+@pytest.mark.parametrize("text", ["10 mein de do", "दस रुपये"])
 def test_a_price_in_any_script_is_a_bid(open_page, text):
     page = buying(open_page)
     say(page, text)

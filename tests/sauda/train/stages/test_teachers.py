@@ -14,7 +14,7 @@ from sauda.records.store import measured, parsed
 from sauda.train.stages import distill, teachers
 
 pytestmark = pytest.mark.xdist_group("model")
-TOY = teachers.Config(model="toy", init_adapter="", deals_per_round=8, constrained=True, states=6)
+TOY = teachers.Config(model="toy", init_adapter="", deals_per_round=4, constrained=True, states=6)
 
 
 @pytest.fixture(scope="module")
