@@ -85,5 +85,5 @@ def build(runs: Runs) -> None:
             )
         )
     )
-    for _, missing in loaded:
+    for missing in filter(None, (message for _, message in loaded)):
         gr.HTML(missing)
