@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from markupsafe import Markup
 
 from panels.results.model_labels import (
+    AGAIN,
     BASE,
     LAB_STAGES,
     STAGES,
@@ -65,6 +66,8 @@ class Game:
     references: Callable[[Artifact, str], list[tuple[str, float]]]  # lines beside the stages
 
 
+BESIDE = 0.16  # of the room of a stage, between its two trainings
+
 # Figures -----------------------------------------------------------------------------------------
 
 
@@ -96,22 +99,32 @@ def bars(artifact: Artifact, task: str) -> go.Figure:
 
 
 def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
-    """Mean grades of the bare model, a line from each stage to those that train it further."""
+    """Mean grades of the bare model, a line from each stage to those that train it further.
+
+    A second training of a stage is a hollow point beside that of the first.
+    """
     rows = rows_by_policy(artifact, task)
     grades = {name: rows[name].grade for name in game.stages if name in rows}
+    first = {name: policy_label(name).partition(AGAIN)[0] for name in grades}
+    labels = list(dict.fromkeys(first.values()))
+    again = {name: first[name] != policy_label(name) for name in grades}
+    at = {name: labels.index(first[name]) + BESIDE * again[name] for name in grades}
     figure = go.Figure()
     gains = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
     for gain in gains:
         ends = [name for name in (gain.before, gain.after) if name in grades]
-        x, y = [policy_label(name) for name in ends], [grades[name].mean for name in ends]
+        x, y = [at[name] for name in ends], [grades[name].mean for name in ends]
         figure.add_scatter(x=x, y=y, **line_style("sft") | {"mode": "lines", "hoverinfo": "skip"})
-    figure.add_scatter(
-        x=[policy_label(name) for name in grades],
-        y=[grade.mean for grade in grades.values()],
-        error_y=whiskers(list(grades.values())),
-        hovertemplate="%{x}: %{y:.3f}<extra></extra>",
-        **(line_style("sft") | {"mode": "markers"}),
-    )
+    for hollow in (False, True):
+        names = [name for name in grades if again[name] is hollow]
+        figure.add_scatter(
+            x=[at[name] for name in names],
+            y=[grades[name].mean for name in names],
+            error_y=whiskers([grades[name] for name in names]),
+            text=[policy_label(name) for name in names],
+            hovertemplate="%{text}: %{y:.3f}<extra></extra>",
+            **(line_style("sft", published=hollow) | {"mode": "markers"}),
+        )
     references = game.references(artifact, task)
     for name, grade in references:
         figure.add_hline(
@@ -125,9 +138,8 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
     room = 0.1 * (max([highest, *ends]) - lowest)  # a line's label stands above it
     span = [lowest - room / 2, max([highest + room, *ends])]
     figure.update_layout(showlegend=False, yaxis={"title": "grade, 1 at best", "range": span})
-    labels = [policy_label(name) for name in grades]
     broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
-    figure.update_xaxes(tickvals=labels, ticktext=broken, tickangle=0)
+    figure.update_xaxes(tickvals=list(range(len(labels))), ticktext=broken, tickangle=0)
     return styled(figure, 340)
 
 

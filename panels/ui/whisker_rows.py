@@ -11,7 +11,8 @@ from sauda.records.schemas.base import Interval
 
 PITCH = 32  # px from one row to the next: a line of text, then its bar or point
 HEAD = 0.85  # of a pitch, for the title of a group
-ON_SURFACE = {"showarrow": False, "bgcolor": PALETTE["surface"][0]}  # no line crosses the text
+# No line crosses the text, and a phone has room for a label with its numbers.
+ON_SURFACE = {"showarrow": False, "bgcolor": PALETTE["surface"][0], "font": {"size": 12}}
 CEILING = 0.77  # pitches from a point to the rule above its label, which parts it from other rows
 RULE = {"color": PALETTE["line"][0], "width": 1}
 FOOT = 64  # px below the rows: ticks and the title of the axis

@@ -1,5 +1,6 @@
 """Does training help? The gain of every stage of training on the open market, by hold-out seed."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -7,7 +8,7 @@ import gradio as gr
 import plotly.graph_objects as go
 
 from panels.results import model_comparison
-from panels.results.model_labels import BASE, policy_label, series_role
+from panels.results.model_labels import AGAIN, BASE, policy_label, series_role
 from panels.results.model_summary import rows_by_policy
 from panels.results.questions import decoding, reproduce
 from panels.results.questions.layout import (
@@ -58,7 +59,7 @@ class Gain:
         """What `after` adds to `before`, in words: "DPO" of "SFT + GRPO + DPO"."""
         if self.over_steps:
             return "the whole training"
-        return policy_label(self.after).rpartition(" + ")[2]
+        return _last(self.after)
 
     @property
     def step(self) -> str:
@@ -159,12 +160,14 @@ def _stage_gains(comparison: Artifact, game: str) -> list[Gain]:
 
 def gain_figure(comparison: Artifact) -> go.Figure:
     """The gain of every step of training on the first of the market's tasks, with its interval."""
-    shown = [gain for gain in steps(comparison) if gain.task == market_tasks(comparison)[0]]
-    groups = {
-        gain.step: [WhiskerRow(short(gain.task), gain.interval, series_role(gain.after))]
-        for gain in shown
-    }
-    return whisker_rows(groups, "gain in mean grade", FORM)
+    task = market_tasks(comparison)[0]
+    rows = [
+        WhiskerRow(capital(name), gain.interval, series_role(gain.after))
+        for name, gains in _by_step(steps(comparison)).items()
+        for gain in gains
+        if gain.task == task
+    ]
+    return whisker_rows({capital(short(task)): rows}, "gain in mean grade", FORM)
 
 
 def caption(comparison: Artifact) -> str:
@@ -184,17 +187,21 @@ def caption(comparison: Artifact) -> str:
 
 
 def _by_step(gains: Sequence[Gain]) -> dict[str, list[Gain]]:
-    """The gains by what is added, which names the stage before where two steps add the same."""
-    added = {(gain.before, gain.after): gain.added for gain in gains}
+    """The gains by what is added, which says after what where it is added to several stages."""
+    added = {(gain.before, gain.after): gain.added.partition(AGAIN) for gain in gains}
+    stages = Counter(what for what, _ in {(what, step[0]) for step, (what, *_) in added.items()})
     named = {
-        step: what
-        if [*added.values()].count(what) == 1
-        else f"{what} after {policy_label(step[0])}"
-        for step, what in added.items()
+        step: what + (f" after {_last(step[0])}" if stages[what] > 1 else "") + again + seed
+        for step, (what, again, seed) in added.items()
     }
     return {
         named[step]: [gain for gain in gains if (gain.before, gain.after) == step] for step in named
     }
+
+
+def _last(stage: str) -> str:
+    """What the training of a stage ended with: "DPO" for "SFT + GRPO + DPO"."""
+    return policy_label(stage).rpartition(" + ")[2]
 
 
 def _without_gain(shown: Sequence[Gain]) -> Iterator[str]:

@@ -104,13 +104,23 @@ def test_a_figure_draws_each_stage_with_its_interval_below_the_references(game):
     task = artifact.data.rows[0].task
     figure = model_comparison.stage_figure(game, artifact, task)
     rows = model_summary.rows_by_policy(artifact, task)
-    *lines, stages = figure.data
+    *lines, first, again = figure.data
     steps = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
-    assert [line.x for line in lines] == [
-        (policy_label(step.before), policy_label(step.after)) for step in steps
+    points = {
+        text: (x, y)
+        for part in (first, again)
+        for text, x, y in zip(part.text, part.x, part.y, strict=True)
+    }
+    assert {label: y for label, (_, y) in points.items()} == {
+        policy_label(name): rows[name].grade.mean for name in game.stages if name in rows
+    }
+    assert [list(zip(line.x, line.y, strict=True)) for line in lines] == [
+        [points[policy_label(step.before)], points[policy_label(step.after)]] for step in steps
     ]
-    assert list(stages.x) == [policy_label(name) for name in game.stages if name in rows]
-    assert list(stages.y) == [rows[name].grade.mean for name in game.stages if name in rows]
+    names = [label.replace("<br>", " ") for label in figure.layout.xaxis.ticktext]
+    assert names == list(first.text)
+    assert all(names[int(x)] == text.partition(", seed ")[0] for text, (x, _) in points.items())
+    assert len({x for x, _ in points.values()}) == len(points)
     references = game.references(artifact, task)
     assert [line.y0 for line in figure.layout.shapes] == [grade for _, grade in references]
     assert figure.layout.yaxis.range[1] >= max(grade for _, grade in references)

@@ -162,7 +162,7 @@ def test_the_caption_tells_like_steps_apart_and_says_what_is_lost_in_classic_gam
     artifact = load(FILE)
     text = training.caption(artifact)
     assert "GRPO after SFT made" in text
-    assert "GRPO after SFT + distillation made" in text
+    assert "GRPO after distillation made" in text
     classic = text.partition("In the classic games, ")[2]
     lost = {
         (gain.after, gain.task): f"lost {-gain.difference:.3f}"
