@@ -28,6 +28,12 @@ TRAINING: tuple[Kind, ...] = (
                 "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
             ),
             File(
+                "training/sft-seed1.json",
+                "train sft --seed 1 --first-seed 16000",
+                "Training",
+                "A second such training, from other games and another seed",
+            ),
+            File(
                 "training/distill.json",
                 "train distill",
                 "Training",
@@ -70,6 +76,13 @@ TRAINING: tuple[Kind, ...] = (
                 " --eval-games 24",
                 "Training",
                 "The same from the adapter of distillation, classic games among the rest",
+            ),
+            File(
+                "training/grpo-from-distill-seed1.json",
+                "train grpo --init-adapter distill --seed 1 --first-seed 44000"
+                f" --tasks {MIXED} --learning-rate 0.0001 --eval-games 24",
+                "Training",
+                "A second such training, from other games and another seed",
             ),
             File(
                 "training/dpo.json",
