@@ -21,10 +21,10 @@ from panels.results.model_labels import (
     weights,
 )
 from panels.results.model_summary import (
-    best_lab_script,
-    best_script,
+    lab_references,
     lab_summary,
     model_summary,
+    references,
     rows_by_policy,
 )
 from panels.ui.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
@@ -42,7 +42,6 @@ from panels.ui.tables import (
 from panels.ui.terms import task_choices, task_title
 from panels.ui.whisker_rows import labels_above
 from panels.ui.wiring import Address, pick_in_address
-from sauda.evaluation.models.config import ORACLE
 from sauda.llm.registry import is_model
 from sauda.records.schemas.comparison import ArenaModelRow, ModelComparison, ModelRow
 from sauda.records.store import Artifact
@@ -141,22 +140,6 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
     broken = [label.replace(" + ", "<br>+ ") for label in labels]  # upright on a phone, too
     figure.update_xaxes(tickvals=list(range(len(labels))), ticktext=broken, tickangle=0)
     return styled(figure, 340)
-
-
-def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
-    """Mean grades of the best script, the belief buyer and the oracle, where they played."""
-    rows = rows_by_policy(artifact, task)
-    script, grade = best_script(rows)
-    lines = [(f"best script, {policy_label(script)}", grade)]
-    others = [name for name in ("belief", ORACLE) if name in rows]
-    return lines + [(policy_label(name), rows[name].grade.mean) for name in others]
-
-
-def lab_references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
-    """Mean grades of the best scripted lab and of the upper bound."""
-    script, grade = best_lab_script(rows_by_policy(artifact, task))
-    bound = artifact.data.bounds[0].grade.mean
-    return [(f"best script, {policy_label(script)}", grade), ("upper bound", bound)]
 
 
 # Tables ------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
-from sauda.evaluation.models.config import OURS, SCRIPTS
+from sauda.evaluation.models.config import ORACLE, OURS, SCRIPTS
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
@@ -187,3 +187,19 @@ def lab_summary(comparison: Artifact, task: str) -> str:
             f" them, the untrained base reaches {with_interval(constrained.grade, FORM)}."
         )
     return " ".join(sentences)
+
+
+def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
+    """Mean grades of the best script, the belief buyer and the oracle, where they played."""
+    rows = rows_by_policy(artifact, task)
+    script, grade = best_script(rows)
+    lines = [(f"best script, {policy_label(script)}", grade)]
+    others = [name for name in ("belief", ORACLE) if name in rows]
+    return lines + [(policy_label(name), rows[name].grade.mean) for name in others]
+
+
+def lab_references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
+    """Mean grades of the best scripted lab and of the upper bound."""
+    script, grade = best_lab_script(rows_by_policy(artifact, task))
+    bound = artifact.data.bounds[0].grade.mean
+    return [(f"best script, {policy_label(script)}", grade), ("upper bound", bound)]
