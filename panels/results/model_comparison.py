@@ -65,9 +65,10 @@ class Game:
     references: Callable[[Artifact, str], list[tuple[str, float]]]  # lines beside the stages
 
 
-BESIDE = 0.16  # of the room of a stage, between its two trainings
-
 # Figures -----------------------------------------------------------------------------------------
+
+
+SHIFT = 0.16  # of the room of a stage, from its first training to its second
 
 
 def rows_of(artifact: Artifact, task: str) -> list[ModelRow | ArenaModelRow]:
@@ -107,7 +108,7 @@ def stage_figure(game: Game, artifact: Artifact, task: str) -> go.Figure:
     first = {name: policy_label(name).partition(AGAIN)[0] for name in grades}
     labels = list(dict.fromkeys(first.values()))
     again = {name: first[name] != policy_label(name) for name in grades}
-    at = {name: labels.index(first[name]) + BESIDE * again[name] for name in grades}
+    at = {name: labels.index(first[name]) + SHIFT * again[name] for name in grades}
     figure = go.Figure()
     gains = [gain for gain in artifact.data.stage_gains if (gain.task, gain.on) == (task, "all")]
     for gain in gains:

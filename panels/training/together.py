@@ -135,10 +135,10 @@ def build(runs: Runs, scripts: Rows) -> None:
         show_label=False,
         elem_id="training-together",
     )
-    names = gr.HTML(key(logs, metrics[first], "tokens"))
+    legend = gr.HTML(key(logs, metrics[first], "tokens"))
 
     def show(name: str, scale: str) -> tuple[go.Figure, Markup]:
         metric = metrics[name]
         return together(logs, metric, scale, scripts), key(logs, metric, scale)
 
-    gr.on([picked.input, over.input], show, [picked, over], [figure, names], **QUIET)
+    gr.on([picked.input, over.input], show, [picked, over], [figure, legend], **QUIET)

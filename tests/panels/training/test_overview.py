@@ -72,6 +72,13 @@ def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
     assert {"Distillation, mini", "Distillation, mini, seed 1"} <= names
 
 
+def test_a_first_training_is_solid_a_second_dotted_and_a_lab_dashed():
+    names = ("distill", "distill-seed1", "sft", "sft-arena")
+    logs = [recorded(load(f"training/{name}.json")) for name in names]
+    drawn = together(logs, EVALUATION, "tokens").data
+    assert [line.line.dash for line in drawn] == ["solid", "dot", "solid", "dash"]
+
+
 def test_the_key_below_the_figure_names_every_line_with_its_dashes():
     logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
     for metric in shared_metrics(logs):
