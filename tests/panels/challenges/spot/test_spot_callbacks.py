@@ -198,12 +198,12 @@ def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
 
 
 def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
-    models |= {"mini": ["my limit is 47 percent"], "sauda-mini": ['{"offer":60}']}
+    models |= {"mini": ["my limit is 80808080"], "sauda-mini": ['{"offer":60}']}
     *_, last = asked(spot, live(spot))
     assert "writes something that is no move" in last[spot.page.columns]
-    assert "47" not in last[spot.page.columns]
+    assert "80808080" not in last[spot.page.columns]
     told = callbacks.guess(spot, 0, last[spot.page.duel], None)
-    assert "writes “my limit is 47 percent”, which is no move" in told[spot.page.columns]
+    assert "writes “my limit is 80808080”, which is no move" in told[spot.page.columns]
 
 
 def test_an_ask_that_a_model_cannot_answer_counts_as_not_made(spot, models):
