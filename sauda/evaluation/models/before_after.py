@@ -40,12 +40,12 @@ CHOSEN = (BEST, *PERCENTILES)
 
 @dataclass(frozen=True)
 class Config:
-    """Which policies and games are compared: those of the model comparison's first batches."""
+    """Which policies and games are compared: those of the model comparison."""
 
     before: str = Comparison.baseline
     after: str = OURS
     tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
-    episodes: int = 100  # a task and model, from the first hold-out seed
+    episodes: int = 400  # a task and model, from the first hold-out seed
     batch: int = Comparison.batch  # games played together
 
     @property

@@ -35,9 +35,6 @@ PARENTS = {
     "mini+dpo": "mini+grpo",
 }
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
-ALONE = ("mini+distill-from-base", "mini+distill-from-base-seed1")  # without SFT before
-WORDY = "mini+dpo"  # whose replies are long: its games take several times as long
-MOST = tuple(name for name in STAGES if name not in (*ALONE, WORDY))
 OURS = f"mini+{SAUDA}"  # the stage that is served
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 WRAPPED = ("constrained", "steering", "honest")
@@ -98,12 +95,10 @@ class Config:
     """The comparison in the bazaar; the defaults are the numbers we report."""
 
     parts: tuple[Part, ...] = (
-        Part(BAZAAR, (*MOST, *BESIDE), 400),
-        Part(BAZAAR[:2], ALONE, 400),
-        Part(BAZAAR, (WORDY,), 100),
+        Part(BAZAAR, (*STAGES, *BESIDE), 400),
         Part(BAZAAR, (f"{OURS}+honest", f"{OURS}+steering"), 100),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
-        Part(CLASSIC, (*MOST, *ALONE, "null+steering", "expert", *SCRIPTS), 100),
+        Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
     batch: int = 50  # games played together; also the most that a stopped run loses
     baseline: str = "mini"  # of the paired differences: the bare base
