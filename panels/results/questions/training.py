@@ -170,8 +170,8 @@ def gain_figure(comparison: Artifact) -> go.Figure:
     return whisker_rows({capital(short(task)): rows}, "gain in mean grade", FORM)
 
 
-def caption(comparison: Artifact) -> str:
-    """What the figure shows, which steps do not lie above 0, and what is lost in classic games."""
+def caption(comparison: Artifact) -> list[str]:
+    """Paragraphs: what the figure shows, which steps lost something, and which may add nothing."""
     shown, classic = steps(comparison), _stage_gains(comparison, CLASSIC)
     first = "The first row shows Sauda’s whole training. " if shown and shown[0].over_steps else ""
     text = first + (
@@ -180,10 +180,14 @@ def caption(comparison: Artifact) -> str:
     )
     if others := market_tasks(comparison)[1:]:
         text += f" The table below also has the gains in {tasks_listed(others)}."
-    lost = {name: _losses(gains) for name, gains in _by_step(classic).items()}
-    told = [f"{name} {listed(losses)}" for name, losses in lost.items() if losses]
-    there = [f"In the classic games, {'; '.join(told)}."] if told else []
-    return " ".join([text, *_without_gain(shown), *there])
+    paragraphs = [text]
+    lost = {name: _losses(gains) for name, gains in _by_step([*shown, *classic]).items()}
+    if told := [f"{name} ({listed(losses)})" for name, losses in lost.items() if losses]:
+        paragraphs.append(f"Losses, classic games included: {'; '.join(told)}.")
+    if unclear := [name for name, gains in _by_step(shown).items() if _unclear(gains)]:
+        tasks = tasks_listed(market_tasks(comparison))
+        paragraphs.append(f"No clear difference on at least one of {tasks}: {'; '.join(unclear)}.")
+    return paragraphs
 
 
 def _by_step(gains: Sequence[Gain]) -> dict[str, list[Gain]]:
@@ -204,19 +208,15 @@ def _last(stage: str) -> str:
     return policy_label(stage).rpartition(" + ")[2]
 
 
-def _without_gain(shown: Sequence[Gain]) -> Iterator[str]:
-    """For each step with tasks that do not lie above 0, what it did there."""
-    for name, gains in _by_step(shown).items():
-        unclear = [g.task for g in gains if g.interval.low <= 0 <= g.interval.high]
-        told = [f"made no clear difference in {tasks_listed(unclear)}"] if unclear else []
-        if told := told + _losses(gains):
-            yield f"{capital(name)} {listed(told)}."
+def _unclear(gains: Sequence[Gain]) -> bool:
+    """Whether the interval of any gain holds 0."""
+    return any(gain.interval.low <= 0 <= gain.interval.high for gain in gains)
 
 
 def _losses(gains: Sequence[Gain]) -> list[str]:
     """What was lost on each task whose interval lies below 0."""
     return [
-        f"lost {-gain.interval.mean:.3f} in the {short(gain.task)}"
+        f"{-gain.interval.mean:.3f} in the {short(gain.task)}"
         for gain in gains
         if gain.interval.high < 0
     ]
@@ -231,7 +231,8 @@ def build() -> None:
     show_verdict(NAME, verdict(comparison))
     figure = gain_figure(comparison)
     gr.Plot(figure, show_label=False, elem_id=f"results-{NAME}-figure")
-    show_caption(caption(comparison))
+    for paragraph in caption(comparison):
+        show_caption(paragraph)
     gr.HTML(provenance(comparison, "paired hold-out seeds"))
     rows = [Measured(gain.task, gain.step, gain.n, gain.interval) for gain in steps(comparison)]
     numbers(NAME, rows, FORM, "step")
