@@ -31,6 +31,7 @@ from panels.training.references import Rows, references
 from panels.ui.look import QUIET, SERIES, line_style, styled
 
 EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
+GRADES = (EVALUATION, REWARD)  # which differ in scale from game to game
 METRICS = (EVALUATION, EACH_LOSS, REWARD, TOKEN_ACCURACY, ENTROPY, LEARNING_RATE, GRAD_NORM)
 SMOOTHING = 0.9  # of the moving average of what is noisy
 HEIGHT = 300  # px
@@ -41,23 +42,29 @@ DASHES = {
 
 
 def shared_metrics(logs: list[Log]) -> list[Metric]:
-    """Those of METRICS that two runs or more hold."""
-    return [metric for metric in METRICS if sum(log.holds(metric) for log in logs) > 1]
+    """Those of METRICS that two runs or more hold and share a scale in."""
+    return [metric for metric in METRICS if len(comparable(logs, metric)) > 1]
+
+
+def comparable(logs: list[Log], metric: Metric) -> list[Log]:
+    """The runs that hold `metric`; of a grade only the bazaar's, for a lab's has its own scale."""
+    return [
+        log for log in logs if log.holds(metric) and (metric not in GRADES or log.game == "bazaar")
+    ]
 
 
 def together(logs: list[Log], metric: Metric, over: str, scripts: Rows | None = None) -> go.Figure:
-    """A line a run that holds `metric`, named with its last value; `key` says which is which.
+    """A line a comparable run, named with its last value; `key` says which is which.
 
-    `scripts` are drawn as level lines where the bazaar's checkpoints are, which all play one task.
+    `scripts` are drawn as level lines where checkpoints are evaluated, which all play one task.
     """
     figure = go.Figure()
-    held = [log for log in logs if log.holds(metric)]
-    for log in held:
+    drawn = comparable(logs, metric)
+    for log in drawn:
         figure.add_trace(_line(log, metric, over) | {"name": _name(log, metric, over)})
-    bazaar = [log for log in held if log.game == "bazaar"]
-    if metric is EVALUATION and bazaar:
-        at = [x for log in bazaar for x in x_values(log.rows_of(metric), over)]
-        for line in references(bazaar[0], metric, scripts or {}):
+    if metric is EVALUATION and drawn:
+        at = [x for log in drawn for x in x_values(log.rows_of(metric), over)]
+        for line in references(drawn[0], metric, scripts or {}):
             draw_reference(figure, "y", line, at)
     figure.update_xaxes(title=SCALES[over], rangemode="tozero")
     short = metric.unit if metric is EVALUATION else metric.label  # the choice above says it whole
@@ -81,8 +88,7 @@ def key(logs: list[Log], metric: Metric, over: str) -> Markup:
             SERIES[log.role].dark,
             _name(log, metric, over),
         )
-        for log in logs
-        if log.holds(metric)
+        for log in comparable(logs, metric)
     ]
     return Markup('<ul class="sauda-key">{}</ul>').format(Markup("").join(entries))
 
@@ -107,7 +113,10 @@ def _line(log: Log, metric: Metric, over: str) -> dict[str, Any]:
     at, style = x_values(rows, over), line_style(log.role)
     style["line"] |= {"dash": _dash(log)}
     if metric is EVALUATION:
-        return evaluation_trace(rows, at, style)
+        trace = evaluation_trace(rows, at, style)
+        # thin and in the run's colour: there are too many for the curves to be seen behind them
+        trace["error_y"] |= {"color": style["line"]["color"], "thickness": 1, "width": 0}
+        return trace
     values = [row.get(metric.name) for row in rows]
     return {
         "type": "scatter", "x": at, "mode": "lines", "line": style["line"],

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from panels.results.model_comparison import FILE, LAB_FILE
 from panels.results.questions.training import verdict, whole_gains
-from panels.training.logs import EVALUATION, recorded
+from panels.training.logs import EVALUATION, LEARNING_RATE, recorded
 from panels.training.overview import NOT_RECORDED, all_gains, gain_of, headline, overview
 from panels.training.references import scripted_rows
-from panels.training.together import DASHES, key, shared_metrics, together
+from panels.training.together import DASHES, GRADES, key, shared_metrics, together
 from sauda.records.kinds import training_runs
 from sauda.records.store import load
 
@@ -50,13 +50,16 @@ def test_without_a_comparison_no_gain_is_claimed():
     assert len(re.findall(NOT_RECORDED, shown)) == len(runs)
 
 
-def test_runs_laid_over_each_other_are_those_that_hold_the_metric():
+def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
     logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
+    assert any(log.game == "arena" and log.holds(EVALUATION) for log in logs)
     for metric in shared_metrics(logs):
         for over in ("step", "tokens", "time"):
             drawn = together(logs, metric, over)
             assert [line.name.rpartition(": ")[0] for line in drawn.data] == [
-                log.name for log in logs if log.holds(metric)
+                log.name
+                for log in logs
+                if log.holds(metric) and (metric not in GRADES or log.game == "bazaar")
             ]
             assert len(drawn.data) > 1
             assert all(line.x[-1] > line.x[0] for line in drawn.data)
@@ -66,8 +69,9 @@ def test_runs_laid_over_each_other_are_those_that_hold_the_metric():
 
 def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
     logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
-    drawn = together(logs, EVALUATION, "tokens").data
-    assert len({(line.line.color, line.line.dash) for line in drawn}) == len(drawn)
+    for metric in shared_metrics(logs):
+        drawn = together(logs, metric, "tokens").data
+        assert len({(line.line.color, line.line.dash) for line in drawn}) == len(drawn)
     names = {line.name.rpartition(": ")[0] for line in drawn}
     assert {"Distillation, mini", "Distillation, mini, seed 1"} <= names
 
@@ -75,7 +79,7 @@ def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
 def test_a_first_training_is_solid_a_second_dotted_and_a_lab_dashed():
     names = ("distill", "distill-seed1", "sft", "sft-arena")
     logs = [recorded(load(f"training/{name}.json")) for name in names]
-    drawn = together(logs, EVALUATION, "tokens").data
+    drawn = together(logs, LEARNING_RATE, "tokens").data
     assert [line.line.dash for line in drawn] == ["solid", "dot", "solid", "dash"]
 
 
