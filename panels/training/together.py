@@ -28,7 +28,7 @@ from panels.training.logs import (
 )
 from panels.training.permalink import SCALES
 from panels.training.references import Rows, references
-from panels.ui.look import QUIET, SERIES, line_style, styled
+from panels.ui.look import QUIET, SERIES, line_style, note, styled
 
 EACH_LOSS = Metric("loss", "loss", "as each stage defines it")
 GRADES = (EVALUATION, REWARD)  # which differ in scale from game to game
@@ -90,7 +90,9 @@ def key(logs: list[Log], metric: Metric, over: str) -> Markup:
         )
         for log in comparable(logs, metric)
     ]
-    return Markup('<ul class="sauda-key">{}</ul>').format(Markup("").join(entries))
+    drawn = Markup('<ul class="sauda-key">{}</ul>').format(Markup("").join(entries))
+    others = any(log.holds(metric) for log in logs if log not in comparable(logs, metric))
+    return drawn + note("Runs in the bazaar; grades of the arena have their own scale.") * others
 
 
 def _name(log: Log, metric: Metric, over: str) -> str:
@@ -135,7 +137,7 @@ def build(runs: Runs, scripts: Rows) -> None:
     with gr.Row():
         picked = gr.Dropdown(
             [(metric.label, name) for name, metric in metrics.items()], value=first,
-            label="All runs laid over each other", filterable=False, min_width=240,
+            label="Runs laid over each other", filterable=False, min_width=240,
             elem_id="training-together-metric",
         )  # fmt: skip
         over = gr.Radio(list(SCALES), value="tokens", label="Over", min_width=240)

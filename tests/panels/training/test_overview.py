@@ -91,6 +91,7 @@ def test_the_key_below_the_figure_names_every_line_with_its_dashes():
         assert [(DASHES[line.line.dash], line.line.color, line.name) for line in drawn.data] == [
             (dashes, colour, html.unescape(name)) for dashes, colour, name in entries
         ]
+        assert ("grades of the arena" in names) == (metric in GRADES)
 
 
 def test_a_stage_that_trains_another_than_usual_further_says_which():
