@@ -33,8 +33,8 @@ train-mini: .venv/ready
 	for run in pilot sft distill "sft --seed 1 --first-seed 16000" "distill --seed 1 --first-seed 26000" \
 	  "distill --init-adapter= --first-seed 10000 $(ALONE)" \
 	  "distill --init-adapter= --seed 1 --first-seed 20000 $(ALONE)" moves grpo \
-	  "grpo --init-adapter distill --tasks $(MIXED) --learning-rate 0.0001" \
-	  "grpo --init-adapter distill --seed 1 --first-seed 44000 --tasks $(MIXED) --learning-rate 0.0001" \
+	  "grpo --init-adapter distill --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
+	  "grpo --init-adapter distill --seed 1 --first-seed 44000 --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
 	  dpo "sft --game arena" "grpo --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
 	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --init-adapter=/-from-base/; s/ --tasks.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \

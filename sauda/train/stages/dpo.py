@@ -55,7 +55,7 @@ class Config:
     max_grad_norm: float = 1.0
     save_steps: int = 10  # between two checkpoints
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
-    eval_games: int = 24  # training games that every checkpoint's adapter plays
+    eval_games: int = 0  # training games that every checkpoint's adapter plays
     threads: int = option(1, "of torch on a CPU, and players who look for pairs side by side")
     seed: int = option(0, "of the draws of pairs and of their order", least=0)
     trial: bool = option(False, "keep the adapter in the run's folder")

@@ -66,7 +66,7 @@ class Config:
     patience: int = 3  # steps in a row whose games all earn the same, before it stops
     save_steps: int = 5  # between two checkpoints
     acceptance_prompts: int = 48  # hold-out prompts of the acceptance check
-    eval_games: int = option(24, "training games that every checkpoint's adapter plays", least=0)
+    eval_games: int = option(0, "training games that every checkpoint's adapter plays", least=0)
     threads: int = option(1, "of torch on a CPU")
     seed: int = option(0, "of the learner's draws", least=0)
     trial: bool = option(False, "keep the adapter in the run's folder")
