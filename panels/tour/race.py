@@ -25,7 +25,9 @@ from sauda.records.schemas.comparison import ChosenPair
 from sauda.records.store import Artifact
 
 TASK = "bazaar/open"
-WRITTEN = 48  # characters shown of a reply that is no move
+WRITTEN = 32  # characters shown of a reply that is no move
+ROWS = 9  # of rounds, which a phone's first screen has room for
+LAST = 3  # rounds that a longer game still shows at its end
 PLAYERS = {"before": "mini", "after": "sauda-mini"}  # of this page
 
 
@@ -36,10 +38,8 @@ def race(games: Sequence[Episode], pair: ChosenPair) -> Markup:
         [_cell(turns, record.replies) for turns in rounds(game)]
         for game, record in zip(games, records, strict=True)
     ]
-    rows = [
-        _row(number, f"{number + 1}", cells)
-        for number, cells in enumerate(zip_longest(*columns, fillvalue=Markup("")))
-    ]
+    played = list(zip_longest(*columns, fillvalue=Markup("")))
+    rows = [_row(number, *labelled) for number, labelled in enumerate(_fitted(played))]
     last = _row(len(rows), "end", [outcome(game) for game in games], "sauda-race-end")
     head = Markup("").join(
         Markup('<th scope="col">{}</th>').format(policy_label(record.policy)) for record in records
@@ -48,6 +48,17 @@ def race(games: Sequence[Episode], pair: ChosenPair) -> Markup:
         '<table class="sauda-race"><thead><tr><th scope="col">round</th>{}</tr></thead>'
         "<tbody>{}{}</tbody></table>"
     ).format(head, Markup("").join(rows), last)
+
+
+def _fitted(played: Sequence[Sequence[Markup]]) -> list[tuple[str, Sequence[Markup]]]:
+    """The rounds with their numbers; of more than ROWS the middle ones share a row of dots."""
+    rows = [(f"{number}", cells) for number, cells in enumerate(played, 1)]
+    if len(rows) <= ROWS:
+        return rows
+    first, last = ROWS - LAST - 1, len(rows) - LAST
+    sides = zip(*played[first:last], strict=True)
+    dots = [Markup("…") if any(side) else Markup("") for side in sides]
+    return [*rows[:first], (f"{first + 1}–{last}", dots), *rows[last:]]
 
 
 def _row(number: int, label: str, cells: Sequence[Markup], kind: str = "") -> Markup:

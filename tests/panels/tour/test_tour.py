@@ -109,17 +109,33 @@ def test_the_facts_are_those_of_the_runs_from_the_base_to_the_served_stage():
     assert f"135 million parameters, trained for {hours:.1f} hours on 2 CPU cores" in in_short(runs)
 
 
-def test_the_race_shows_a_typical_game_that_ends_in_a_deal_whole():
+def test_the_race_shows_a_typical_game_that_ends_in_a_deal(monkeypatch):
     pair = typical(load(FILE), race.TASK)
     before, after = games = race.recorded_games(pair)
     assert after.end == EndReason.AGREEMENT
+    rounds = max(len(race.rounds(game)) for game in games)
+    monkeypatch.setattr(race, "ROWS", rounds)
     shown = str(race.race(games, pair))
     for turn in after.trajectory("buyer"):
         if isinstance(turn.action, Offer):
             assert f">{rupees(turn.action.price)}<" in shown
-    assert shown.count("<tr") == 2 + max(len(race.rounds(game)) for game in games)
+    assert shown.count("<tr") == 2 + rounds
+    assert "…</td>" not in shown
     assert f"seed {pair.seed}, two buyers" in race.about(pair, games, 89)
     assert before.seed == after.seed == pair.seed
+
+
+def test_the_middle_rounds_of_a_long_game_share_a_row(monkeypatch):
+    pair = typical(load(FILE), race.TASK)
+    _, after = games = race.recorded_games(pair)
+    rounds = len(race.rounds(after))
+    monkeypatch.setattr(race, "ROWS", rounds - 1)
+    shown = str(race.race(games, pair))
+    assert shown.count("<tr") == 2 + rounds - 1
+    last = rounds - race.LAST
+    assert f'<th scope="row">{last - 1}–{last}</th><td></td><td>…</td>' in shown
+    for number in (last - 2, last + 1, rounds):
+        assert f'<th scope="row">{number}</th>' in shown
 
 
 def test_a_reply_that_is_no_move_is_quoted_short_and_escaped():
