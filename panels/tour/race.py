@@ -81,7 +81,7 @@ def _cell(turns: Sequence[Turn], replies: Sequence[str]) -> Markup:
     return Markup(" ").join(
         Markup('<span class="sauda-{}">{}</span>').format(
             "seller" if turn.agent == "seller" else "buyer",
-            f"writes “{replies[-1][:WRITTEN]}”, which is no move"
+            f"writes “{replies[-1][:WRITTEN].strip()}”, which is no move"
             if turn.action is None
             else _move(turn),
         )
