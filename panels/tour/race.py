@@ -26,8 +26,8 @@ from sauda.records.store import Artifact
 
 TASK = "bazaar/open"
 WRITTEN = 32  # characters shown of a reply that is no move
-ROWS = 9  # of rounds, which a phone's first screen has room for
-LAST = 3  # rounds that a longer game still shows at its end
+ROWS = 9  # rows of rounds for which a phone's first screen has room
+LAST = 3  # final rounds that a longer game keeps in rows of their own
 PLAYERS = {"before": "mini", "after": "sauda-mini"}  # of this page
 
 

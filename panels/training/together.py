@@ -81,6 +81,7 @@ def key(logs: list[Log], metric: Metric, over: str) -> Markup:
         '<li><svg viewBox="0 0 28 8" aria-hidden="true"><path d="M0 4h28" stroke-dasharray="{}"'
         ' style="--light: {}; --dark: {}"/></svg>{}</li>'
     )
+    drawn = comparable(logs, metric)
     entries = [
         entry.format(
             DASHES[_dash(log)],
@@ -88,11 +89,12 @@ def key(logs: list[Log], metric: Metric, over: str) -> Markup:
             SERIES[log.role].dark,
             _name(log, metric, over),
         )
-        for log in comparable(logs, metric)
+        for log in drawn
     ]
-    drawn = Markup('<ul class="sauda-key">{}</ul>').format(Markup("").join(entries))
-    others = any(log.holds(metric) for log in logs if log not in comparable(logs, metric))
-    return drawn + note("Runs in the bazaar; grades of the arena have their own scale.") * others
+    legend = Markup('<ul class="sauda-key">{}</ul>').format(Markup("").join(entries))
+    if len(drawn) < sum(log.holds(metric) for log in logs):
+        legend += note("Runs in the bazaar; grades of the arena have their own scale.")
+    return legend
 
 
 def _name(log: Log, metric: Metric, over: str) -> str:

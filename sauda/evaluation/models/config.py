@@ -36,7 +36,7 @@ PARENTS = {
 }
 STAGES = ("mini", *PARENTS)  # one base, untrained and after each stage
 OURS = f"mini+{SAUDA}"  # the stage that is served
-SERVED = (f"{OURS}+honest", f"{OURS}+steering")  # and the wrappers in which it is served
+OURS_WRAPPED = (f"{OURS}+honest", f"{OURS}+steering")  # it in the wrappers that visitors meet
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 WRAPPED = ("constrained", "steering", "honest")
 # Beside the model in the open market: wrappers without a model, scripts, and what can be won.
@@ -96,7 +96,7 @@ class Config:
     """The comparison in the bazaar; the defaults are the numbers we report."""
 
     parts: tuple[Part, ...] = (
-        Part(BAZAAR, (*STAGES, *SERVED, *BESIDE), 400),
+        Part(BAZAAR, (*STAGES, *OURS_WRAPPED, *BESIDE), 400),
         Part(BAZAAR[:1], (*(f"{STAGES[0]}+{how}" for how in WRAPPED), f"{OURS}+constrained"), 100),
         Part(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
     )
