@@ -25,8 +25,8 @@ from sauda.records.schemas.comparison import ChosenPair
 from sauda.records.store import Artifact
 
 TASK = "bazaar/open"
-WRITTEN = 32  # characters shown of a reply that is no move
-ROWS = 9  # rows of rounds for which a phone's first screen has room
+WRITTEN = 20  # characters shown of a reply that is no move
+ROWS = 8  # rows of rounds for which a phone's first screen has room
 LAST = 3  # final rounds that a longer game keeps in rows of their own
 PLAYERS = {"before": "mini", "after": "sauda-mini"}  # of this page
 
