@@ -15,8 +15,6 @@ from tests.support.golden import assert_golden
 
 SHOWN = 600  # characters of a text that are compared
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def page() -> gr.Blocks:

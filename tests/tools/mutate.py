@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "runs", ".hypothesis")
 FAST = "not (browser or model or slow or nightly)"
+WHOLE_PAGE = ["tests/panels/test_page.py", "tests/panels/test_golden_views.py"]
 LONGEST = 900  # seconds of one room's tests
 
 SWAPS = {
@@ -110,11 +111,12 @@ def change(node: ast.AST) -> str:
 
 
 def room_of(path: Path) -> list[str]:
-    """The deepest folder of tests that mirrors the module's, and the tests of its own name."""
+    """The deepest folder of tests that mirrors the module; for the page also its golden tests."""
     folder = Path("tests", *path.parent.parts)
     while not list((ROOT / folder).rglob("test_*.py")):
         folder = folder.parent
-    return [str(folder)]
+    whole = WHOLE_PAGE if path.parts[0] == "panels" else []
+    return list(dict.fromkeys([str(folder), *whole]))
 
 
 def tests_pass(copy: Path, where: list[str]) -> bool:
