@@ -13,7 +13,7 @@ MIXED := $(OPEN) $(OPEN) classic/single_deal classic/asymmetric_pressure classic
 ALONE := --learning-rate 0.001 --deals-per-round 1296 --teacher-turns 1.0 0.5 0.25 0.0 0.0 \
   --games-at-once 256 --per-device-train-batch-size 16 --save-steps 81
 
-.PHONY: run test quick train-mini train-toy lint format lock chromium
+.PHONY: run test nightly quick train-mini train-toy lint format lock chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -21,11 +21,16 @@ run: .venv/ready
 
 test: .venv/ready chromium
 	$(BIN)/python -m sauda weights
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not nightly"
+
+# What `make test` leaves out: minutes of browser, of killed processes and of full-size trials.
+nightly: .venv/ready chromium
+	$(BIN)/python -m sauda weights
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m nightly
 
 # Under 90 seconds on two cores, while the code is being changed.
 quick: .venv/ready
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (browser or model or slow)" --hypothesis-profile quick
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not (browser or model or slow or nightly)" --hypothesis-profile quick
 
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready

@@ -14,7 +14,7 @@ from tests.support.source import ROOT
 SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 TEXT = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 SECTIONS = dict(SECTION.findall(TEXT))
-RULES = "room or circle or folder or private"
+RULES = "room or circle or private"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "browser")
 
 
@@ -36,7 +36,7 @@ def test_a_policy_a_task_a_tab_and_an_artifact_are_shown():
     assert list(SECTIONS) == ["A policy", "A task", "A tab", "An artifact"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_diffs_apply_keep_the_house_rules_and_run(tmp_path: Path):
     """All four in one copy, since none touches the file of another."""
     copy = tmp_path / "sauda"

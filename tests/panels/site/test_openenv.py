@@ -257,6 +257,7 @@ def test_the_route_of_mcp_has_no_tool_that_resets_or_steps(site):
 # Hostile callers
 
 
+@pytest.mark.nightly
 def test_no_call_of_the_document_ends_in_an_error_of_the_server(site, size):
     """Calls that fit the OpenAPI document and calls that do not, by schemathesis."""
     schema = schemathesis.openapi.from_url(f"{site.address}/openapi.json")
@@ -554,6 +555,7 @@ def nobody(site) -> Iterator[None]:
     until(lambda: not site.sockets.app.state.server.active_sessions)
 
 
+@pytest.mark.nightly
 def test_sessions_at_once_share_nothing_and_memory_stays_flat(site, size, nobody):
     expected = {seed: outcome_at(seed) for seed in range(CAPACITY)}
 
@@ -601,6 +603,7 @@ def test_one_session_more_than_there_is_room_for_is_refused_and_a_lost_client_ma
     run(crowd())
 
 
+@pytest.mark.nightly
 def test_visitors_of_the_page_are_answered_while_every_session_plays(site, nobody):
     async def crowd() -> None:
         deadline = time.monotonic() + 1.5
@@ -619,6 +622,7 @@ def test_visitors_of_the_page_are_answered_while_every_session_plays(site, nobod
     run(crowd())
 
 
+@pytest.mark.nightly
 def test_the_bench_times_steps_in_process_and_over_sockets(site, nobody):
     with ThreadPoolExecutor(1) as thread:  # where no loop of a browser runs
         figures = thread.submit(openenv_figures, site.address, 0.05).result()

@@ -99,7 +99,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(data):
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_stopped_run_goes_on_where_it_was(data, tmp_path, monkeypatch):
     played = []
     play = comparison.play_model
@@ -121,7 +121,7 @@ def test_a_stopped_run_goes_on_where_it_was(data, tmp_path, monkeypatch):
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_recorded_games_are_kept_while_their_model_is_the_same():
     config = Config((Part(("bazaar/open",), ("mini", "linear"), len(SEEDS)),))
     model = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": "avx2"}
@@ -148,7 +148,7 @@ def test_games_of_a_model_are_kept_new_or_both():
     ]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_played(data, tmp_path):
     linear = ("bazaar/open", "linear")
     recorded = json.loads(json.dumps(data))
