@@ -54,7 +54,7 @@ ARENA_MOVES = 'Legal moves, one per step, such as {"action_type": "wait"}; the t
 ARENA_GRADE = """\
 Grading: the grade, in [-1, 1], is what your lab gained beyond `arena.own.batna`, as a share of what
 its jobs are worth, `arena.own.stake`. 0 is what it could gain alone, and below 0 its deals lost.
-The reward of each step has ten parts, `reward_parts`; an action that the rules refuse lowers one."""
+The reward of each step has ten parts, `reward_parts`; an action against the rules lowers one."""
 
 
 def briefing(task: Task) -> str:
