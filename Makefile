@@ -71,14 +71,16 @@ lock: .venv/ready
 	$(BIN)/uv pip compile --quiet --extra dev --output-file requirements.lock pyproject.toml
 
 # torch first, in the build that this machine's package index gives it; then all else by its hash.
-# The former OpenEnv client, which tests drive too, has a folder of its own.
-.venv/ready: requirements.lock tests/support/openenv-core.txt
+# The former OpenEnv client and the newest of MCP, which tests drive too, have folders of their own.
+.venv/ready: requirements.lock tests/support/openenv-core.txt tests/support/mcp-newest.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)) and "Sauda needs Python 3.11 or 3.12; set PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint requirements.txt torch
 	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement requirements.lock
-	$(BIN)/pip install --quiet --no-deps --require-hashes --upgrade --target .venv/openenv-core \
-	  --requirement tests/support/openenv-core.txt
+	for client in openenv-core mcp-newest; do \
+	  $(BIN)/pip install --quiet --no-deps --require-hashes --upgrade --target .venv/$$client \
+	    --requirement tests/support/$$client.txt || exit; \
+	done
 	touch $@
 
 # The browser tests drive Debian's Chromium; without it and without root they skip with a plain line.

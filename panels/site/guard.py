@@ -279,6 +279,12 @@ def _in_turn(body: dict[str, Any], later: asyncio.Future) -> Receive:
 
 
 def refusal(refused: BadCall) -> Response:
-    """The answer to a call that is refused; Gradio's browser side shows `error` or `detail`."""
+    """The answer to a call that is refused; Gradio's clients show `error` or `detail`.
+
+    With the status 422 they read `detail` as a list of faults, FastAPI's or their own.
+    """
     sentence = str(refused)
-    return JSONResponse({"error": sentence, "detail": sentence}, refused.status)
+    own = {"__type__": "validate", "is_valid": False, "parameter_name": "call", "message": sentence}
+    fault = {"loc": ["body"], "msg": sentence, "type": "value_error", **own}
+    detail = [fault] if refused.status == 422 else sentence
+    return JSONResponse({"error": sentence, "detail": detail}, refused.status)

@@ -112,9 +112,14 @@ def current_session() -> tuple[Any, str] | None:
     return (blocks.state_holder, request.session_hash) if blocks and request else None
 
 
-def limit_frames(blocks: gr.Blocks, most: int) -> None:
-    """Let the web server of a launched page close a socket that sends more bytes at a time."""
+def limit_frames(blocks: gr.Blocks, most: int, silent_seconds: float) -> None:
+    """Let the web server of a launched page close a socket that sends more bytes at a time.
+
+    It also closes one that answers no ping for `silent_seconds`: a client whose model is generating
+    in its event loop answers none meanwhile.
+    """
     blocks.server.config.ws_max_size = most
+    blocks.server.config.ws_ping_timeout = silent_seconds
 
 
 def announce_mcp(blocks: gr.Blocks) -> None:

@@ -95,7 +95,7 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
             "lifespan": lifespan(streams, mcp),
         },
     )
-    limit_frames(blocks, MOST_FRAME)
+    limit_frames(blocks, MOST_FRAME, sockets.limits.idle_seconds)
     announce_mcp(blocks)
     return Served(app, doors, sockets, mcp)
 

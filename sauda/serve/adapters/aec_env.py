@@ -9,7 +9,7 @@ from pettingzoo import AECEnv
 from env import Task, arena, begin, get_task
 from sauda.games import game_of
 from sauda.records.seeds import drawn_seed
-from sauda.serve.adapters.encoding import FAR, Mask, encoding_of, legal
+from sauda.serve.adapters.encoding import FAR, Mask, encoding_of, legal, move_of
 
 
 class NegotiationAEC(AECEnv):
@@ -75,14 +75,17 @@ class NegotiationAEC(AECEnv):
         return legal(self.task, self.state_of_play, choices, self.encoding.actions)
 
     def step(self, action: int | None) -> None:
-        """Make the move of the agent whose turn it is; IllegalAction where the rules forbid it."""
+        """Make the move of the agent whose turn it is; IllegalAction where the rules forbid it.
+
+        The action is a number or an array of one, else ValueError.
+        """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         env = self.task.env
         choices = self.encoding.choices(env.observe(self.state_of_play, agent))
-        self.state_of_play = env.step(self.state_of_play, choices[int(action)])
+        self.state_of_play = env.step(self.state_of_play, move_of(action, choices))
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         following = env.to_act(self.state_of_play)

@@ -41,6 +41,22 @@ def encoding_of(task: Task) -> Encoding:
     return ARENA if game_of(task).name == "arena" else BAZAAR
 
 
+def move_of(action: Any, choices: Sequence[Any]) -> Any:
+    """The move behind a number, which may come as an array of one, as predictors return it.
+
+    Raises ValueError where it is no whole number, IllegalAction where it stands for no move.
+    """
+    number = np.asarray(action)
+    if number.size != 1 or number.dtype.kind not in "iu":
+        raise ValueError(
+            f"an action is one whole number, such as 3 or np.array(3), not {action!r:.60}"
+        )
+    index = int(number.item())
+    if not 0 <= index < len(choices):
+        raise IllegalAction(f"action {index} stands for none of {len(choices)} moves")
+    return choices[index]
+
+
 def legal(task: Task, state: Any, choices: Sequence[Any], actions: int) -> Mask:
     """The action mask at `state`: 1 for each number whose action the rules take."""
     mask = np.zeros(actions, np.int8)

@@ -7,19 +7,20 @@ import numpy as np
 from gymnasium import spaces
 
 from env import IllegalAction, Play, advance, arena, begin, episode, get_task, move
-from sauda.serve.adapters.encoding import FAR, encoding_of, legal
+from sauda.serve.adapters.encoding import FAR, encoding_of, legal, move_of
 from sauda.sessions.arena import LEARNER
 
+NOT_RUNNING = "no episode is running; reset starts one"
 MOST_STEPS = 200  # illegal actions included; then an episode is truncated
 
 
 class BargainingEnv(gymnasium.Env[np.ndarray, np.int64]):
     """One task, such as `bazaar/open`, episode by episode.
 
-    The observation is a float32 vector, the action a number; `encoding.py` says what they mean, and
-    `info["action_mask"]` which actions are legal. An illegal one changes nothing, and
-    `info["error"]` says why. The bazaar pays the task's grade at the end; the arena pays the sum of
-    its ten components at each step. `reset(seed=…)` plays the game of that seed.
+    The observation is a float32 vector, the action a number; `encoding.py` says what they mean,
+    `info["action_mask"]` and `action_masks()` which actions are legal. An illegal one changes
+    nothing, and `info["error"]` says why. The bazaar pays the task's grade at the end; the arena
+    pays the sum of its ten components at each step. `reset(seed=…)` plays the game of that seed.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
@@ -45,18 +46,17 @@ class BargainingEnv(gymnasium.Env[np.ndarray, np.int64]):
     def step(self, action: np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Observation, reward, terminated, truncated and info after the action.
 
-        Raises ValueError where no episode is running.
+        The action is a number or an array of one. Raises ValueError on anything else, and where no
+        episode is running.
         """
         before = self._play
         if before is None or self._over:
-            raise ValueError("no episode is running; reset starts one")
+            raise ValueError(NOT_RUNNING)
         choices = self.encoding.choices(self._seen)
         self._steps += 1
         error, reward = "", 0.0
         try:
-            if not 0 <= action < len(choices):
-                raise IllegalAction(f"action {action} stands for none of {len(choices)} moves")
-            play = move(self.task, before, choices[int(action)])
+            play = move(self.task, before, move_of(action, choices))
         except IllegalAction as refusal:
             error = str(refusal)
         else:
@@ -64,6 +64,18 @@ class BargainingEnv(gymnasium.Env[np.ndarray, np.int64]):
             reward = self._reward(before)
         truncated = not self._over and self._steps >= MOST_STEPS
         return self._observation(), reward, self._over, truncated, self._info(error)
+
+    def action_masks(self) -> np.ndarray:
+        """Which actions are legal now, bool, shape (actions,), as MaskablePPO of sb3-contrib asks.
+
+        None is once the game is over. Raises ValueError before the first reset.
+        """
+        if self._play is None:
+            raise ValueError(NOT_RUNNING)
+        if self._over:
+            return np.zeros(self.encoding.actions, bool)
+        choices = self.encoding.choices(self._seen)
+        return legal(self.task, self._play.state, choices, self.encoding.actions).astype(bool)
 
     @property
     def _over(self) -> bool:
@@ -89,6 +101,4 @@ class BargainingEnv(gymnasium.Env[np.ndarray, np.int64]):
             played = episode(self.task, self._play)
             grade = self.task.grade(played.final)
             return info | {"end": str(played.end), "grade": grade, "payoffs": dict(played.payoffs)}
-        choices = self.encoding.choices(self._seen)
-        mask = legal(self.task, self._play.state, choices, self.encoding.actions)
-        return info | {"action_mask": mask}
+        return info | {"action_mask": self.action_masks().astype(np.int8)}

@@ -21,6 +21,7 @@ from typing import Any
 from env import TASKS
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import leaderboard_seed
+from sauda.serve.leaderboard.names import is_reserved
 from sauda.serve.leaderboard.storage import FILE, Storage, data_folder
 from sauda.serve.openenv.game import WORST
 from sauda.statistics import mean_interval
@@ -118,6 +119,11 @@ def checked_name(name: str) -> str:
         raise ValueError(
             f"a name has 1 to {LONGEST_NAME} characters on one line, begins with a letter or a"
             f" digit, and has at most {MARKS} marks on one letter"
+        )
+    if is_reserved(name):
+        raise ValueError(
+            "this name is one of a policy, a model or the project here, or looks like one; choose"
+            " another"
         )
     return name
 

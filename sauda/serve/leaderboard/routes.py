@@ -23,7 +23,7 @@ from sauda.serve.leaderboard.hourly import Hourly
 from sauda.serve.leaderboard.record import in_utc, record
 from sauda.serve.leaderboard.replay import rules_of
 
-ENTER_EXAMPLE = {"name": "halfway", "task": "bazaar/open"}
+ENTER_EXAMPLE = {"name": "rising bids", "task": "bazaar/open"}
 
 TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(RANKED)}.")]
 EntryInQuery = Annotated[str, Query(pattern="^[0-9a-f]{16}$", description="The id of an entry.")]

@@ -14,6 +14,7 @@ from sauda.serve.leaderboard.board import Place, own_board
 from sauda.serve.openenv import game as games
 from sauda.serve.openenv import task_list
 from sauda.serve.openenv.actions import SaudaAction
+from sauda.serve.openenv.briefing import briefing
 from sauda.serve.openenv.observations import (
     SaudaObservation,
     SaudaState,
@@ -59,8 +60,12 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
         Without a task it is `bazaar/open`; without a seed it is one that nobody knows. With the
         token of an `entry` it is the entry's next game of the leaderboard, or the one that it has
         not finished, where it stands. Raises ValueError or IndexError, with one sentence, on
-        anything else.
+        anything else; an empty text counts as left out.
         """
+        options = (seed, episode_id, task, split, index, entry)
+        seed, episode_id, task, split, index, entry = (
+            None if option == "" else option for option in options
+        )
         named = isinstance(episode_id, str) and 0 < len(episode_id) <= LONGEST_ID
         if not (named or episode_id is None):
             raise ValueError(f"an episode_id is a text of 1 to {LONGEST_ID} characters")
@@ -73,7 +78,9 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
             game = replay.replayed(place.task, place.seed, place.actions, episode_id)
         self._game, self._place = game, place
         self._reset_rubric()
-        return self._observation()
+        observation = self._observation()
+        observation.briefing = briefing(game.task)
+        return observation
 
     def step(
         self, action: SaudaAction, timeout_s: float | None = None, **options: Any

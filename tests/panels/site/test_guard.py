@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from gradio_client import Client
+from gradio_client.exceptions import ValidationError
 
 from panels.site import internals, serving
 from panels.site.calls import checked
@@ -197,7 +199,10 @@ def test_an_event_in_the_queue_is_fetched_under_the_callers_own_session(
         assert stream.status_code == 200
 
 
-@pytest.mark.parametrize("game", [{"task_name": "classic/single_deal", "seed": "7"}, {}])
+@pytest.mark.parametrize(
+    "game",
+    [{"task_name": "classic/single_deal", "seed": "7"}, {"seed": 7}, {}],
+)
 def test_a_call_by_name_may_leave_out_what_has_a_default(site, game):
     status, text = posted(site, "call/v2/play", game)
     assert status == 200
@@ -212,6 +217,17 @@ def test_a_call_by_name_with_another_parameter_is_told_which_there_are(site, gam
     assert status == 422
     assert json.loads(text)["error"] == "A call has the parameters task_name, policy_name, seed."
     assert posted(site, "call/v2/send", game)[0] == 404
+
+
+def test_gradios_client_says_why_a_call_was_refused(site):
+    """It reads the body of a 422 as a list of faults, and so do clients of FastAPI."""
+    client = Client(site.address, verbose=False)
+    client.session_hash = "no name of a session"
+    with pytest.raises(ValidationError, match="session_hash is at most 64 letters"):
+        client.predict(api_name="/play")
+    _, text = posted(site, "call/v2/play", {"task": "a"})
+    (fault,) = json.loads(text)["detail"]
+    assert (fault["loc"], fault["msg"]) == (["body"], json.loads(text)["error"])
 
 
 @pytest.mark.parametrize("route", ["run/predict", "api/predict", "run/play", "api/play"])

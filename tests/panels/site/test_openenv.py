@@ -254,6 +254,24 @@ def test_the_route_of_mcp_has_no_tool_that_resets_or_steps(site):
         assert answer["error"]["message"] == "Episodes are played over /ws."
 
 
+def test_a_trainer_whose_model_blocks_its_loop_keeps_its_session(site, monkeypatch):
+    """As long as it may be idle; here a hundredth of that. The web server reads it per socket."""
+    config = site.blocks.server.config
+    for name in ("ws_ping_interval", "ws_ping_timeout"):
+        monkeypatch.setattr(config, name, getattr(config, name) / 100)
+    assert config.ws_ping_timeout >= Limits().idle_seconds / 100
+
+    async def train() -> None:
+        async with connected(socket_of(site), ping_interval=None) as socket:
+            await socket.send('{"type": "reset", "data": {}}')
+            await socket.recv()
+            time.sleep(1)  # a model that generates; no ping is answered
+            await socket.send('{"type": "step", "data": {"action_type": "walk"}}')
+            assert json.loads(await socket.recv())["data"]["done"]
+
+    run(train())
+
+
 # Hostile callers
 
 

@@ -31,6 +31,7 @@ every_task = pytest.mark.parametrize("task_name", TASKS)
 GAMES = ("bazaar/open", "bazaar/crowd", "bazaar/career", "classic/single_deal", *ARENA_TASKS)
 some_tasks = pytest.mark.parametrize("task_name", GAMES)
 ACCEPT, WALK = 0, 1
+gymnasium.register("sauda/Masked-test", BargainingEnv)
 
 
 @some_tasks
@@ -106,6 +107,47 @@ def test_there_is_no_step_without_an_episode():
     env.step(WALK)
     with pytest.raises(ValueError, match="no episode is running"):
         env.step(WALK)
+
+
+@some_tasks
+def test_maskable_trainers_find_the_mask_where_they_look_for_it(task_name):
+    env = gymnasium.make("sauda/Masked-test", task=task_name)
+    with pytest.raises(ValueError, match="no episode is running"):
+        env.unwrapped.action_masks()
+    for step in range(3):
+        _, info = env.reset(seed=step)
+        mask = env.get_wrapper_attr("action_masks")()  # as sb3-contrib does
+        assert (mask.dtype, mask.shape) == (np.dtype(bool), (env.action_space.n,))
+        assert np.array_equal(mask, info["action_mask"].astype(bool))
+        while mask.any():
+            _, _, over, _, info = env.step(env.action_space.sample(mask.astype(np.int8)))
+            mask = env.unwrapped.action_masks()
+            assert mask.any() != over
+
+
+@pytest.mark.parametrize("action", [np.array(WALK), np.array([WALK]), np.int64(WALK), WALK])
+def test_an_action_may_be_an_array_of_one_number(action):
+    env, seats = BargainingEnv("bazaar/open"), NegotiationAEC("bazaar/open")
+    env.reset(seed=7)
+    assert env.step(action)[4]["end"] == "walkaway"
+    seats.reset(seed=7)
+    seats.step(action)
+    assert all(seats.terminations.values())
+
+
+@pytest.mark.parametrize(
+    "action", [np.array([1, 2]), np.array([]), 1.0, np.float32(1), "1", None, True]
+)
+def test_what_is_no_action_is_refused_in_a_sentence(action):
+    env, seats = BargainingEnv("bazaar/open"), NegotiationAEC("bazaar/open")
+    env.reset(seed=7)
+    seats.reset(seed=7)
+    for step in (env.step, seats.step):
+        with pytest.raises(ValueError, match="an action is one whole number, such as 3"):
+            step(action)
+    assert env.step(np.array([-1]))[4]["error"] == "action -1 stands for none of 252 moves"
+    with pytest.raises(IllegalAction, match="action -1 stands for none"):
+        seats.step(np.array([-1]))
 
 
 @every_task

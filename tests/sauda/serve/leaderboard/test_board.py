@@ -10,13 +10,17 @@ from multiprocessing.connection import Connection
 import numpy as np
 import pytest
 
+from env import TASKS
+from sauda.games import policies_of
 from sauda.records.seeds import drawn_seed
 from sauda.records.splits import DAILY, LEADERBOARD, SPLITS
 from sauda.serve.leaderboard import board as boards
 from sauda.serve.leaderboard.board import RANKED, UNFINISHED, Board, checked_name
+from sauda.serve.leaderboard.names import is_reserved
 from sauda.serve.leaderboard.record import faults, record
 from sauda.serve.leaderboard.replay import episode_of, replayed, rules_of
 from sauda.serve.leaderboard.storage import FILE, OF_A_SPACE, Storage, Unavailable, data_folder
+from sauda.serve.mcp.records import grades_of
 from sauda.serve.openenv.actions import SaudaAction
 from sauda.serve.openenv.environment import SaudaEnvironment
 from sauda.serve.openenv.game import MOST_STEPS, WORST
@@ -137,8 +141,56 @@ def test_a_name_that_could_pass_for_something_else_is_refused(name):
 
 
 def test_names_of_all_scripts_are_kept_as_written():
-    for name in ("सौदा 2", "क्र्स़्कि", "Thuỷ ế", "gpt-5 <script>", "Ünïted", "7th; DROP TABLE games"):
+    for name in (
+        "मोल भाव 2",
+        "क्र्स़्कि",
+        "Thuỷ ế",
+        "gpt-5 <script>",
+        "Ünïted",
+        "7th; DROP TABLE games",
+    ):
         assert checked_name(f" {name} ") == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "expert", "Linear", "TIT FOR TAT", "rule-based", "pilot", "autarky", "oracle",
+        "Sauda", "sauda", "SAUDA", "सौदा", "S a u d a", "sauda.", "Sauda (official)", "Śāūdã",
+        "mini", "mini+distill", "mini + distill", "MINI-DISTILL", "mini+mine", "sauda-mini",
+        "expert+", "ｅｘｐｅｒｔ", "Ｓａｕｄａ", "ｍｉｎｉ＋ｄｉｓｔｉｌｌ",
+        "𝐞𝐱𝐩𝐞𝐫𝐭", "eⓧⓟⓔⓡⓣ", "ᴇxᴘᴇʀᴛ", "ᵉˣᵖᵉʳᵗ",
+        "ехреrt", "ЕХРЕRТ", "Ѕаudа", "міnі+dіѕtіll", "ехрегт",  # Cyrillic
+        "ΕΧΡΕRΤ", "εxpεrt", "Sαυda", "ѕaυdа", "ΡΙLΟΤ",  # Greek
+        "ᏚAUᎠA", "ꓢꓮꓴꓓꓮ", "Տauda",  # Cherokee, Lisu, Armenian
+        "expert\u3164", "exp\u034fert", "e\u0301xpert", "S\U0001f170UDA", "S\U0001f1e6UDA", "sɑuđa",
+        "5auda", "Saud4", "exp3rt", "m1n1", "S@uda", "sauda\u2800",
+    ],
+)  # fmt: skip
+def test_no_agent_takes_the_name_of_a_policy_a_model_or_the_project_or_a_look_alike(name):
+    with pytest.raises(ValueError, match="is one of a policy, a model or the project"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize("name", ["exp\u200bert", "Sau\u2060da", "\u202dexpert", "sau\u00adda"])
+def test_a_name_with_letters_that_nobody_sees_is_refused(name):
+    with pytest.raises(ValueError, match="a name has 1 to 40 characters"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize("task", RANKED)
+def test_every_name_that_stands_beside_the_entries_is_taken(task):
+    shown = {row["policy"] for row in grades_of(task)} | set(policies_of(TASKS[task]))
+    for name in shown:
+        assert is_reserved(name), name
+
+
+def test_names_that_only_share_a_part_with_a_policy_are_free():
+    for name in (
+        "rising bids", "an expert of mine", "experts", "expert 2", "saudade", "minimax", "gpt-5",
+        "linear bidder", "Эксперт", "Ωmega", "GPT-5 + tools", "智谱", "सादा",
+    ):  # fmt: skip
+        assert checked_name(name) == name
 
 
 def test_seeds_of_the_leaderboard_are_no_other_games(board):
