@@ -35,7 +35,7 @@ LINK_TAGS = """
 
 def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
-    with Page(title="Sauda", analytics_enabled=False) as app:
+    with Page(title="Sauda", analytics_enabled=False, delete_cache=(600, 3600)) as app:  # seconds
         gr.HTML(HEADER)
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
