@@ -16,6 +16,7 @@ from starlette.routing import Route
 from panels.site.front import NO_OPENING, Kept, Opening
 from panels.site.guard import Doors, Guard
 from panels.site.health import health_route
+from panels.site.hosts import own_hosts
 from panels.site.internals import (
     announce_mcp,
     cancel,
@@ -74,7 +75,8 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
         "sockets": sockets,
         "mcp": mcp,
     }
-    guard = Middleware(Guard, **parts, behind_proxy=trust_proxies())
+    hosts = own_hosts(os.environ, host, behind_proxy=trust_proxies())
+    guard = Middleware(Guard, **parts, hosts=hosts)
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
         server_name=host,
