@@ -19,6 +19,7 @@ from gradio.routes import App
 from gradio.utils import get_upload_folder
 from starlette.requests import Request
 
+from panels.site.connections import Connections, Limits
 from panels.site.visitor import visitor_of
 from sauda.llm.serving.line import PAGE, Visitor
 
@@ -131,6 +132,13 @@ def root_of(scope: dict[str, Any]) -> str:
 def limit_frames(blocks: gr.Blocks, most: int) -> None:
     """Let the web server of a launched page close a socket that sends more bytes at a time."""
     blocks.server.config.ws_max_size = most
+
+
+def limit_connections(blocks: gr.Blocks, limits: Limits) -> None:
+    """Let the web server of a launched page limit its connections from now on."""
+    config = blocks.server.config
+    connections = Connections(limits, config.loaded_app.trusted_hosts)
+    config.http_protocol_class = connections.limited(config.http_protocol_class)
 
 
 def announce_mcp(blocks: gr.Blocks) -> None:

@@ -13,6 +13,7 @@ from gradio.routes import App
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from panels.site.connections import limits_of_system
 from panels.site.front import NO_OPENING, Kept, Opening
 from panels.site.guard import Doors, Guard
 from panels.site.health import health_route
@@ -20,6 +21,7 @@ from panels.site.hosts import own_hosts
 from panels.site.internals import (
     announce_mcp,
     cancel,
+    limit_connections,
     limit_frames,
     names,
     queued_events,
@@ -98,6 +100,7 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
         },
     )
     limit_frames(blocks, MOST_FRAME)
+    limit_connections(blocks, limits_of_system())
     announce_mcp(blocks)
     return Served(app, doors, sockets, mcp)
 
