@@ -13,6 +13,7 @@ from panels.haggle import models as haggle_models
 from panels.site.front import Opening
 from panels.site.health import trouble_with_temporary_files
 from panels.site.internals import Page
+from panels.site.log import log_once_per_minute
 from panels.site.serving import serve
 from panels.site.shutdown import stay_until_stopped
 from panels.tour.first_view import first_view
@@ -35,7 +36,7 @@ LINK_TAGS = """
 
 def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
-    with Page(title="Sauda", analytics_enabled=False) as app:
+    with Page(title="Sauda", analytics_enabled=False, delete_cache=(600, 3600)) as app:  # seconds
         gr.HTML(HEADER)
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
@@ -107,6 +108,7 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
+    log_once_per_minute()  # after Gradio has made the handlers of its web server
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     wait_until_it_answers(url)
     print(f"Sauda is at {url}", flush=True)

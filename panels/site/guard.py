@@ -8,7 +8,6 @@ address. A call that its caller no longer waits for leaves the gate.
 import asyncio
 import contextlib
 import json
-import re
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -30,7 +29,8 @@ from panels.site.calls import (
 )
 from panels.site.front import NO_OPENING, Front, Kept, Opening
 from panels.site.headers import with_headers
-from panels.site.internals import own_components, queued_events
+from panels.site.hosts import Hosts
+from panels.site.internals import has_answers, own_components, queued_events
 from panels.site.routes import API, SOCKET, Kind, route_of
 from panels.site.streams import Streams
 from sauda.serve.address import address_of
@@ -44,6 +44,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 POST_ALONE = BadCall(405, "This is the address of an MCP server; a client sends messages to it.")
+NO_ANSWERS = BadCall(404, "No event of this name, or of this session, is in the queue.")
 CLOSING = BadCall(503, "The page is being restarted; open it again in a minute.")
 REFUSED = 1008  # the code of a socket that is not opened
 BODY_SECONDS = 10  # within which the body of a call has come
@@ -59,7 +60,9 @@ NEW_CALLS = (
     Kind.OPENENV,
     Kind.MCP,
 )  # which a page that is about to end refuses
-HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[\da-f:.]+\](:\d{1,5})?", re.ASCII | re.IGNORECASE)
+# By the first of these a caller would choose the page's own address, and Gradio fails on the last.
+NEVER_READ = {b"x-gradio-server", b"range"}
+OF_PROXIES = {b"x-forwarded-host", b"x-forwarded-proto"}
 
 
 @dataclass
@@ -81,14 +84,14 @@ class Guard:
         pages: Kept,
         sockets: Sockets,
         mcp: McpServer,
-        behind_proxy: bool,
+        hosts: Hosts,
         opening: Opening = NO_OPENING,
     ) -> None:
         self.app, self.gate, self.streams, self.doors = app, gate, streams, doors
         self.sockets = sockets  # of the OpenEnv environment, with its app and its gate
         self.mcp = mcp  # the tools for agents, likewise
         self.front = Front(app, pages, opening)
-        self.behind_proxy = behind_proxy  # that may say under which name the page is reached
+        self.hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and scope["path"] == SOCKET:
@@ -104,19 +107,15 @@ class Guard:
             await refusal(refused)(scope, receive, send)
 
     def _named(self, scope: Scope) -> Scope:
-        """The scope without headers by which a caller would choose the page's own address."""
-        host = Headers(scope=scope).get("host")
-        if host is not None and not HOST.fullmatch(host):
-            raise BadCall(400, "The Host header names no host.")
-        if self.behind_proxy:
-            return scope
-        claims = (b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
-        return scope | {"headers": [pair for pair in scope["headers"] if pair[0] not in claims]}
+        """The scope without headers that nobody should read; BadCall under a foreign name."""
+        self.hosts.check(Headers(scope=scope))
+        left_out = NEVER_READ if self.hosts.behind_proxy else NEVER_READ | OF_PROXIES
+        return scope | {"headers": [pair for pair in scope["headers"] if pair[0] not in left_out]}
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a socket of the OpenEnv environment; a refused one is never opened."""
         try:
-            self._check_origin(self._named(scope))
+            self.hosts.check_origin(Headers(scope=self._named(scope)))
             if not self.doors.open:
                 raise CLOSING
         except BadCall:
@@ -133,13 +132,6 @@ class Guard:
         if Headers(scope=scope).get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise BadCall(403, "The page takes no calls from the pages of other sites.")
 
-    def _check_origin(self, scope: Scope) -> None:
-        """Raise BadCall where a browser sends the call for the page of another site."""
-        headers = Headers(scope=scope)
-        origin, own = headers.get("origin"), {headers.get("host"), headers.get("x-forwarded-host")}
-        if origin is not None and origin.rpartition("//")[2] not in own - {None}:
-            raise BadCall(403, "The environment takes no calls from the pages of other sites.")
-
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = route_of(scope["method"], scope["path"], scope["query_string"])
         address = address_of(scope)
@@ -149,6 +141,8 @@ class Guard:
             raise CLOSING
         if scope["method"] == "POST":
             self._check_site(scope)
+        if route.kind is Kind.MESSAGES and not has_answers(scope["app"].get_blocks(), route.name):
+            raise NO_ANSWERS
         if route.kind in (Kind.HEARTBEAT, Kind.MESSAGES):
             with self.streams.open(address, route.kind, route.name):
                 await self.app(scope, receive, send)
@@ -167,7 +161,7 @@ class Guard:
             door = self.mcp if route.kind is Kind.MCP else self.sockets
             if door is self.mcp and scope["method"] != "POST":
                 raise POST_ALONE
-            self._check_origin(scope)
+            self.hosts.check_origin(Headers(scope=scope))
             body = await _bytes(receive, self.sockets.limits.frame_bytes)
             if body:
                 read(body)

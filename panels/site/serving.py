@@ -13,12 +13,15 @@ from gradio.routes import App
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from panels.site.connections import limits_of_system
 from panels.site.front import NO_OPENING, Kept, Opening
 from panels.site.guard import Doors, Guard
 from panels.site.health import health_route
+from panels.site.hosts import own_hosts
 from panels.site.internals import (
     announce_mcp,
     cancel,
+    limit_connections,
     limit_frames,
     names,
     queued_events,
@@ -74,7 +77,8 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
         "sockets": sockets,
         "mcp": mcp,
     }
-    guard = Middleware(Guard, **parts, behind_proxy=trust_proxies())
+    hosts = own_hosts(os.environ, host, behind_proxy=trust_proxies())
+    guard = Middleware(Guard, **parts, hosts=hosts)
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
         server_name=host,
@@ -96,6 +100,7 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
         },
     )
     limit_frames(blocks, MOST_FRAME, sockets.limits.idle_seconds)
+    limit_connections(blocks, limits_of_system())
     announce_mcp(blocks)
     return Served(app, doors, sockets, mcp)
 

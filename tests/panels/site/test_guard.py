@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import tempfile
 import threading
 import time
@@ -272,6 +273,34 @@ def test_a_caller_cannot_choose_the_address_of_the_page(site):
     with site.client(**claims) as client:
         assert "evil.example" not in client.get("/").text + client.get("/config").text
         assert client.get("/", headers={"host": "a b"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/"), ("GET", "/health"), ("POST", "/reset"), ("POST", "/gradio_api/mcp"),
+     ("POST", "/leaderboard/enter"), ("POST", "/gradio_api/call/play")],
+)  # fmt: skip
+def test_a_foreign_name_that_leads_to_the_page_gets_nothing_of_it(site, method, path):
+    foreign = {"host": "evil.example", "origin": "http://evil.example"}
+    answer = site.shared.request(method, path, headers=foreign)
+    assert answer.status_code == 421
+    assert "not known as evil.example" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("assets/" + "x" * 5000, 404), ("static/%00", 404), ("gradio_api/file=/a%00b", 403),
+     ("gradio_api/call/play/gone", 404), ("gradio_api/queue/data?session_hash=gone", 404)],
+)  # fmt: skip
+def test_what_is_not_there_is_said_so(site, path, status):
+    assert site.shared.get(f"/{path}").status_code == status
+
+
+@pytest.mark.parametrize("part", ["bytes=1-2-3", "bytes=99999999-", "bytes=5-1", "bytes=-"])
+def test_a_file_comes_whole_whatever_part_of_it_is_asked_for(site, part):
+    path = re.search(r"file=(/[^\"\\]+\.csv)", site.shared.get("/").text)[1]
+    answer = site.shared.get(f"/gradio_api/file={path}", headers={"range": part})
+    assert (answer.status_code, len(answer.content) > 0) == (200, True)
 
 
 @pytest.mark.parametrize("of", ["cross-site", "same-site"])

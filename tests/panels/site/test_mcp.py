@@ -1,6 +1,8 @@
 """MCP on the page's own port: a real client plays both games, and limits hold."""
 
+import io
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from panels.artifacts.snippets import ADDRESS, AGENT
+from panels.site.log import OncePerMinute
 from sauda.serve.openenv.sockets import Limits
 from tests.support.coroutines import run
 from tests.support.lanes import unavailable
@@ -258,6 +261,19 @@ def test_a_message_that_cannot_be_right_is_answered_with_a_fault_of_the_caller(s
     for leak in ("Traceback", 'File "', "site-packages", "sauda.serve", "passwd"):
         assert leak not in answer.text
     assert "Traceback" not in caplog.text
+
+
+def test_messages_that_cannot_be_right_fill_no_log(site):
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.addFilter(OncePerMinute())
+    logging.getLogger().addHandler(handler)
+    try:
+        for _ in range(5):
+            post(site, {"jsonrpc": "2.0", "id": 1, "method": "reset", "params": {"a": "b" * 50}})
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert len(written.getvalue().splitlines()) == 1
 
 
 def test_a_page_that_is_about_to_end_takes_no_call(site):

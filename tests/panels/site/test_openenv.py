@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from socket import create_connection as open_connection
 from typing import Any
 
 import httpx
@@ -399,10 +400,10 @@ def test_bodies_and_messages_that_are_too_large_are_refused(site):
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://[", "http://127.0.0.1:1"]
+    "origin", ["https://evil.example", "null", "http://[", "http://127.0.0.1:1", "http://x//{host}"]
 )
 def test_the_page_of_another_site_can_call_nothing(site, origin):
-    headers = {"origin": origin}
+    headers = {"origin": origin.replace("{host}", site.address.removeprefix("http://"))}
     for method, path in (("POST", "/reset"), ("GET", "/schema"), ("POST", "/mcp")):
         answer = site.shared.request(method, path, headers=headers)
         assert answer.status_code == 403, path
@@ -412,6 +413,19 @@ def test_the_page_of_another_site_can_call_nothing(site, origin):
         connect(socket_of(site), additional_headers=headers),
     ):
         pass
+
+
+def test_no_socket_opens_under_a_foreign_name(site):
+    """A browser would send this where evil.example leads to this machine."""
+    request = (
+        "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13"
+        "\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    host, port = site.address.removeprefix("http://").split(":")
+    with open_connection((host, int(port)), timeout=PATIENCE) as wire:
+        wire.sendall(request.encode())
+        assert b" 403 " in wire.recv(4096).splitlines()[0]
 
 
 def test_the_page_itself_may_call(site):
