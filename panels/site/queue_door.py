@@ -20,7 +20,7 @@ from sauda.serve.gate import FairGate, Limits
 LOOKS = 0.05  # seconds between two looks at which events have left, while others wait
 MIB = 2**20
 # Events of one address in Gradio's queue, by their group.
-OF_ADDRESS = {"haggle-reply": 48, "play": 48, "arena": 16}
+OF_ADDRESS = {"haggle-reply": 48, "play": 48, "arena": 16, "haggle-review": 4}
 OF_ADDRESS_OTHERWISE = 8
 WAITING = 256  # of one address before the door of one group
 
