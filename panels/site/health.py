@@ -43,9 +43,11 @@ def health_route(
 
     async def health(request: Request) -> Response:
         blocks, sessions = request.app.get_blocks(), request.app.state_holder
+        trouble = served.own_service().trouble()
         return JSONResponse(
             {
-                "status": "healthy",
+                "status": "degraded" if trouble else "healthy",
+                **({"trouble": trouble} if trouble else {}),
                 "uptime_s": round(time.monotonic() - began),
                 "sessions": {
                     "kept": len(sessions.session_data),
