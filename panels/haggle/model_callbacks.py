@@ -23,7 +23,7 @@ from panels.ui.look import note, trouble
 from sauda.llm.serving.events import Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.service import Waiting
-from sauda.llm.types import Reply, ReplyError, ReplyRefused
+from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused
 from sauda.sessions.bazaar import (
     after_reply,
     counterfactual_request,
@@ -69,7 +69,7 @@ async def stream_reply(
                     yield _typing(screen, replace(visit, game=game), text)
             game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
-            refused = isinstance(error, ReplyRefused)
+            refused = isinstance(error, ReplyRefused | NotReady)
             problem = trouble(translated(error, visit.language))
             break
         if game.out_of_tries:

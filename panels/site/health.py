@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from panels.site.front import NAMES, Kept
 from panels.site.internals import queued_events, waiting
+from panels.site.queue_door import QueueDoor
 from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.ui.downloads import BYTES, NotWritten, downloads
@@ -30,16 +31,23 @@ OURS = ("env", "panels", "sauda")  # packages
 
 
 def health_route(
-    gate: FairGate, streams: Streams, pages: Kept, sockets: Sockets, mcp: McpServer
+    gate: FairGate,
+    queue_door: QueueDoor,
+    streams: Streams,
+    pages: Kept,
+    sockets: Sockets,
+    mcp: McpServer,
 ) -> Route:
     """The route of `/health`."""
     began = time.monotonic()
 
     async def health(request: Request) -> Response:
         blocks, sessions = request.app.get_blocks(), request.app.state_holder
+        trouble = served.own_service().trouble()
         return JSONResponse(
             {
-                "status": "healthy",
+                "status": "degraded" if trouble else "healthy",
+                **({"trouble": trouble} if trouble else {}),
                 "uptime_s": round(time.monotonic() - began),
                 "sessions": {
                     "kept": len(sessions.session_data),
@@ -49,7 +57,8 @@ def health_route(
                 "games": games(sessions),
                 "events": {
                     "running": gate.running.total(),
-                    "at_the_gate": sum(map(len, gate.waiting.values())),
+                    "at_the_gate": gate.waiting_in_all,
+                    "before_the_queue": queue_door.waiting,
                     "in_queue": len(queued_events(blocks)),
                     "waiting_in_queue": waiting(blocks),
                 },

@@ -16,7 +16,7 @@ from gradio.context import LocalContext
 from gradio.queueing import Event
 from gradio.route_utils import get_root_url
 from gradio.routes import App
-from gradio.utils import get_upload_folder
+from gradio.utils import deep_hash, get_upload_folder
 from starlette.requests import Request
 
 from panels.site.connections import Connections, Limits
@@ -55,9 +55,10 @@ class Page(gr.Blocks):
 
     def get_state_ids_to_track(self, block_fn: Any, state: Any) -> tuple[list[int], list[Any]]:
         """The States among the outputs to whose changes an event listens, and their hashes."""
-        if not any(block.stateful and block._id in self._listened_to for block in block_fn.outputs):
+        if state is None:
             return [], []
-        return super().get_state_ids_to_track(block_fn, state)
+        ids = [b._id for b in block_fn.outputs if b.stateful and b._id in self._listened_to]
+        return ids, [deep_hash(state[number]) for number in ids]
 
     @cached_property
     def _listened_to(self) -> set[int]:

@@ -14,7 +14,7 @@ class Loading:
 
     name: str
     since: float  # time.monotonic
-    again: bool = False  # after a crash; requests may wait for it
+    again: bool = False  # after a crash
 
 
 @dataclass(frozen=True)
