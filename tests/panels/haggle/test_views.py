@@ -6,7 +6,7 @@ from markupsafe import Markup
 from env import rupees
 from panels.haggle.choices import BUY, SELL, SELLING_TASK
 from panels.haggle.game_view import brief, bubbles, chart, limits
-from panels.haggle.opponents.model_view import believed
+from panels.haggle.opponents.model_view import believed, reading
 from panels.haggle.review.result_view import result
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
@@ -133,3 +133,21 @@ def test_a_price_that_is_asked_back_or_refused_is_shown_as_it_was_read():
         "five hundred rupees = ₹500",
         "hello",
     ]
+
+
+# What is read in words
+
+
+def test_words_without_a_tell_are_not_said_to_show_nothing_over_bars_of_earlier_ones():
+    translate = translator(ENGLISH)
+    game = start(SELLING_TASK, "boulware", 3)
+    once = play_text(game, "₹1500, another buyer is coming for it today")
+    later = play_text(once, "₹1400")
+    first, second = (reading(one, translate) for one in (once, later))
+    assert "sauda-levels" in first
+    assert "sauda-levels" in second
+    assert translate("reads_none") not in second
+    assert translate("reads_none_now") in second
+    calm = reading(play_text(game, "₹1500"), translate)
+    assert translate("reads_none") in calm
+    assert "sauda-levels" not in calm
