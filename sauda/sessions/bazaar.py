@@ -238,6 +238,17 @@ def back(game: Game, number: int) -> Game:
     )
 
 
+def before_unanswered(game: Game) -> Game:
+    """The game before the visitor's move that a language model has yet to answer.
+
+    The game as it is where there is no such move. The other move that is made there counts as none
+    taken back: the visitor has seen no answer to the first.
+    """
+    if not game.waiting or all(move.agent != game.you for move in game.observation.table.moves):
+        return game
+    return replace(back(game, len(moves_of(game)) - 1), undone=game.undone)
+
+
 def finished(game: Game) -> Episode:
     """The finished game as an episode."""
     return episode(game.task, game.play)

@@ -42,6 +42,10 @@ class Talk:
         text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
         return Talk((*self.exchanges, replace(exchange, text=text))[-MOST:])
 
+    def last_at(self, turn: int) -> "Talk":
+        """The talk with its last exchange after `turn` turns."""
+        return Talk((*self.exchanges[:-1], replace(self.exchanges[-1], turn=turn)))
+
     def at(self, turn: int) -> tuple[Exchange, ...]:
         """What was said after `turn` turns."""
         return tuple(each for each in self.exchanges if each.turn == turn)

@@ -14,6 +14,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "kept_words": "The other side is thinking. Your words stay in the box: send them after "
         "its "
         "reply.",
+        "unanswered": "Press “Ask again”, or say something else in place of your last move.",
         "loss_seller": "{price} is below your own limit of {limit}: you would lose {loss}. Say "
         "“yes” "
         "or send it again to ask it all the same, or name another price.",
@@ -63,6 +64,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "say_price": "Daam bolo, number mein ya words mein.",
         "kept_words": "Saamne wala soch raha hai. Aapke words box mein hain: uske reply ke baad "
         "bhejna.",
+        "unanswered": "“Phir poochho” dabao, ya pichhli chaal ke badle kuch aur bolo.",
         "loss_seller": "{price} aapki limit {limit} se kam hai: {loss} ka nuksaan hoga. Phir bhi "
         "bolna hai to “haan” bolo ya dobara bhejo, nahi to doosra daam bolo.",
         "loss_buyer": "{price} aapki limit {limit} se zyada hai: {loss} ka nuksaan hoga. Phir bhi "
@@ -111,6 +113,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "hidden_opponent": "अंत तक छिपा हुआ",
         "say_price": "दाम बताइए, अंकों में या शब्दों में।",
         "kept_words": "सामने वाला सोच रहा है। आपके शब्द बक्से में ही हैं: उसके जवाब के बाद भेजिए।",
+        "unanswered": "“फिर पूछिए” दबाइए, या अपनी पिछली चाल के बदले कुछ और कहिए।",
         "loss_seller": "{price} आपकी सीमा {limit} से कम है: {loss} का घाटा होगा। फिर भी यही कहना है "
         "तो “हाँ” "
         "बोलिए या फिर भेजिए; नहीं तो दूसरा दाम बताइए।",
