@@ -20,12 +20,15 @@ from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
 from panels.ui.look import note, trouble
+from sauda.language.speech.lines import ENGLISH
+from sauda.language.speech.phrases import language_of
 from sauda.llm.serving.events import Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.service import Waiting
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused
 from sauda.sessions.bazaar import (
     after_reply,
+    before_unanswered,
     counterfactual_request,
     forfeited,
     moves_of,
@@ -70,7 +73,9 @@ async def stream_reply(
             game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
             refused = isinstance(error, ReplyRefused | NotReady)
-            problem = trouble(translated(error, visit.language))
+            why = trouble(translated(error, visit.language))
+            free = before_unanswered(game) is not game
+            problem = why + (note(visit.translate("unanswered")) if free else "")
             break
         if game.out_of_tries:
             game, wrote = forfeited(game), game.invalid_replies[-1][:QUOTED]
@@ -93,15 +98,21 @@ def _typing(screen: Screen, visit: Visit, text: str) -> Updates:
 async def _pieces(
     screen: Screen, visitor: Visitor, visit: Visit
 ) -> AsyncIterator[tuple[str, Reply | Waiting]]:
-    """What the model streams for its move, each piece with its text for the chat."""
-    game = visit.game
+    """What the model streams for its move, each piece with its text for the chat.
+
+    Words in another language than the chat's do not show: the chat will tell the move in its own.
+    """
+    game, thinking = visit.game, visit.translate("thinking", name=visit.model_name)
     question = await asyncio.to_thread(request, game)
     obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visitor)
+    chat = await asyncio.to_thread(chat_of, game, visit.talk, visit.language)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
             yield visit.translate("line", name=visit.model_name, **asdict(piece)), piece
         else:
-            yield game.model_seat.preview(piece.text, obs) or "…", piece
+            words = game.model_seat.preview(piece.text, obs)
+            in_its_language = (language_of(words) or ENGLISH) == chat.language
+            yield (words if words and in_its_language else thinking), piece
 
 
 def stop(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:

@@ -257,7 +257,8 @@ def _review_when_due(screen: Screen) -> None:
 
 def _visit(page: Layout) -> list[Any]:
     """The components whose values make a `Visit`, in the order of its fields."""
-    return [page.game, page.first_game, page.message, page.backend, page.language, page.talk]
+    return [page.game, page.first_game, page.message, page.backend, page.language, page.talk,
+            page.reply_request]  # fmt: skip
 
 
 def _on_visit(callback: Callable, *bound: Any) -> Callable:

@@ -118,7 +118,7 @@ def test_a_live_pair_and_the_words_typed_survive_a_reload(open_page):
     box = page.locator("#spot-price :is(input, textarea)")
     box.fill("₹1")
     box.press("Enter")
-    expect(page.locator("#spot-problem")).to_contain_text("Did you mean ₹1?")
+    expect(page.locator("#spot-problem")).to_contain_text("below your own limit")
     expect(box).to_have_value("₹1")
     settle(page)
     page.reload()

@@ -135,9 +135,9 @@ def broken_rule(game: Game, action: Action) -> NoMove | None:
     if round(action.price, table.decimals) != action.price:
         return NoMove("rule_whole", price=price)
     if sells and table.bids and action.price <= table.bids[-1]:
-        return NoMove("rule_bid", standing=rupees(table.bids[-1]))
+        return NoMove("rule_bid", price=price, standing=rupees(table.bids[-1]))
     if not sells and action.price > most:
         return NoMove("rule_budget", price=price, most=rupees(most))
     if not sells and action.price >= obs.ask:
-        return NoMove("rule_ask", standing=rupees(obs.ask))
+        return NoMove("rule_ask", price=price, standing=rupees(obs.ask))
     return None
