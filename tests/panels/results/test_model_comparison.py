@@ -66,7 +66,7 @@ def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, v
     grades = {"mini": alone, "null+steering": alone, "mini+steering": wrapped}
     columns = {name: ModelColumns.model_construct(grade=own) for name, own in grades.items()}
     data = ModelComparison.model_construct(episodes={"bazaar/open": columns})
-    made_up = Artifact("", "model_comparison/2", "measured", {}, {}, data)
+    made_up = Artifact("", "model_comparison/3", "measured", {}, {}, data)
     (sentence,) = model_summary.wrapper_sentences(made_up, "bazaar/open")
     means = f"{np.mean(wrapped):.3f} around the untrained base and 0.200 around no model"
     assert means in sentence
