@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sauda.evaluation.models.config import ORACLE, Config
+from sauda.evaluation.models.config import LEAVE, ORACLE, TUNED, Config
 from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
@@ -38,6 +38,8 @@ PARTS: Mapping[str, str] = {
     "steering": "published steering",
     "honest": "honest wrapper",
     "belief": "belief buyer",
+    LEAVE: "leaves at once",
+    TUNED: "tuned rule",
     ORACLE: "oracle, knows the seller",
 }
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
-from sauda.evaluation.models.config import ORACLE, OURS, SCRIPTS
+from sauda.evaluation.models.config import ORACLE, OURS, SCRIPTS, TUNED
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
+from sauda.policies.tuned import PRICE, WALK
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.comparison import ArenaModelRow, GapClosed, ModelRow
 from sauda.records.store import Artifact
@@ -78,6 +79,7 @@ def model_summary(comparison: Artifact, task: str) -> str:
     """What training brought, and how much of a wrapped model's grade is the wrapper's."""
     sentences = [
         _trained(comparison, task),
+        tuned_sentence(comparison, task),
         *_later_stages(comparison, task),
         *wrapper_sentences(comparison, task),
     ]
@@ -91,13 +93,32 @@ def _trained(comparison: Artifact, task: str) -> str:
     sentence = (
         f"Bare, {policy_label(place.row.policy)} wins"
         f" {with_interval(place.row.grade, FORM)} on n = {place.row.n} hold-out seeds, the"
-        f" untrained base {place.base:{FORM}} and the best script {place.script[1]:{FORM}}"
+        f" untrained base {place.base:{FORM}} and the best untuned script"
+        f" {place.script[1]:{FORM}}"
     )
     if place.gap_closed is None:
         return f"{sentence}."
     share, interval = in_percent(place.gap_closed)
     return (
         f"{sentence}; that closes {share} {interval} of the gap from the base to the belief buyer."
+    )
+
+
+def tuned_sentence(comparison: Artifact, task: str) -> str:
+    """What a rule wins whose numbers were searched for, beside Sauda; "" where it did not play."""
+    gain = gain_on_same_seeds(comparison, task, OURS, TUNED)
+    if gain is None:
+        return ""
+    n, _, theirs, interval = gain
+    place = "level with"
+    if interval.low > 0:
+        place = "less than"
+    elif interval.high < 0:
+        place = "more than"
+    return (
+        f"No script is tuned. A linear rule of {len(PRICE) + len(WALK)} numbers, found by a search"
+        f" on training games, wins {theirs:{FORM}}, {place} Sauda (Sauda less the rule:"
+        f" {with_interval(interval, '+.3f')}, n = {n})."
     )
 
 

@@ -52,7 +52,8 @@ def add(commands: Any) -> None:
     """Add `train` and `weights` to the commands of `python -m sauda`."""
     about = "find or prepare the small base model; print where and which hash"
     add_command(commands, "weights", weights, about)
-    about = f"train a language model ({', '.join(STAGES)}, roles), the pilot or the selector"
+    models = ", ".join((*STAGES, "roles"))
+    about = f"train a language model ({models}), the pilot, a tuned rule or the selector"
     stages = commands.add_parser("train", help=about, description=about).add_subparsers(
         dest="stage", required=True, metavar="STAGE"
     )
@@ -60,6 +61,8 @@ def add(commands: Any) -> None:
         _add_stage(stages, stage)
     about = "the small network that plays the open market, by PPO"
     _add_options(add_command(stages, "pilot", pilot, about), {"bazaar": Pilot()})
+    about = "a linear rule of the open market, its numbers found by the cross-entropy method"
+    add_command(stages, "tuned", tuned, about)
     about = "the softmax over scripted labs, by REINFORCE"
     add_command(stages, "selector", selector, about)
     about = "compare the runs of roles on the hold-out dialogues that they have measured"
@@ -223,6 +226,21 @@ def pilot(options: argparse.Namespace) -> int:
     for row in data["final"]:
         print(f"{row['task']:14} error {row['error']:.0f} %  n {row['n']:,}  grade {interval(row)}")
     print(f"{data['parameters']:,} parameters a network, {data['seconds'] / 60:.1f} CPU minutes")
+    return 0
+
+
+def tuned(options: argparse.Namespace) -> int:
+    """Search for the numbers of the tuned rule, save them and print them."""
+    from sauda.policies.tuned import FILE
+    from sauda.train.pilot.tuned import Config, search
+
+    config = Config()
+    data = search(config)
+    save_measured(FILE, asdict(config), data)
+    for part in ("price", "walk"):
+        print(part, "  ".join(f"{name} {number:+.4f}" for name, number in data[part].items()))
+    last = data["log"][-1]
+    print(f"{last['step']} generations, elite {last['elite']:.4f}, {data['seconds']:.1f} CPU s")
     return 0
 
 

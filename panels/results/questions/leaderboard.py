@@ -23,7 +23,7 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import lay_out_address, pick_in_address
-from sauda.evaluation.models.config import BELIEF, OURS, PILOT, STAGES
+from sauda.evaluation.models.config import BELIEF, OURS, PILOT, STAGES, TUNED
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Entry, own_board
@@ -34,7 +34,14 @@ NAME, TITLE = "leaderboard", "Leaderboard"
 DRAWN = 8  # entries in the figure; the table has more
 SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
-ALWAYS = (BELIEF, PILOT, STAGES[0], OURS, *LAB_STAGES)  # in the figure, where they were measured
+ALWAYS = (
+    BELIEF,
+    PILOT,
+    TUNED,
+    STAGES[0],
+    OURS,
+    *LAB_STAGES,
+)  # in the figure, where they were measured
 HERE = "http://127.0.0.1:7860"
 CHECK = (
     "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"

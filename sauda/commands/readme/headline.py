@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sauda.commands.readme.evaluations import difference
 from sauda.commands.readme.tables import markdown, spanned
-from sauda.evaluation.models.config import OURS, Config
+from sauda.evaluation.models.config import OURS, TUNED, Config
+from sauda.policies.tuned import PRICE, WALK
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 
@@ -31,9 +33,25 @@ def trained_model() -> Sequence[str]:
     base, linear, oracle = (
         mean(rows[name].grade) for name in (Config.baseline, "linear", "oracle")
     )
-    beside = f"untrained {base}, script `linear` {linear}, informed oracle {oracle}"
+    beside = (
+        f"untrained {base}, untuned script `linear` {linear}, {tuned_rule()}, informed oracle "
+        f"{oracle}"
+    )
     claim = f"Sauda, the trained 135M model, buys in the open market (`{OPEN}`)"
     return (claim, *figure(rows[OURS]), beside, f"`{COMPARISON}`")
+
+
+def tuned_rule() -> str:
+    """The grade of the rule whose numbers were searched for, and the model's difference to it."""
+    data = load(COMPARISON).data
+    (row,) = (row for row in data.rows if (row.task, row.policy) == (OPEN, TUNED))
+    (gap,) = (
+        gap for gap in data.rivalries if (gap.task, gap.policy, gap.rival) == (OPEN, OURS, TUNED)
+    )
+    return (
+        f"tuned rule of {len(PRICE) + len(WALK)} numbers {mean(row.grade)} (model less rule "
+        f"{difference(gap)})"
+    )
 
 
 def belief_buyer() -> Sequence[str]:

@@ -36,7 +36,7 @@ from env import (
 )
 from sauda.games.bazaar.columns import games_at
 from sauda.policies import BUYERS
-from sauda.policies.bazaar_scripted import Wait, bid
+from sauda.policies.bazaar_scripted import Wait, bid, leave
 from sauda.policies.belief.buyer import belief_buyer
 from sauda.policies.best_response.informed import GRID, informed_policy, informed_value, rivals_in
 from sauda.policies.vectorized import batch_form, bids, otherwise
@@ -99,11 +99,6 @@ class Schedule:
             bids(view, price, leaves=view.round >= useful),
         )
         return np.where(view.opening_ask > self.leaves_above * view.budget, WALK, kind), price
-
-
-def leave(obs: Observation, rng: np.random.Generator) -> WalkAway:
-    """Walk away at once: right where there is no ZOPA."""
-    return WalkAway()
 
 
 def candidates() -> dict[str, Policy]:

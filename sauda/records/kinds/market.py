@@ -10,7 +10,7 @@ from sauda.records.kinds.amounts import (
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.market import Belief, Market, Oracle
-from sauda.records.schemas.market.pilot import PilotRun, Robustness
+from sauda.records.schemas.market.pilot import PilotRun, Robustness, TunedRule
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 
 PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
@@ -62,6 +62,18 @@ MARKET: tuple[Kind, ...] = (
             lambda config, data: sum(row.n for row in data.final),
             "games",
             "sauda.train.pilot.run:recomputed",
+        ),
+    ),
+    Kind(
+        "tuned/1",
+        TunedRule,
+        (File("training/tuned.json", "train tuned", "Results"),),
+        Check(
+            "replayed",
+            "the whole search, but for its seconds",
+            lambda config, data: len(data.log),
+            "generations",
+            "sauda.train.pilot.tuned:recomputed",
         ),
     ),
     Kind(

@@ -197,7 +197,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "model_comparison/2",
+            "model_comparison/3",
             ModelComparison,
             (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
             Check(

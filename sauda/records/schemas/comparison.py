@@ -19,8 +19,6 @@ class ModelRow(Row):
     retreats: int = Field(description="bids below an earlier bid of its own")
     broken: int = Field(description="bids or acceptances above a price it called its last")
     over_limit: int = Field(description="bids or acceptances above its limit, at a loss")
-    accept_due: int = Field(description="games with a position where the belief buyer accepts")
-    accepted: int = Field(description="of those, games where this policy accepts in the first one")
     walk_due: int = Field(description="games with a position where the belief buyer walks away")
     walked: int = Field(description="of those, games where this policy walks in the first one")
 
@@ -35,8 +33,6 @@ class ModelColumns(Columns):
     retreats: list[int] = Field(description="bids below an earlier bid of its own")
     broken: list[int] = Field(description="moves above a price it called its last")
     over_limit: list[int] = Field(description="moves above its limit, at a loss")
-    accept_due: list[int] = Field(description="1 where the belief buyer accepts in some position")
-    accepted: list[int] = Field(description="1 where this policy accepts in the first of them")
     walk_due: list[int] = Field(description="1 where the belief buyer walks in some position")
     walked: list[int] = Field(description="1 where this policy walks in the first of them")
 

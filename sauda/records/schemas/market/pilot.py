@@ -61,6 +61,27 @@ class PilotRun(Record):
     sha256: str = Field(description="digest of the weights")
 
 
+class SearchRound(Record):
+    """One generation of the search for the tuned rule."""
+
+    step: int = Field(description="generation, from 1")
+    mean: FiniteFloat = Field(description="mean grade of all candidates on the generation's games")
+    elite: FiniteFloat = Field(description="mean grade of the best, which the next one follows")
+
+
+class TunedRule(Record):
+    """A linear rule for the open market, its numbers found by the cross-entropy method."""
+
+    price: dict[str, FiniteFloat] = Field(
+        description="what the price is linear in, limits of the buyer, by feature"
+    )
+    walk: dict[str, FiniteFloat] = Field(
+        description="what leaving is linear in, by feature; it leaves where the sum is above 0"
+    )
+    log: list[SearchRound] = Field(description="one entry per generation")
+    seconds: FiniteFloat = Field(description="CPU seconds of the search")
+
+
 class RobustRow(Record):
     """One policy on one task with an unsteady hand."""
 

@@ -59,7 +59,7 @@ def comparison(rows=(), stage_gains=(), rivalries=(), episodes=None) -> Artifact
         rivalries=list(rivalries),
         episodes=episodes or {row.task: {} for row in rows},
     )
-    return Artifact(FILE, "model_comparison/2", "measured", {}, {"baseline": "mini"}, data)
+    return Artifact(FILE, "model_comparison/3", "measured", {}, {"baseline": "mini"}, data)
 
 
 # Does training help?

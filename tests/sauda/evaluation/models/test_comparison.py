@@ -93,7 +93,7 @@ def data(tmp_path_factory) -> dict:
 
 @pytest.mark.slow
 def test_the_data_is_of_its_kind_and_comes_out_again(data):
-    parsed("model_comparison/2", data)
+    parsed("model_comparison/3", data)
     assert comparison.again(CONFIG, data) == data
     assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
     assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
