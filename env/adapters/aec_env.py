@@ -1,15 +1,17 @@
 """Any task with every seat open, as a PettingZoo AEC environment."""
 
+import secrets
 from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from env import Task, arena, begin, get_task
-from sauda.games import game_of
-from sauda.records.seeds import drawn_seed
-from sauda.serve.adapters.encoding import FAR, Mask, encoding_of, legal, move_of
+from .. import arena
+from ..core import Task
+from ..rollout import begin
+from ..tasks import get_task
+from .encoding import FAR, Mask, encoding_of, is_arena, legal, move_of
 
 
 class NegotiationAEC(AECEnv):
@@ -53,7 +55,7 @@ class NegotiationAEC(AECEnv):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start the game of `seed`; without one, a game that nobody knows."""
-        self.state_of_play = begin(self.task, drawn_seed() if seed is None else seed).state
+        self.state_of_play = begin(self.task, secrets.randbits(64) if seed is None else seed).state
         private = self.state_of_play.private
         self.agents = [agent for agent in self.possible_agents if private[agent] is not None]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -101,7 +103,7 @@ class NegotiationAEC(AECEnv):
 def surplus_shares(task: Task, state: Any) -> dict[str, float]:
     """Each agent's surplus as a share of the list prices of all deals, or of its own stake."""
     payoffs = task.env.payoffs(state)
-    if game_of(task).name == "bazaar":
+    if not is_arena(task):
         worth = sum(instance.item.list_price for instance in state.private["nature"])
         return {agent: float(payoff / worth) for agent, payoff in payoffs.items()}
     owns: dict[str, arena.Own | None] = dict(state.private)

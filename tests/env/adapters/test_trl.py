@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from env.adapters.trl_env import ServedBazaar
 from sauda.records.store import ROOT
-from sauda.serve.adapters.trl_env import ServedBazaar
 from sauda.serve.openenv.actions import SaudaAction
 from sauda.serve.openenv.environment import SaudaEnvironment
 from sauda.train.model import toy

@@ -6,9 +6,11 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from env import IllegalAction, Play, advance, arena, begin, episode, get_task, move
-from sauda.serve.adapters.encoding import FAR, encoding_of, legal, move_of
-from sauda.sessions.arena import LEARNER
+from .. import arena
+from ..core import IllegalAction
+from ..rollout import Play, advance, begin, episode, move
+from ..tasks import get_task
+from .encoding import FAR, encoding_of, is_arena, legal, move_of
 
 NOT_RUNNING = "no episode is running; reset starts one"
 MOST_STEPS = 200  # illegal actions included; then an episode is truncated
@@ -90,9 +92,11 @@ class BargainingEnv(gymnasium.Env[np.ndarray, np.int64]):
 
     def _reward(self, before: Play) -> float:
         """The reward of the learner's step and everybody's answers to it."""
-        if self.task.learner == LEARNER:
+        if is_arena(self.task):
             new = self._play.turns[len(before.turns) :]
-            return arena.total(arena.episode_rewards(before.state, new, LEARNER)).normalized_reward
+            return arena.total(
+                arena.episode_rewards(before.state, new, self.task.learner)
+            ).normalized_reward
         return self.task.grade(self._play.state) if self._over else 0.0
 
     def _info(self, error: str = "") -> dict[str, Any]:

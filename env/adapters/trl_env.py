@@ -8,8 +8,7 @@ from typing import Any
 
 from openenv.core import GenericEnvClient
 
-from sauda.serve.openenv.environment import DEFAULT_TASK
-from sauda.serve.openenv.game import WORST
+WORST = -1.0  # the reward of a game that was left unfinished
 
 
 class ServedBazaar:
@@ -18,7 +17,7 @@ class ServedBazaar:
     The trainer offers every public method but `reset` and `get_reward` to the model as a tool.
     """
 
-    def __init__(self, address: str, task: str = DEFAULT_TASK) -> None:
+    def __init__(self, address: str, task: str = "bazaar/open") -> None:
         self._address, self._task = address, task
         self._client: Any = None
         self._seen: dict[str, Any] = {}

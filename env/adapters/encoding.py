@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from env import Accept, IllegalAction, Observation, Offer, Task, WalkAway, arena
-from sauda.games import game_of
+from .. import arena
+from ..bazaar.types import Accept, Observation, Offer, WalkAway
+from ..core import IllegalAction, Task
 
 HIGHEST_PERCENT = 250
 MOST_CHOICES = 512  # of a lab; legal actions beyond are left out
@@ -38,7 +39,12 @@ class Encoding:
 
 def encoding_of(task: Task) -> Encoding:
     """The encoding of the task's game."""
-    return ARENA if game_of(task).name == "arena" else BAZAAR
+    return ARENA if is_arena(task) else BAZAAR
+
+
+def is_arena(task: Task) -> bool:
+    """Whether a task is one of the arena, and not of the bazaar."""
+    return isinstance(task.env, arena.GpuBudgetNegotiationEnv)
 
 
 def move_of(action: Any, choices: Sequence[Any]) -> Any:
@@ -60,7 +66,7 @@ def move_of(action: Any, choices: Sequence[Any]) -> Any:
 def legal(task: Task, state: Any, choices: Sequence[Any], actions: int) -> Mask:
     """The action mask at `state`: 1 for each number whose action the rules take."""
     mask = np.zeros(actions, np.int8)
-    if game_of(task).name == "arena":
+    if is_arena(task):
         mask[: len(choices)] = 1
         return mask
     for number, action in enumerate(choices):

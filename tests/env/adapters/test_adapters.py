@@ -22,10 +22,10 @@ from env import (
     get_task,
     rollout,
 )
+from env.adapters.aec_env import NegotiationAEC, surplus_shares
+from env.adapters.encoding import BLOCKS, JOBS, MOST_CHOICES, encoding_of, legal
+from env.adapters.gym_env import MOST_STEPS, BargainingEnv
 from sauda.records.store import ROOT
-from sauda.serve.adapters.aec_env import NegotiationAEC, surplus_shares
-from sauda.serve.adapters.encoding import BLOCKS, JOBS, MOST_CHOICES, encoding_of, legal
-from sauda.serve.adapters.gym_env import MOST_STEPS, BargainingEnv
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
 GAMES = ("bazaar/open", "bazaar/crowd", "bazaar/career", "classic/single_deal", *ARENA_TASKS)

@@ -2,5 +2,5 @@
 PettingZoo, `trl_env.py` for TRL. `encoding.py` turns observations into vectors and numbers into
 actions for the first two.
 
-Gymnasium and PettingZoo come with the extra `field`; nothing else here needs them.
+Each needs a package of its own: the extras `gymnasium`, `pettingzoo` and `openenv` install them.
 """
