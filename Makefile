@@ -66,17 +66,23 @@ format: .venv/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# After a change of requirements.txt or of an extra in pyproject.toml.
+# After a change of requirements.txt or of an extra in pyproject.toml. requirements.lock is what a
+# container runs with, requirements-dev.lock what tests and training add to it.
 lock: .venv/ready
-	$(BIN)/uv pip compile --quiet --extra dev --output-file requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --extra small-model --extra scale --output-file requirements.lock \
+	  pyproject.toml
+	$(BIN)/uv pip compile --quiet --extra dev --output-file requirements-dev.lock pyproject.toml \
+	  $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
 
 # torch first, in the build that this machine's package index gives it; then all else by its hash.
 # The former OpenEnv client and the newest of MCP, which tests drive too, have folders of their own.
-.venv/ready: requirements.lock tests/support/openenv-core.txt tests/support/mcp-newest.txt
+.venv/ready: requirements.lock requirements-dev.lock \
+  tests/support/openenv-core.txt tests/support/mcp-newest.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)) and "Sauda needs Python 3.11 or 3.12; set PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint requirements.txt torch
-	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement requirements.lock
+	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement requirements.lock \
+	  --requirement requirements-dev.lock
 	for client in openenv-core mcp-newest; do \
 	  $(BIN)/pip install --quiet --no-deps --require-hashes --upgrade --target .venv/$$client \
 	    --requirement tests/support/$$client.txt || exit; \

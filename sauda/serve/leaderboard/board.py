@@ -227,6 +227,15 @@ class Board:
                     (*ended, *game),
                 )
 
+    def remove(self, entry: str) -> str:
+        """Delete an entry with its games and moves, and return its name; ValueError if none."""
+        with self.storage.writing() as connection:
+            query = "DELETE FROM entries WHERE id = ? RETURNING name"
+            removed = connection.execute(query, (entry,)).fetchall()
+        if not removed:
+            raise ValueError(f"no entry has the id {entry!r:.40}; its row on the page shows it")
+        return removed[0]["name"]
+
     def _open_entry(self, connection: sqlite3.Connection, key: str, value: str) -> sqlite3.Row:
         entry = connection.execute(f"SELECT * FROM entries WHERE {key} = ?", (value,)).fetchone()
         if entry is None:

@@ -60,12 +60,8 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
         Without a task it is `bazaar/open`; without a seed it is one that nobody knows. With the
         token of an `entry` it is the entry's next game of the leaderboard, or the one that it has
         not finished, where it stands. Raises ValueError or IndexError, with one sentence, on
-        anything else; an empty text counts as left out.
+        anything else.
         """
-        options = (seed, episode_id, task, split, index, entry)
-        seed, episode_id, task, split, index, entry = (
-            None if option == "" else option for option in options
-        )
         named = isinstance(episode_id, str) and 0 < len(episode_id) <= LONGEST_ID
         if not (named or episode_id is None):
             raise ValueError(f"an episode_id is a text of 1 to {LONGEST_ID} characters")

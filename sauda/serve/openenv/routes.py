@@ -24,7 +24,7 @@ from sauda.serve.address import address_of
 from sauda.serve.episodes import Episodes, Refused, sentences
 from sauda.serve.json_object import json_object
 from sauda.serve.leaderboard.routes import add_leaderboard
-from sauda.serve.openenv.actions import BLANK_IS_ABSENT, SaudaAction
+from sauda.serve.openenv.actions import SaudaAction
 from sauda.serve.openenv.environment import ABOUT, LONGEST_ID, NAME, VERSION, SaudaEnvironment
 from sauda.serve.openenv.observations import SaudaObservation, SaudaState
 from sauda.serve.openenv.task_list import TaskCard, UnknownSplit, task_cards
@@ -43,7 +43,6 @@ class Reset(BaseModel):
     """What to play: a task and a seed, or a numbered task of a split."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{}, RESET_EXAMPLE]})
-    blank_is_absent = BLANK_IS_ABSENT
 
     task: str | None = None
     seed: int | str | None = Field(None, description="A whole number, also as text.")

@@ -243,6 +243,13 @@ def test_a_call_by_name_with_another_parameter_is_told_which_there_are(site, gam
     assert posted(site, "call/v2/send", game)[0] == 404
 
 
+def test_the_program_of_the_documentation_plays_as_it_stands(site, capsys):
+    text = (ROOT.parent / "docs" / "serving.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(code.replace("http://127.0.0.1:7860", site.address), {})
+    assert "'policy': 'expert'" in capsys.readouterr().out
+
+
 def test_gradios_client_says_why_a_call_was_refused(site):
     """It reads the body of a 422 as a list of faults, and so do clients of FastAPI."""
     client = Client(site.address, verbose=False)

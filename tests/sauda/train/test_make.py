@@ -24,7 +24,8 @@ def trained(tmp_path: Path):
     python.write_text(PYTHON.format(log=log))
     python.chmod(0o755)
     clients = [f"tests/support/{client}.txt" for client in ("openenv-core", "mcp-newest")]
-    for file in ("requirements.lock", *clients, ".venv/ready"):
+    locks = ("requirements.lock", "requirements-dev.lock")
+    for file in (*locks, *clients, ".venv/ready"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from env import TASKS
+from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
 from sauda.records.seeds import drawn_seed
 from sauda.records.splits import DAILY, LEADERBOARD, SPLITS
@@ -210,6 +211,30 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     assert means == sorted(means, reverse=True)
     assert board.entries(OPEN, rules_of(OPEN), 1, 1) == entries[1:2]
     assert board.entries(OPEN, "rules of yesterday") == []
+
+
+def test_a_command_removes_an_entry_with_all_that_is_kept_of_it_while_the_page_is_open(
+    board, capsys, tmp_path
+):
+    gone, kept, begun = (entered(board, name, games=1) for name in ("a", "b", "c"))
+    for ticket in (gone, kept):
+        play_all(ticket)
+    SaudaEnvironment().reset(entry=begun.token)
+    file = str(board.storage.file)
+    for ticket in (gone, begun):
+        assert sauda_command(["leaderboard", file, "--remove", ticket.entry]) == 0
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["a", "c"]
+    assert [entry.id for entry in complete(board)] == [kept.entry]
+    for table in ("games", "moves"):
+        entries = {entry for (entry,) in board.storage.rows(f"SELECT entry FROM {table}")}
+        assert entries == {kept.entry}
+    with pytest.raises(ValueError, match="no entry has this token"):
+        SaudaEnvironment().reset(entry=begun.token)
+    (tmp_path / "record.json").write_text("{}")
+    for wrong in (file, str(tmp_path / "record.json"), str(tmp_path / "none")):
+        assert sauda_command(["leaderboard", wrong, "--remove", gone.entry]) == 2
+    assert "no entry has the id" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
 
 
 def test_entries_that_are_played_at_once_are_all_stored(board):

@@ -16,7 +16,6 @@ from sauda.serve.openenv import task_list
 from sauda.serve.openenv.actions import ARENA, BAZAAR, FIELDS, SaudaAction
 from sauda.serve.openenv.environment import SaudaEnvironment
 from sauda.serve.openenv.observations import observation_of, state_of
-from sauda.serve.openenv.routes import Reset
 from tests.support.served_games import blinded, played, wire_actions
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
@@ -149,6 +148,7 @@ def test_the_fields_of_the_two_games_are_all_fields_of_the_action():
         ({"split": "test", "index": 4}, "a split is one of train, holdout"),
         ({"split": "train", "index": -1}, "an index of train is a whole number from 0"),
         ({"split": "train", "index": "4"}, "an index of train is a whole number from 0"),
+        ({"episode_id": ""}, "an episode_id is a text"),
         ({"episode_id": "x" * 256}, "an episode_id is a text"),
         ({"episode_id": 7}, "an episode_id is a text"),
     ],
@@ -160,11 +160,7 @@ def test_a_reset_that_makes_no_sense_is_refused_in_a_sentence(options, why):
     assert served.state.task is None
 
 
-def test_an_option_of_a_reset_that_is_an_empty_text_is_absent():
-    names = ("seed", "episode_id", "task", "split", "index", "entry")
-    SaudaEnvironment().reset(**dict.fromkeys(names, ""))
-    options = Reset.model_validate({"task": "", "seed": 7, "episode_id": "", "entry": ""})
-    assert options.model_dump(exclude_none=True) == {"seed": 7}
+def test_a_field_of_an_action_that_a_model_fills_with_an_empty_text_is_absent():
     move = SaudaAction.model_validate({"action_type": "accept", "offer_id": "", "price": ""})
     assert move == SaudaAction(action_type="accept")
 
