@@ -75,7 +75,8 @@ IN_HINGLISH: Mapping[str, str] = {
     "tha, uska hissa",
     "review_table_best": "Sabse zyada, {share:.0%}, aapki chaal {number} se pehle mil sakta tha.",
     "review_searched": "Yahi seed doosri chaalon se, poore rupayon mein, phir khelkar nikala "
-    "gaya: na aapki limit ke paar, na apne daam se peeche hatkar. Raaste ki kamai pakki hai; isse achha raasta chhoot gaya ho sakta hai.",
+    "gaya: na aapki limit ke paar, na apne daam se peeche hatkar. Raaste ki kamai pakki hai; "
+    "isse achha raasta chhoot gaya ho sakta hai.",
     "review_asked": "{name} se aur {count} daam pe pucha gaya. Us reply ke baad wo kitna jhukta, "
     "ye pata nahi; isse achha raasta ho sakta hai.",
     "review_time": "Rakam mein har round ki keemat gini gayi hai.",
