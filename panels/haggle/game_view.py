@@ -42,8 +42,9 @@ def _bubble(message: Mapping[str, str]) -> str:
 
 
 def _digits(text: str) -> str:
-    """The ASCII digits of a price, with its point."""
-    return "".join(c for c in text if c in "0123456789.").strip(".")
+    """The ASCII digits of a price, with its point; "35.5" for "₹35.50"."""
+    digits = "".join(c for c in text if c in "0123456789.").strip(".")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH) -> Markup:
