@@ -18,6 +18,7 @@ from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.ui.downloads import BYTES, NotWritten, downloads
 from sauda.llm.serving import served
+from sauda.llm.serving.events import CACHE_BYTES
 from sauda.serve.episodes import MOST
 from sauda.serve.gate import FairGate
 from sauda.serve.mcp.server import McpServer
@@ -72,7 +73,7 @@ def health_route(
                 "pages": {"kept": len(pages), "most": NAMES},
                 "caches": caches(),
                 "language_models": served.own_service().health(),
-                "memory_mib": memory(),
+                "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},
                 "downloads": download_files(),
                 "temporary_files": trouble_with_temporary_files() or "enough room",
             }

@@ -36,11 +36,6 @@ def test_visitors_of_a_short_mix_are_all_answered(server, name, rows):
     assert [row["reasons"] for row in mix["rows"] if row["reasons"]] == []
 
 
-def test_a_finished_game_of_the_load_test_is_reviewed(server):
-    rows = {row["what"]: row for row in mix_played("games in a row", SIZE, server)["rows"]}
-    assert rows[REVIEW]["n"] == SIZE.games
-
-
 @pytest.mark.model
 @pytest.mark.slow
 def test_a_class_behind_one_address_is_refused_nothing(server):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import gradio as gr
@@ -26,7 +26,7 @@ from panels.ui.wiring import lay_out_address, pick_in_address
 from sauda.evaluation.models.config import BELIEF, OURS, PILOT, STAGES, TUNED
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
-from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Entry, own_board
+from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Standing, own_board
 from sauda.serve.leaderboard.replay import rules_of
 from sauda.serve.leaderboard.storage import Unavailable
 
@@ -86,22 +86,12 @@ class Reference:
     is_contestant: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measurements:
     """What was measured of a game's tasks, best first, and the files that hold it."""
 
     references: Mapping[str, Sequence[Reference]]  # by task
     origin: Markup
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A task's best entries, how many are complete in all, and how many are being played."""
-
-    task: str
-    entries: Sequence[Entry] = ()
-    complete: int = 0
-    being_played: int = 0
 
 
 # What was measured -------------------------------------------------------------------------------
@@ -158,8 +148,7 @@ def references(
 
 def standing(task: str) -> Standing:
     """How the leaderboard of a task stands now; storage.Unavailable where it cannot be read."""
-    board, rules = own_board(), rules_of(task)
-    return Standing(task, board.entries(task, rules), *board.counts(task, rules))
+    return own_board().standing(task, rules_of(task))
 
 
 def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
@@ -203,6 +192,12 @@ def figure(now: Standing, measured: Sequence[Reference]) -> go.Figure:
     return whisker_rows(drawn, "mean grade, 1 at best", FORM)
 
 
+@lru_cache(maxsize=len(RANKED))
+def drawn_once(now: Standing, measured: Measurements) -> go.Figure:
+    """The figure of a standing; drawing takes most of a visit, and a standing is seldom new."""
+    return figure(now, measured.references.get(now.task, ()))
+
+
 def cut(name: str) -> str:
     """The beginning of a name that fits above its row on a phone."""
     return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
@@ -237,7 +232,7 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     table, no_file, csv = numbers_values(NAME, rows_of(now, rows), FORM, "policy")
     return {
         "verdict": told,
-        "figure": figure(now, rows),
+        "figure": drawn_once(now, measured),
         "table": table,
         "no_file": gr.HTML(no_file, visible=bool(no_file)),
         "csv": csv,

@@ -16,6 +16,7 @@ from sauda.llm.backends.decoding import ReplyRequest
 from sauda.llm.backends.model import Model
 from sauda.llm.backends.prefix_cache import PrefixCache
 from sauda.llm.serving.events import (
+    CACHE_BYTES,
     Begin,
     Broken,
     Cancel,
@@ -50,7 +51,7 @@ class BatchEngine:
         self._batches: dict[str, DecodingBatch] = {}
         self._waiting: dict[int, Begin] = {}  # to join at the next token, or once their model loads
         self._cancelled: set[int] = set()
-        self._prefix_cache = PrefixCache()  # of all models, so that its limit is one
+        self._prefix_cache = PrefixCache(CACHE_BYTES)  # of all models, so that its limit is one
 
     def run(self) -> None:
         """Take orders and decode until told to end."""

@@ -4,6 +4,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
@@ -130,6 +131,42 @@ def test_a_long_tale_is_refused_before_it_fills_the_disk(board, monkeypatch):
     with pytest.raises(ValueError, match="say less"):
         environment.step(long)
     assert len(environment.step(move_of(before)).bazaar["bids"]) == 2  # the game goes on
+
+
+def test_a_clock_that_jumps_ends_no_entry_and_deletes_none(board):
+    """Deadlines follow the time that passes, not the time of day, which somebody may set anew."""
+    wall, passed = [time.time()], [5.0]
+    now = boards.steady(lambda: wall[0], lambda: passed[0])
+    later = Board(board.storage, now)
+    begun, unused = entered(later), entered(later)
+    next(iter(played_on(begun.token)))
+    wall[0] += 86_400 * 2
+    entered(later)  # entries that nobody began in time are deleted here
+    assert (later.entry(begun.entry), complete(later)) == (None, [])  # so no seed is shown
+    assert later.next_game(unused.token).number == 1
+    passed[0] += boards.HOURS * 3600 + 1
+    assert [entry.id for entry in complete(later)] == [begun.entry, unused.entry]
+
+
+def test_the_standing_is_computed_when_it_changes_and_not_when_it_is_read(board):
+    clock = [1e9]
+    own = Board(board.storage, lambda: clock[0])
+    rules = rules_of(OPEN)
+    first = own.standing(OPEN, rules)
+    ticket = entered(own, games=1)
+    assert own.next_game(ticket.token).number == 1
+    begun = own.standing(OPEN, rules)
+    assert (first.being_played, begun.being_played) == (0, 1)
+    assert own.standing(OPEN, rules) is begun
+    clock[0] = ticket.deadline + 1
+    over = own.standing(OPEN, rules)
+    assert ([entry.id for entry in over.entries], over.complete) == ([ticket.entry], 1)
+    assert own.standing(OPEN, rules) is over
+    other = Board(Storage(board.storage.file), lambda: clock[0])  # another process, say
+    with other.storage.writing() as connection:
+        connection.execute("DELETE FROM entries")
+    other.storage.close()
+    assert own.standing(OPEN, rules).entries == ()
 
 
 @pytest.mark.parametrize(

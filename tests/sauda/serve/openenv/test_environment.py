@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from env import ARENA_TASKS, TASKS, arena, begin
-from sauda.records.splits import SPLITS
+from sauda.records.splits import LEADERBOARD, SPLITS
 from sauda.serve.episodes import IDLE_SECONDS, OF_ADDRESS, Episodes, Refused
 from sauda.serve.openenv import game as games
 from sauda.serve.openenv import task_list
@@ -333,3 +333,11 @@ def test_a_full_house_of_episodes_over_http_refuses_one_more():
         except Refused as refused:
             full = refused.status == 429
     assert len(episodes) == number - 1 == 256
+
+
+@pytest.mark.parametrize("written", [int, str])
+def test_a_seed_of_the_leaderboards_range_is_refused_in_a_sentence(written):
+    for seed in (LEADERBOARD.start, LEADERBOARD.stop - 1):
+        with pytest.raises(ValueError, match="entries of the leaderboard"):
+            SaudaEnvironment().reset(task="bazaar/open", seed=written(seed))
+    SaudaEnvironment().reset(task="bazaar/open", seed=written(LEADERBOARD.start - 1))
