@@ -20,6 +20,7 @@ from sauda.commands.readme.evaluations import (
     robustness,
     stage_gains,
     teachers,
+    tuned,
 )
 from sauda.commands.readme.headline import headline
 from sauda.commands.readme.load import load_sentence, load_tables
@@ -42,6 +43,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "headline": headline,
     "results": results,
     "market": market,
+    "tuned": tuned,
     "robustness": robustness,
     "models": models,
     "stage_gains": stage_gains,

@@ -1,7 +1,7 @@
 """The tables of what policies and models win in each game."""
 
 from sauda.commands.readme.tables import markdown, part, spanned
-from sauda.evaluation.models.config import BAZAAR
+from sauda.evaluation.models.config import BAZAAR, LEAVE, OURS, TUNED
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.arena import ArenaBound, ArenaRow
 from sauda.records.schemas.comparison import PairedDifference
@@ -33,6 +33,23 @@ def market() -> str:
     head = ("task", "n", "informed oracle", "in play", "belief buyer", "best script",
             "best of the search", "`wait`")  # fmt: skip
     return markdown(head, rows)
+
+
+def tuned() -> str:
+    """The tuned rule and who leaves at once, beside Sauda: grades and paired differences."""
+    data = load(COMPARISON).data
+    rows = {(row.task, row.policy): row for row in data.rows}
+    gaps = {(row.task, row.rival): row for row in data.rivalries if row.policy == OURS}
+    table = [
+        (
+            f"`{task}`", f"{rows[task, OURS].n}", spanned(rows[task, OURS].grade),
+            spanned(rows[task, TUNED].grade), difference(gaps[task, TUNED]),
+            spanned(rows[task, LEAVE].grade), difference(gaps[task, LEAVE]),
+        )
+        for task in BAZAAR
+    ]  # fmt: skip
+    heads = (f"`{OURS}`", f"`{TUNED}`", "model less rule", f"`{LEAVE}`", "model less leaving")
+    return markdown(("task", "n", *heads), table)
 
 
 def robustness() -> str:

@@ -59,7 +59,7 @@ def belief_buyer() -> Sequence[str]:
     row = next(row for row in load(ORACLE).data.rows if row.task == OPEN)
     best = max((p for p in row.policies if p.policy != "leave"), key=lambda p: p.mean)
     beside = (
-        f"best script `{best.policy}` {mean(best)}, informed oracle {mean(row.informed)}: "
+        f"best untuned script `{best.policy}` {mean(best)}, informed oracle {mean(row.informed)}: "
         f"{row.belief.share:.0%} of it against {best.share:.0%}"
     )
     claim = f"A buyer that infers the hidden seller type, no network (`{OPEN}`)"
