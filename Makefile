@@ -32,7 +32,7 @@ train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
 	for run in pilot sft distill "sft --seed 1 --first-seed 16000" "distill --seed 1 --first-seed 26000" \
 	  "distill --init-adapter= --first-seed 10000 $(ALONE)" \
-	  "distill --init-adapter= --seed 1 --first-seed 20000 $(ALONE)" moves grpo \
+	  "distill --init-adapter= --seed 1 --first-seed 20000 $(ALONE)" grpo \
 	  "grpo --init-adapter distill --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
 	  "grpo --init-adapter distill --seed 1 --first-seed 44000 --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
 	  dpo "sft --game arena" "grpo --game arena" \
@@ -47,7 +47,6 @@ train-toy: .venv/ready
 	folder=$$(mktemp -d); train="$(BIN)/python -m sauda train"; toy="--model toy --out $$folder"; \
 	$$train sft $$toy/sft \
 	&& $$train distill $$toy/distill --init-adapter "$$folder/sft/adapter" --constrained --deals-per-round 48 \
-	&& $$train moves $$toy/moves --init-adapter "$$folder/distill/adapter" --constrained --max-steps 2 \
 	&& $$train grpo $$toy/grpo --init-adapter "$$folder/sft/adapter" \
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \
 	&& $$train roles --role buyer $$toy/roles; \

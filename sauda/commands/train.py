@@ -28,11 +28,6 @@ TOYS = {  # settings of `--model toy`, for runs of seconds
         "init_adapter": "", "deals_per_round": 24, "constrained": True, "save_steps": 2,
         "acceptance_prompts": 6, "eval_games": 2,
     },
-    "moves": {
-        "init_adapter": "", "prompts_per_step": 4, "num_generations": 4, "max_steps": 3,
-        "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,
-        "acceptance_prompts": 6, "eval_games": 2,
-    },
     "grpo": {
         "init_adapter": "", "prompts_per_step": 2, "num_generations": 4, "max_steps": 3,
         "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,

@@ -30,7 +30,6 @@ PARENTS = {
     "mini+distill-seed1": "mini+sft",
     "mini+distill-from-base": "mini",
     "mini+distill-from-base-seed1": "mini",
-    "mini+moves": "mini+distill",
     "mini+grpo-from-distill": "mini+distill",
     "mini+grpo-from-distill-seed1": "mini+distill",
     "mini+grpo": "mini+sft",

@@ -51,7 +51,7 @@ def entry(file: str) -> Entry:
         command = f"python -m sauda train roles --role {run[1]}{control}"
         command += f" --seed {seed[1]}" if seed else ""
         return Entry(file, "role_run/1", command, "A training run of a role", "")
-    if re.fullmatch(r"training/(sft|distill|moves|grpo|dpo)(-[\w.-]+)?\.json", file):
+    if re.fullmatch(r"training/(sft|distill|grpo|dpo)(-[\w.-]+)?\.json", file):
         stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
         game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
         seed = re.search(r"-seed(\d+)\.json$", file)

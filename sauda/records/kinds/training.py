@@ -59,12 +59,6 @@ TRAINING: tuple[Kind, ...] = (
                 "A second such training, from other games and another seed",
             ),
             File(
-                "training/moves.json",
-                "train moves",
-                "Training",
-                "The log of Sauda's reinforcement learning on single moves, by the pilot's values",
-            ),
-            File(
                 "training/grpo.json",
                 "train grpo",
                 "Training",

@@ -51,9 +51,7 @@ class RunStep(Record):
     grad_norm: FiniteFloat = Field(description="gradient norm before clipping")
     mean_token_accuracy: StepMetric = Field(None, description="SFT, DPO: share of tokens predicted")
     entropy: StepMetric = Field(None, description="mean token entropy, nats")
-    reward: StepMetric = Field(
-        None, description="GRPO: mean grade of the step's games; on moves: mean regret, negative"
-    )
+    reward: StepMetric = Field(None, description="GRPO: mean grade of the step's games")
     reward_min: StepMetric = Field(None, description="GRPO: lowest grade")
     reward_max: StepMetric = Field(None, description="GRPO: highest grade")
     reward_group_std: StepMetric = Field(
@@ -64,11 +62,6 @@ class RunStep(Record):
     )
     valid_rate: StepMetric = Field(None, description="GRPO: share of replies that hold a move")
     agreement_rate: StepMetric = Field(None, description="GRPO: share of games that end in a deal")
-    price_error: StepMetric = Field(
-        None,
-        description="GRPO on moves: mean distance of offers from the best price from the third "
-        "turn on, % of the limit",
-    )
     kl: StepMetric = Field(None, description="GRPO: KL from the initial adapter, nats a token")
     completions_mean_length: StepMetric = Field(
         None, alias="completions/mean_length", description="GRPO: trained tokens a game"
@@ -212,7 +205,7 @@ class SampleToken(Record):
 class TrainingRun(Record):
     """One training stage: its data, log, adapter and acceptance check."""
 
-    stage: str = Field(description="sft, distill, moves, grpo or dpo")
+    stage: str = Field(description="sft, distill, grpo or dpo")
     base: RunBase = Field(description="the base model")
     log: list[RunStep] = Field(description="one entry an optimizer step")
     resumed: list[int] = Field(description="steps from which the run was resumed")
