@@ -132,9 +132,7 @@ def recorded(run: Artifact) -> Log:
     title = TITLES.get(data.stage, data.stage.upper())
     further = re.search(r"-from-([a-z]+)", run.file)
     after = further[1] if further else ""
-    if after == "base":
-        title += " alone"
-    elif after:
+    if after:
         title += f" after {TITLES.get(after, after.upper()).lower()}"
     seed = run.config.get("seed", 0)
     again = f", seed {seed}" if seed else ""

@@ -73,11 +73,6 @@ def _training_data(run: Artifact) -> Markup:
         deals, own = sum(r.rows for r in rounds), sum(r.own for r in rounds)
         states = sum(r.completions for r in rounds)
         note = f"of {deals:,} deals in {len(rounds)} rounds; in {own / states:.0%} it moved itself"
-        if (planned := len(run.config["teacher_turns"])) > len(rounds):
-            note = (
-                f"of {deals:,} deals in {len(rounds)} of {planned} rounds; those of the others were"
-                " not kept"
-            )
         return stat(f"{states:,}", "labelled states", note=note)
     if pairs := data.pairs:
         source = f"searched for {pairs.seconds / 60:.0f} min; grades {pairs.gap:.3f} apart"

@@ -104,8 +104,6 @@ def _learnt(artifact: Artifact) -> str:
     if run.pairs is not None:
         return f"{run.pairs.n:,} pairs"
     if run.rounds is not None:
-        states = f"{sum(r.completions for r in run.rounds):,} labelled states"
-        planned, known = len(artifact.config["teacher_turns"]), len(run.rounds)
-        return states if known == planned else f"{states} in {known} of {planned} rounds"
+        return f"{sum(r.completions for r in run.rounds):,} labelled states"
     played = sum(run.games.task.values()) * run.games.num_generations
     return f"{played:,} games"

@@ -10,12 +10,6 @@ MIXED = " ".join(
         *("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic"),
     )
 )
-# Distillation of the base, as it was run on a GPU.
-ALONE = (
-    "train distill --init-adapter= --learning-rate 0.001 --deals-per-round 1296"
-    " --teacher-turns 1.0 0.5 0.25 0.0 0.0 --games-at-once 256 --per-device-train-batch-size 16"
-    " --save-steps 81"
-)
 TRAINING: tuple[Kind, ...] = (
     Kind(
         "training_run/1",
@@ -26,12 +20,6 @@ TRAINING: tuple[Kind, ...] = (
                 "train sft",
                 "Training",
                 "The log of Sauda's supervised fine-tuning, what it learnt from, its gate",
-            ),
-            File(
-                "training/sft-seed1.json",
-                "train sft --seed 1 --first-seed 16000",
-                "Training",
-                "A second such training, from other games and another seed",
             ),
             File(
                 "training/distill.json",
@@ -47,18 +35,6 @@ TRAINING: tuple[Kind, ...] = (
                 "A second such training, from other games and another seed",
             ),
             File(
-                "training/distill-from-base.json",
-                f"{ALONE} --first-seed 10000",
-                "Training",
-                "Distillation of the untrained base, on a GPU: twice the tokens and no SFT",
-            ),
-            File(
-                "training/distill-from-base-seed1.json",
-                f"{ALONE} --seed 1 --first-seed 20000",
-                "Training",
-                "A second such training, from other games and another seed",
-            ),
-            File(
                 "training/grpo.json",
                 "train grpo",
                 "Training",
@@ -70,13 +46,6 @@ TRAINING: tuple[Kind, ...] = (
                 " --eval-games 24",
                 "Training",
                 "The same from the adapter of distillation, classic games among the rest",
-            ),
-            File(
-                "training/grpo-from-distill-seed1.json",
-                "train grpo --init-adapter distill --seed 1 --first-seed 44000"
-                f" --tasks {MIXED} --learning-rate 0.0001 --eval-games 24",
-                "Training",
-                "A second such training, from other games and another seed",
             ),
             File(
                 "training/dpo.json",

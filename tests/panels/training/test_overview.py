@@ -98,8 +98,6 @@ def test_a_stage_that_trains_another_than_usual_further_says_which():
     run = load("training/sft.json")
     log = recorded(replace(run, file="training/sft-from-distill.json"))
     assert log.name == f"SFT after distillation, {run.data.base.name}"
-    log = recorded(load("training/distill-from-base.json"))
-    assert (log.name, log.seed, log.after) == ("Distillation alone, mini", 0, "base")
     (line,) = together([log], EVALUATION, "tokens").data
     assert line.line.dash == "dashdot"
 
