@@ -19,7 +19,6 @@ from sauda.commands.readme.evaluations import (
     rivalries,
     robustness,
     stage_gains,
-    teachers,
     tuned,
 )
 from sauda.commands.readme.headline import headline
@@ -48,7 +47,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "models": models,
     "stage_gains": stage_gains,
     "rivalries": rivalries,
-    "teachers": teachers,
     "arena": arena,
     "lab_models": lab_models,
     "acts": acts,

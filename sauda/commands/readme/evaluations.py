@@ -138,25 +138,6 @@ def difference(gain: PairedDifference) -> str:
     return f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
 
 
-def teachers() -> str:
-    """What the moves of each teacher's student give away, by the values of each teacher."""
-    data = load("teachers.json").data
-    tokens = {student.teacher: f"{student.num_tokens:,}" for student in data.students}
-    table = [
-        (
-            f"`{teacher}`" if teacher in tokens else "before training",
-            tokens.get(teacher, "–"),
-            *(f"{spanned(row.regret, 4)}, n {row.n}" for row in rows),
-        )
-        for teacher, rows in data.by_teacher().items()
-    ]
-    first, *_ = gaps = data.differences
-    name = f"`{first.teacher}` less `{first.other}`"
-    table.append((name, "–", *(spanned(gap.difference, 4) for gap in gaps)))
-    heads = (f"regret, values of `{gap.judge}`" for gap in gaps)
-    return markdown(("labels of", "tokens", *heads), table)
-
-
 def lab_models() -> str:
     """The language model as a lab: its grade after each training stage, beside scripts."""
     data = load("evaluation/arena-model-comparison.json").data

@@ -1,7 +1,7 @@
-"""The kinds of artifacts about the training of players: a run, and how its teachers compare."""
+"""The kind of artifact about the training of players: a run."""
 
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
-from sauda.records.schemas.training import Teachers, TrainingRun
+from sauda.records.schemas.training import TrainingRun
 
 # The tasks of GRPO after distillation: each of three rules twice, then the classic games.
 MIXED = " ".join(
@@ -73,18 +73,6 @@ TRAINING: tuple[Kind, ...] = (
             lambda config, data: len(data.log),
             "sealed steps and one adapter",
             f"{RECOMPUTE}:training_run",
-        ),
-    ),
-    Kind(
-        "teachers/1",
-        Teachers,
-        (File("teachers.json", "train compare-teachers", "Training"),),
-        Check(
-            "recomputed",
-            "every regret and interval, from the sealed moves of the students",
-            lambda config, data: len(data.rows) * data.rows[0].n,
-            "regrets",
-            "sauda.train.stages.teachers:recomputed",
         ),
     ),
 )
