@@ -42,8 +42,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
     parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
     parser.add_argument("--keep", action="store_true", help=KEEP)
-    about = "the trained model's grade by the temperature of its replies, on training seeds"
-    add_command(commands, "decoding", decoding, about)
     about = "labs pitch before the rule judge: an adapting advocate against a control"
     parser = add_command(commands, "pitching", pitching, about)
     parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
@@ -248,23 +246,6 @@ def _print_profile(row: dict[str, Any]) -> None:
         f"  faults in {broken['moves']:,} moves: {broken['invalid']} invalid, {broken['broken']} "
         f"past its last word, {broken['losses']} at a loss"
     )
-
-
-def decoding(options: argparse.Namespace) -> int:
-    """Save the grades by temperature and print a row each."""
-    from sauda.evaluation.models.decoding import Config
-    from sauda.evaluation.models.decoding import decoding as run
-
-    config = Config()
-    data = run(config)
-    save_measured("evaluation/decoding.json", asdict(config), data)
-    for row in data["rows"]:
-        gap = f"  difference {interval(row['difference'])}" if row["difference"] else ""
-        print(
-            f"{row['task']:14} temperature {row['temperature']:.1f}  n {row['n']:4}  "
-            f"grade {interval(row['grade'])}{gap}"
-        )
-    return 0
 
 
 def pitching(options: argparse.Namespace) -> int:

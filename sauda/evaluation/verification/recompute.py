@@ -141,16 +141,6 @@ def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, A
     return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
 
 
-def decoding_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """The rows computed again from the recorded grades."""
-    from sauda.evaluation.models.decoding import Config as DecodingConfig
-    from sauda.evaluation.models.decoding import summarised
-
-    recorded = artifact.data.as_json()
-    again = summarised(DecodingConfig(**settings(artifact)), recorded["grades"])
-    return again | {"models": recorded["models"]}
-
-
 def published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Published figures cannot be recomputed; each must still equal the sealed one."""
     seals = artifact.made.get("digests", {})

@@ -17,7 +17,6 @@ from sauda.records.schemas.bench import Bench, LoadTest
 from sauda.records.schemas.comparison import (
     ArenaModelComparison,
     BeforeAfter,
-    DecodingComparison,
     ModelComparison,
 )
 from sauda.records.schemas.evaluation import Episodes, Evaluation
@@ -207,19 +206,6 @@ KINDS: Mapping[str, Kind] = {
                 scripted_games,
                 "games of scripts",
                 f"{RECOMPUTE}:comparison",
-            ),
-            f"{HASHES}:bazaar_prompt",
-        ),
-        Kind(
-            "decoding/1",
-            DecodingComparison,
-            (File("evaluation/decoding.json", "decoding", "Results"),),
-            Check(
-                "recomputed",
-                "rows from the sealed grades of a language model",
-                episodes_in_rows,
-                "games",
-                f"{RECOMPUTE}:decoding_rows",
             ),
             f"{HASHES}:bazaar_prompt",
         ),

@@ -153,25 +153,3 @@ class BeforeAfter(Record):
 
     tasks: list[BeforeAfterTask] = Field(description="one entry a task")
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
-
-
-class DecodingRow(Record):
-    """One temperature on one task."""
-
-    task: str = Field(description="name of the task")
-    temperature: FiniteFloat = Field(description="of the replies; 0 is greedy")
-    n: int = Field(description="training seeds")
-    grade: Interval = Field(description="mean grade")
-    difference: Interval | None = Field(
-        description="its grade less that of the first temperature, paired by seed; null for itself"
-    )
-
-
-class DecodingComparison(Record):
-    """The trained model's grade by the temperature of its replies, on training seeds."""
-
-    rows: list[DecodingRow] = Field(description="one row a task and temperature")
-    grades: dict[str, dict[str, list[FiniteFloat]]] = Field(
-        description="grade of each seed, by task and temperature"
-    )
-    models: dict[str, ModelSource] = Field(description="the weights, by model name")
