@@ -17,7 +17,6 @@ from sauda.commands.readme.evaluations import (
     market,
     models,
     rivalries,
-    robustness,
     stage_gains,
     tuned,
 )
@@ -43,7 +42,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "results": results,
     "market": market,
     "tuned": tuned,
-    "robustness": robustness,
     "models": models,
     "stage_gains": stage_gains,
     "rivalries": rivalries,

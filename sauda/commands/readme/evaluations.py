@@ -52,18 +52,6 @@ def tuned() -> str:
     return markdown(("task", "n", *heads), table)
 
 
-def robustness() -> str:
-    """The grades of buyers whose prices have an error: a row a policy and error."""
-    rows = {(r.policy, r.error, r.task): r for r in load("robustness.json").data.rows}
-    tasks = dict.fromkeys(task for _, _, task in rows)
-    table = []
-    for policy, error in dict.fromkeys((policy, error) for policy, error, _ in rows):
-        own = [rows.get((policy, error, task)) for task in tasks]
-        cells = ("–" if row is None else f"{spanned(row.grade)}, n {row.n}" for row in own)
-        table.append((f"`{policy}`", f"{error:.0f} %", *cells))
-    return markdown(("policy", "error", *(f"`{task}`" for task in tasks)), table)
-
-
 def arena() -> str:
     """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound.
 

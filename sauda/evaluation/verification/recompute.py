@@ -119,14 +119,6 @@ def pitching_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, 
     return pitching.judged(pitching.Config(**settings(artifact)))
 
 
-def robust_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game of every policy played again."""
-    from sauda.evaluation.market.robustness import Config as RobustnessConfig
-    from sauda.evaluation.market.robustness import robustness
-
-    return robustness(RobustnessConfig(**settings(artifact)), workers)
-
-
 def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game between scripts played again, always through the scalar engine."""
     from sauda.evaluation.market.tournament import report

@@ -1,6 +1,5 @@
 """The verdict on each question follows its numbers: gains, losses, intervals that hold 0, gaps."""
 
-from types import SimpleNamespace
 
 import pytest
 
@@ -325,7 +324,7 @@ def test_intervals_that_meet_show_no_room_and_one_above_breaks_the_bound(grade, 
 
 def test_tasks_without_a_belief_buyer_are_measured_by_the_best_script_and_an_upper_bound_is_said():
     row = bound("bazaar/career", interval(0.45, 0.5, 0.55), "upper")
-    found = {row.task: optimum.buyers(row, None, None)}
+    found = {row.task: optimum.buyers(row, None)}
     assert [buyer.policy for buyer in found[row.task]] == ["linear"]
     verdict = optimum.verdict([row], found)
     assert "wins 40% of it" in verdict.sentence
@@ -340,14 +339,11 @@ def test_a_bound_without_buyers_says_that_none_was_played():
 def test_the_buyers_beside_the_bound_are_the_belief_buyer_the_pilot_sauda_and_the_best_script():
     belief = InformedShare.model_construct(mean=0.35, low=0.3, high=0.4, share=0.7)
     row = bound(OPEN, interval(0.45, 0.5, 0.55)).model_copy(update={"belief": belief})
-    cell = SimpleNamespace(task=OPEN, policy=PILOT, error=0.0, n=400, grade=belief)
-    unsteady = SimpleNamespace(task=OPEN, policy=PILOT, error=3.0, n=400, grade=belief)
-    report = SimpleNamespace(data=SimpleNamespace(rows=[cell, unsteady]))
-    sauda = comparison([model_row(OPEN, OURS, metric(0.3))])
-    found = optimum.buyers(row, report, sauda)
+    rows = [model_row(OPEN, OURS, metric(0.3)), model_row(OPEN, PILOT, metric(0.32))]
+    found = optimum.buyers(row, comparison(rows))
     assert [buyer.policy for buyer in found] == [BELIEF, PILOT, OURS, "linear"]
     figure = optimum.bound_figure([row], {OPEN: found})
-    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.35, 0.3, 0.2]
+    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.3, 0.2]
 
 
 # Does the wrapper do the work?
