@@ -223,9 +223,9 @@ def test_only_the_opponents_hash_tells_other_labs_from_those_that_are_drawn(aren
     assert (drawn["task"], drawn["policy"]) == (selfish["task"], selfish["policy"])
 
 
-def test_training_is_with_labs_as_drawn_and_hold_out_also_with_each_archetype():
+def test_training_is_with_labs_as_drawn_and_hold_out_also_with_planners():
     assert OTHERS["train"] == (DRAWN,)
-    assert set(arena.ARCHETYPES) < set(OTHERS["holdout"])
+    assert OTHERS["holdout"] == (DRAWN, "planner")
 
 
 def test_unknown_other_labs_are_refused_with_those_there_are():
