@@ -3,7 +3,7 @@
 from sauda.commands.readme.tables import markdown, part, spanned
 from sauda.evaluation.models.config import BAZAAR, LEAVE, OURS, TUNED
 from sauda.policies import ZERO_GRADE
-from sauda.records.schemas.arena import ArenaBound, ArenaRow
+from sauda.records.schemas.arena import ArenaRow
 from sauda.records.schemas.comparison import PairedDifference
 from sauda.records.store import load
 
@@ -53,7 +53,7 @@ def tuned() -> str:
 
 
 def arena() -> str:
-    """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound.
+    """The arena's policies on hold-out worlds: utility in credits and grade.
 
     A sentence under the table says what a grade of 0 is.
     """
@@ -62,12 +62,10 @@ def arena() -> str:
     tasks = list(dict.fromkeys(task for task, _ in rows))
     names = list(dict.fromkeys(name for _, name in rows))
 
-    def cell(row: ArenaRow | ArenaBound) -> str:
+    def cell(row: ArenaRow) -> str:
         return f"{row.utility.mean:.0f}, {spanned(row.grade)}"
 
     table = [(f"`{name}`", *(cell(rows[task, name]) for task in tasks)) for name in names]
-    bounds = {row.task: row for row in data.bounds}
-    table.append(("upper bound", *(cell(bounds[task]) for task in tasks)))
     n = rows[tasks[0], names[0]].n
     return (
         markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table)
@@ -141,7 +139,5 @@ def lab_models() -> str:
         )
         for row in data.rows
     ]
-    (bound,) = data.bounds
-    table.append(("upper bound", f"{bound.n}", spanned(bound.grade), "–", "–", "–"))
     heads = ("policy", "n", "grade", "added by the stage", "jobs done", "actions taken")
     return markdown(heads, table)

@@ -62,7 +62,7 @@ def entry(file: str) -> Entry:
         return Entry(file, "training_run/1", command, "A training run", "")
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
         of_arena = file.startswith("evaluation/arena-")
-        kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")
+        kind, family = ("arena/2", " --family arena") if of_arena else ("evaluation/1", "")
         command = f"python -m sauda evaluate{family} --out {file}"
         return Entry(file, kind, command, "An evaluation of one's own", "")
     if file == "bench-gpu.json":  # of a machine that has a GPU

@@ -83,7 +83,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "arena/1",
+            "arena/2",
             Arena,
             (
                 File(
@@ -102,7 +102,7 @@ KINDS: Mapping[str, Kind] = {
             ),
             Check(
                 "replayed",
-                "every episode, bound and row",
+                "every episode and row",
                 episodes_in_rows,
                 "episodes",
                 f"{RECOMPUTE}:arena",
@@ -223,7 +223,7 @@ KINDS: Mapping[str, Kind] = {
             WORD_HASHES,
         ),
         Kind(
-            "arena_model_comparison/2",
+            "arena_model_comparison/3",
             ArenaModelComparison,
             (
                 File(
@@ -234,7 +234,7 @@ KINDS: Mapping[str, Kind] = {
             ),
             Check(
                 "replayed in part",
-                "scripts and bounds replayed; model rows recomputed from sealed "
+                "scripts replayed; model rows recomputed from sealed "
                 "columns; the first games of each stage by --models",
                 scripted_games,
                 "games of scripts",

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, FiniteFloat
 
-from sauda.records.schemas.arena import ArenaBound, ArenaColumns, ArenaRow, ArenaWorlds
+from sauda.records.schemas.arena import ArenaColumns, ArenaRow, ArenaWorlds
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.schemas.evaluation import Columns, ModelEpisode, Row
 
@@ -117,7 +117,6 @@ class ArenaModelComparison(Record):
     rows: list[ArenaModelRow] = Field(description="one row a policy")
     stage_gains: list[StageGain] = Field(description="gain of each training stage")
     rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
-    bounds: list[ArenaBound] = Field(description="mean upper bounds of the task")
     worlds: ArenaWorlds = Field(description="what each seed deals the learner")
     episodes: dict[str, ArenaModelColumns] = Field(description="columns by policy")
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
