@@ -9,9 +9,6 @@ RUNS ?= runs
 # The tasks of GRPO after distillation: each of three rules twice, then the classic games.
 OPEN := bazaar/open bazaar/rushed bazaar/bluff
 MIXED := $(OPEN) $(OPEN) classic/single_deal classic/asymmetric_pressure classic/amazon_realistic
-# Distillation of the base without SFT: minutes on a GPU, hours on a CPU.
-ALONE := --learning-rate 0.001 --deals-per-round 1296 --teacher-turns 1.0 0.5 0.25 0.0 0.0 \
-  --games-at-once 256 --per-device-train-batch-size 16 --save-steps 81
 
 .PHONY: run test nightly quick train-mini train-toy lint format lock chromium
 
@@ -35,14 +32,11 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in pilot sft distill "sft --seed 1 --first-seed 16000" "distill --seed 1 --first-seed 26000" \
-	  "distill --init-adapter= --first-seed 10000 $(ALONE)" \
-	  "distill --init-adapter= --seed 1 --first-seed 20000 $(ALONE)" moves grpo \
+	for run in pilot sft distill "distill --seed 1 --first-seed 26000" grpo \
 	  "grpo --init-adapter distill --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
-	  "grpo --init-adapter distill --seed 1 --first-seed 44000 --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
 	  dpo "sft --game arena" "grpo --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
-	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --init-adapter=/-from-base/; s/ --tasks.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \
+	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --tasks.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
 	  $(BIN)/python -m sauda train $$run --out "$$folder" $$resume || exit; \
 	done
@@ -52,7 +46,6 @@ train-toy: .venv/ready
 	folder=$$(mktemp -d); train="$(BIN)/python -m sauda train"; toy="--model toy --out $$folder"; \
 	$$train sft $$toy/sft \
 	&& $$train distill $$toy/distill --init-adapter "$$folder/sft/adapter" --constrained --deals-per-round 48 \
-	&& $$train moves $$toy/moves --init-adapter "$$folder/distill/adapter" --constrained --max-steps 2 \
 	&& $$train grpo $$toy/grpo --init-adapter "$$folder/sft/adapter" \
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \
 	&& $$train roles --role buyer $$toy/roles; \

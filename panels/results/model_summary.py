@@ -188,7 +188,7 @@ def _verdict(gain: Interval) -> str:
 
 
 def lab_summary(comparison: Artifact, task: str) -> str:
-    """The grade of the last stage as a lab, beside the base, the best script and the bound."""
+    """The grade of the last stage as a lab, beside the base and the best script."""
     rows, stages = rows_by_policy(comparison, task), comparison.config["stages"]
     base, last = rows[stages[0]], rows[stages[-1]]
     script, script_grade = best_lab_script(rows)
@@ -196,8 +196,7 @@ def lab_summary(comparison: Artifact, task: str) -> str:
         f"Bare, {policy_label(last.policy)} reaches {with_interval(last.grade, FORM)} on n ="
         f" {last.n} hold-out seeds, the {policy_label(base.policy)}"
         f" {base.grade.mean:{FORM}}, the best script, {policy_label(script)},"
-        f" {script_grade:{FORM}}. The bound, if no other lab falls below what it can do alone, is"
-        f" {comparison.data.bounds[0].grade.mean:{FORM}}. A grade is the surplus over what"
+        f" {script_grade:{FORM}}. A grade is the surplus over what"
         " the lab could have done alone, as a share of what its jobs are worth: below 0 it would"
         " have done better alone.",
         ZERO_GRADE,
@@ -220,7 +219,6 @@ def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
 
 
 def lab_references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
-    """Mean grades of the best scripted lab and of the upper bound."""
+    """The mean grade of the best scripted lab."""
     script, grade = best_lab_script(rows_by_policy(artifact, task))
-    bound = artifact.data.bounds[0].grade.mean
-    return [(f"best script, {policy_label(script)}", grade), ("upper bound", bound)]
+    return [(f"best script, {policy_label(script)}", grade)]

@@ -28,11 +28,6 @@ TOYS = {  # settings of `--model toy`, for runs of seconds
         "init_adapter": "", "deals_per_round": 24, "constrained": True, "save_steps": 2,
         "acceptance_prompts": 6, "eval_games": 2,
     },
-    "moves": {
-        "init_adapter": "", "prompts_per_step": 4, "num_generations": 4, "max_steps": 3,
-        "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,
-        "acceptance_prompts": 6, "eval_games": 2,
-    },
     "grpo": {
         "init_adapter": "", "prompts_per_step": 2, "num_generations": 4, "max_steps": 3,
         "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,
@@ -67,9 +62,6 @@ def add(commands: Any) -> None:
     add_command(stages, "selector", selector, about)
     about = "compare the runs of roles on the hold-out dialogues that they have measured"
     add_command(stages, "compare-roles", compare_roles, about)
-    about = "which teacher teaches better: short distillations, judged on fixed positions"
-    parser = add_command(stages, "compare-teachers", compare_teachers, about)
-    _add_folder(parser)
 
 
 def _add_stage(stages: Any, stage: str) -> None:
@@ -162,29 +154,6 @@ def compare_roles(options: argparse.Namespace) -> int:
         print(
             f"{row['question']:10} {row['run']:17} less {row['baseline']:26} on the {row['role']:6}"
             f"  n {row['n']}  {interval(row['difference'])}"
-        )
-    return 0
-
-
-def compare_teachers(options: argparse.Namespace) -> int:
-    """Train a student of each teacher, save what their moves give away, and print it."""
-    from sauda.train.stages.teachers import FILE, Config, compared
-
-    config = Config()
-    try:
-        data = compared(config, options.out, options.resume)
-    except FAILURES as error:
-        return _failed(error)
-    save_measured(FILE, asdict(config), data)
-    for row in data["rows"]:
-        print(
-            f"by the values of {row['judge']:6}  labels of {row['teacher']:6}  n {row['n']}  "
-            f"regret {interval(row['regret'])}"
-        )
-    for row in data["differences"]:
-        print(
-            f"by the values of {row['judge']:6}  {row['teacher']} less {row['other']}  "
-            f"{interval(row['difference'])}"
         )
     return 0
 

@@ -107,7 +107,7 @@ def measurements(game: str) -> Measurements:
     first, second, *rest = (artifact for artifact, _ in loaded.values())
     if of_arena:
         field, name = arena.contest(first, second), arena.name
-        bounds = {row.task: (row.n, row.grade) for row in (first.data.bounds if first else ())}
+        bounds = {}
     else:
         field, name = open_market.contest([a for a in (first, second) if a]), buyer_name
         bounds = {r.task: (r.n, r.informed) for r in (rest[0].data.rows if rest[0] else ())}

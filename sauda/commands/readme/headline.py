@@ -19,7 +19,7 @@ AS_DRAWN = "as drawn"  # the other labs as each world draws them
 def headline() -> str:
     """What the trained model, a policy without a network and the arena's planner reach.
 
-    Each is a mean grade with its 95 % interval, beside what bounds it on the same hold-out seeds.
+    Each is a mean grade with its 95 % interval, beside others on the same hold-out seeds.
     """
     rows = (trained_model(), belief_buyer(), planner())
     return markdown(
@@ -59,7 +59,7 @@ def belief_buyer() -> Sequence[str]:
     row = next(row for row in load(ORACLE).data.rows if row.task == OPEN)
     best = max((p for p in row.policies if p.policy != "leave"), key=lambda p: p.mean)
     beside = (
-        f"best script `{best.policy}` {mean(best)}, informed oracle {mean(row.informed)}: "
+        f"best untuned script `{best.policy}` {mean(best)}, informed oracle {mean(row.informed)}: "
         f"{row.belief.share:.0%} of it against {best.share:.0%}"
     )
     claim = f"A buyer that infers the hidden seller type, no network (`{OPEN}`)"
@@ -67,13 +67,12 @@ def belief_buyer() -> Sequence[str]:
 
 
 def planner() -> Sequence[str]:
-    """The planning lab in the largest arena, beside the published expert and the upper bound."""
+    """The planning lab in the largest arena, beside the published expert and no trade."""
     data = load(ARENA).data
     rows = {row.policy: row for row in data.rows if (row.task, row.others) == (MARKET, AS_DRAWN)}
-    bound = next(row for row in data.bounds if row.task == MARKET)
     beside = (
         f"no trade at all {mean(rows['autarky'].grade)}, published expert `rule_based_expert` "
-        f"{mean(rows['rule_based_expert'].grade)}, upper bound {mean(bound.grade)}"
+        f"{mean(rows['rule_based_expert'].grade)}"
     )
     claim = f"A lab that plans its trades of GPU time (`{MARKET}`)"
     return (claim, *figure(rows["planner"]), beside, f"`{ARENA}`")

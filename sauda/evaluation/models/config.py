@@ -25,14 +25,9 @@ CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon
 # Each stage of training, with the one whose adapter it trains further.
 PARENTS = {
     "mini+sft": "mini",
-    "mini+sft-seed1": "mini",
     "mini+distill": "mini+sft",
     "mini+distill-seed1": "mini+sft",
-    "mini+distill-from-base": "mini",
-    "mini+distill-from-base-seed1": "mini",
-    "mini+moves": "mini+distill",
     "mini+grpo-from-distill": "mini+distill",
-    "mini+grpo-from-distill-seed1": "mini+distill",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+grpo",
 }

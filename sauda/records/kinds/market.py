@@ -2,7 +2,6 @@
 
 from sauda.records.kinds.amounts import (
     belief_games,
-    episodes_in_rows,
     market_games,
     oracle_games,
     profile_games,
@@ -10,7 +9,7 @@ from sauda.records.kinds.amounts import (
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.market import Belief, Market, Oracle
-from sauda.records.schemas.market.pilot import PilotRun, Robustness, TunedRule
+from sauda.records.schemas.market.pilot import PilotRun, TunedRule
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 
 PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
@@ -75,12 +74,6 @@ MARKET: tuple[Kind, ...] = (
             "generations",
             "sauda.train.pilot.tuned:recomputed",
         ),
-    ),
-    Kind(
-        "robustness/1",
-        Robustness,
-        (File("robustness.json", "robustness", "Results"),),
-        Check("replayed", "every game", episodes_in_rows, "games", f"{RECOMPUTE}:robust_rows"),
     ),
     Kind(
         "tournament/1",

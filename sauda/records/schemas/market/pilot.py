@@ -1,4 +1,4 @@
-"""The pilot: the log of its training with its weights, and its grades with an unsteady hand."""
+"""The pilot: the log of its training with its weights; the rule that is tuned by search."""
 
 from pydantic import Field, FiniteFloat
 
@@ -80,22 +80,3 @@ class TunedRule(Record):
     )
     log: list[SearchRound] = Field(description="one entry per generation")
     seconds: FiniteFloat = Field(description="CPU seconds of the search")
-
-
-class RobustRow(Record):
-    """One policy on one task with an unsteady hand."""
-
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy")
-    error: FiniteFloat = Field(description="standard deviation of the price error, % of the limit")
-    n: int = Field(description="holdout seeds")
-    grade: Interval = Field(description="mean grade")
-    less_pilot: Interval | None = Field(
-        description="its grade less the pilot's at the same error, paired by seed; null for itself"
-    )
-
-
-class Robustness(Record):
-    """The pilot beside other buyers while prices come out with errors of 0, 3 and 5 %."""
-
-    rows: list[RobustRow] = Field(description="one row a task, error and policy")

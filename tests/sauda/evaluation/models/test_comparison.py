@@ -212,7 +212,7 @@ def test_each_stages_first_batch_is_played_again(data, monkeypatch):
 def test_the_comparison_of_labs_is_of_its_kind_and_comes_out_again(tmp_path, monkeypatch):
     config = ArenaConfig(stages=("null",), policies=("planner", "wait"), episodes=5, batch=3)
     data = json.loads(json.dumps(comparison.compare_models(config, tmp_path)))
-    parsed("arena_model_comparison/2", data)
+    parsed("arena_model_comparison/3", data)
     assert comparison.again(config, data) == data
     rows = {row["policy"]: row for row in data["rows"]}
     assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
