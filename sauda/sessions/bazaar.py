@@ -239,10 +239,9 @@ def back(game: Game, number: int) -> Game:
 
 
 def before_unanswered(game: Game) -> Game:
-    """The game before the visitor's move that a language model has yet to answer.
+    """The game before the visitor's move that a language model has yet to answer, else `game`.
 
-    The game as it is where there is no such move. The other move that is made there counts as none
-    taken back: the visitor has seen no answer to the first.
+    Another move made there takes nothing back: the visitor has seen no answer to the first.
     """
     if not game.waiting or all(move.agent != game.you for move in game.observation.table.moves):
         return game
@@ -326,8 +325,7 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
         price = obs.table.item.list_price
         middle, little = price, 1.1 * price
     first, second = ("halfway", "little") if own else ("open", "bolder")
-    farther = _legal(obs, middle)
-    nearer = _legal(obs, little)
+    farther, nearer = _legal(obs, middle), _legal(obs, little)
     if farther is not None and nearer == farther:  # both are rounded to it, or held at the limit
         bolder = (own[-1] + farther.price) / 2 if own else farther.price * little / middle
         nearer = _legal(obs, bolder)

@@ -165,7 +165,7 @@ def fault(before: Sequence[Any], after: Sequence[Any], text: str, plan: Script) 
         return "the game waits for an answer"
     new = value(after[plan.chat])[len(value(before[plan.chat]) or []) :]
     texts = [part["text"] for message in new for part in message["content"]]
-    if text in texts and (len(texts) >= 2 or not is_open(after, plan)):
+    if any(text in one for one in texts) and (len(texts) >= 2 or not is_open(after, plan)):
         return ""
     return f"the chat holds no answer to {text!r}"
 
