@@ -12,6 +12,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
+import uvicorn
+
 from sauda.serve.address import counted
 
 LOG = logging.getLogger(__name__)
@@ -25,7 +27,7 @@ REFUSAL = (
 
 @dataclass(frozen=True)
 class Limits:
-    """What the connections may have; those that became sockets of `/ws` have their own limits."""
+    """What the connections may have, those that became sockets of `/ws` included."""
 
     most: int = 2048
     of_address: int = 512  # a trusted proxy speaks for many, and has no limit but the first
@@ -49,9 +51,11 @@ class Connections:
         self.limits, self.proxies = limits, proxies
         self.of_address: Counter[str] = Counter()
 
-    def limited(self, protocol: type[asyncio.Protocol]) -> type[asyncio.Protocol]:
-        """uvicorn's protocol of a connection, with the limits."""
-        return type("Limited", (_Limited, protocol), {"among": self})
+    def limit(self, config: uvicorn.Config) -> None:
+        """Let the server of a loaded configuration hold connections to come within the limits."""
+        for name, counts in (("http_protocol_class", _Asked), ("ws_protocol_class", _Counted)):
+            own = type("Limited", (counts, getattr(config, name)), {"among": self})
+            setattr(config, name, own)
 
     def enter(self, host: str) -> str | None:
         """Count one more connection; the address that has it, or None where there is no room."""
@@ -70,12 +74,11 @@ class Connections:
             del self.of_address[address]
 
 
-class _Limited:
-    """Comes before uvicorn's HTTP/1.1 protocols, whatever package reads the messages."""
+class _Counted:
+    """Comes before a protocol of uvicorn's, whatever package reads the messages."""
 
     among: Connections
     _address: str | None = None
-    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
@@ -83,15 +86,28 @@ class _Limited:
         if self._address is None:
             transport.write(REFUSAL)
             transport.close()
-        else:
-            self._await_head()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._leave()
         super().connection_lost(error)
 
+    def _leave(self) -> None:
+        if self._address is not None:
+            self.among.leave(self._address)
+            self._address = None
+
+
+class _Asked(_Counted):
+    """The same before a protocol of HTTP, which has so long for the head of each request."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._await_head()
+
     def handle_websocket_upgrade(self, *request: Any) -> None:
-        self._leave()
+        self._leave()  # the protocol of the socket takes the connection over, and its place
         super().handle_websocket_upgrade(*request)
 
     def on_response_complete(self) -> None:
@@ -101,21 +117,18 @@ class _Limited:
     def _await_head(self) -> None:
         """Close the connection unless a request begins in time; its bytes alone do not count."""
         self._stop_timer()
-        former, seconds = self.cycle, self.among.limits.head_seconds
+        former = self.cycle
 
         def give_up() -> None:
             if self.cycle is former:
                 self.transport.close()
 
-        self._timer = self.loop.call_later(seconds, give_up)
+        self._timer = self.loop.call_later(self.among.limits.head_seconds, give_up)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
 
     def _leave(self) -> None:
         self._stop_timer()
-        if self._address is not None:
-            self.among.leave(self._address)
-            self._address = None
+        super()._leave()

@@ -143,8 +143,7 @@ def limit_frames(blocks: gr.Blocks, most: int, silent_seconds: float) -> None:
 def limit_connections(blocks: gr.Blocks, limits: Limits) -> None:
     """Let the web server of a launched page limit its connections from now on."""
     config = blocks.server.config
-    connections = Connections(limits, config.loaded_app.trusted_hosts)
-    config.http_protocol_class = connections.limited(config.http_protocol_class)
+    Connections(limits, config.loaded_app.trusted_hosts).limit(config)
 
 
 def announce_mcp(blocks: gr.Blocks) -> None:
