@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-MAX_BYTES = 4 * 2**30  # of all entries
+MAX_TOKENS = 20_000  # of all entries: 0.5 GB for the small model in bf16
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,11 +17,6 @@ class CachedConversation:
     layers: Sequence[tuple[Any, Any]]  # keys and values, each of shape (1, heads, tokens, width)
     shared: bool = False  # the beginning of many conversations: stays when one of them is kept
     network: Hashable = None  # whose keys and values they are
-
-    @property
-    def bytes(self) -> int:
-        """The size of the keys and values."""
-        return sum(tensor.nbytes for layer in self.layers for tensor in layer)
 
     def reusable(self, prompt: Sequence[int], network: Hashable = None) -> int:
         """How many leading tokens of `prompt` are cached; 0 for another conversation or network.
@@ -45,10 +40,10 @@ class CachedConversation:
 
 
 class PrefixCache:
-    """The entries used last, of one network or several, up to `max_bytes`. Thread-safe."""
+    """The entries used last, of one network or several, up to `max_tokens`. Thread-safe."""
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self.max_bytes, self.bytes = max_bytes, 0
+    def __init__(self, max_tokens: int = MAX_TOKENS) -> None:
+        self.max_tokens, self.tokens = max_tokens, 0
         self._entries: list[CachedConversation] = []  # the least recently used first
         self._lock = threading.Lock()
 
@@ -73,6 +68,6 @@ class PrefixCache:
         with self._lock:
             kept = [entry for entry in self._entries if not conversation.continues(entry)]
             self._entries = [*kept, conversation]
-            self.bytes = sum(entry.bytes for entry in self._entries)
-            while self.bytes > self.max_bytes and len(self._entries) > 1:
-                self.bytes -= self._entries.pop(0).bytes
+            self.tokens = sum(len(entry.tokens) for entry in self._entries)
+            while self.tokens > self.max_tokens and len(self._entries) > 1:
+                self.tokens -= len(self._entries.pop(0).tokens)

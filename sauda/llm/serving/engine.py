@@ -51,7 +51,7 @@ class BatchEngine:
         self._batches: dict[str, DecodingBatch] = {}
         self._waiting: dict[int, Begin] = {}  # to join at the next token, or once their model loads
         self._cancelled: set[int] = set()
-        self._prefix_cache = PrefixCache(CACHE_BYTES)  # of all models, so that its limit is one
+        self._prefix_cache = PrefixCache()  # of all models, so that its limit is one
 
     def run(self) -> None:
         """Take orders and decode until told to end."""
@@ -100,6 +100,8 @@ class BatchEngine:
             model.decoder.network, [m.decoder.network for m in self._models.values()]
         )
         model.decoder.prefix_cache = self._prefix_cache
+        most = CACHE_BYTES // bytes_of_token(model.decoder.network)
+        self._prefix_cache.max_tokens = min(self._prefix_cache.max_tokens, most)
         self._models[name], self._batches[name] = model, DecodingBatch(model.decoder)
 
     def step(self) -> None:
@@ -137,6 +139,13 @@ class BatchEngine:
             self._batches[name] = DecodingBatch(batch.decoder)
             for key in keys:
                 self._report(Broken(key, f"{type(error).__name__}: {error}"))
+
+
+def bytes_of_token(network: Any) -> int:
+    """The size of the keys and values that a network keeps of one token."""
+    c = network.config
+    width = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
+    return 2 * c.num_hidden_layers * c.num_key_value_heads * width * network.dtype.itemsize
 
 
 def share_equal_weights(network: Any, others: Iterable[Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 from sauda.llm.backends.decoding import ReplyRequest
 from sauda.llm.types import Reply
 
-# Conversations that a model process keeps, of all its models: 20,000 tokens of the small one. The
+# Conversations that a model process keeps, of all its models together. The
 # process holds besides them its libraries, its models, and the replies that are being decoded.
 CACHE_BYTES = 448 * 2**20
 

@@ -98,28 +98,16 @@ def test_only_the_new_part_of_a_continued_conversation_is_read(tiny, chats):
     assert read[0] == whole - len(tiny_model.decoder.prompt_ids(chats[1])) < whole / 2
 
 
-def conversation(*tokens: int, prompt: int, bytes_of_token: int = 1) -> CachedConversation:
-    keys = np.zeros(len(tokens) * bytes_of_token, dtype=np.uint8)
-    return CachedConversation(tokens, prompt, [(keys[::2], keys[1::2])])
-
-
 def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
-    cache = PrefixCache(max_bytes=10)
+    cache = PrefixCache(max_tokens=10)
     for start in range(5):
-        cache.keep(conversation(start, 1, 2, 3, prompt=3))
-    assert cache.bytes == 8
+        cache.keep(CachedConversation((start, 1, 2, 3), 3, ()))
+    assert cache.tokens == 8
     assert [cache.longest([start, 1, 2, 3, 4])[0] for start in range(5)] == [0, 0, 0, 4, 4]
-    cache.keep(conversation(4, 1, 2, 3, 5, 6, prompt=5))  # extends the last and replaces it
-    assert cache.bytes == 10
+    cache.keep(CachedConversation((4, 1, 2, 3, 5, 6), 5, ()))  # extends the last and replaces it
+    assert cache.tokens == 10
     assert cache.longest([4, 1, 2, 3, 5, 7])[0] == 5
     assert cache.longest([4, 1, 2, 3, 9, 7])[0] == 0  # another answer: not the same prompt
-
-
-def test_a_model_of_wider_keys_has_fewer_tokens_in_the_same_memory():
-    cache = PrefixCache(max_bytes=100)
-    for start in range(50):
-        cache.keep(conversation(start, 1, 2, 3, prompt=3, bytes_of_token=10))
-    assert (len(cache), cache.bytes) == (2, 80)
 
 
 def test_a_batch_writes_what_each_would_write_alone(tiny, chats):
