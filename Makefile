@@ -6,8 +6,8 @@ BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 7860
 RUNS ?= runs
-# The tasks of GRPO after distillation: each of three rules twice, then the classic games.
-OPEN := bazaar/open bazaar/rushed bazaar/bluff
+# The tasks of GRPO after distillation: each of two rules twice, then the classic games.
+OPEN := bazaar/open bazaar/rushed
 MIXED := $(OPEN) $(OPEN) classic/single_deal classic/asymmetric_pressure classic/amazon_realistic
 
 .PHONY: run test nightly quick train-mini train-toy lint format lock chromium

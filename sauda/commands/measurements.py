@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
     about = "bound what can be won in the open market; look for exploits"
     parser = add_command(commands, "oracle", oracle, about)
     parser.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
-    about = "measure what open-market sellers give away and remember"
+    about = "measure what open-market sellers give away"
     add_command(commands, "leakage", leakage, about)
     about = "calibrate the belief buyer; compare it with prices alone"
     add_command(commands, "belief", belief, about)
@@ -73,7 +73,7 @@ def oracle(options: argparse.Namespace) -> int:
 
 
 def leakage(options: argparse.Namespace) -> int:
-    """Save what sellers give away and remember, and print it."""
+    """Save what sellers give away and print it."""
     from sauda.evaluation.market.leakage import Config
     from sauda.evaluation.market.leakage import market as run
 
@@ -88,8 +88,6 @@ def leakage(options: argparse.Namespace) -> int:
     words = data["words"]
     prices = words["prices"]["mean"]
     print(f"R2 of the reservation price: prices {prices:.3f}, words add {words['gain']}")
-    for row in data["careers"]:
-        print(f"a soft history costs {row['policy']} {row['lost']}")
     return 0
 
 

@@ -38,7 +38,7 @@ class Buyer:
 
 def buyers(row: OracleRow, comparison: Artifact | None) -> list[Buyer]:
     """The belief buyer, the pilot, Sauda and the best script on a task, where each was played."""
-    found = [] if row.belief is None else [Buyer(BELIEF, row.n, row.belief)]
+    found = [Buyer(BELIEF, row.n, row.belief)]
     compared = {} if comparison is None else rows_by_policy(comparison, row.task)
     found += [
         Buyer(name, compared[name].n, compared[name].grade)
@@ -99,12 +99,6 @@ def _evidence(bounds: Sequence[OracleRow], best: dict[str, Buyer]) -> tuple[str,
                 f"; {buyer_name(buyer.policy)} {with_interval(buyer.grade, FORM)}, n = {buyer.n:,}"
             )
         lines.append(text)
-    upper = [row.task for row in bounds if row.bound == "upper"]
-    if upper:
-        lines.append(
-            f"In {tasks_listed(upper)} no play can reach the bound: it takes each deal alone, as if"
-            " the seller remembered nothing and the purse had no limit."
-        )
     return tuple(lines)
 
 
@@ -152,7 +146,7 @@ def build() -> None:
         oracle.build()
     with fold("What the belief buyer believes, and what tells and words add"):
         belief.build()
-    with fold("What the sellers give away, and what they remember"):
+    with fold("What the sellers give away"):
         sellers.build()
 
 

@@ -16,15 +16,13 @@ def market() -> str:
     for row in load("oracle.json").data.rows:
         scripts = {cell.policy: cell for cell in row.policies}
         best = max((c for name, c in scripts.items() if name != "leave"), key=lambda c: c.mean)
-        bound = "" if row.bound == "optimum" else ", upper bound"
-        belief = "–" if row.belief is None else part(row.belief)
         rows.append(
             (
-                f"`{row.task}`{bound}",
+                f"`{row.task}`",
                 f"{row.n}",
                 spanned(row.informed),
                 part(row.informed_play),
-                belief,
+                part(row.belief),
                 f"`{best.policy}` {part(best)}",
                 part(row.search.holdout),
                 part(scripts["wait"]),

@@ -16,7 +16,7 @@ PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
 
 MARKET: tuple[Kind, ...] = (
     Kind(
-        "oracle/1",
+        "oracle/2",
         Oracle,
         (File("oracle.json", "oracle", "Results"),),
         Check(
@@ -28,14 +28,14 @@ MARKET: tuple[Kind, ...] = (
         ),
     ),
     Kind(
-        "market/2",
+        "market/3",
         Market,
         (File("market.json", "leakage", "Results"),),
         Check(
             "replayed",
-            "every game and every career",
+            "every game",
             market_games,
-            "games and careers",
+            "games",
             f"{RECOMPUTE}:leakage",
         ),
     ),

@@ -48,7 +48,7 @@ class Config:
     model: str = option("mini", "toy, mini, 8b, or a folder or repository")
     init_adapter: str = option("sft", "adapter to train further: a stage's name, or a folder")
     tasks: tuple[str, ...] = option(
-        ("bazaar/open", "bazaar/rushed", "bazaar/bluff"), "tasks of the groups, in turn"
+        ("bazaar/open", "bazaar/rushed"), "tasks of the groups, in turn"
     )
     prompts_per_step: int = 4  # instances, each played by a group of games
     num_generations: int = 8  # games of a group

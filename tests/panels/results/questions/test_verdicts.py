@@ -234,15 +234,15 @@ def test_the_verdict_says_who_did_not_play_where():
         [
             (OPEN, entry(BELIEF, AHEAD)),
             (OPEN, entry(OURS, BEHIND)),
-            ("bazaar/career", entry(PILOT, AHEAD)),
-            ("bazaar/crowd", entry(PILOT, EVEN)),
-            ("bazaar/crowd", entry("linear", BEHIND)),
+            (RUSHED, entry(PILOT, AHEAD)),
+            ("classic/single_deal", entry(PILOT, EVEN)),
+            ("classic/single_deal", entry("linear", BEHIND)),
         ]
     )
     absent = f"; the belief buyer and Sauda ({policy_label(OURS)}) did not play there."
     assert open_market.verdict(field, None).sentence == (
-        f"The belief buyer wins the open market. Among those that played, the pilot wins the market"
-        f" career; between the pilot and linear there is no clear winner in the crowded market"
+        "The belief buyer wins the open market. Among those that played, the pilot wins the"
+        " hurried market; between the pilot and linear there is no clear winner in the single deal"
         f"{absent}"
     )
 
@@ -288,10 +288,10 @@ def test_a_buyer_that_knows_its_seller_is_no_contestant():
 # What can be won at all?
 
 
-def bound(task: str, sure: Interval, kind: str = "optimum") -> OracleRow:
+def bound(task: str, sure: Interval) -> OracleRow:
     script = PolicyShare.model_construct(policy="linear", mean=0.2, low=0.1, high=0.3, share=0.4)
     return OracleRow.model_construct(
-        task=task, n=400, bound=kind, informed=sure, belief=None, policies=[script]
+        task=task, n=400, informed=sure, belief=None, policies=[script]
     )
 
 
@@ -319,15 +319,6 @@ def test_the_bound_is_told_with_the_share_that_the_best_buyer_wins():
 def test_intervals_that_meet_show_no_room_and_one_above_breaks_the_bound(grade, told):
     row = bound(OPEN, interval(0.45, 0.5, 0.55))
     assert told in optimum.verdict([row], {OPEN: [Buyer(PILOT, 400, grade)]}).sentence
-
-
-def test_tasks_without_a_belief_buyer_are_measured_by_the_best_script_and_an_upper_bound_is_said():
-    row = bound("bazaar/career", interval(0.45, 0.5, 0.55), "upper")
-    found = {row.task: optimum.buyers(row, None)}
-    assert [buyer.policy for buyer in found[row.task]] == ["linear"]
-    verdict = optimum.verdict([row], found)
-    assert "wins 40% of it" in verdict.sentence
-    assert verdict.evidence[-1].startswith("In the market career no play can reach the bound: ")
 
 
 def test_a_bound_without_buyers_says_that_none_was_played():

@@ -201,8 +201,8 @@ def test_each_stages_first_batch_is_played_again(data, monkeypatch):
     for pair in (bare, steered):
         assert len(pair.again["grade"]) == CONFIG.batch
         assert pair.recorded == pair.again
-    with pytest.raises(ValueError, match="no model was played on 'bazaar/bluff'; tasks are bazaar"):
-        list(comparison.stages_again(CONFIG, data, ["bazaar/bluff"]))
+    with pytest.raises(ValueError, match="no model was played on 'bazaar/x'; tasks are bazaar"):
+        list(comparison.stages_again(CONFIG, data, ["bazaar/x"]))
 
 
 # The arena
