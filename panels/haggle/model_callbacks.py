@@ -19,6 +19,7 @@ from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
+from panels.haggle.words import Translate
 from panels.ui.look import note, trouble
 from sauda.language.speech.lines import ENGLISH
 from sauda.language.speech.phrases import language_of
@@ -27,6 +28,7 @@ from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.service import Waiting
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused
 from sauda.sessions.bazaar import (
+    Game,
     after_reply,
     before_unanswered,
     counterfactual_request,
@@ -74,8 +76,7 @@ async def stream_reply(
         except ReplyError as error:
             refused = isinstance(error, ReplyRefused | NotReady)
             why = trouble(translated(error, visit.language))
-            free = before_unanswered(game) is not game
-            problem = why + (note(visit.translate("unanswered")) if free else "")
+            problem = why + _way_on(game, visit.translate)
             break
         if game.out_of_tries:
             game, wrote = forfeited(game), game.invalid_replies[-1][:QUOTED]
@@ -120,7 +121,13 @@ def stop(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates
     generation.advance()
     if visit.game is None or not visit.game.waiting:
         return screen.unchanged
-    return screen.show(visit, note(visit.translate("stopped")))
+    stopped = note(visit.translate("stopped"))
+    return screen.show(visit, stopped + _way_on(visit.game, visit.translate))
+
+
+def _way_on(game: Game, translate: Translate) -> str:
+    """What a visitor may do whose last move has no answer; empty where there is no such move."""
+    return "" if before_unanswered(game) is game else note(translate("unanswered"))
 
 
 def show_again(screen: Screen, visit: Visit) -> Updates:

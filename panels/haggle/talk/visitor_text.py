@@ -94,7 +94,8 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
         after = propose(game, action)
     except IllegalAction:
         if isinstance(action, Offer) and game.you == "seller" and not game.waiting:
-            raise NoMove("absurd") from None  # more than the market lets anybody ask
+            # It is more than the market lets anybody ask.
+            raise NoMove("absurd", price=rupees(action.price)) from None
         raise
     is_bare_yes = isinstance(action, Accept) and folded in CONFIRMATIONS
     if is_bare_yes and after.unconfirmed is None and talk.at(len(game.play.turns)):

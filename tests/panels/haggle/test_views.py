@@ -135,6 +135,12 @@ def test_a_price_that_is_asked_back_or_refused_is_shown_as_it_was_read():
     ]
 
 
+def test_a_price_that_is_more_than_anybody_may_ask_is_shown_too():
+    game = start(SELLING_TASK, "naive", 5)
+    price = 20 * game.observation.table.item.list_price
+    assert shown(f"only {price} today", game=game) == [f"{rupees(price)} · only {price} today"]
+
+
 # What is read in words
 
 
