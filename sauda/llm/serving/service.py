@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from sauda.llm.backends.decoding import ReplyRequest
 from sauda.llm.serving.events import (
@@ -94,6 +95,7 @@ class ReplyService:
         self.line = FairLine(limits)
         self.stages: dict[str, Stage] = {}
         self.crashes: deque[float] = deque(maxlen=16)  # those in CRASH_WINDOW, the newest last
+        self._crash_number = 0
         self._tickets: dict[int, Ticket] = {}
         self._keys = 0
         self._lock = threading.RLock()
@@ -232,15 +234,20 @@ class ReplyService:
             ticket = self._tickets.pop(key)
             self.line.leave(key)
             ticket.deliver(NotReady(told))
-        self._later(pause_after(self._recent_crashes()), self._load_again)
+        self._crash_number += 1
+        again = partial(self._load_again, self._crash_number)
+        self._later(pause_after(self._recent_crashes()), again)
 
     def _recent_crashes(self) -> int:
         while self.crashes and self._clock() - self.crashes[0] >= CRASH_WINDOW:
             self.crashes.popleft()
         return len(self.crashes)
 
-    def _load_again(self) -> None:
+    def _load_again(self, crash_number: int) -> None:
+        """Load the models again; a later crash has a pause of its own."""
         with self._lock:
+            if crash_number != self._crash_number:
+                return
             for name, stage in self.stages.items():
                 if isinstance(stage, Loading) and stage.again:
                     self.engine.send(Load(name))

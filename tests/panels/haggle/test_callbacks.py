@@ -14,7 +14,7 @@ from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.served import THIS_PAGE
-from sauda.llm.types import ReplyRefused, ReplyTimeout
+from sauda.llm.types import NotReady, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import start
 from tests.support.coroutines import run
 from tests.support.haggle import Model, screen_of, visit_to
@@ -353,10 +353,13 @@ def test_another_stage_of_training_is_played_by_weights_of_its_own():
     assert asked == ["mini+sft", "mini"]
 
 
-def test_whoever_is_refused_is_offered_a_script_that_is_marked_as_one():
-    screen, visit = selling(Model(ReplyRefused("8 visitors are waiting", 9.0)))
+@pytest.mark.parametrize(
+    "error", [ReplyRefused("8 visitors are waiting", 9.0), NotReady("8 crashes in a row")]
+)
+def test_whoever_gets_no_reply_is_offered_a_script_that_is_marked_as_one(error):
+    screen, visit = selling(Model(error))
     last = replies(screen, visit, ReplyRequest())[-1]
-    assert "8 visitors" in last[screen.page.problem]
+    assert str(error) in last[screen.page.problem]
     assert last[screen.page.stand_in]["visible"]
     updates = model_callbacks.play_stand_in(screen, SessionGeneration(), visit)
     game = updates[screen.page.game]

@@ -96,3 +96,13 @@ def test_the_next_visitor_is_served_after_a_recovery(process):
     process.load()
     process.service.submit("mini", REQUEST, Visitor("s"), print)
     assert [type(order) for order in process.orders] == [Begin]
+
+
+def test_models_are_loaded_once_where_two_crashes_follow_each_other(process):
+    process.report(Ended("killed"))
+    first = process.resume
+    process.report(Ended("killed"))
+    first()
+    assert process.orders == []
+    process.resume()
+    assert process.orders == [Load("mini")]
