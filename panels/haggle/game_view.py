@@ -30,15 +30,16 @@ def _bubble(message: Mapping[str, str]) -> str:
     """The words as they were typed, under the price that was read in them if there is one.
 
     Words that were read as that price stand beside it, "8k2 = ₹8,200"; digits are not repeated.
+    The tags bear no attributes: Gradio names a message for screen readers by its source.
     """
     words, price = message["content"], message.get("price")
     if price is None:
         return as_typed(words)
     read = next((words[m.start : m.end] for m in prices(words) if rupees(m.amount) == price), "")
-    tag = "" if _digits(read) == _digits(price) else f"<i>{as_typed(read)} =</i> " if read else ""
-    shown = f'<span class="sauda-read">{tag}{price}</span>'
-    rest = as_typed(words) if words.strip(" .!?,") != read.strip() else ""
-    return shown + (f'<span class="sauda-words">{rest}</span>' if rest else "")
+    is_other = bool(read) and _digits(read) != _digits(price)
+    tag = f"<b><i>{as_typed(read)} =</i> {price}</b>" if is_other else f"<b>{price}</b>"
+    says_more = words.strip(" .!?,") != read.strip()
+    return f"{tag} {as_typed(words)}" if says_more else tag
 
 
 def _digits(text: str) -> str:

@@ -189,7 +189,12 @@ def bubbles(page: Page) -> list[str]:
     """What the bubbles of the chat say: the words of one, or its price where it has no words."""
     return page.locator(
         "#haggle-chat [data-testid=user], #haggle-chat [data-testid=bot]"
-    ).evaluate_all("all => all.map(one => (one.querySelector('.sauda-words') ?? one).innerText)")
+    ).evaluate_all(
+        """all => all.map(one => {
+            const tag = one.querySelector("b")?.innerText ?? "";
+            return one.innerText.slice(tag.length).trim() || tag;
+        })"""
+    )
 
 
 def problem(page: Page) -> str:

@@ -100,7 +100,7 @@ def shown(*texts: str, game=None) -> list[str]:
         game, talk = converse(game, talk, text)
     messages = bubbles(chat_of(game, talk).messages)
     own = [message["content"] for message in messages if message["role"] == "user"]
-    return [Markup(text.replace("</span><span", "</span> · <span")).striptags() for text in own]
+    return [Markup(text.replace("</b> ", "</b> · ")).striptags() for text in own]
 
 
 @pytest.mark.parametrize(

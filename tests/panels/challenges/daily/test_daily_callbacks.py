@@ -250,7 +250,7 @@ def test_moves_whose_words_are_unknown_are_told_by_their_price_alone(screen, lan
         r'class="sauda-buyer"[^>]*><b>[^<]*</b> (.*?)</li>', view.replay(friend, words)
     )
     ask = rupees(friend.play.state.table.asks[-1])
-    accepted = f"{ask}{words[0]('quick_accept')} {ask}"
+    accepted = f"{ask} {words[0]('quick_accept')} {ask}"
     assert [Markup(text).striptags() for text in told] == [low, more, accepted]
     _, updates = opened(screen, replace(OPEN, language=language, kept={DAY.isoformat(): code}))
     chat = updates[screen.page.chat]["value"]
