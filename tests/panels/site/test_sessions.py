@@ -89,15 +89,16 @@ def test_a_session_goes_some_time_after_its_tab_and_not_before(holder, monkeypat
 
 def test_a_time_of_day_that_jumps_puts_no_game_away(monkeypatch):
     with gr.Blocks() as blocks:
-        game = gr.State(None, time_to_live=sessions.HOUR)
+        gr.State(None, time_to_live=sessions.HOUR)
+    game = part(blocks, gr.State)
     holder = Sessions(Streams())
     holder.set_blocks(blocks)
-    holder["one"][game._id] = "a game"
+    holder["one"][game] = "a game"
     passed, tomorrow = time.monotonic(), datetime.now() + timedelta(days=1)
     ahead = SimpleNamespace(datetime=SimpleNamespace(now=lambda: tomorrow))
     monkeypatch.setattr(state_holder, "datetime", ahead)
     holder.delete_all_expired_state()
-    assert holder["one"][game._id] == "a game"
+    assert holder["one"][game] == "a game"
     monkeypatch.setattr(
         sessions, "time", SimpleNamespace(monotonic=lambda: passed + sessions.HOUR + 9)
     )
