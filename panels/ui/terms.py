@@ -19,13 +19,14 @@ TASK_TITLES: Mapping[str, str] = {
     "classic/amazon_realistic": "Catalogue item",
     "bazaar/open": "Open market",
     "bazaar/rushed": "Hurried market",
-    "bazaar/bluff": "Bluffing market",
-    "bazaar/career": "Market career",
-    "bazaar/crowd": "Crowded market",
     "bazaar/seller_brief": "Selling",
     "arena/single_trade": "Single trade",
     "arena/market_round": "Market round",
     "arena/coalition_market": "Coalition market",
+    # Tasks that are gone and that logs of training still name.
+    "bazaar/bluff": "Bluffing market",
+    "bazaar/career": "Market career",
+    "bazaar/crowd": "Crowded market",
 }
 TERMS: Mapping[str, str] = {
     "ZOPA": "zone of possible agreement: the prices at which both sides gain",

@@ -28,7 +28,13 @@ from sauda.serve.adapters.encoding import BLOCKS, JOBS, MOST_CHOICES, encoding_o
 from sauda.serve.adapters.gym_env import MOST_STEPS, BargainingEnv
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
-GAMES = ("bazaar/open", "bazaar/crowd", "bazaar/career", "classic/single_deal", *ARENA_TASKS)
+GAMES = (
+    "bazaar/open",
+    "classic/marketplace_arena",
+    "classic/career_10",
+    "classic/single_deal",
+    *ARENA_TASKS,
+)
 some_tasks = pytest.mark.parametrize("task_name", GAMES)
 ACCEPT, WALK = 0, 1
 
