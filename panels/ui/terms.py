@@ -23,7 +23,8 @@ TASK_TITLES: Mapping[str, str] = {
     "arena/single_trade": "Single trade",
     "arena/market_round": "Market round",
     "arena/coalition_market": "Coalition market",
-    # Tasks that are gone and that logs of training still name.
+}
+GONE: Mapping[str, str] = {  # tasks that logs of training still name
     "bazaar/bluff": "Bluffing market",
     "bazaar/career": "Market career",
     "bazaar/crowd": "Crowded market",
@@ -45,7 +46,7 @@ _TERM = re.compile(rf"({_TASK}|\b(?:{'|'.join(TERMS)})\b)")
 
 def task_title(task: str) -> str:
     """The plain title of a task, or its name where it has none."""
-    return TASK_TITLES.get(task, task)
+    return {**TASK_TITLES, **GONE}.get(task, task)
 
 
 def short(task: str) -> str:
