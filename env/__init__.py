@@ -30,7 +30,13 @@ from .bazaar.market.sellers import (
     draw_type,
     market_seller,
 )
-from .bazaar.market.tasks import MARKETS, SELLER_RESERVATION, with_seller_type
+from .bazaar.market.tasks import (
+    MARKETS,
+    SELLER_RESERVATION,
+    Market,
+    market_task,
+    with_seller_type,
+)
 from .bazaar.selling_task import bonus
 from .bazaar.tells import Tells
 from .bazaar.time_dependent import TimeDependent
@@ -91,6 +97,7 @@ __all__ = [
     "IllegalAction",
     "Instance",
     "Item",
+    "Market",
     "Move",
     "Moves",
     "Observation",
@@ -127,6 +134,7 @@ __all__ = [
     "hazards_at",
     "instance_stream",
     "market_seller",
+    "market_task",
     "move",
     "naive",
     "nash_product",

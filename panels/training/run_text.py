@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from env import TASKS
 from panels.training.logs import (
     ALL_SIX,
     EVALUATION,
@@ -142,7 +143,10 @@ def captions(stacks: Stacks, view: View, beside: Sequence[Log]) -> Markup:
         sentences.append("Band of the reward: its average ± the averaged std within groups.")
     if any(log.holds(EVALUATION) for log, _ in drawn):
         sentences.append("Whiskers of checkpoint evaluations: 95 % intervals over games.")
-    if any(log.holds(EVALUATION) or log.tasks for log, _ in drawn):
+    played = (log for log, _ in drawn if log.tasks)  # no script has rows of a task that is gone
+    if any(log.holds(EVALUATION) for log, _ in drawn) or any(
+        set(log.tasks) <= set(TASKS) for log in played
+    ):
         sentences.append("Dashed level lines: the best script and the pilot on training seeds.")
     if view.log:
         sentences.append(left_out(drawn, beside))

@@ -39,7 +39,7 @@ def rule(price: Mapping[str, float], walk: Mapping[str, float]) -> Pilot:
                 raise ValueError(f"no feature {name!r}; features are {', '.join(FEATURES)}")
     biases += (-MIDDLE / SPREAD, RELUCTANCE)  # what the network adds to its outputs
     linear = Network((weights,), (biases,))
-    return Pilot(linear, linear, linear, linear)
+    return Pilot(linear, linear)
 
 
 @cache

@@ -27,7 +27,6 @@ from ..market.sellers import (
 )
 from ..market.tasks import (
     BUYER_RESERVATION,
-    CAREER_PURSE,
     MARKETS,
     PURSE,
     SELLER_RESERVATION,
@@ -174,11 +173,7 @@ def _draw_market(
     kind = SellerType(np.array(names)[which], *(low + (high - low) * rng.random((7, n))))
     kind = replace(kind, bluff_rate=np.maximum(kind.bluff_rate, market.bluffing))
     discount = rng.uniform(*market.discount, n)
-    deals = tuple(_draw_deal(market, kind, discount, rng, prices) for _ in range(market.deals))
-    if market.deals == 1:
-        return deals
-    purse = np.rint(CAREER_PURSE * sum(deal.list_price for deal in deals))
-    return tuple(replace(deal, own=(deal.own[0]._replace(purse=purse),)) for deal in deals)
+    return (_draw_deal(market, kind, discount, rng, prices),)
 
 
 def _draw_deal(
@@ -195,9 +190,8 @@ def _draw_deal(
     deadline = np.full(n, ABSENT["deadline"])
     if market.deadline:
         deadline = rng.integers(*market.deadline, size=n, endpoint=True).astype(float)
-    crowd = len(BUYERS) if market is MARKETS["crowd"] else 1
-    limits = np.rint(list_price * rng.uniform(*BUYER_RESERVATION, (crowd, n)))
-    own = tuple(Own(limit, np.rint(PURSE * list_price), discount, deadline) for limit in limits)
+    limit = np.rint(list_price * rng.uniform(*BUYER_RESERVATION, n))
+    own = (Own(limit, np.rint(PURSE * list_price), discount, deadline),)
     stance = Stance(
         kind, cost, np.rint(kind.markup * list_price), rounds, rng.random(n) < market.rival
     )

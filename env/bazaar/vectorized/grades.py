@@ -53,9 +53,8 @@ def _deadline_part(deal: Deals, outcome: Outcome, share: np.ndarray) -> np.ndarr
 def _market_part(deal: Deals, outcome: Outcome, share: np.ndarray) -> np.ndarray:
     own, price = deal.own[0], outcome.price
     width = own.reservation - deal.seller_reservation
-    given_up = np.where(np.isnan(outcome.left), outcome.rounds, outcome.left)
-    kept = power(own.discount, np.maximum(0, given_up - 1)).astype(float)
-    kept = np.where(given_up > own.deadline, 0.0, kept)
+    kept = power(own.discount, np.maximum(0, outcome.rounds - 1)).astype(float)
+    kept = np.where(outcome.rounds > own.deadline, 0.0, kept)
     undealt = np.where((width <= 0) & (outcome.end != FORFEIT), kept, 0.0)
     loss = np.maximum(-1.0, (own.reservation - price) / deal.list_price)
     gain = np.where(

@@ -52,6 +52,8 @@ class Deals:
 
     def remembering(self, past: Sequence["Outcome"]) -> "Deals":
         """The deals after `past` ones: the sellers remember them, the learner has spent."""
+        if not past:
+            return self
         spent = sum(np.nan_to_num(deal.price) for deal in past)
         learner, *rivals = self.own
         own = (learner._replace(purse=learner.purse - spent), *rivals)

@@ -52,7 +52,7 @@ MARKET: tuple[Kind, ...] = (
         ),
     ),
     Kind(
-        "pilot_run/1",
+        "pilot_run/2",
         PilotRun,
         (File("training/pilot.json", "train pilot", "Training"),),
         Check(

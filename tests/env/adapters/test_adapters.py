@@ -28,7 +28,13 @@ from env.adapters.gym_env import MOST_STEPS, BargainingEnv
 from sauda.records.store import ROOT
 
 every_task = pytest.mark.parametrize("task_name", TASKS)
-GAMES = ("bazaar/open", "bazaar/crowd", "bazaar/career", "classic/single_deal", *ARENA_TASKS)
+GAMES = (
+    "bazaar/open",
+    "classic/marketplace_arena",
+    "classic/career_10",
+    "classic/single_deal",
+    *ARENA_TASKS,
+)
 some_tasks = pytest.mark.parametrize("task_name", GAMES)
 ACCEPT, WALK = 0, 1
 gymnasium.register("sauda/Masked-test", BargainingEnv)

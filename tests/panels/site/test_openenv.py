@@ -199,9 +199,9 @@ def test_an_episode_over_http_lives_under_the_id_that_its_caller_named(site):
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    episode = played("bazaar/career", 7)
-    first = post("/reset", task="bazaar/career", seed=7, episode_id="mine")
-    other = post("/reset", task="bazaar/career", seed=8, episode_id="another")
+    episode = played("classic/career_10", 7)
+    first = post("/reset", task="classic/career_10", seed=7, episode_id="mine")
+    other = post("/reset", task="classic/career_10", seed=8, episode_id="another")
     assert first["observation"]["bazaar"] != other["observation"]["bazaar"]
     for action in wire_actions(episode):
         progress = site.shared.get("/score", params={"episode_id": "mine"}).json()
@@ -210,8 +210,8 @@ def test_an_episode_over_http_lives_under_the_id_that_its_caller_named(site):
     assert last["done"]
     score = site.shared.get("/score", params={"episode_id": "mine"}).json()
     assert score == {
-        "task": "bazaar/career",
-        "score": TASKS["bazaar/career"].grade(episode.final),
+        "task": "classic/career_10",
+        "score": TASKS["classic/career_10"].grade(episode.final),
         "episodes_completed": 10,
         "total_episodes": 10,
         "success": last["observation"]["outcome"]["success"],

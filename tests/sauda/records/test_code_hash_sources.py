@@ -37,7 +37,7 @@ from sauda.games.arena import ARENA
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.policy import LLMPolicy
 from sauda.policies import BUYERS, LABS
-for name in ("classic/marketplace_arena", "bazaar/career", "arena/coalition_market"):
+for name in ("classic/marketplace_arena", "bazaar/rushed", "arena/coalition_market"):
     task = get_task(name)
     print(name, code_hash(task.env, task.learner, task.grade), code_hash(task.opponents))
 for policy in (*BUYERS.values(), *LABS.values(), LLMPolicy, BAZAAR.prompt, ARENA.prompt):

@@ -96,10 +96,8 @@ def test_what_was_played_without_a_better_line_costs_nothing():
         (SELLING, "rule_based", 1),
         (SINGLE, "", 1),
         ("classic/marketplace_arena", "", 1),
-        ("bazaar/crowd", "", 2),
         ("bazaar/rushed", "", 2),
         ("classic/read_the_tells", "", 2),
-        ("bazaar/career", "", 1),
     ],
 )
 def test_costs_are_never_negative_and_add_up_to_what_was_missed(task_name, opponent, pick):

@@ -41,10 +41,8 @@ class PilotNetwork(Record):
 class PilotNetworks(Record):
     """The networks of the pilot."""
 
-    deal: PilotNetwork = Field(description="plays a deal between two without a deadline")
+    deal: PilotNetwork = Field(description="plays a deal without a deadline")
     deadline: PilotNetwork = Field(description="plays a deal with a deadline")
-    crowd: PilotNetwork = Field(description="plays a deal with rivals")
-    career: PilotNetwork = Field(description="plays careers")
 
 
 class PilotRun(Record):

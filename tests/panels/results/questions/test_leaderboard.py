@@ -83,7 +83,7 @@ def test_an_entry_is_called_better_only_where_the_intervals_lie_apart(grade, wor
     assert words in verdict(Standing(OPEN, [entry], 1), rows).sentence
 
 
-@pytest.mark.parametrize("task", [OPEN, "bazaar/career", "arena/single_trade"])
+@pytest.mark.parametrize("task", [OPEN, "bazaar/rushed", "arena/single_trade"])
 def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, task):
     play_all(entered(board, NAME, task))
     (entry,) = board.entries(task, rules_of(task))

@@ -192,7 +192,7 @@ def _first_moves(game, count):
 
 
 def test_tells_and_words_change_what_is_believed_before_outcomes_are_compared():
-    task = get_task("bazaar/bluff")
+    task = get_task("bazaar/open")
     seen = rollout(task, BeliefBuyer(), 50_000).trajectory("buyer")[-1].observation.table
     full, bare = believe(seen), believe(seen, tells=False, words=False)
     assert full.types() != bare.types()
