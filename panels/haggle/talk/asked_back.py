@@ -2,6 +2,7 @@
 
 from env import Accept, Offer, rupees
 from panels.haggle.talk.state import Exchange
+from sauda.language.speech.closing import CONDITION, closing
 from sauda.sessions.bazaar import Game
 from sauda.sessions.doubts import FAR_OFF, doubt, loss_at
 
@@ -17,6 +18,8 @@ def asked_back(game: Game) -> Exchange:
     elif (loss := loss_at(game, price)) > 0:
         kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
         values |= {"loss": rupees(loss), "limit": rupees(game.observation.reservation)}
+    elif closing(action.message, theirs[-1]) == CONDITION:
+        kind = "take_it_plain"
     else:
         kind = "take_it"
     turns = len(game.play.turns)
