@@ -15,6 +15,7 @@ from tests.support.lanes import FULL, QUICK, unavailable
 
 TESTS = Path(__file__).parent
 BROWSER, SITE = TESTS / "browser", TESTS / "panels" / "site"
+WITH_MODEL = ("test_haggle_model", "test_haggle_review", "test_challenges", "test_haggle_end")
 
 settings.register_profile("full", FULL)
 settings.register_profile("quick", QUICK)
@@ -30,14 +31,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the browser tests; keep on one worker what shares a fixture, to make it once.
 
-    The browser's tests, the small model's and the served page's are a group each, and so is every
-    other file that does not name its own. A browser waits for a machine that may be busy, so its
+    The browser's tests are two groups with a page each, the small model's and the served page's are
+    a group each, and so is every other file that does not name its own. A browser test that is no
+    journey runs nightly. A browser waits for a machine that may be busy, so its
     tests have a second run, which pytest prints as a rerun and counts.
     """
     for item in items:
         if item.path.is_relative_to(BROWSER):
             item.add_marker("browser")
             item.add_marker(pytest.mark.flaky(reruns=1))
+            if not item.get_closest_marker("journey"):
+                item.add_marker("nightly")
         if not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
 
@@ -45,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def group_of(item: pytest.Item) -> str:
     """The name of the tests with which `item` runs on one worker."""
     if item.path.is_relative_to(BROWSER):
-        return "browser"
+        return f"browser-{1 + (item.path.stem in WITH_MODEL)}"
     if item.get_closest_marker("model"):
         return "model"
     return "site" if item.path.parent == SITE else str(item.path.relative_to(TESTS))

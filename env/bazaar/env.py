@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.tells import Tells
-from env.bazaar.types import (
+from ..core import EndReason, IllegalAction
+from ..money import rupees
+from ..welfare import surplus_share, zopa_width
+from .tells import Tells
+from .types import (
     Accept,
     Action,
     Deal,
@@ -23,9 +26,6 @@ from env.bazaar.types import (
     Table,
     WalkAway,
 )
-from env.core import EndReason, IllegalAction
-from env.money import rupees
-from env.welfare import surplus_share, zopa_width
 
 LONGEST_MESSAGE = 2_000  # characters
 HIGHEST_PRICE = 1_00_00_00_000  # rupees; no item is worth more

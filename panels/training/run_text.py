@@ -19,7 +19,6 @@ from panels.training.permalink import View
 from panels.ui.look import badge, note, stat, strip, table
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
-from sauda.train.stages.moves import STAGE as MOVES
 
 Stacks = Sequence[tuple[Log, Sequence[Metric]]]  # the metrics drawn of each log
 
@@ -69,17 +68,11 @@ def _training_data(run: Artifact) -> Markup:
         groups = sum(games.task.values())
         seeds = f"seeds {games.first_seed:,} to {games.last_seed:,}"
         note = f"{groups:,} groups of {games.num_generations}; {seeds}"
-        what = "replies to states" if data.stage == MOVES else "games played"
-        return stat(f"{groups * games.num_generations:,}", what, note=note)
+        return stat(f"{groups * games.num_generations:,}", "games played", note=note)
     if rounds := data.rounds:
         deals, own = sum(r.rows for r in rounds), sum(r.own for r in rounds)
         states = sum(r.completions for r in rounds)
         note = f"of {deals:,} deals in {len(rounds)} rounds; in {own / states:.0%} it moved itself"
-        if (planned := len(run.config["teacher_turns"])) > len(rounds):
-            note = (
-                f"of {deals:,} deals in {len(rounds)} of {planned} rounds; those of the others were"
-                " not kept"
-            )
         return stat(f"{states:,}", "labelled states", note=note)
     if pairs := data.pairs:
         source = f"searched for {pairs.seconds / 60:.0f} min; grades {pairs.gap:.3f} apart"

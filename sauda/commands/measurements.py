@@ -18,13 +18,10 @@ def add(commands: Any) -> None:
     about = "bound what can be won in the open market; look for exploits"
     parser = add_command(commands, "oracle", oracle, about)
     parser.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
-    about = "measure what open-market sellers give away and remember"
+    about = "measure what open-market sellers give away"
     add_command(commands, "leakage", leakage, about)
     about = "calibrate the belief buyer; compare it with prices alone"
     add_command(commands, "belief", belief, about)
-    about = "the pilot and other buyers with prices that err by 0, 3 and 5 % of the limit"
-    parser = add_command(commands, "robustness", robustness, about)
-    parser.add_argument("--workers", type=int, default=2, help="processes that play")
     about = "every buyer against every seller: the matrix, ranks, and who exploits whom"
     parser = add_command(commands, "tournament", tournament, about)
     parser.add_argument("--buyers", nargs="+", help="by name; with others nothing is saved")
@@ -42,8 +39,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
     parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
     parser.add_argument("--keep", action="store_true", help=KEEP)
-    about = "the trained model's grade by the temperature of its replies, on training seeds"
-    add_command(commands, "decoding", decoding, about)
     about = "labs pitch before the rule judge: an adapting advocate against a control"
     parser = add_command(commands, "pitching", pitching, about)
     parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
@@ -78,7 +73,7 @@ def oracle(options: argparse.Namespace) -> int:
 
 
 def leakage(options: argparse.Namespace) -> int:
-    """Save what sellers give away and remember, and print it."""
+    """Save what sellers give away and print it."""
     from sauda.evaluation.market.leakage import Config
     from sauda.evaluation.market.leakage import market as run
 
@@ -93,8 +88,6 @@ def leakage(options: argparse.Namespace) -> int:
     words = data["words"]
     prices = words["prices"]["mean"]
     print(f"R2 of the reservation price: prices {prices:.3f}, words add {words['gain']}")
-    for row in data["careers"]:
-        print(f"a soft history costs {row['policy']} {row['lost']}")
     return 0
 
 
@@ -121,23 +114,6 @@ def belief(options: argparse.Namespace) -> int:
         print(
             f"{row['task']:14} n {row['n']}  all evidence {interval(row['belief'])}  prices alone "
             f"{interval(row['belief_prices'])}  difference {interval(row['difference'])}"
-        )
-    return 0
-
-
-def robustness(options: argparse.Namespace) -> int:
-    """Save the grades with unsteady hands and print them. A stopped run goes on where it was."""
-    from sauda.evaluation.market.robustness import Config
-    from sauda.evaluation.market.robustness import robustness as run
-
-    config = Config()
-    data = run(config, options.workers, CACHE / "robustness")
-    save_measured("robustness.json", asdict(config), data)
-    for row in data["rows"]:
-        gap = f"  less the pilot {interval(row['less_pilot'])}" if row["less_pilot"] else ""
-        print(
-            f"{row['task']:14} error {row['error']:.0f} %  {row['policy']:9} n {row['n']:4}  "
-            f"grade {interval(row['grade'])}{gap}"
         )
     return 0
 
@@ -248,23 +224,6 @@ def _print_profile(row: dict[str, Any]) -> None:
         f"  faults in {broken['moves']:,} moves: {broken['invalid']} invalid, {broken['broken']} "
         f"past its last word, {broken['losses']} at a loss"
     )
-
-
-def decoding(options: argparse.Namespace) -> int:
-    """Save the grades by temperature and print a row each."""
-    from sauda.evaluation.models.decoding import Config
-    from sauda.evaluation.models.decoding import decoding as run
-
-    config = Config()
-    data = run(config)
-    save_measured("evaluation/decoding.json", asdict(config), data)
-    for row in data["rows"]:
-        gap = f"  difference {interval(row['difference'])}" if row["difference"] else ""
-        print(
-            f"{row['task']:14} temperature {row['temperature']:.1f}  n {row['n']:4}  "
-            f"grade {interval(row['grade'])}{gap}"
-        )
-    return 0
 
 
 def pitching(options: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ In the first world the visitor's b_0_2 serves the small job j_0_0, and lab_1's b
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.page import settle, show_tab
@@ -21,6 +22,7 @@ def last(page: Page):
     return page.locator("#arena-last")
 
 
+@pytest.mark.journey
 def test_a_visitor_bids_for_a_block_books_it_and_reloads(open_page):
     page = open_page(tab="GPU arena")
     board, hint = page.locator("#arena-board"), page.locator("#arena-hint")
@@ -102,10 +104,3 @@ def test_a_run_ends_by_itself_and_a_new_world_starts_afresh(open_page):
     page.get_by_role("button", name="New world").click()
     expect(last(page)).to_contain_text("Nobody has moved yet")
     open_page.assert_no_trouble()
-
-
-def test_a_phones_first_screen_shows_the_goal_the_round_and_the_own_jobs(open_page):
-    page = open_page(width=390, tab="GPU arena")
-    for part in (".sauda-goal", "#arena-board .sauda-clock", '[data-job="j_0_1"]'):
-        expect(page.locator(part)).to_be_in_viewport()
-    assert page.locator('[data-job="j_0_1"]').bounding_box()["height"] >= 44

@@ -30,6 +30,7 @@ def sell(page, price: int, round: int) -> None:
     expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=REPLIED)
 
 
+@pytest.mark.journey
 def test_a_visitor_buys_from_the_small_model_changes_the_seller_and_goes_back(open_page):
     page = open_page(tab="Haggle")
     expect(page.locator("#haggle-badge")).to_contain_text("bf16 on CPU", timeout=LOADED)

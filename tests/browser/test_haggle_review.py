@@ -31,6 +31,7 @@ def sale(page):
     return page
 
 
+@pytest.mark.journey
 def test_after_the_end_every_move_has_its_cost_and_the_best_line_is_told(open_page, sold):
     review = sold.locator("#haggle-review")
     expect(review).to_contain_text("You left ₹")

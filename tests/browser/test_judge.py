@@ -2,11 +2,13 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.page import settle, show_tab, violations
 
 
+@pytest.mark.journey
 def test_rounds_turn_by_button_and_arrow_and_a_pitch_is_judged_at_once(open_page):
     page = open_page()
     show_tab(page, "Judge")

@@ -8,11 +8,13 @@ from tests.support.page import questions, settle, show_question, show_tab, viola
 
 TITLES = [panel.TITLE for panel in PANELS]
 WIDE = 1280
-VIEWS = [(WIDE, False), (390, True)]  # what fits a width does so in both colours
-TALLEST = 2500  # px of a view of Results on a wide window, its details folded
+VIEWS = [  # what fits a width does so in both colours
+    pytest.param(WIDE, False, id="wide, light", marks=pytest.mark.journey),
+    pytest.param(390, True, id="phone, dark"),
+]
 
 
-@pytest.mark.parametrize(("width", "dark"), VIEWS, ids=["wide, light", "phone, dark"])
+@pytest.mark.parametrize(("width", "dark"), VIEWS)
 def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width, dark):
     page = open_page(width=width, dark=dark)
     faults = {}
@@ -25,8 +27,8 @@ def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width,
     open_page.assert_no_trouble()
 
 
-@pytest.mark.parametrize(("width", "dark"), VIEWS, ids=["wide, light", "phone, dark"])
-def test_every_question_of_results_keeps_wcag_and_fits_its_size(open_page, width, dark):
+@pytest.mark.parametrize(("width", "dark"), [(WIDE, False), (390, True)])
+def test_every_question_of_results_keeps_wcag_and_fits_its_width(open_page, width, dark):
     page = open_page(width=width, dark=dark, tab="Results")
     titles = questions(page)
     assert titles == [question.TITLE for question in QUESTIONS]
@@ -36,8 +38,6 @@ def test_every_question_of_results_keeps_wcag_and_fits_its_size(open_page, width
         faults[title] = violations(page)
         beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert beyond <= 0, f"{title} is {beyond} px wider than the window"
-        height = page.evaluate("document.documentElement.scrollHeight")
-        assert height <= TALLEST or width < WIDE, f"{title} is {height} px tall"
         ends = page.locator(".js-plotly-plot:visible .annotation-text").evaluate_all(
             """texts => texts.map(text => text.getBoundingClientRect().right
                 - text.closest('.js-plotly-plot').getBoundingClientRect().right)"""
@@ -49,9 +49,9 @@ def test_every_question_of_results_keeps_wcag_and_fits_its_size(open_page, width
     open_page.assert_no_trouble()
 
 
-def test_every_part_of_training_judge_and_artifacts_keeps_wcag_and_a_height_of_2500_px(open_page):
+def test_every_part_of_training_judge_and_artifacts_keeps_wcag(open_page):
     page = open_page(dark=True)
-    faults, heights = {}, {}
+    faults = {}
     for title in ("Training", "Judge", "Artifacts & API"):
         show_tab(page, title)
         parts = page.locator(".sauda-subtabs:visible").first.locator(":scope > .tab-wrapper")
@@ -59,10 +59,8 @@ def test_every_part_of_training_judge_and_artifacts_keeps_wcag_and_a_height_of_2
             part.click()
             settle(page)
             faults[part.inner_text()] = violations(page)
-            heights[part.inner_text()] = page.evaluate("document.documentElement.scrollHeight")
-    assert len(heights) == 13
+    assert faults
     assert not any(faults.values()), faults
-    assert max(heights.values()) <= 2500, heights
     open_page.assert_no_trouble()
 
 
@@ -84,23 +82,6 @@ def test_the_fonts_come_from_our_own_host(open_page):
         "JetBrains Mono",
     }
     open_page.assert_no_trouble()
-
-
-def test_the_wordmark_stands_in_the_colour_of_its_mode(open_page):
-    colours = [
-        open_page(dark=dark).locator("h1").evaluate("e => getComputedStyle(e).color")
-        for dark in (False, True)
-    ]
-    assert colours == ["rgb(29, 27, 38)", "rgb(239, 235, 226)"]
-
-
-def test_what_a_finger_presses_on_a_phone_is_44_px_high(open_page):
-    page = open_page(width=390)
-    heights = page.locator(
-        ".sauda-tabs .tab-container:not([aria-hidden]) button:visible"
-    ).evaluate_all("buttons => buttons.map(button => button.getBoundingClientRect().height)")
-    assert heights
-    assert min(heights) >= 44
 
 
 def test_a_figure_drawn_in_light_colours_is_repainted_on_a_dark_page(open_page):

@@ -9,7 +9,6 @@ from panels.results.questions.reproduce import SCRIPTED
 from panels.results.tab import QUESTIONS
 from tests.support.page import questions, show_question, unfold
 
-WIDE, TALLEST = 1280, 2500  # px of a window, and of a view on it with one part unfolded
 ANSWERED = QUESTIONS[:-1]  # the last sub-tab holds what answers no question
 
 
@@ -31,6 +30,7 @@ def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_pa
     open_page.assert_no_trouble()
 
 
+@pytest.mark.journey
 def test_a_row_is_reproduced_beside_its_record(open_page):
     page = open_page(tab="Results")
     show_question(page, "Who wins the open market?")
@@ -53,18 +53,13 @@ def assert_figures_fill(page, width: int, part: str) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_page, width):
     page = open_page(width=width, tab="Results")
-    parts = 0
     for title in questions(page):
         show_question(page, title)
         for fold in page.locator(".sauda-fold:visible > button").all_inner_texts():
             name = fold.split("\n")[0]
             unfold(page, name)
-            parts += 1
             assert page.locator(".sauda-fold:visible > button.open").count() == 1, (title, name)
-            height = page.evaluate("document.documentElement.scrollHeight")
-            assert height <= TALLEST or width < WIDE, f"{name} of {title} is {height} px tall"
             assert_figures_fill(page, width, name)
         beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert beyond <= 0, f"{title} is {beyond} px wider than the window"
-    assert parts > 15
     open_page.assert_no_trouble()

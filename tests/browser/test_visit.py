@@ -39,6 +39,7 @@ from tests.support.page import (
 # Haggle
 
 
+@pytest.mark.journey
 def test_a_text_without_a_price_is_answered_in_the_chat_and_costs_no_round(open_page):
     page = buying(open_page)
     brief = page.locator(".sauda-brief").inner_text()
@@ -120,6 +121,7 @@ def test_in_the_sellers_seat_the_visitor_speaks_in_the_sellers_colour(open_page)
     assert hues[0] != hues[1]
 
 
+@pytest.mark.journey
 def test_a_seller_can_sell_and_sees_limits_bonus_and_place_at_the_end(open_page):
     page = selling(open_page)
     page.get_by_role("button", name="Open at ₹").click()
@@ -155,6 +157,7 @@ def prices(text: str) -> set[str]:
     return set(re.findall(r"₹[\d,.]*\d", text.replace(r"\u20b9", "₹")))
 
 
+@pytest.mark.journey
 def test_nothing_hidden_crosses_the_network_while_the_game_runs(open_page):
     page = open_page()
     traffic: list[str] = []
@@ -237,6 +240,7 @@ def test_a_figure_is_never_white_on_a_dark_page(open_page):
     assert all(colour == "rgba(0, 0, 0, 0)" for colour in colours)
 
 
+@pytest.mark.journey
 def test_the_csv_is_the_table_of_the_chosen_task(open_page):
     page = task_by_task(open_page)
     with page.expect_download() as download:
@@ -261,6 +265,7 @@ def test_before_and_after_opens_on_a_game_that_ends_in_a_deal(open_page):
     expect(page.locator(".sauda-pair .sauda-card").last).to_contain_text("losed at ₹")
 
 
+@pytest.mark.journey
 def test_the_moves_are_played_one_after_another_and_pause(open_page):
     page = any_game(open_page)
     box = page.locator(".sauda-talk").first

@@ -1,13 +1,11 @@
 """What every task promises, checked on every task there is."""
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,8 +38,8 @@ from env import (
 from sauda.games import policies_of
 from sauda.games.transcript import from_json, to_json, to_markdown
 from sauda.policies import SELLERS
+from tests.support.golden import GOLDEN, assert_golden
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 SEEDS = range(3)
 BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]
 CAREERS = [t for t in BUYER_TASKS if begin(t, 0).state.table.deals > 1]
@@ -456,22 +454,16 @@ def test_three_deals_of_ten_before_a_forfeit_are_graded_by_hand_numbers():
 # It stays what it was
 
 
-def golden(name: str) -> Path:
-    return GOLDEN / f"{name.replace('/', '-')}.md"
+def golden(name: str) -> str:
+    return f"{name.replace('/', '-')}.md"
 
 
 @every_task
 def test_the_golden_transcript_is_what_the_first_contestant_plays(played: Task):
     name, policy = next(iter(policies_of(played).items()))
-    transcript = to_markdown(rollout(played, policy, 7), name)
-    path = golden(played.name)
-    if os.environ.get("UPDATE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(transcript, encoding="utf-8")
-    again = f"if the change is meant: UPDATE_GOLDEN=1 pytest tests/env/{Path(__file__).name}"
-    assert path.exists(), f"{path} is missing; {again}"
-    assert path.read_text(encoding="utf-8") == transcript, again
+    assert_golden(golden(played.name), to_markdown(rollout(played, policy, 7), name))
 
 
 def test_every_golden_transcript_belongs_to_a_task():
-    assert set(GOLDEN.iterdir()) == {golden(name) for name in TASKS}
+    transcripts = {path.name for path in GOLDEN.glob("*.md")}
+    assert transcripts == {golden(name) for name in TASKS}

@@ -186,9 +186,10 @@ def _seated(open_page, task: str, against: str) -> Page:
 
 
 def bubbles(page: Page) -> list[str]:
+    """What the bubbles of the chat say: the words of one, or its price where it has no words."""
     return page.locator(
         "#haggle-chat [data-testid=user], #haggle-chat [data-testid=bot]"
-    ).all_inner_texts()
+    ).evaluate_all("all => all.map(one => (one.querySelector('.sauda-words') ?? one).innerText)")
 
 
 def problem(page: Page) -> str:

@@ -13,9 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.env import Bazaar, discounted
-from env.bazaar.listings import CATALOGUE
-from env.bazaar.market.sellers import (
+from ...core import Task
+from ..env import Bazaar, discounted
+from ..listings import CATALOGUE
+from ..multi_buyer_env import MultiBuyerBazaar
+from ..time_dependent import TimeDependent
+from ..types import Deal, Instance
+from .sellers import (
     SELLER_TYPES,
     SellerType,
     Stance,
@@ -24,10 +28,6 @@ from env.bazaar.market.sellers import (
     market_seller,
     market_tells,
 )
-from env.bazaar.multi_buyer_env import MultiBuyerBazaar
-from env.bazaar.time_dependent import TimeDependent
-from env.bazaar.types import Deal, Instance
-from env.core import Task
 
 SELLER_RESERVATION = (0.40, 0.80)  # range of the reservation price, as a share of the list price
 BUYER_RESERVATION = (0.60, 1.10)  # the same; below the seller's in one episode of ten

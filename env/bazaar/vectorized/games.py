@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.classic.seller import terms
-from env.bazaar.classic.tasks import CLASSIC, Classic
-from env.bazaar.listings import CATALOGUE
-from env.bazaar.market.sellers import (
+from ...core import Task
+from ...rollout import agent_stream, begin
+from ...tasks import TASKS
+from ..classic.seller import terms
+from ..classic.tasks import CLASSIC, Classic
+from ..listings import CATALOGUE
+from ..market.sellers import (
     CLAIM_RATE,
     CLAIMS,
     RIVAL_HAZARD_FACTOR,
@@ -22,7 +25,7 @@ from env.bazaar.market.sellers import (
     SellerType,
     Stance,
 )
-from env.bazaar.market.tasks import (
+from ..market.tasks import (
     BUYER_RESERVATION,
     CAREER_PURSE,
     MARKETS,
@@ -30,15 +33,12 @@ from env.bazaar.market.tasks import (
     SELLER_RESERVATION,
     Market,
 )
-from env.bazaar.multi_buyer_env import BUYERS, MultiBuyerBazaar
-from env.bazaar.types import Instance
-from env.bazaar.vectorized.buyers import batch_form
-from env.bazaar.vectorized.rounding import power, rounded
-from env.bazaar.vectorized.sellers import ClassicSellers, MarketSellers
-from env.bazaar.vectorized.types import Deals, Games, Own
-from env.core import Task
-from env.rollout import agent_stream, begin
-from env.tasks import TASKS
+from ..multi_buyer_env import BUYERS, MultiBuyerBazaar
+from ..types import Instance
+from .buyers import batch_form
+from .rounding import power, rounded
+from .sellers import ClassicSellers, MarketSellers
+from .types import Deals, Games, Own
 
 BATCH_TASKS = tuple(name for name, task in TASKS.items() if task.learner == "buyer")
 PRICES = np.array([item.list_price for item in CATALOGUE], float)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from env.bazaar.classic.tasks import career_grade, deadline_grade, mean_share, tells_grade
-from env.bazaar.market.tasks import market_grade
-from env.bazaar.vectorized.rounding import power
-from env.bazaar.vectorized.types import FORFEIT, Deals, Games, Outcome
-from env.tasks import TASKS
+from ...tasks import TASKS
+from ..classic.tasks import career_grade, deadline_grade, mean_share, tells_grade
+from ..market.tasks import market_grade
+from .rounding import power
+from .types import FORFEIT, Deals, Games, Outcome
 
 
 def shares_of(deal: Deals, outcome: Outcome) -> np.ndarray:

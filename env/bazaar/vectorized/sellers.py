@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from env.bazaar.classic.seller import Terms
-from env.bazaar.market.sellers import (
+from ..classic.seller import Terms
+from ..market.sellers import (
     FULL_HAZARD_GAP,
     FULL_PROGRESS,
     LOW_BID,
@@ -19,8 +19,8 @@ from env.bazaar.market.sellers import (
     Stance,
     threshold_at,
 )
-from env.bazaar.market.tasks import LARGEST_MARGIN
-from env.bazaar.vectorized.rounding import rounded
+from ..market.tasks import LARGEST_MARGIN
+from .rounding import rounded
 
 OFFER, ACCEPT, WALK = range(3)  # kinds of a move
 Paid = Sequence[tuple[np.ndarray, np.ndarray]]  # per deal: price, NaN without one; opening ask

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from env.bazaar.vectorized.rounding import rounded
-from env.bazaar.vectorized.sellers import BatchTells, ClassicSellers, MarketSellers
-from env.core import EndReason
+from ...core import EndReason
+from .rounding import rounded
+from .sellers import BatchTells, ClassicSellers, MarketSellers
 
 ENDS = tuple(EndReason)  # an end is stored as its index here
 AGREEMENT, WALKAWAY, DEADLINE, FORFEIT = map(ENDS.index, EndReason)

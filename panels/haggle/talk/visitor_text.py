@@ -91,7 +91,8 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
         after = propose(game, action)
     except IllegalAction:
         if isinstance(action, Offer) and game.you == "seller" and not game.waiting:
-            raise NoMove("absurd") from None  # more than the market lets anybody ask
+            # It is more than the market lets anybody ask.
+            raise NoMove("absurd", price=rupees(action.price)) from None
         raise
     may_answer = talk.at(len(game.play.turns)) or _is_asked(game)
     is_doubtful = closes == LIKELY or (closes in (AGREE, YES) and may_answer)
@@ -152,9 +153,9 @@ def broken_rule(game: Game, action: Action) -> NoMove | None:
     if round(action.price, table.decimals) != action.price:
         return NoMove("rule_whole", price=price)
     if sells and table.bids and action.price <= table.bids[-1]:
-        return NoMove("rule_bid", standing=rupees(table.bids[-1]))
+        return NoMove("rule_bid", price=price, standing=rupees(table.bids[-1]))
     if not sells and action.price > most:
         return NoMove("rule_budget", price=price, most=rupees(most))
     if not sells and action.price >= obs.ask:
-        return NoMove("rule_ask", standing=rupees(obs.ask))
+        return NoMove("rule_ask", price=price, standing=rupees(obs.ask))
     return None

@@ -14,6 +14,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "kept_words": "The other side is thinking. Your words stay in the box: send them after "
         "its "
         "reply.",
+        "unanswered": "Press “Ask again”, or say something else in place of your last move.",
         "loss_seller": "{price} is below your own limit of {limit}: you would lose {loss}. Say "
         "“yes” "
         "or send it again to ask it all the same, or name another price.",
@@ -23,6 +24,13 @@ WORDS: Mapping[str, dict[str, str]] = {
         "loss_accept": "Your limit is {limit}: at {price} you would lose {loss}. Say “yes” or "
         "accept "
         "again to do it all the same, or name another price.",
+        "backwards_seller": "{price} is more than your own last ask of {own}: you would take it "
+        "back. Say “yes” or send it again to ask it all the same, or name another price.",
+        "backwards_buyer": "{price} is less than your own last bid of {own}: you would take it "
+        "back. Say “yes” or send it again to bid it all the same, or name another price.",
+        "asked_again": "{price}: the same doubt as before. “Yes” goes ahead, another price "
+        "replaces it.",
+        "asked_once_more": "Is {price} what you want? Then say “yes”, or name another price.",
         "last_chance": "Last chance: accept {price} or walk away. A new price would end the game "
         "without a deal.",
         "last_ask": "Last round: name your final price, accept {price}, or walk away.",
@@ -58,6 +66,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "say_price": "Daam bolo, number mein ya words mein.",
         "kept_words": "Saamne wala soch raha hai. Aapke words box mein hain: uske reply ke baad "
         "bhejna.",
+        "unanswered": "“Phir poochho” dabao, ya pichhli chaal ke badle kuch aur bolo.",
         "loss_seller": "{price} aapki limit {limit} se kam hai: {loss} ka nuksaan hoga. Phir bhi "
         "bolna hai to “haan” bolo ya dobara bhejo, nahi to doosra daam bolo.",
         "loss_buyer": "{price} aapki limit {limit} se zyada hai: {loss} ka nuksaan hoga. Phir bhi "
@@ -65,6 +74,13 @@ WORDS: Mapping[str, dict[str, str]] = {
         "loss_accept": "Aapki limit {limit} hai: {price} mein {loss} ka nuksaan hoga. Phir bhi "
         "lena "
         "hai to “haan” bolo ya dobara accept karo, nahi to doosra daam bolo.",
+        "backwards_seller": "{price} aapke apne pichhle daam {own} se zyada hai: aap peeche hat "
+        "rahe ho. Phir bhi bolna hai to “haan” bolo ya dobara bhejo, nahi to doosra daam bolo.",
+        "backwards_buyer": "{price} aapki apni pichhli boli {own} se kam hai: aap peeche hat rahe "
+        "ho. Phir bhi bolna hai to “haan” bolo ya dobara bhejo, nahi to doosra daam bolo.",
+        "asked_again": "{price}: wahi shak phir se. “Haan” bolo to chalega, nahi to doosra daam "
+        "bolo.",
+        "asked_once_more": "{price} hi bolna hai? To “haan” bolo, nahi to doosra daam.",
         "last_chance": "Last chance: {price} accept karo ya chale jao. Naya daam bola to game "
         "bina "
         "deal ke khatam.",
@@ -101,6 +117,7 @@ WORDS: Mapping[str, dict[str, str]] = {
         "hidden_opponent": "अंत तक छिपा हुआ",
         "say_price": "दाम बताइए, अंकों में या शब्दों में।",
         "kept_words": "सामने वाला सोच रहा है। आपके शब्द बक्से में ही हैं: उसके जवाब के बाद भेजिए।",
+        "unanswered": "“फिर पूछिए” दबाइए, या अपनी पिछली चाल के बदले कुछ और कहिए।",
         "loss_seller": "{price} आपकी सीमा {limit} से कम है: {loss} का घाटा होगा। फिर भी यही कहना है "
         "तो “हाँ” "
         "बोलिए या फिर भेजिए; नहीं तो दूसरा दाम बताइए।",
@@ -110,6 +127,12 @@ WORDS: Mapping[str, dict[str, str]] = {
         "loss_accept": "आपकी सीमा {limit} है: {price} पर {loss} का घाटा होगा। फिर भी मंज़ूर है तो "
         "“हाँ” बोलिए या "
         "फिर मंज़ूर कीजिए; नहीं तो दूसरा दाम बताइए।",
+        "backwards_seller": "{price} आपके अपने पिछले दाम {own} से ज़्यादा है: आप पीछे हट रहे हैं। फिर भी यही "
+        "कहना है तो “हाँ” बोलिए या फिर भेजिए; नहीं तो दूसरा दाम बताइए।",
+        "backwards_buyer": "{price} आपकी अपनी पिछली बोली {own} से कम है: आप पीछे हट रहे हैं। फिर भी यही "
+        "कहना है तो “हाँ” बोलिए या फिर भेजिए; नहीं तो दूसरा दाम बताइए।",
+        "asked_again": "{price}: वही शक फिर से। “हाँ” कहेंगे तो चलेगा, नहीं तो दूसरा दाम बताइए।",
+        "asked_once_more": "{price} ही कहना है? तो “हाँ” बोलिए, नहीं तो दूसरा दाम बताइए।",
         "last_chance": "आख़िरी मौक़ा: {price} मंज़ूर कीजिए या चल दीजिए। नया दाम कहा तो खेल बिना सौदे के "
         "ख़त्म।",
         "last_ask": "आख़िरी दौर: अपना आख़िरी दाम बताइए, {price} मंज़ूर कीजिए, या चल दीजिए।",

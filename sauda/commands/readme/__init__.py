@@ -17,9 +17,8 @@ from sauda.commands.readme.evaluations import (
     market,
     models,
     rivalries,
-    robustness,
     stage_gains,
-    teachers,
+    tuned,
 )
 from sauda.commands.readme.headline import headline
 from sauda.commands.readme.load import load_sentence, load_tables
@@ -42,11 +41,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "headline": headline,
     "results": results,
     "market": market,
-    "robustness": robustness,
+    "tuned": tuned,
     "models": models,
     "stage_gains": stage_gains,
     "rivalries": rivalries,
-    "teachers": teachers,
     "arena": arena,
     "lab_models": lab_models,
     "acts": acts,

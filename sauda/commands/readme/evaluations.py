@@ -1,9 +1,9 @@
 """The tables of what policies and models win in each game."""
 
 from sauda.commands.readme.tables import markdown, part, spanned
-from sauda.evaluation.models.config import BAZAAR
+from sauda.evaluation.models.config import BAZAAR, LEAVE, OURS, TUNED
 from sauda.policies import ZERO_GRADE
-from sauda.records.schemas.arena import ArenaBound, ArenaRow
+from sauda.records.schemas.arena import ArenaRow
 from sauda.records.schemas.comparison import PairedDifference
 from sauda.records.store import load
 
@@ -16,15 +16,13 @@ def market() -> str:
     for row in load("oracle.json").data.rows:
         scripts = {cell.policy: cell for cell in row.policies}
         best = max((c for name, c in scripts.items() if name != "leave"), key=lambda c: c.mean)
-        bound = "" if row.bound == "optimum" else ", upper bound"
-        belief = "–" if row.belief is None else part(row.belief)
         rows.append(
             (
-                f"`{row.task}`{bound}",
+                f"`{row.task}`",
                 f"{row.n}",
                 spanned(row.informed),
                 part(row.informed_play),
-                belief,
+                part(row.belief),
                 f"`{best.policy}` {part(best)}",
                 part(row.search.holdout),
                 part(scripts["wait"]),
@@ -35,20 +33,25 @@ def market() -> str:
     return markdown(head, rows)
 
 
-def robustness() -> str:
-    """The grades of buyers whose prices have an error: a row a policy and error."""
-    rows = {(r.policy, r.error, r.task): r for r in load("robustness.json").data.rows}
-    tasks = dict.fromkeys(task for _, _, task in rows)
-    table = []
-    for policy, error in dict.fromkeys((policy, error) for policy, error, _ in rows):
-        own = [rows.get((policy, error, task)) for task in tasks]
-        cells = ("–" if row is None else f"{spanned(row.grade)}, n {row.n}" for row in own)
-        table.append((f"`{policy}`", f"{error:.0f} %", *cells))
-    return markdown(("policy", "error", *(f"`{task}`" for task in tasks)), table)
+def tuned() -> str:
+    """The tuned rule and who leaves at once, beside Sauda: grades and paired differences."""
+    data = load(COMPARISON).data
+    rows = {(row.task, row.policy): row for row in data.rows}
+    gaps = {(row.task, row.rival): row for row in data.rivalries if row.policy == OURS}
+    table = [
+        (
+            f"`{task}`", f"{rows[task, OURS].n}", spanned(rows[task, OURS].grade),
+            spanned(rows[task, TUNED].grade), difference(gaps[task, TUNED]),
+            spanned(rows[task, LEAVE].grade), difference(gaps[task, LEAVE]),
+        )
+        for task in BAZAAR
+    ]  # fmt: skip
+    heads = (f"`{OURS}`", f"`{TUNED}`", "model less rule", f"`{LEAVE}`", "model less leaving")
+    return markdown(("task", "n", *heads), table)
 
 
 def arena() -> str:
-    """The arena's policies on hold-out worlds: utility in credits and grade; the upper bound.
+    """The arena's policies on hold-out worlds: utility in credits and grade.
 
     A sentence under the table says what a grade of 0 is.
     """
@@ -57,12 +60,10 @@ def arena() -> str:
     tasks = list(dict.fromkeys(task for task, _ in rows))
     names = list(dict.fromkeys(name for _, name in rows))
 
-    def cell(row: ArenaRow | ArenaBound) -> str:
+    def cell(row: ArenaRow) -> str:
         return f"{row.utility.mean:.0f}, {spanned(row.grade)}"
 
     table = [(f"`{name}`", *(cell(rows[task, name]) for task in tasks)) for name in names]
-    bounds = {row.task: row for row in data.bounds}
-    table.append(("upper bound", *(cell(bounds[task]) for task in tasks)))
     n = rows[tasks[0], names[0]].n
     return (
         markdown((f"policy, n = {n}", *(f"`{task}`" for task in tasks)), table)
@@ -121,25 +122,6 @@ def difference(gain: PairedDifference) -> str:
     return f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
 
 
-def teachers() -> str:
-    """What the moves of each teacher's student give away, by the values of each teacher."""
-    data = load("teachers.json").data
-    tokens = {student.teacher: f"{student.num_tokens:,}" for student in data.students}
-    table = [
-        (
-            f"`{teacher}`" if teacher in tokens else "before training",
-            tokens.get(teacher, "–"),
-            *(f"{spanned(row.regret, 4)}, n {row.n}" for row in rows),
-        )
-        for teacher, rows in data.by_teacher().items()
-    ]
-    first, *_ = gaps = data.differences
-    name = f"`{first.teacher}` less `{first.other}`"
-    table.append((name, "–", *(spanned(gap.difference, 4) for gap in gaps)))
-    heads = (f"regret, values of `{gap.judge}`" for gap in gaps)
-    return markdown(("labels of", "tokens", *heads), table)
-
-
 def lab_models() -> str:
     """The language model as a lab: its grade after each training stage, beside scripts."""
     data = load("evaluation/arena-model-comparison.json").data
@@ -155,7 +137,5 @@ def lab_models() -> str:
         )
         for row in data.rows
     ]
-    (bound,) = data.bounds
-    table.append(("upper bound", f"{bound.n}", spanned(bound.grade), "–", "–", "–"))
     heads = ("policy", "n", "grade", "added by the stage", "jobs done", "actions taken")
     return markdown(heads, table)

@@ -10,7 +10,6 @@ from sauda.records.schemas.training import TrainingRun
 from sauda.records.store import ROOT, Artifact, load
 from sauda.train import ARENA
 from sauda.train.checks import POSITIONS_A_GAME
-from sauda.train.stages.moves import STAGE as MOVES
 
 
 def results() -> str:
@@ -105,8 +104,6 @@ def _learnt(artifact: Artifact) -> str:
     if run.pairs is not None:
         return f"{run.pairs.n:,} pairs"
     if run.rounds is not None:
-        states = f"{sum(r.completions for r in run.rounds):,} labelled states"
-        planned, known = len(artifact.config["teacher_turns"]), len(run.rounds)
-        return states if known == planned else f"{states} in {known} of {planned} rounds"
+        return f"{sum(r.completions for r in run.rounds):,} labelled states"
     played = sum(run.games.task.values()) * run.games.num_generations
-    return f"{played:,} {'replies' if run.stage == MOVES else 'games'}"
+    return f"{played:,} games"

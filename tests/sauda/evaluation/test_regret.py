@@ -68,7 +68,7 @@ def test_the_values_of_moves_are_read_off_between_prices_and_ties_prefer_leaving
     assert values.regret(Accept()) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_pilots_values_are_what_it_wins():
     """The value of its own first move, over many games, is the mean grade of those games."""
     pilot, task = trained(), get_task("bazaar/open")

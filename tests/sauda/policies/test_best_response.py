@@ -98,7 +98,7 @@ def test_the_solver_knows_the_sellers_as_the_game_plays_them(name: str):
                 assert walks[0, 0] == pytest.approx(hazard_at(stance, best, 0.8 * best, threshold))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SOLVED)
 def test_the_informed_value_is_what_its_play_wins_on_average(name: str):
     """Exactly: one game where it never walks, times the chance of that by the game's own hazard."""
@@ -141,7 +141,7 @@ def test_a_rival_is_outbid_by_a_rupee_where_that_pays():
     assert informed_value(contested, (rival,)) == pytest.approx((900 - 676) / 300)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", MEMORYLESS)
 def test_a_finer_grid_adds_little_and_takes_nothing_of_note(name: str):
     sizes = (2 * GRID - 1, GRID)

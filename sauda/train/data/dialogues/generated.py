@@ -34,7 +34,7 @@ Said = tuple[str, Act, str]  # agent, act, words
 class Config:
     """Which games are put into words."""
 
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     policies: tuple[str, ...] = ("linear", "boulware", "conceder", "tit_for_tat")
     games: int = 20  # a task and policy
     first_seed: int = 30_000

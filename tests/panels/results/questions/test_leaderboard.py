@@ -63,6 +63,15 @@ def test_an_entry_stands_as_text_in_the_verdict_the_figure_and_the_table(board, 
     assert parts["entry"].value == entry.id
 
 
+def test_a_visit_draws_nothing_anew_while_the_standing_is_the_same(board, measured):
+    play_all(entered(board, NAME))
+    first, again = (show(OPEN, measured["bazaar"]) for _ in range(2))
+    assert again["figure"] is first["figure"]
+    play_all(entered(board, "a second one"))
+    after = show(OPEN, measured["bazaar"])
+    assert "a second one" in "\n".join(labels(after["figure"]))
+
+
 @pytest.mark.parametrize(
     ("grade", "words"),
     [(0.1, ", less than the pilot"), (0.3, "; its interval meets"), (0.9, ", more than the pilot")],

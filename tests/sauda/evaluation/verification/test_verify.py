@@ -215,10 +215,11 @@ def test_every_kind_has_a_check_in_words_a_method_and_an_amount():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("known", FILES, ids=lambda known: known.file)
-def test_the_command_can_say_how_much_there_is_to_check(known):
-    artifact = load(known.file)
-    assert re.match(r"[1-9][\d,]* \w+", amount(artifact.kind, artifact.config, artifact.data))
+def test_the_command_can_say_how_much_there_is_to_check():
+    for known in FILES:
+        artifact = load(known.file)
+        said = amount(artifact.kind, artifact.config, artifact.data)
+        assert re.match(r"[1-9][\d,]* \w+", said), known.file
 
 
 GRADES = [0.1, 0.4, 0.0, 0.3]

@@ -1,0 +1,22 @@
+"""Texts that stay what they were: a test compares with them, UPDATE_GOLDEN=1 writes them anew."""
+
+import os
+from pathlib import Path
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def assert_golden(name: str, text: str) -> None:
+    """Fail where `text` is not the one kept in tests/golden/`name`."""
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    again = f"if the change is meant, run this test with UPDATE_GOLDEN=1: {path}"
+    assert path.exists(), again
+    kept = path.read_text(encoding="utf-8")
+    if kept != text:  # without pytest's comparison, which takes minutes on long texts
+        gone = [line for line in kept.splitlines() if line not in set(text.splitlines())]
+        new = [line for line in text.splitlines() if line not in set(kept.splitlines())]
+        raise AssertionError(
+            "\n".join([again, *(f"- {x}" for x in gone), *(f"+ {x}" for x in new)])
+        )
