@@ -21,14 +21,13 @@ from panels.challenges.spot.stages import Stages
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.screen import Updates
 from panels.haggle.talk.trouble import Trouble, translated
-from panels.haggle.talk.visitor_text import CONFIRMATIONS
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.transcripts.episodes import awaited_model
 from panels.ui.look import heading, note, trouble
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
-from sauda.language.numerals import fold
+from sauda.language.speech.closing import confirms
 from sauda.language.speech.small_talk import slip
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
@@ -164,7 +163,7 @@ def ask(
     is answered at once and is no ask; an ask that may be a slip is asked back once.
     """
     page = spot.page
-    again = duel is not None and duel.unconfirmed is not None and is_yes(text or "")
+    again = duel is not None and duel.unconfirmed is not None and confirms(text or "")
     open_for_talk = duel is not None and duel.has_more and not again
     if open_for_talk and (talk := _small_talk(spot, text or "", duel)):
         yield talk
@@ -209,11 +208,6 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
     if not slip(text) and find_price(text) is not None:
         return {}
     return {page.problem: view.small_talk(duel, text.strip(), spot.language), page.price: ""}
-
-
-def is_yes(text: str) -> bool:
-    """Whether a text confirms what the visitor was asked back about."""
-    return " ".join(map(fold, text.strip(" .!?,।").split())) in CONFIRMATIONS
 
 
 def _whole(price: float) -> float:

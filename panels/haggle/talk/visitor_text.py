@@ -12,27 +12,23 @@ from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.talk.trouble import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
-from sauda.language.numerals import fold
+from sauda.language.speech.closing import (
+    ACCEPT,
+    AGREE,
+    CONDITION,
+    LEAVE,
+    LIKELY,
+    NOD,
+    YES,
+    asks_something,
+    closing,
+    confirms,
+)
+from sauda.language.speech.kinds import TOLD
 from sauda.language.speech.past_prices import without_past_prices
 from sauda.language.speech.small_talk import slip, small_talk
 from sauda.sessions.bazaar import Action, Game, answer
 from sauda.sessions.doubts import propose
-
-
-def _phrases(listed: str) -> frozenset[str]:
-    return frozenset(" ".join(map(fold, phrase.split())) for phrase in listed.split(", "))
-
-
-ACCEPTANCES = _phrases(
-    "accept, i accept, deal, done, done deal, ok, okay, yes, haan, theek hai, pakka, manzoor, "
-    "हाँ, हां, मंज़ूर, मंजूर, ठीक है"
-)
-FAREWELLS = _phrases(
-    "walk away, i walk away, goodbye, bye, rehne do, nahi chahiye, रहने दो, नहीं चाहिए"
-)
-CONFIRMATIONS = _phrases(
-    "yes, y, haan, ha, ji, ji haan, ok, okay, theek hai, हाँ, हां, जी, जी हाँ, ठीक है"
-)
 
 
 class NoMove(ValueError):
@@ -74,18 +70,19 @@ def _confirms(after: Game, before: Game) -> bool:
 def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     """The game after the visitor's `text`.
 
-    A doubtful move stays `unconfirmed` until the visitor repeats or confirms it, and so does a bare
-    yes that follows `talk`, because it may answer the talk. Raises NoMove where the text is talk or
+    A doubtful move stays `unconfirmed` until the visitor repeats or confirms it. So does an
+    acceptance with a condition, and one without the word for it that may answer something else:
+    the `talk` before it, or a question of the other side. Raises NoMove where the text is talk or
     breaks a rule of the market, Trouble where it cannot be answered.
     """
     text = (text or "").strip()
     if len(text) > LONGEST_MESSAGE:
         most, length = grouped(str(LONGEST_MESSAGE)), grouped(str(len(text)))
         raise Trouble("too_long", most=most, length=length)
-    folded = " ".join(map(fold, text.strip(" .!?,।").split()))
-    if game.unconfirmed is not None and folded in CONFIRMATIONS:
+    if game.unconfirmed is not None and confirms(text):
         return answer(game, game.unconfirmed)
-    action = _action(game, text, folded)
+    closes = closing(text, _standing(game))
+    action = _action(game, text, closes)
     if game.over:
         raise NoMove("after")
     if broken := broken_rule(game, action):
@@ -97,16 +94,36 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
             # It is more than the market lets anybody ask.
             raise NoMove("absurd", price=rupees(action.price)) from None
         raise
-    is_bare_yes = isinstance(action, Accept) and folded in CONFIRMATIONS
-    if is_bare_yes and after.unconfirmed is None and talk.at(len(game.play.turns)):
+    may_answer = talk.at(len(game.play.turns)) or _is_asked(game)
+    is_doubtful = closes == LIKELY or (closes in (AGREE, YES) and may_answer)
+    if closes == CONDITION or (is_doubtful and not _repeats(game, action)):
         return replace(game, unconfirmed=action)
     return after
 
 
-def _action(game: Game, text: str, folded: str) -> Action:
-    if folded in ACCEPTANCES:
+def _standing(game: Game) -> float | None:
+    """The other side's last price; None before it."""
+    table = game.observation.table
+    theirs = table.bids if game.you == "seller" else table.asks
+    return theirs[-1] if theirs else None
+
+
+def _is_asked(game: Game) -> bool:
+    """Whether the other side's last words ask something else than whether its price is right."""
+    said = [move for move in game.observation.table.moves if move.agent != game.you]
+    return bool(said) and asks_something(said[-1].action.message, _standing(game))
+
+
+def _repeats(game: Game, action: Action) -> bool:
+    return isinstance(action, Accept) and isinstance(game.unconfirmed, Accept)
+
+
+def _action(game: Game, text: str, closes: str) -> Action:
+    if closes in (YES, NOD) and _is_asked(game):
+        raise NoMove("after" if game.over else TOLD)  # the answer to the question
+    if closes in (ACCEPT, AGREE, LIKELY, CONDITION, YES):
         return Accept(text)
-    if folded in FAREWELLS:
+    if closes == LEAVE:
         return WalkAway(text)
     offered = without_past_prices(text)
     try:

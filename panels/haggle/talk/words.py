@@ -43,6 +43,8 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rule_ask": "The seller asks {standing}: say “deal” to take it, or name less than that.",
         "rule_budget": "You may pay {most} at most, and {price} is more. Name a lower price.",
         "take_it": "Do you take {price}? Say “yes” to close the deal, or name another price.",
+        "take_it_plain": "Only the price can be agreed here, no condition. Do you take {price} "
+        "without it? Say “yes” to close the deal, or name another price.",
         "rule_whole": "{price} is too fine: prices here are in whole rupees. Name another one.",
         "too_long": "Write at most {most} characters; this message has {length}.",
         "old_button": "That button was for the move before; here is the new one.",
@@ -93,6 +95,8 @@ WORDS: Mapping[str, dict[str, str]] = {
         "bolo.",
         "rule_budget": "Aap zyada se zyada {most} de sakte ho, {price} usse upar hai. Kam bolo.",
         "take_it": "{price} pe sauda pakka karein? “Haan” bolo, ya doosra daam bolo.",
+        "take_it_plain": "Yahan sirf daam tay hota hai, shart nahi. Bina shart {price} pe sauda "
+        "pakka karein? “Haan” bolo, ya doosra daam bolo.",
         "rule_whole": "{price} nahi chalega: yahan poore rupaye chalte hain. Doosra daam bolo.",
         "too_long": "Zyada se zyada {most} characters likho; isme {length} hain.",
         "old_button": "Wo button pichhli chaal ka tha; naya ye raha.",
@@ -140,6 +144,8 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rule_ask": "दुकानदार {standing} माँग रहा है: लेना हो तो “मंज़ूर” बोलिए, नहीं तो उससे कम कहिए।",
         "rule_budget": "आप ज़्यादा से ज़्यादा {most} दे सकते हैं, {price} उससे ऊपर है। कम दाम कहिए।",
         "take_it": "{price} पर सौदा पक्का करें? “हाँ” कहिए, या दूसरा दाम बताइए।",
+        "take_it_plain": "यहाँ सिर्फ़ दाम तय होता है, शर्त नहीं। बिना शर्त {price} पर सौदा पक्का करें? “हाँ” "
+        "कहिए, या दूसरा दाम बताइए।",
         "rule_whole": "{price} नहीं चलेगा: यहाँ पूरे रुपये चलते हैं। दूसरा दाम बताइए।",
         "too_long": "ज़्यादा से ज़्यादा {most} अक्षर लिखिए; इसमें {length} हैं।",
         "old_button": "वह बटन पिछली चाल का था; नया यह रहा।",

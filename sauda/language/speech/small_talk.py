@@ -1,6 +1,6 @@
 """Answers a text that makes no move, in character and from public facts alone.
 
-The word lists of `kinds.py` say what kind of talk it is. No answer is told a limit or a seed, so
+The phrases of `kinds.csv` say what kind of talk it is. No answer is told a limit or a seed, so
 none can give it away.
 """
 
@@ -10,11 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from env import Table, rupees
-from sauda.language.lexicon import words
+from sauda.language.lexicon import NEGATORS, keys, words
 from sauda.language.markup import without_code
 from sauda.language.money import HIGHEST_PRICE, find_price, prices
+from sauda.language.speech.closing import LEAVE, closing
 from sauda.language.speech.items import condition_in, name_in
-from sauda.language.speech.kinds import FOREIGN, KINDS, NO
+from sauda.language.speech.kinds import FOREIGN, NO, QUESTION, TOLD, kind_of_talk
 from sauda.language.speech.lines import ANSWERS
 from sauda.language.speech.past_prices import without_past_prices
 from sauda.language.speech.phrases import kind_of
@@ -25,8 +26,12 @@ HIGHEST_ASK = 10  # times the list price; the rule of the market
 ARGUED = "argued_"  # before a kind of argument: "argued_tea" answers "some tea?"
 # An argument in a text of these kinds is answered first, as in "hello, some tea?".
 GENERAL = frozenset(
-    ("item", "opinion", "press", "too_far", "begging", "thanks", "compliment", "greeting", "nod")
+    (
+        *("item", "opinion", "press", "too_far", "begging", "thanks", "compliment", "greeting"),
+        *("nod", "interest", QUESTION, TOLD),
+    )
 )
+DENIALS = keys(NEGATORS)  # "no scratches at all" is told, and no argument
 ASK_TO_OPEN = ("price", "nod")  # need a price of the one who answers
 SIGNS = "$€£¥"  # of currencies that are not taken
 
@@ -69,12 +74,15 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
     text = kept
     if trouble := slip(text) or _price_trouble(text):
         return trouble
-    kind = kind_of(text, KINDS)
-    if (not kind or kind in GENERAL) and (argument := kind_of(text, ARGUMENTS)):
+    kind = kind_of_talk(text, to_buyer=agent == "buyer")
+    is_denied = kind == TOLD and any(word.key in DENIALS for word in words(text))
+    if (not kind or kind in GENERAL) and not is_denied and (argument := kind_of(text, ARGUMENTS)):
         kind = ARGUED + argument
     if not kind:
         kind = "refusal" if _begins_with_no(text) else "nonsense"
     own, _ = prices_of(seen, agent)
+    if closing(text, own[-1] if own else None) not in ("", LEAVE):
+        kind = "nod"
     return "price_first" if kind in ASK_TO_OPEN and not own else kind
 
 
