@@ -145,8 +145,8 @@ FOREIGN = frozenset("$€£¥") | words(
 )  # currencies that are no rupees, before or after a number
 HUNDRED_TYPED = words("so")  # "12 so" is "12 sau"
 BEHIND_SO = words(
-    "do de dedo dena doge dunga doonga denge dijiye mein me pe rupaye rupees rs lo lunga loonga final "
-    "fix chalega hi bas max tak se ka ke ki"
+    "do de dedo dena doge dunga doonga denge dijiye mein me pe rupaye rupees rs lo lunga loonga "
+    "final fix chalega hi bas max tak se ka ke ki"
 )  # what follows "12 so" where it is a price, and not "I have 12 so …"
 THOUSAND = words("grand")  # "a grand", "two grand"
 NO_THOUSAND = words(
@@ -331,8 +331,8 @@ def _count(line: Sequence[Token], i: int) -> Number | None:
     if token.key == "a" and (after.kind == "times" or after.key in THOUSAND):
         return Number(1.0, i + 1, 1.0)
     if token.kind == "times" and token.key in WHOLE:
-        is_vague = line[i - 1].key in VAGUE or line[i - 1].key == "of" and line[i - 2].key in VAGUE
-        return None if is_vague else Number(1.0, i, 1.0)
+        counts = line[i - 2] if line[i - 1].key == "of" else line[i - 1]
+        return None if counts.key in VAGUE else Number(1.0, i, 1.0)
     if token.kind == "part":
         return Number(token.value, i + 1 + (after.key == "a"), token.value)
     if token.kind == "offset":

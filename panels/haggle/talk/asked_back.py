@@ -2,6 +2,7 @@
 
 from env import Accept, Offer, rupees
 from panels.haggle.talk.state import Exchange
+from sauda.language.relative import relative
 from sauda.sessions.bazaar import Game
 from sauda.sessions.doubts import FAR_OFF, doubt, loss_at
 
@@ -17,6 +18,8 @@ def asked_back(game: Game) -> Exchange:
     elif (loss := loss_at(game, price)) > 0:
         kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
         values |= {"loss": rupees(loss), "limit": rupees(game.observation.reservation)}
+    elif isinstance(action, Offer) and (way := relative(action.message)):
+        kind = f"mean_{way.kind}"
     else:
         kind = "take_it"
     turns = len(game.play.turns)

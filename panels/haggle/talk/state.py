@@ -21,7 +21,7 @@ class Exchange:
     @property
     def is_narrated(self) -> bool:
         """Whether the page answers and not the other side: a rule, or a question about a move."""
-        return self.kind.startswith(("rule_", "loss_", "did_you_mean", "take_it"))
+        return self.kind.startswith(("rule_", "loss_", "did_you_mean", "mean_", "take_it"))
 
 
 @dataclass(frozen=True)
