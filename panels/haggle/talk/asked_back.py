@@ -2,6 +2,7 @@
 
 from env import Accept, Offer, rupees
 from panels.haggle.talk.state import Exchange
+from sauda.language.relative import relative
 from sauda.language.speech.closing import CONDITION, closing
 from sauda.sessions.bazaar import Action, Game
 from sauda.sessions.doubts import BACKWARDS, FAR_OFF, doubt, loss_at, own_and_their_prices
@@ -28,5 +29,7 @@ def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
         kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
         limit = rupees(game.observation.reservation)
         return kind, values | {"loss": rupees(loss), "limit": limit}
+    if isinstance(action, Offer) and (way := relative(action.message)):
+        return f"mean_{way.kind}", values
     is_plain = closing(action.message, price) != CONDITION
     return "take_it" if is_plain else "take_it_plain", values

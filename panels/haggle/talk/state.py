@@ -6,7 +6,7 @@ from env import Table
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
 LONGEST = 200  # characters of a text that is kept
-QUESTIONS = ("loss_", "backwards_", "did_you_mean", "take_it")  # how their kinds begin
+QUESTIONS = ("loss_", "backwards_", "did_you_mean", "mean_", "take_it")  # how their kinds begin
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ Any other text is talk, such as a price that was paid before: it makes no move a
 the chat.
 """
 
+import unicodedata
 from dataclasses import replace
 
 from env import Accept, IllegalAction, Offer, WalkAway, grouped, rupees
@@ -12,6 +13,7 @@ from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.talk.trouble import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
+from sauda.language.relative import NoBase, relative
 from sauda.language.speech.closing import (
     ACCEPT,
     AGREE,
@@ -25,8 +27,8 @@ from sauda.language.speech.closing import (
     confirms,
 )
 from sauda.language.speech.kinds import TOLD
-from sauda.language.speech.past_prices import without_past_prices
 from sauda.language.speech.small_talk import slip, small_talk
+from sauda.language.stances import read
 from sauda.sessions.bazaar import Action, Game, answer
 from sauda.sessions.doubts import propose
 
@@ -75,7 +77,7 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     the `talk` before it, or a question of the other side. Raises NoMove where the text is talk or
     breaks a rule of the market, Trouble where it cannot be answered.
     """
-    text = (text or "").strip()
+    text = _visible(text or "").strip()
     if len(text) > LONGEST_MESSAGE:
         most, length = grouped(str(LONGEST_MESSAGE)), grouped(str(len(text)))
         raise Trouble("too_long", most=most, length=length)
@@ -94,6 +96,9 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
             # It is more than the market lets anybody ask.
             raise NoMove("absurd", price=rupees(action.price)) from None
         raise
+    repeats = game.unconfirmed is not None and game.unconfirmed.message == text
+    if isinstance(action, Offer) and relative(text) and not repeats:
+        return replace(game, unconfirmed=action)  # a price worked out is shown before it binds
     may_answer = talk.at(len(game.play.turns)) or _is_asked(game)
     is_doubtful = closes == LIKELY or (closes in (AGREE, YES) and may_answer)
     if closes == CONDITION or (is_doubtful and not _repeats(game, action)):
@@ -125,7 +130,15 @@ def _action(game: Game, text: str, closes: str) -> Action:
         return Accept(text)
     if closes == LEAVE:
         return WalkAway(text)
-    offered = without_past_prices(text)
+    if way := relative(text):
+        try:
+            amount = way.price(game.observation.table, game.you)
+        except NoBase as missing:
+            raise NoMove("after" if game.over else f"no_{missing}") from None
+        if amount <= 0:
+            raise NoMove("after" if game.over else "zero")
+        return Offer(amount, text)
+    offered = read(text).offered
     try:
         amount = None if slip(offered) else price_in(offered)
     except ValueError:
@@ -134,6 +147,11 @@ def _action(game: Game, text: str, closes: str) -> Action:
         other = "buyer" if game.you == "seller" else "seller"
         raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
     return Offer(int(amount) if amount == int(amount) else amount, text)
+
+
+def _visible(text: str) -> str:
+    """`text` without its invisible marks, which part a number in two."""
+    return "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
 
 
 def broken_rule(game: Game, action: Action) -> NoMove | None:

@@ -42,6 +42,15 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rule_bid": "The buyer already bids {standing}: say “deal” to take it, or ask for more.",
         "rule_ask": "The seller asks {standing}: say “deal” to take it, or name less than that.",
         "rule_budget": "You may pay {most} at most, and {price} is more. Name a lower price.",
+        "mean_middle": "You mean {price}, halfway between the two prices? "
+        "Say “yes” to offer it, or name another price.",
+        "mean_half": "You mean {price}, one half? Say “yes” to offer it, or name another price.",
+        "mean_less": "You mean {price}, with that taken off? "
+        "Say “yes” to offer it, or name another price.",
+        "mean_more": "You mean {price}, with that added? "
+        "Say “yes” to offer it, or name another price.",
+        "mean_same": "You mean {price}, as before? "
+        "Say “yes” to offer it again, or name another price.",
         "take_it": "Do you take {price}? Say “yes” to close the deal, or name another price.",
         "take_it_plain": "Only the price can be agreed here, no condition. Do you take {price} "
         "without it? Say “yes” to close the deal, or name another price.",
@@ -94,6 +103,15 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rule_ask": "Seller {standing} maang raha hai: lena ho to “deal” bolo, nahi to usse kam "
         "bolo.",
         "rule_budget": "Aap zyada se zyada {most} de sakte ho, {price} usse upar hai. Kam bolo.",
+        "mean_middle": "Yaani {price}, dono ke beech ka? "
+        "Bolna hai to “haan” bolo, nahi to doosra daam bolo.",
+        "mean_half": "Yaani {price}, aadha? Bolna hai to “haan” bolo, nahi to doosra daam bolo.",
+        "mean_less": "Yaani {price}, utna kam karke? "
+        "Bolna hai to “haan” bolo, nahi to doosra daam bolo.",
+        "mean_more": "Yaani {price}, utna jod ke? "
+        "Bolna hai to “haan” bolo, nahi to doosra daam bolo.",
+        "mean_same": "Yaani {price}, pehle jaisa? "
+        "Phir se bolna hai to “haan” bolo, nahi to doosra daam bolo.",
         "take_it": "{price} pe sauda pakka karein? “Haan” bolo, ya doosra daam bolo.",
         "take_it_plain": "Yahan sirf daam tay hota hai, shart nahi. Bina shart {price} pe sauda "
         "pakka karein? “Haan” bolo, ya doosra daam bolo.",
@@ -143,6 +161,12 @@ WORDS: Mapping[str, dict[str, str]] = {
         "rule_bid": "ग्राहक {standing} तो कह ही चुका है: लेना हो तो “मंज़ूर” बोलिए, नहीं तो ज़्यादा माँगिए।",
         "rule_ask": "दुकानदार {standing} माँग रहा है: लेना हो तो “मंज़ूर” बोलिए, नहीं तो उससे कम कहिए।",
         "rule_budget": "आप ज़्यादा से ज़्यादा {most} दे सकते हैं, {price} उससे ऊपर है। कम दाम कहिए।",
+        "mean_middle": "यानी {price}, दोनों के बीच का? "
+        "यही कहना है तो “हाँ” बोलिए, नहीं तो दूसरा दाम बताइए।",
+        "mean_half": "यानी {price}, आधा? यही कहना है तो “हाँ” बोलिए, नहीं तो दूसरा दाम बताइए।",
+        "mean_less": "यानी {price}, उतना घटाकर? यही कहना है तो “हाँ” बोलिए, नहीं तो दूसरा दाम बताइए।",
+        "mean_more": "यानी {price}, उतना जोड़कर? यही कहना है तो “हाँ” बोलिए, नहीं तो दूसरा दाम बताइए।",
+        "mean_same": "यानी {price}, पहले जैसा? फिर वही कहना है तो “हाँ” बोलिए, नहीं तो दूसरा दाम बताइए।",
         "take_it": "{price} पर सौदा पक्का करें? “हाँ” कहिए, या दूसरा दाम बताइए।",
         "take_it_plain": "यहाँ सिर्फ़ दाम तय होता है, शर्त नहीं। बिना शर्त {price} पर सौदा पक्का करें? “हाँ” "
         "कहिए, या दूसरा दाम बताइए।",

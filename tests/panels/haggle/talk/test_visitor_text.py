@@ -43,7 +43,7 @@ def test_goodbye_walks_away():
         ("95", "rule_ask"),
         ("500", "rule_budget"),
         ("namaste", "greeting"),
-        ("10 rupees more", "change"),
+        ("10 rupees more", "no_own"),
         ("Rs.2o", "unclear"),
         ("450 or 500", "several"),
         ("-50", "zero"),

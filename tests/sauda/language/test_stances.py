@@ -6,15 +6,47 @@ from pathlib import Path
 import pytest
 
 from sauda.language import money
-from sauda.language.speech.past_prices import without_past_prices
+from sauda.language.stances import read
 
 LABELLED = Path(money.__file__).parent
+QUOTES = """
+someone already offered me 5200 for it
+the shop next door is selling the same thing for 400
+I swear I saw this on another app for 900
+I can get the same guitar for 1500 across the road
+My cousin bought the exact same watch for 650 last week
+Even my own cost is 600 madam
+Sir at 400 I lose money already, cant go lower
+Others pay 1300 without a word. Fixed price.
+I saw your ad, it says 999
+the dealer across town quoted 3400 for it
+ek banda 8000 de raha tha, maine mana kar diya
+bagal wali dukan pe yahi 250 me mil raha hai
+amazon pe 1100 ka dikha raha hai yahi cheez
+mere dost ne yehi 900 mein liya tha pichle hafte
+mere bhai ko kal dealer ne 14000 bola tha
+बगल वाली दुकान में यही 250 में मिल रहा है
+मंडी में यही आलू 180 का बिक रहा है
+लागत ही 520 है, कमाऊँगा क्या
+सामने वाला शोरूम 4700 में दे रहा है
+I've got another guy driving over at 4 to look at it, just so you know.
+I'm already taking a big loss at 200, I paid way more than that.
+im getting same thing on olx for 2200
+bagal wali dukan pe 300 me mil raha hai
+aap hi ne kaha tha ki last price 500 hai
+सामने वाली दुकान में यही ढाई सौ का है
+सौ-डेढ़ सौ में मिल जाएगा
+sector 21 me gali no 3
+The unit is 700 sq ft, second floor, laundry in the basement.
+A lady offered me 45 for it an hour ago but I liked your message better.
+एक और आदमी हज़ार देने को तैयार है
+"""  # that name a price which nobody offers
 
 
 def offered(text: str) -> float | None:
     """The price that `text` offers beside those of the past."""
     try:
-        return money.price(without_past_prices(text))
+        return money.price(read(text).offered)
     except ValueError:
         return None
 
@@ -53,15 +85,15 @@ def test_an_offer_is_read_beside_a_price_of_the_past(price, texts):
         assert offered(text) == price, text
 
 
-def test_of_the_labelled_messages_only_one_that_tells_of_a_purchase_loses_its_price():
-    changed = set()
+def test_of_the_labelled_messages_only_those_that_offer_nothing_lose_their_price():
+    lost = set()
     for sheet in ("labelled.csv", "labelled_blind.csv"):
         with (LABELLED / sheet).open(encoding="utf-8", newline="") as lines:
             texts = [row["text"] for row in csv.DictReader(lines)]
-        changed |= {text for text in texts if without_past_prices(text) != text}
-    assert changed == {"mere dost ne yehi 900 mein liya tha pichle hafte"}
+        lost |= {t for t in texts if money.find_price(t) is not None and offered(t) is None}
+    assert lost == set(QUOTES.strip().splitlines())
 
 
 def test_each_of_many_prices_of_the_past_is_blanked():
     text = "I paid 500, " * 150
-    assert money.prices(without_past_prices(text)) == ()
+    assert money.prices(read(text).offered) == ()
