@@ -25,9 +25,6 @@ TASK_TITLES: Mapping[str, str] = {
     "arena/coalition_market": "Coalition market",
 }
 GONE: Mapping[str, str] = {  # tasks that logs of training still name
-    "bazaar/bluff": "Bluffing market",
-    "bazaar/career": "Market career",
-    "bazaar/crowd": "Crowded market",
 }
 TERMS: Mapping[str, str] = {
     "ZOPA": "zone of possible agreement: the prices at which both sides gain",

@@ -83,7 +83,8 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
         raise Trouble("too_long", most=most, length=length)
     if game.unconfirmed is not None and confirms(text):
         return answer(game, game.unconfirmed)
-    closes = closing(text, _standing(game))
+    # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
+    closes = "" if relative(text) else closing(text, _standing(game))
     action = _action(game, text, closes)
     if game.over:
         raise NoMove("after")

@@ -165,8 +165,7 @@ def advised(game: Game, line: Line) -> list[Offer | Accept]:
         ("classic/read_the_tells", ""),
         ("bazaar/open", ""),
         ("bazaar/rushed", ""),
-        ("bazaar/career", ""),
-        ("bazaar/crowd", ""),
+        ("classic/career_10", ""),
     ],
 )
 def test_a_review_advises_no_price_beyond_the_own_limit_and_none_taken_back(task_name, opponent):

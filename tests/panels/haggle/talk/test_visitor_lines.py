@@ -35,7 +35,7 @@ REFUSALS = (  # of the price that stands
 
 @pytest.mark.parametrize("text", REFUSALS)
 def test_no_game_closes_at_a_price_that_the_visitor_refuses(text):
-    for task, seed in (("classic/single_deal", 5), ("bazaar/open", 1), ("bazaar/bluff", 2)):
+    for task, seed in (("classic/single_deal", 5), ("bazaar/open", 1), ("bazaar/rushed", 2)):
         game = start(task, "", seed)
         refused = text.format(f"{game.observation.ask:g}")
         after, talk = converse(game, SILENT, refused)
