@@ -17,7 +17,6 @@ from env import (
     get_task,
     rollout,
 )
-from env.bazaar.market.tasks import draw
 from sauda.evaluation.market.leakage import SIGNALS, inference_attack, partial_r2, signals
 from sauda.policies import BUYERS
 from sauda.policies.bazaar_scripted import boulware, linear
@@ -33,7 +32,7 @@ PUBLISHED = {"rule_based", "smart", "aggressive", "naive"}
 
 @pytest.fixture(scope="module")
 def instances() -> list[Instance]:
-    return [draw("open", np.random.default_rng(seed))[0] for seed in range(2000)]
+    return [OPEN.env.draw(np.random.default_rng(seed))[0] for seed in range(2000)]
 
 
 def test_one_episode_in_ten_has_no_zopa(instances: list[Instance]):
