@@ -213,7 +213,7 @@ def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
     """Mean grades of the best script, the belief buyer and the oracle, where they played."""
     rows = rows_by_policy(artifact, task)
     script, grade = best_script(rows)
-    lines = [(f"best script, {policy_label(script)}", grade)]
+    lines = [(f"best untuned script, {policy_label(script)}", grade)]
     others = [name for name in ("belief", ORACLE) if name in rows]
     return lines + [(policy_label(name), rows[name].grade.mean) for name in others]
 

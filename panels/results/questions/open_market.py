@@ -8,6 +8,7 @@ from markupsafe import Markup
 from panels.results import bazaar
 from panels.results.evaluation_section import load_evaluations, section
 from panels.results.model_comparison import FILE as COMPARISON
+from panels.results.model_summary import tuned_sentence
 from panels.results.questions import reproduce
 from panels.results.questions.layout import fold, numbers, show_caption, show_verdict
 from panels.results.questions.training import MARKET
@@ -34,6 +35,7 @@ from sauda.records.store import Artifact
 NAME, TITLE = "market", "Who wins the open market?"
 HOLDOUT = "evaluation/market-holdout.json"
 ORACLE_FILE = "oracle.json"
+GAME = "bazaar/open"  # whose scripts are compared with a tuned one
 WATCHED = (BELIEF, OURS)  # the verdict says where they did not play
 
 
@@ -81,6 +83,8 @@ def build() -> None:
         field = contest(evaluations)
         show_verdict(NAME, verdict(field, artifacts.get(COMPARISON)))
         _show_map(field, known_seller(artifacts.get(ORACLE_FILE)))
+        if COMPARISON in artifacts:
+            show_caption(tuned_sentence(artifacts[COMPARISON], GAME))
         gr.HTML(Markup("").join(map(provenance, artifacts.values())))
         numbers(NAME, measured(field, buyer_name), FORM, "policy")
         reproduce.build(NAME, evaluations, address, "pilot")

@@ -116,7 +116,7 @@ def bound_figure(bounds: Sequence[OracleRow], found: dict[str, list[Buyer]]) -> 
 
 def _label(buyer: Buyer) -> str:
     known = buyer.policy in (BELIEF, PILOT, OURS)
-    return buyer_name(buyer.policy) if known else f"best script, {buyer_name(buyer.policy)}"
+    return buyer_name(buyer.policy) if known else f"best untuned script, {buyer_name(buyer.policy)}"
 
 
 def _role(buyer: Buyer) -> str:
