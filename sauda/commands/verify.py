@@ -18,8 +18,7 @@ SHOWN = 10  # places named a file
 
 def add(commands: Any) -> None:
     """Add the commands that check, seal and renew artifacts to those of `python -m sauda`."""
-    about = "check artifacts: their seals, then what can be replayed, to the last digit"
-    parser = add_command(commands, "verify", verify, about)
+    parser = add_command(commands, "verify", verify)
     parser.add_argument(
         "files", nargs="*", help="under artifacts/; all that are registered if none"
     )
@@ -29,22 +28,17 @@ def add(commands: Any) -> None:
         "a minute a stage and task, bazaar/open if none is named; also arena/market_round, and "
         "tournament for the pairs with a model there",
     )  # fmt: skip
-    about = "seal artifacts that have no seal, as they were committed"
-    parser = add_command(commands, "seal", seal, about)
+    parser = add_command(commands, "seal", seal)
     parser.add_argument("files", nargs="+", help="under artifacts/")
-    about = "check and seal the published figures, which are transcribed by hand"
-    add_command(commands, "seal-published", seal_published, about)
-    about = "write today's hashes of code into artifacts whose hashes an earlier commit's code has"
-    parser = add_command(commands, "rehash", rehash, about)
+    add_command(commands, "seal-published", seal_published)
+    parser = add_command(commands, "rehash", rehash)
     parser.add_argument("files", nargs="*", help="under artifacts/; all with hashes if none")
     mode = parser.add_mutually_exclusive_group(required=True)
     mode.add_argument("--from", dest="commit", help="the commit whose code has the hashes recorded")
     mode.add_argument("--list", action="store_true", help="print the hashes, recorded and today's")
-    about = "rename keys and files of artifacts to their newest kinds; nothing else changes"
-    parser = add_command(commands, "migrate", migrate, about)
+    parser = add_command(commands, "migrate", migrate)
     parser.add_argument("files", nargs="*", help="under artifacts/; all that are there if none")
-    about = "list the complete entries of a leaderboard; --verify plays all their games again"
-    parser = add_command(commands, "leaderboard", leaderboard, about)
+    parser = add_command(commands, "leaderboard", leaderboard)
     parser.add_argument(
         "file", nargs="?", type=Path,
         help="the database of a page, or the record of an entry as JSON; if none, this machine's",

@@ -69,7 +69,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
 
 def add(commands: Any) -> None:
     """Add `readme` to the commands of `python -m sauda`."""
-    add_command(commands, "readme", readme, "write the documents' tables anew from the artifacts")
+    add_command(commands, "readme", readme)
 
 
 def readme(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from sauda.__main__ import parser
+from sauda.__main__ import parse
 from sauda.commands.readme import DOCUMENTS, REPOSITORY, filled
 from sauda.commands.readme.evaluations import market
 from sauda.records.kinds import entry
@@ -56,7 +56,7 @@ def test_a_mark_without_a_table_or_an_end_is_refused(text):
 
 def test_every_command_of_the_documents_is_one_the_command_line_takes():
     for command in COMMANDS:
-        options = parser().parse_args(shlex.split(command))
+        options = parse(shlex.split(command))
         if getattr(options, "out", None):
             assert entry(options.out).kind == "evaluation/1"
 

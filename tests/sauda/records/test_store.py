@@ -154,7 +154,7 @@ def test_the_command_of_an_artifact_is_one_that_the_command_line_knows():
     for known in FILES:
         python, flag, module, *arguments = shlex.split(known.command)
         assert (python, flag, module) == ("python", "-m", "sauda")
-        assert callable(command_line.parser().parse_args(arguments).run), known.file
+        assert callable(command_line.parse(arguments).run), known.file
 
 
 def test_every_artifact_is_there_and_loads_as_its_kind():

@@ -400,7 +400,7 @@ def test_a_line_half_written_by_a_kill_is_cut_off_and_none_before_it(tmp_path):
 def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
     """But for the threads, which belong to the machine; a setting added later has its default."""
     arguments = known.command.removeprefix("python -m sauda ").split()
-    config = configured(command_line.parser().parse_args(arguments))
+    config = configured(command_line.parse(arguments))
     default, today = (json.loads(json.dumps(asdict(c))) for c in (type(config)(), config))
     recorded = store.load(known.file).config
     assert default | recorded | {"threads": today["threads"]} == today

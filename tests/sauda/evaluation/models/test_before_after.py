@@ -174,7 +174,7 @@ def test_what_cannot_be_compared_is_refused(config, fault):
 
 def test_the_command_of_the_artifact_is_known_and_a_missing_file_names_it(tmp_path):
     arguments = entry(FILE).command.split()[3:]
-    assert command_line.parser().parse_args(arguments).run is compare_models.before_after
+    assert command_line.parse(arguments).run is compare_models.before_after
     with pytest.raises(ArtifactError, match="before-after"):
         load(FILE, tmp_path)
 
