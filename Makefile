@@ -13,7 +13,7 @@ MIXED := $(OPEN) $(OPEN) classic/single_deal classic/asymmetric_pressure classic
 ALONE := --learning-rate 0.001 --deals-per-round 1296 --teacher-turns 1.0 0.5 0.25 0.0 0.0 \
   --games-at-once 256 --per-device-train-batch-size 16 --save-steps 81
 
-.PHONY: run test nightly quick train-mini train-toy lint format lock chromium
+.PHONY: run test nightly quick checksums train-mini train-toy lint format lock chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -57,6 +57,11 @@ train-toy: .venv/ready
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \
 	&& $$train roles --role buyer $$toy/roles; \
 	code=$$?; rm -rf "$$folder"; exit $$code
+
+# After a change by hand under artifacts/; commands that write a file there renew its line.
+checksums:
+	cd artifacts && find . -type f \( -name '*.json' -o -path './adapters/*' \) -printf '%P\n' \
+	  | LC_ALL=C sort | xargs -d '\n' sha256sum > SHA256SUMS
 
 lint: .venv/ready
 	$(BIN)/ruff format --check .

@@ -184,6 +184,4 @@ def reported() -> None:
         **QUIET,
     )
     gr.HTML(provenance(published, f"n = {len(names)} figures"))
-    gr.HTML(
-        note("Published figures come from the source documents: they are sealed, not played again.")
-    )
+    gr.HTML(note("Published figures come from the source documents and cannot be played again."))

@@ -73,20 +73,7 @@ COMMANDS = {
     ),
     "verify": (
         "verify",
-        "check artifacts: their seals, then what can be replayed, to the last digit",
-    ),
-    "seal": ("verify", "seal artifacts that have no seal, as they were committed"),
-    "seal-published": (
-        "verify",
-        "check and seal the published figures, which are transcribed by hand",
-    ),
-    "rehash": (
-        "verify",
-        "write today's hashes of code into artifacts whose hashes an earlier commit's code has",
-    ),
-    "migrate": (
-        "verify",
-        "rename keys and files of artifacts to their newest kinds; nothing else changes",
+        "check artifacts: their checksums, then what can be replayed, to the last digit",
     ),
     "leaderboard": (
         "verify",

@@ -55,13 +55,12 @@ def won(side: SideOutcome) -> str:
 def checks() -> str:
     """How many files `verify` replays, and which it does not."""
     return (
-        f"Each of the {len(FILES)} files in `artifacts/` is sealed with digests of its content, "
-        "and `python -m sauda verify` names the place of a changed number. Of these files it "
-        "replays "
+        f"Each of the {len(FILES)} files in `artifacts/` has a checksum in `artifacts/SHA256SUMS`. "
+        "Of these files `python -m sauda verify` replays "
         f"{len(_files('replayed'))} whole, to the last digit. It replays "
         f"{_named('replayed in part')} in part, because language models wrote the rest, and "
-        f"recomputes {_named('recomputed')} from what is sealed. {_named('sealed')} are only "
-        "sealed: a training run and a speed do not come out twice, published figures are "
+        f"recomputes {_named('recomputed')} from recorded data. {_named('checksum only')} have "
+        "only their checksums: training runs and speeds cannot be repeated, published figures are "
         "transcribed, and the human dialogues that acts are read in are not ours to ship."
     )
 

@@ -15,7 +15,6 @@ from sauda.games import game_of
 from sauda.games.arena import ARENA
 from sauda.games.bazaar import BAZAAR
 from sauda.records.kinds import KINDS
-from sauda.records.seal import child
 from sauda.records.store import Artifact
 
 
@@ -41,6 +40,15 @@ class RecordedHash:
             f"{self.place}: recorded {self.recorded!r}, but today's code has the hash "
             f"{self.today!r}: what was measured is not what this code does"
         )
+
+
+def child(place: str, key: str | int) -> str:
+    """The name of the part of `place` under `key`, such as data.log[3]."""
+    if isinstance(key, int):
+        return f"{place}[{key}]"
+    if not key.isidentifier():
+        return f"{place}[{key!r}]"
+    return f"{place}.{key}" if place else key
 
 
 def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:

@@ -36,13 +36,13 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "published/1",
             Published,
-            (File("published.json", "seal-published", "Results"),),
+            (File("published.json", "verify published.json", "Results"),),
             Check(
-                "sealed",
+                "checksum only",
                 "every figure, as it was transcribed by hand",
                 lambda config, data: len(data.figures),
-                "sealed figures",
-                f"{RECOMPUTE}:published",
+                "figures",
+                f"{RECOMPUTE}:recorded",
             ),
         ),
         Kind(
@@ -177,7 +177,7 @@ KINDS: Mapping[str, Kind] = {
             Bench,
             (File("bench.json", "bench --save", "Artifacts & API"),),
             Check(
-                "sealed",
+                "checksum only",
                 "every sample; medians and ratios recomputed from them",
                 lambda config, data: len(data.figures),
                 "figures",
@@ -189,7 +189,7 @@ KINDS: Mapping[str, Kind] = {
             LoadTest,
             (File("load.json", "loadtest --before COMMIT --save", "Artifacts & API"),),
             Check(
-                "sealed",
+                "checksum only",
                 "every sample; percentiles and slopes recomputed from them",
                 lambda config, data: sum(row.n for mix in data.mixes for row in mix.rows),
                 "timed actions",
@@ -202,7 +202,7 @@ KINDS: Mapping[str, Kind] = {
             (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
             Check(
                 "replayed in part",
-                "scripts replayed; model rows recomputed from sealed columns; the "
+                "scripts replayed; model rows recomputed from recorded columns; the "
                 "first games of each stage by --models",
                 scripted_games,
                 "games of scripts",
@@ -216,7 +216,7 @@ KINDS: Mapping[str, Kind] = {
             (File("evaluation/decoding.json", "decoding", "Results"),),
             Check(
                 "recomputed",
-                "rows from the sealed grades of a language model",
+                "rows from the recorded grades of a language model",
                 episodes_in_rows,
                 "games",
                 f"{RECOMPUTE}:decoding_rows",
@@ -229,7 +229,7 @@ KINDS: Mapping[str, Kind] = {
             (File("seller_quality.json", "seller-quality", "Results"),),
             Check(
                 "replayed in part",
-                "every game replayed; figures recomputed from the sealed texts",
+                "every game replayed; figures recomputed from the recorded texts",
                 lambda config, data: len(data.games),
                 "games",
                 f"{RECOMPUTE}:seller_quality",
@@ -248,7 +248,7 @@ KINDS: Mapping[str, Kind] = {
             ),
             Check(
                 "replayed in part",
-                "scripts and bounds replayed; model rows recomputed from sealed "
+                "scripts and bounds replayed; model rows recomputed from recorded "
                 "columns; the first games of each stage by --models",
                 scripted_games,
                 "games of scripts",
@@ -263,8 +263,8 @@ KINDS: Mapping[str, Kind] = {
             (File("episodes/before_after.json", "before-after", "Transcripts"),),
             Check(
                 "replayed in part",
-                "the games shown replayed from the sealed replies, and chosen again; "
-                "other grades sealed",
+                "the games shown replayed from the recorded replies, and chosen "
+                "again; other grades are not repeated",
                 lambda config, data: 2 * sum(len(task.chosen) for task in data.tasks),
                 "games",
                 f"{RECOMPUTE}:before_and_after",

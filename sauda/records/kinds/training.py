@@ -105,10 +105,10 @@ TRAINING: tuple[Kind, ...] = (
             ),
         ),
         Check(
-            "sealed",
+            "checksum only",
             "every step of the log; the adapter's digest computed from its file",
             lambda config, data: len(data.log),
-            "sealed steps and one adapter",
+            "steps and one adapter",
             f"{RECOMPUTE}:training_run",
         ),
     ),
@@ -118,7 +118,7 @@ TRAINING: tuple[Kind, ...] = (
         (File("teachers.json", "train compare-teachers", "Training"),),
         Check(
             "recomputed",
-            "every regret and interval, from the sealed moves of the students",
+            "every regret and interval, from the recorded moves of the students",
             lambda config, data: len(data.rows) * data.rows[0].n,
             "regrets",
             "sauda.train.stages.teachers:recomputed",

@@ -9,12 +9,12 @@ from sauda.records.schemas.base import Record
 
 RECOMPUTE = "sauda.evaluation.verification.recompute"  # the module of most verifiers
 
-# Every file is sealed. What else `verify` checks, the strongest first.
+# Every file has a checksum. What else `verify` checks, the strongest first.
 METHODS: Mapping[str, str] = {
     "replayed": "all of its data is computed again, to the last digit",
-    "replayed in part": "scripts and rules are played again; what a language model wrote is sealed",
-    "recomputed": "its data follows from other data, which is sealed",
-    "sealed": "it does not come out twice, or is written by hand: only its digests are checked",
+    "replayed in part": "scripts and rules are played again; what a language model wrote is not",
+    "recomputed": "its data is computed again from data that is not",
+    "checksum only": "it cannot be repeated, or is written by hand",
 }
 
 
@@ -49,7 +49,7 @@ class File:
 
 @dataclass(frozen=True)
 class Check:
-    """How `verify` checks a kind beside its seal."""
+    """How `verify` checks a kind beside its checksum."""
 
     method: str  # of METHODS
     about: str

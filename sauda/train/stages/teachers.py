@@ -22,8 +22,7 @@ from sauda.evaluation.market.regret import Config as Positions
 from sauda.evaluation.market.regret import Judged, by_belief, by_pilot
 from sauda.evaluation.verification.recompute import settings
 from sauda.llm.registry import PlayerSpec
-from sauda.records.seal import digest
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, digest
 from sauda.statistics import named_interval, paired_difference
 from sauda.train.model import find_base, load_served
 from sauda.train.run import RUNS
@@ -142,7 +141,7 @@ def judged(config: Config, moves: Mapping[str, Sequence[float | str | None]]) ->
 
 
 def recomputed(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """For `verify`: every regret computed again from the recorded moves; runs are sealed."""
+    """For `verify`: every regret computed again from the recorded moves of the students."""
     recorded = artifact.data.as_json()
     return recorded | judged(Config(**settings(artifact)), recorded["moves"])
 

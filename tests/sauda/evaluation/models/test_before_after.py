@@ -21,9 +21,8 @@ from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.schemas.comparison import ChosenPair
-from sauda.records.seal import sealed
 from sauda.records.splits import SPLITS
-from sauda.records.store import Artifact, load, save, write
+from sauda.records.store import Artifact, load, renew_checksums, save, write
 
 FILE = panel.FILE
 TASK = "bazaar/open"
@@ -84,7 +83,8 @@ def changed(root, tmp_path):
     def verified(change):
         content = json.loads((root / FILE).read_text(encoding="utf-8"))
         change(content["data"])
-        write(tmp_path / FILE, json.dumps(sealed(content)))
+        write(tmp_path / FILE, json.dumps(content))
+        renew_checksums([FILE], tmp_path)
         return verify(FILE, root=tmp_path)
 
     return verified
