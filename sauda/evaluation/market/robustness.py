@@ -16,13 +16,12 @@ import numpy as np
 
 from env import get_task, play_batch, rollout
 from sauda.evaluation.batches import in_batches
-from sauda.evaluation.evaluate import opponents_hash, policy_hash, task_hash
 from sauda.games.bazaar.columns import games_at
 from sauda.llm.registry import get_policy
 from sauda.policies.unsteady import Unsteady
 from sauda.policies.vectorized import batch_form
-from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
+from sauda.records.provenance import source_digest
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval, named_interval, paired_difference
 
@@ -79,10 +78,8 @@ def _play(cell: Cell) -> list[float]:
 
 
 def _kept(cell: Cell, folder: Path) -> list[float]:
-    code = code_hash(Unsteady)
-    hashes = task_hash(cell.task), opponents_hash(cell.task), policy_hash(cell.task, cell.policy)
     (values,) = in_batches(
-        [cell], 1, folder, lambda some: repr((*some, *hashes, code)), lambda some: _play(*some)
+        [cell], 1, folder, lambda some: repr((*some, source_digest())), lambda some: _play(*some)
     )
     return values
 

@@ -88,7 +88,7 @@ def summarised(
 
 
 def _grades(task_name: str, model: Model, config: Config, parts: Path) -> list[float]:
-    marks = played_with(task_name, model, config.policy)
+    marks = config.policy, *played_with(model)
 
     def key(seeds: Sequence[int]) -> str:
         return repr(("decoding", task_name, list(seeds), *marks))

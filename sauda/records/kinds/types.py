@@ -78,10 +78,10 @@ class Kind:
     schema: type[Record]  # of their `data`
     files: tuple[File, ...]
     check: Check
-    model_hashes: str = ""  # "module:function", today's hashes of code that each model records
+    model_hashes: str = ""  # "module:function", today's fingerprints that each model records
 
     def hashes_of_models(self) -> Mapping[str, str]:
-        """Today's hashes of the code behind each model of its data; none where it has no models."""
+        """Today's fingerprints of prompt and parser of its models; none where it has no models."""
         return _imported(self.model_hashes)() if self.model_hashes else {}
 
     def entries(self) -> Iterator[Entry]:

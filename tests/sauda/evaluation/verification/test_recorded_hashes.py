@@ -1,4 +1,4 @@
-"""The hashes in the artifacts are those of today's code, and one that is not is named."""
+"""The fingerprints in the artifacts are today's, and one that is not is named."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def hexadecimal(value: Any) -> Iterator[str]:
         yield value
 
 
-def test_every_recorded_hash_is_that_of_todays_code():
+def test_every_recorded_fingerprint_is_that_of_todays_code():
     for known in FILES:
         artifact = load(known.file)
         hashes = recorded_hashes(artifact)
@@ -37,13 +37,13 @@ def test_every_recorded_hash_is_that_of_todays_code():
 
 
 def another_parser(artifact: Artifact) -> Artifact:
-    """The artifact with the hash of another parser."""
+    """The artifact with the fingerprint of another parser."""
     data = artifact.data.as_json()
     data["models"]["mini"]["parser"] = "0123456789ab"
     return replace(artifact, data=parsed(artifact.kind, data))
 
 
-def test_a_hash_of_other_code_is_named_by_its_place():
+def test_a_fingerprint_of_other_play_is_named_by_its_place():
     (fault,) = (h.fault for h in recorded_hashes(another_parser(load(GAMES))) if h.fault)
     assert fault.startswith(
         "data.models.mini.parser: recorded '0123456789ab', but today's code has"
