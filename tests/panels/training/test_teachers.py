@@ -3,7 +3,6 @@
 import pytest
 
 from panels.training.teachers import student_table, verdict
-from sauda.commands.readme import evaluations
 from sauda.records.schemas.training import Teachers
 from tests.support.roles import role_run
 
@@ -60,13 +59,3 @@ def test_the_table_has_a_row_a_student_and_one_before_training():
     assert shown.count("before training") == 1
     assert shown.count("25%") == 6
     assert "200,000" in shown
-
-
-def test_the_documents_table_ends_with_the_difference(monkeypatch):
-    data = students((-0.01, -0.02, -0.005))
-    monkeypatch.setattr(evaluations, "load", lambda file: type("Loaded", (), {"data": data}))
-    *_, before, pilot, belief, gap = evaluations.teachers().splitlines()
-    assert before.startswith("| before training | – |")
-    assert pilot.startswith("| `pilot` | 200,000 | 0.0300 [0.0200, 0.0400], n 400 |")
-    assert belief.startswith("| `belief` |")
-    assert gap.startswith("| `pilot` less `belief` | – | -0.0100 [-0.0200, -0.0050] | -0.0100 ")
