@@ -1,5 +1,5 @@
-# The page for those who outgrow a Space, and a node of a Ray cluster: what `make` installs, and the
-# small model, so that a container needs no network.
+# The page for those who outgrow a Space, and a node of a Ray cluster: what they need of what `make`
+# installs, and the small model, so that a container needs no network.
 #
 #     docker build --tag sauda . && docker run --publish 7860:7860 sauda
 #
@@ -24,6 +24,6 @@ RUN python -m sauda weights
 ENV HOST=0.0.0.0 PORT=7860 PYTHONUNBUFFERED=1
 EXPOSE 7860
 HEALTHCHECK --interval=30s --timeout=10s --start-period=120s \
-  CMD python -c "import os, urllib.request as u; \
-      u.urlopen('http://127.0.0.1:' + os.environ['PORT'] + '/health', timeout=8)"
+  CMD ["python", "-c", "import os, urllib.request as u; \
+  u.urlopen('http://127.0.0.1:' + os.environ['PORT'] + '/health', timeout=8)"]
 CMD ["python", "app.py"]

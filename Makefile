@@ -6,12 +6,9 @@ BIN := .venv/bin
 HOST ?= 127.0.0.1
 PORT ?= 7860
 RUNS ?= runs
-# The tasks of GRPO after distillation: each of three rules twice, then the classic games.
-OPEN := bazaar/open bazaar/rushed bazaar/bluff
+# The tasks of GRPO after distillation: each of two rules twice, then the classic games.
+OPEN := bazaar/open bazaar/rushed
 MIXED := $(OPEN) $(OPEN) classic/single_deal classic/asymmetric_pressure classic/amazon_realistic
-# Distillation of the base without SFT: minutes on a GPU, hours on a CPU.
-ALONE := --learning-rate 0.001 --deals-per-round 1296 --teacher-turns 1.0 0.5 0.25 0.0 0.0 \
-  --games-at-once 256 --per-device-train-batch-size 16 --save-steps 81
 
 .PHONY: run test nightly quick checksums train-mini train-toy lint format lock chromium
 
@@ -35,14 +32,11 @@ quick: .venv/ready
 # Every run with a published adapter, from the base; stopped, it goes on where it was.
 train-mini: .venv/ready
 	$(BIN)/python -m sauda weights
-	for run in pilot sft distill "sft --seed 1 --first-seed 16000" "distill --seed 1 --first-seed 26000" \
-	  "distill --init-adapter= --first-seed 10000 $(ALONE)" \
-	  "distill --init-adapter= --seed 1 --first-seed 20000 $(ALONE)" moves grpo \
+	for run in pilot sft distill "distill --seed 1 --first-seed 26000" grpo \
 	  "grpo --init-adapter distill --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
-	  "grpo --init-adapter distill --seed 1 --first-seed 44000 --tasks $(MIXED) --learning-rate 0.0001 --eval-games 24" \
 	  dpo "sft --game arena" "grpo --game arena" \
 	  "roles --role buyer" "roles --role seller" "roles --role generalist"; do \
-	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --init-adapter=/-from-base/; s/ --tasks.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \
+	  folder="$(RUNS)/$$(echo "$$run" | sed 's/ --first-seed.*//; s/ --tasks.*//; s/ --seed /-seed/; s/ --init-adapter /-from-/; s/ --[a-z]* /-/')"; \
 	  resume=$$([ ! -e "$$folder/run.json" ] || echo --resume); \
 	  $(BIN)/python -m sauda train $$run --out "$$folder" $$resume || exit; \
 	done
@@ -52,7 +46,6 @@ train-toy: .venv/ready
 	folder=$$(mktemp -d); train="$(BIN)/python -m sauda train"; toy="--model toy --out $$folder"; \
 	$$train sft $$toy/sft \
 	&& $$train distill $$toy/distill --init-adapter "$$folder/sft/adapter" --constrained --deals-per-round 48 \
-	&& $$train moves $$toy/moves --init-adapter "$$folder/distill/adapter" --constrained --max-steps 2 \
 	&& $$train grpo $$toy/grpo --init-adapter "$$folder/sft/adapter" \
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \
 	&& $$train roles --role buyer $$toy/roles; \
@@ -71,19 +64,27 @@ format: .venv/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# After a change of requirements.txt or of an extra in pyproject.toml.
+# After a change of requirements.txt or of an extra in pyproject.toml. requirements.lock is what a
+# container runs with, requirements-dev.lock what tests and training add to it.
 lock: .venv/ready
-	$(BIN)/uv pip compile --quiet --extra dev --output-file requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --extra small-model --extra scale --output-file requirements.lock \
+	  pyproject.toml
+	$(BIN)/uv pip compile --quiet --extra dev --output-file requirements-dev.lock pyproject.toml \
+	  $$(sed -n 's/^\([a-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
 
 # torch first, in the build that this machine's package index gives it; then all else by its hash.
-# The former OpenEnv client, which tests drive too, has a folder of its own.
-.venv/ready: requirements.lock tests/support/openenv-core.txt
+# The former OpenEnv client and the newest of MCP, which tests drive too, have folders of their own.
+.venv/ready: requirements.lock requirements-dev.lock \
+  tests/support/openenv-core.txt tests/support/mcp-newest.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)) and "Sauda needs Python 3.11 or 3.12; set PYTHON=...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --constraint requirements.txt torch
-	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement requirements.lock
-	$(BIN)/pip install --quiet --no-deps --require-hashes --upgrade --target .venv/openenv-core \
-	  --requirement tests/support/openenv-core.txt
+	$(BIN)/pip install --quiet --no-deps --require-hashes --requirement requirements.lock \
+	  --requirement requirements-dev.lock
+	for client in openenv-core mcp-newest; do \
+	  $(BIN)/pip install --quiet --no-deps --require-hashes --upgrade --target .venv/$$client \
+	    --requirement tests/support/$$client.txt || exit; \
+	done
 	touch $@
 
 # The browser tests drive Debian's Chromium; without it and without root they skip with a plain line.

@@ -6,6 +6,14 @@ import sys
 import time
 import urllib.request
 
+from sauda.serve.listening import check_free, host_and_port
+
+if __name__ == "__main__":  # whoever starts the page twice is told before the slow imports
+    try:
+        check_free(*host_and_port(os.environ))
+    except ValueError as error:
+        sys.exit(str(error))
+
 import gradio as gr
 
 from panels import PANELS
@@ -13,6 +21,7 @@ from panels.haggle import models as haggle_models
 from panels.site.front import Opening
 from panels.site.health import trouble_with_temporary_files
 from panels.site.internals import Page
+from panels.site.log import log_once_per_minute
 from panels.site.serving import serve
 from panels.site.shutdown import stay_until_stopped
 from panels.tour.first_view import first_view
@@ -35,7 +44,7 @@ LINK_TAGS = """
 
 def build_app() -> gr.Blocks:
     """The whole page, not yet launched."""
-    with Page(title="Sauda", analytics_enabled=False) as app:
+    with Page(title="Sauda", analytics_enabled=False, delete_cache=(600, 3600)) as app:  # seconds
         gr.HTML(HEADER)
         unknown = gr.HTML(visible=False)
         with gr.Tabs(elem_classes="sauda-tabs", overflow_behavior="wrap") as tabs:
@@ -86,27 +95,20 @@ def wait_until_it_answers(url: str, seconds: float = 30) -> None:
 
 def main() -> int:
     """Open the page at HOST:PORT and stay until interrupted; the exit code."""
-    host = os.environ.get("HOST") or ("0.0.0.0" if "SPACE_ID" in os.environ else "127.0.0.1")
-    port = os.environ.get("PORT") or "7860"
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        print(f"PORT is a number from 1 to 65535, not {port!r}.", file=sys.stderr)
-        return 1
+    host, port = host_and_port(os.environ)
     if sentence := trouble_with_temporary_files():
         print(sentence, file=sys.stderr)
     theme.serve_fonts()
-    haggle_models.load_in_background()
+    try:
+        haggle_models.load_in_background()
+    except ValueError as error:  # a variable names a model server that cannot be
+        print(error, file=sys.stderr)
+        return 1
     app = build_app()
     gc.collect()
     gc.freeze()  # the artifacts stay for good; collecting them again would stall replies by 0.1 s
-    try:
-        page = serve(app, host, int(port), Opening(first_view(HEADER), LINK_TAGS))
-    except OSError:
-        print(
-            f"Cannot listen on {host}, port {port}: it is busy, or no address of this machine."
-            " Set PORT or HOST to another.",
-            file=sys.stderr,
-        )
-        return 1
+    page = serve(app, host, port, Opening(first_view(HEADER), LINK_TAGS))
+    log_once_per_minute()  # after Gradio has made the handlers of its web server
     url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     wait_until_it_answers(url)
     print(f"Sauda is at {url}", flush=True)

@@ -6,12 +6,12 @@ tasks by name. `bazaar/` is bargaining over one item, `arena/` the market of GPU
 public interface; the arena's names stand under `env.arena`.
 """
 
-from env import arena
-from env.bazaar.classic.buyers import aggressive, naive, rule_based, smart
-from env.bazaar.classic.seller import classic_seller
-from env.bazaar.classic.tasks import CLASSIC
-from env.bazaar.env import Bazaar, shares
-from env.bazaar.listings import (
+from . import arena
+from .bazaar.classic.buyers import aggressive, naive, rule_based, smart
+from .bazaar.classic.seller import classic_seller
+from .bazaar.classic.tasks import CLASSIC
+from .bazaar.env import Bazaar, shares
+from .bazaar.listings import (
     CATALOGUE,
     CONDITIONS,
     HIGHEST_PRICE,
@@ -19,7 +19,7 @@ from env.bazaar.listings import (
     LOWEST_PRICE,
     Item,
 )
-from env.bazaar.market.sellers import (
+from .bazaar.market.sellers import (
     CLAIM_RATE,
     CLAIMS,
     LOW_BID,
@@ -30,21 +30,27 @@ from env.bazaar.market.sellers import (
     draw_type,
     market_seller,
 )
-from env.bazaar.market.tasks import MARKETS, SELLER_RESERVATION, with_seller_type
-from env.bazaar.selling_task import bonus
-from env.bazaar.tells import Tells
-from env.bazaar.time_dependent import TimeDependent
-from env.bazaar.types import Accept, Deal, Instance, Move, Observation, Offer, Table, WalkAway
-from env.bazaar.vectorized.buyers import batch_form
-from env.bazaar.vectorized.games import BATCH_TASKS, draw_games, games_of
-from env.bazaar.vectorized.rollout import play_batch
-from env.bazaar.vectorized.rounding import batch_conceded, rounded
-from env.bazaar.vectorized.sellers import ACCEPT, OFFER, WALK, asks_at, hazards_at
-from env.bazaar.vectorized.types import SELLER, BatchView, Buyers, Games, Moves, Results
-from env.concession import conceded
-from env.core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
-from env.money import grouped, rupees
-from env.rollout import (
+from .bazaar.market.tasks import (
+    MARKETS,
+    SELLER_RESERVATION,
+    Market,
+    market_task,
+    with_seller_type,
+)
+from .bazaar.selling_task import bonus
+from .bazaar.tells import Tells
+from .bazaar.time_dependent import TimeDependent
+from .bazaar.types import Accept, Deal, Instance, Move, Observation, Offer, Table, WalkAway
+from .bazaar.vectorized.buyers import batch_form
+from .bazaar.vectorized.games import BATCH_TASKS, draw_games, games_of
+from .bazaar.vectorized.rollout import play_batch
+from .bazaar.vectorized.rounding import batch_conceded, rounded
+from .bazaar.vectorized.sellers import ACCEPT, OFFER, WALK, asks_at, hazards_at
+from .bazaar.vectorized.types import SELLER, BatchView, Buyers, Games, Moves, Results
+from .concession import conceded
+from .core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
+from .money import grouped, rupees
+from .rollout import (
     Play,
     advance,
     agent_stream,
@@ -54,8 +60,8 @@ from env.rollout import (
     move,
     rollout,
 )
-from env.tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
-from env.welfare import frontier_distance, nash_product, surplus_share, zopa_width
+from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
+from .welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
 __all__ = [
     "ACCEPT",
@@ -91,6 +97,7 @@ __all__ = [
     "IllegalAction",
     "Instance",
     "Item",
+    "Market",
     "Move",
     "Moves",
     "Observation",
@@ -127,6 +134,7 @@ __all__ = [
     "hazards_at",
     "instance_stream",
     "market_seller",
+    "market_task",
     "move",
     "naive",
     "nash_product",

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 
-from env.core import Action, EndReason, Episode, IllegalAction, Policy, State, Task, Turn
+from .core import Action, EndReason, Episode, IllegalAction, Policy, State, Task, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from env.arena import tasks as arena
-from env.bazaar import selling_task
-from env.bazaar.classic import tasks as classic
-from env.bazaar.market import tasks as market
-from env.core import Task
+from .arena import tasks as arena
+from .bazaar import selling_task
+from .bazaar.classic import tasks as classic
+from .bazaar.market import tasks as market
+from .core import Task
 
 _BAZAAR = (*classic.TASKS, *market.TASKS, selling_task.TASK)
 BAZAAR_TASKS: Mapping[str, Task] = {task.name: task for task in _BAZAAR}

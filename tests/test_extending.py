@@ -37,16 +37,15 @@ def test_a_policy_a_task_a_tab_and_an_artifact_are_shown():
 
 
 @pytest.mark.nightly
-def test_the_diffs_apply_keep_the_house_rules_and_run(tmp_path: Path):
-    """All four in one copy, since none touches the file of another."""
+def test_a_reader_who_follows_it_from_top_to_bottom_gets_what_it_promises(tmp_path: Path):
+    """All sections one after the other in one copy, and then the rules of the house."""
     copy = tmp_path / "sauda"
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
     for section in SECTIONS.values():
         (copy / "change.diff").write_text(blocks(section, "diff"), encoding="utf-8")
         run(["git", "apply", "change.diff"], copy)
+        run(["bash", "-euc", blocks(section, "sh")], copy)
     run(["ruff", "format", "--check", "."], copy)
     run(["ruff", "check", "."], copy)
-    for section in reversed(SECTIONS.values()):  # the policy's leaves a file of no registered kind
-        run(["bash", "-euc", blocks(section, "sh")], copy)
     house = ["tests/test_layers.py", "tests/test_house.py", "-k", RULES]
     run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *house], copy)

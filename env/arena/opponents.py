@@ -12,9 +12,9 @@ from math import ceil, inf
 
 import numpy as np
 
-from env.arena.actions import Action
-from env.arena.characters import CHARACTERS, SWAY
-from env.arena.planning import (
+from .actions import Action
+from .characters import CHARACTERS, SWAY
+from .planning import (
     Part,
     Plan,
     booking_gain,
@@ -26,9 +26,9 @@ from env.arena.planning import (
     trade_gain,
     unplanned_jobs,
 )
-from env.arena.rules.messages import last_signal
-from env.arena.rules.transaction import is_requestable
-from env.arena.types import Block, Job, Market, Observation, Offer, live_hours
+from .rules.messages import last_signal
+from .rules.transaction import is_requestable
+from .types import Block, Job, Market, Observation, Offer, live_hours
 
 PANIC = 5.0  # credits by which full pressure lowers the margin of a panicked lab
 NEAR_DEADLINE = 2  # rounds

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from env.arena.types import COMMITTED, FREE, Block, Job, Observation, Offer, live_hours
+from .types import COMMITTED, FREE, Block, Job, Observation, Offer, live_hours
 
 BREACH_FINE = 5.0  # credits, at most the budget, to the partner of a coalition that a lab breaks
 LATE = 0.35  # value of an hour after the deadline, as a share of one before it

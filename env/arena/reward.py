@@ -13,12 +13,12 @@ The reward is a pure function of a state and an action; the state holds none of 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from env.arena.actions import Action, Malformed
-from env.arena.env import act, close
-from env.arena.planning import own_plan
-from env.arena.rules.round_end import advance_round, apply_shock
-from env.arena.types import Observation, State
-from env.core import Turn
+from ..core import Turn
+from .actions import Action, Malformed
+from .env import act, close
+from .planning import own_plan
+from .rules.round_end import advance_round, apply_shock
+from .types import Observation, State
 
 PLAN_WEIGHT = 0.5  # weight of the best plan's value in the potential
 REFUSED, MALFORMED, SPAM, BREACH = -0.10, -0.15, -0.05, -0.20

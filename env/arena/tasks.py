@@ -1,10 +1,10 @@
 """The three tasks of the arena and the learner's grade."""
 
-from env.arena.env import GpuBudgetNegotiationEnv
-from env.arena.generator import Size
-from env.arena.opponents import scripted_lab
-from env.arena.types import State
-from env.core import Task
+from ..core import Task
+from .env import GpuBudgetNegotiationEnv
+from .generator import Size
+from .opponents import scripted_lab
+from .types import State
 
 LEARNER = "lab_0"
 SIZES = {

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.tells import Tells
-from env.bazaar.types import (
+from ..core import EndReason, IllegalAction
+from ..money import rupees
+from ..welfare import surplus_share, zopa_width
+from .tells import Tells
+from .types import (
     Accept,
     Action,
     Deal,
@@ -23,9 +26,6 @@ from env.bazaar.types import (
     Table,
     WalkAway,
 )
-from env.core import EndReason, IllegalAction
-from env.money import rupees
-from env.welfare import surplus_share, zopa_width
 
 LONGEST_MESSAGE = 2_000  # characters
 HIGHEST_PRICE = 1_00_00_00_000  # rupees; no item is worth more
@@ -37,8 +37,7 @@ class Bazaar:
     """Two-party bargaining: deals of at most `rounds` rounds each, one after the other.
 
     `draw` returns one Instance per deal. `manner` returns the seller's tells from the table before
-    its move and its private values; without it sellers show none. `remember` changes the instance
-    of a deal by the outcomes of the deals before it.
+    its move and its private values; without it sellers show none.
     """
 
     draw: Callable[[np.random.Generator], tuple[Instance, ...]]
@@ -46,7 +45,6 @@ class Bazaar:
     decimals: int = 0
     seller_type: str = ""
     manner: Callable[[Table, Mapping[str, Any]], Tells] | None = None
-    remember: Callable[[Instance, tuple[Deal, ...]], Instance] | None = None
 
     agents = ("seller", "buyer")
 
@@ -133,8 +131,6 @@ class Bazaar:
 
     def _deal(self, instances: tuple[Instance, ...], past: tuple[Deal, ...]) -> State:
         instance = instances[len(past)]
-        if self.remember is not None:
-            instance = self.remember(instance, past)
         rounds = instance.rounds or self.rounds
         table = Table(
             instance.item, rounds, len(instances), self.decimals, self.seller_type, past=past

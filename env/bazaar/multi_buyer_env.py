@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.env import (
+from ..core import EndReason, IllegalAction
+from .env import (
     buyer_payoff,
     check_ask,
     check_bid,
@@ -20,8 +21,8 @@ from env.bazaar.env import (
     plain,
     unknown_action,
 )
-from env.bazaar.tells import Tells
-from env.bazaar.types import (
+from .tells import Tells
+from .types import (
     Accept,
     Action,
     Deal,
@@ -33,7 +34,6 @@ from env.bazaar.types import (
     Table,
     WalkAway,
 )
-from env.core import EndReason, IllegalAction
 
 BUYERS = ("buyer", "rival_1", "rival_2")
 

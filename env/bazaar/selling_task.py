@@ -7,12 +7,12 @@ for what is won above it), but the buyer's reservation price is drawn independen
 
 import numpy as np
 
-from env.bazaar.classic.seller import draw_chance, terms
-from env.bazaar.env import Bazaar, shares
-from env.bazaar.listings import CATALOGUE
-from env.bazaar.time_dependent import TimeDependent
-from env.bazaar.types import Instance, State
-from env.core import Task
+from ..core import Task
+from .classic.seller import draw_chance, terms
+from .env import Bazaar, shares
+from .listings import CATALOGUE
+from .time_dependent import TimeDependent
+from .types import Instance, State
 
 ROUNDS = 8
 RESERVATION_SHARE = 0.78  # of the asking price

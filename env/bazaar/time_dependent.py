@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from env.bazaar.types import Accept, Action, Observation, Offer, WalkAway
-from env.concession import conceded
+from ..concession import conceded
+from .types import Accept, Action, Observation, Offer, WalkAway
 
 
 @dataclass(frozen=True)

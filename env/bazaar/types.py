@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from env.bazaar.listings import Item
-from env.bazaar.tells import Tells
-from env.core import EndReason
+from ..core import EndReason
+from .listings import Item
+from .tells import Tells
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ console.log(game);"""
 MCP = """\
 {
   "mcpServers": {
-    "sauda": { "type": "http", "url": "{address}gradio_api/mcp/" }
+    "sauda": { "type": "http", "url": "{address}gradio_api/mcp" }
   }
 }"""
 
@@ -50,11 +50,12 @@ from mcp.client.streamable_http import streamable_http_client
 
 async def haggle():
     async with (
-        streamable_http_client("{address}gradio_api/mcp/") as (read, write, _),
+        streamable_http_client("{address}gradio_api/mcp") as (read, write, *_),
         ClientSession(read, write) as session,
     ):
         async def call(tool, **arguments):
-            return (await session.call_tool(tool, arguments)).structuredContent
+            answer = await session.call_tool(tool, arguments)
+            return answer.model_dump(by_alias=True)["structuredContent"]
 
         await session.initialize()
         game = await call("new_game", task="bazaar/open")

@@ -20,7 +20,7 @@ from panels.ui.terms import with_tooltips
 from sauda.games import policies_of
 from sauda.games.transcript import to_json
 from sauda.records.kinds import FILES, KINDS, ArtifactError, Entry
-from sauda.records.seeds import SEED_BITS, whole_seed
+from sauda.records.seeds import EXACT, SEED_BITS, whole_seed
 from sauda.records.store import ROOT, bundle, load, sha256
 
 TITLE = "Artifacts & API"
@@ -115,7 +115,7 @@ def url(path: Path) -> str:
 
 
 def play(
-    task_name: str = "classic/single_deal", policy_name: str = "expert", seed: str = "7"
+    task_name: str = "classic/single_deal", policy_name: str = "expert", seed: str | int = "7"
 ) -> dict[str, Any]:
     """Play one episode of a task with a scripted policy in the learner's seat.
 
@@ -125,7 +125,7 @@ def play(
     Args:
         task_name: such as classic/single_deal; an unknown one is answered with those there are
         policy_name: such as expert; likewise
-        seed: a whole number below 2**128 as text, such as "7"
+        seed: a whole number below 2**128, such as 7; from 2**53 on as text, such as "7"
 
     Returns:
         the episode: its seed as text, its moves in order, how it ended, the payoffs in rupees and
@@ -162,12 +162,16 @@ def one_of(kind: str, name: object, known: Mapping[str, object]) -> str:
     raise gr.Error(sentence, print_exception=False)
 
 
-def seed_in(text: object) -> int:
-    """The seed in a text of digits; raises `gr.Error` on anything else."""
+def seed_in(value: object) -> int:
+    """The seed in a number or in a text of digits; raises `gr.Error` on anything else.
+
+    A number that JavaScript cannot hold is refused, since it could have lost digits on its way.
+    """
+    exact = not isinstance(value, int) or value <= EXACT
     try:
-        return whole_seed(text if isinstance(text, str) else "")  # a number could have lost digits
+        return whole_seed(value if exact else "")
     except ValueError:
-        sentence = f'A seed is a whole number from 0 below 2**{SEED_BITS}, as text: "7".'
+        sentence = f"A seed is a whole number from 0 below 2**{SEED_BITS}, as text from 2**53 on."
         raise gr.Error(sentence, print_exception=False) from None
 
 

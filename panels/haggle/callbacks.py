@@ -148,18 +148,24 @@ def _pickers(screen: Screen, seat: str, market: str, opponent: str, language: st
 def send(screen: Screen, visit: Visit) -> Updates:
     """The move in the visitor's text, or the answer to it where it makes none.
 
-    Text stays in the box while the other side thinks, and where it cannot be answered.
+    Text stays in the box while the other side thinks, and where it cannot be answered. Where the
+    model gave no reply, a move takes the place of the unanswered one, and talk asks it again.
     """
     page = screen.page
     try:
-        game = visit.kept_game
+        game = visit.open_game
+        if visit.reply_request is None and game.waiting:  # it is to open, and has yet to reply
+            return screen.show(visit)
         if game.waiting or not (visit.text or "").strip():
             key = "kept_words" if game.waiting else "say_price"
             return {page.problem: note(visit.translate(key))}
         if game.over and (told := screen.after_the_end(visit)):
             return {page.problem: note(told)}
-        game, talk = converse(game, visit.talk, visit.text)
-        after = replace(visit, game=game, talk=talk)
+        turns = len(visit.game.play.turns)
+        moved, talk = converse(game, visit.talk, visit.text)
+        if moved.play is game.play and moved.unconfirmed is None:  # talk, and no move
+            moved, talk = replace(visit.game, unconfirmed=None), talk.last_at(turns)
+        after = replace(visit, game=moved, talk=talk)
     except IllegalAction as error:
         kept = {page.game: replace(visit.game, unconfirmed=None)} if visit.game else {}
         return screen.problem(error, visit.language) | kept
@@ -172,6 +178,7 @@ def press_quick_move(screen: Screen, number: int, shown_turns: float, visit: Vis
         game = visit.kept_game
         if shown_turns != len(game.play.turns):
             raise Trouble("old_button")
+        game = visit.open_game
         moves = [] if game.over or game.waiting else quick_moves(game.observation)
         if not moves or moves[number].action is None:
             raise Trouble("no_such_move")

@@ -33,9 +33,6 @@ Choices = list[tuple[str, str]]
 MARKETS: Mapping[str, str] = {  # task: its label
     "bazaar/open": "Open market: a stranger",
     "bazaar/rushed": "Open market: you are in a hurry",
-    "bazaar/bluff": "Open market: a seller who talks",
-    "bazaar/career": "Open market: ten deals, one purse",
-    "bazaar/crowd": "Open market: two rivals",
     "classic/amazon_realistic": "A stall with goods of our catalogue",
     "classic/single_deal": "A plain seller",
     "classic/deceptive_seller": "A seller who bluffs",

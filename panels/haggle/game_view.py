@@ -9,6 +9,7 @@ from panels.haggle.talk.conversation import chart_words, rival_name
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.look import as_typed
 from panels.ui.offers import LARGE, Offers, offer_chart
+from sauda.language.money import prices
 from sauda.language.speech.items import category_in, condition_in, name_in
 from sauda.sessions.bazaar import Game, Quick
 
@@ -21,8 +22,30 @@ def sells(game: Game) -> bool:
 
 
 def bubbles(conversation: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The messages escaped: `gr.Chatbot` renders HTML even where Markdown is off."""
-    return [{**message, "content": as_typed(message["content"])} for message in conversation]
+    """The messages as HTML: `gr.Chatbot` renders it even where Markdown is off."""
+    return [{"role": message["role"], "content": _bubble(message)} for message in conversation]
+
+
+def _bubble(message: Mapping[str, str]) -> str:
+    """The words as they were typed, under the price that was read in them if there is one.
+
+    Words that were read as that price stand beside it, "8k2 = ₹8,200"; digits are not repeated.
+    The tags bear no attributes: Gradio names a message for screen readers by its source.
+    """
+    words, price = message["content"], message.get("price")
+    if price is None:
+        return as_typed(words)
+    read = next((words[m.start : m.end] for m in prices(words) if rupees(m.amount) == price), "")
+    is_other = bool(read) and _digits(read) != _digits(price)
+    tag = f"<b><i>{as_typed(read)} =</i> {price}</b>" if is_other else f"<b>{price}</b>"
+    says_more = words.strip(" .!?,") != read.strip()
+    return f"{tag} {as_typed(words)}" if says_more else tag
+
+
+def _digits(text: str) -> str:
+    """The ASCII digits of a price, with its point; "35.5" for "₹35.50"."""
+    digits = "".join(c for c in text if c in "0123456789.").strip(".")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def brief(game: Game, translate: Translate = IN_ENGLISH, language: str = ENGLISH) -> Markup:

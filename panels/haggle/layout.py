@@ -156,6 +156,7 @@ class Layout:
     talk: gr.State  # the small talk of the game
     reply_request: gr.State  # a ReplyRequest where the language model is to move, or None
     review_request: gr.State  # a ReviewRequest where a finished game was shown, or None
+    review_due: gr.State  # set to a ReviewRequest, it starts the event that makes the review
     shown_turns: gr.Number  # turns of the game that this browser shows
     generation: gr.State
     session: gr.Textbox  # the session's name, which the browser keeps over a reload
@@ -342,6 +343,7 @@ def _session() -> Parts:
         "talk": gr.State(SILENT, time_to_live=HOUR),
         "reply_request": gr.State(None, time_to_live=HOUR),
         "review_request": gr.State(None, time_to_live=HOUR),
+        "review_due": gr.State(None, time_to_live=HOUR),
         "generation": gr.State(SessionGeneration(), time_to_live=HOUR),
         "shown_turns": gr.Number(0, visible="hidden"),
         "session": gr.Textbox(visible="hidden"),

@@ -19,13 +19,18 @@ from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
+from panels.haggle.words import Translate
 from panels.ui.look import note, trouble
+from sauda.language.speech.lines import ENGLISH
+from sauda.language.speech.phrases import language_of
 from sauda.llm.serving.events import Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.service import Waiting
-from sauda.llm.types import Reply, ReplyError, ReplyRefused
+from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused
 from sauda.sessions.bazaar import (
+    Game,
     after_reply,
+    before_unanswered,
     counterfactual_request,
     forfeited,
     moves_of,
@@ -69,8 +74,9 @@ async def stream_reply(
                     yield _typing(screen, replace(visit, game=game), text)
             game = await asyncio.to_thread(after_reply, game, reply)
         except ReplyError as error:
-            refused = isinstance(error, ReplyRefused)
-            problem = trouble(translated(error, visit.language))
+            refused = isinstance(error, ReplyRefused | NotReady)
+            why = trouble(translated(error, visit.language))
+            problem = why + _way_on(game, visit.translate)
             break
         if game.out_of_tries:
             game, wrote = forfeited(game), game.invalid_replies[-1][:QUOTED]
@@ -93,15 +99,21 @@ def _typing(screen: Screen, visit: Visit, text: str) -> Updates:
 async def _pieces(
     screen: Screen, visitor: Visitor, visit: Visit
 ) -> AsyncIterator[tuple[str, Reply | Waiting]]:
-    """What the model streams for its move, each piece with its text for the chat."""
-    game = visit.game
+    """What the model streams for its move, each piece with its text for the chat.
+
+    Words in another language than the chat's do not show: the chat will tell the move in its own.
+    """
+    game, thinking = visit.game, visit.translate("thinking", name=visit.model_name)
     question = await asyncio.to_thread(request, game)
     obs, model = game.model_observation, screen.model_facing(visit).for_visitor(visitor)
+    chat = await asyncio.to_thread(chat_of, game, visit.talk, visit.language)
     async for piece in model.stream_async(question.messages, question.seed, question.schema):
         if isinstance(piece, Waiting):
             yield visit.translate("line", name=visit.model_name, **asdict(piece)), piece
         else:
-            yield game.model_seat.preview(piece.text, obs) or "…", piece
+            words = game.model_seat.preview(piece.text, obs)
+            in_its_language = (language_of(words) or ENGLISH) == chat.language
+            yield (words if words and in_its_language else thinking), piece
 
 
 def stop(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates:
@@ -109,7 +121,13 @@ def stop(screen: Screen, generation: SessionGeneration, visit: Visit) -> Updates
     generation.advance()
     if visit.game is None or not visit.game.waiting:
         return screen.unchanged
-    return screen.show(visit, note(visit.translate("stopped")))
+    stopped = note(visit.translate("stopped"))
+    return screen.show(visit, stopped + _way_on(visit.game, visit.translate))
+
+
+def _way_on(game: Game, translate: Translate) -> str:
+    """What a visitor may do whose last move has no answer; empty where there is no such move."""
+    return "" if before_unanswered(game) is game else note(translate("unanswered"))
 
 
 def show_again(screen: Screen, visit: Visit) -> Updates:

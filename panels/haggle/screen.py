@@ -42,7 +42,7 @@ from panels.ui.look import trouble
 from sauda.llm.serving.events import Ready
 from sauda.llm.serving.served import in_page
 from sauda.llm.serving.worker import ModelWorker
-from sauda.sessions.bazaar import Game, moves_of, quick_moves
+from sauda.sessions.bazaar import Game, before_unanswered, moves_of, quick_moves
 
 SELLERS_CHAT = ["sauda-selling"]  # CSS: the user of the chat is in the seller's colour
 Updates = dict[Any, Any]  # new values, or components with new properties, by component
@@ -58,6 +58,13 @@ class Visit:
     backend: str
     language: str
     talk: Talk = SILENT  # the small talk of the game
+    reply_request: ReplyRequest | None = None  # for the model's move: asked, and not failed
+
+    @property
+    def open_game(self) -> Game:
+        """The game in which the visitor may move: before a move that the model left unanswered."""
+        game = self.kept_game
+        return game if self.reply_request else before_unanswered(game)
 
     @property
     def kept_game(self) -> Game:
@@ -152,11 +159,11 @@ class Screen:
     def _buttons(self, visit: Visit, chat: Chat, asks: bool) -> Updates:
         """The buttons that the game allows, and the moves to go back to."""
         page, game, translate = self.page, visit.game, visit.translate
-        first = visit.first_game
+        first, movable = visit.first_game, game if asks else before_unanswered(game)
         said = (chat_of(first, visit.talk, visit.language) if first else chat).own_words
         earlier = past_moves(said, translate)
         return {
-            **dict(zip(page.quick_moves, quick_buttons(game, translate), strict=True)),
+            **dict(zip(page.quick_moves, quick_buttons(movable, translate), strict=True)),
             page.stop: gr.update(visible=asks),
             page.ask_again: gr.update(visible=game.waiting and not asks),
             page.take_back: gr.update(visible=bool(moves_of(game)) and not game.over),

@@ -37,6 +37,7 @@ __all__ = ["TITLE", "build"]
 FIELDS = len(fields(Visit))
 STAGE_GAMES_AT_ONCE = 2  # each holds a thread while a stage plays
 REPLIES_AT_ONCE = 64  # events that wait for a model; none of them holds a thread
+REVIEWS_AT_ONCE = 16  # events that wait for a model or a search, likewise
 
 
 def build() -> None:
@@ -200,6 +201,7 @@ def _wire_model(screen: Screen) -> None:
     asked_again = page.ask_again.click(show_again, visit, shown, **QUIET)
     ticked = page.clock.tick(tick, [page.generation, *visit], [*shown, *status], **QUIET)
     _reply_after(screen, asked_again, ticked)
+    _review_when_due(screen)
 
 
 def _reply_after(screen: Screen, *events: Any) -> None:
@@ -209,7 +211,7 @@ def _reply_after(screen: Screen, *events: Any) -> None:
     A visitor's event answers at once, outside Gradio's queue; the reply streams in an event of its
     own. `gr.State.change` cannot start it: Gradio's browser side drops the state changes of events
     outside the queue. So `.then` starts it each time, and it ends at once where no reply is
-    requested. The review comes in the same event, so that a move costs no third one.
+    requested. A review is an event of its own, in a queue of its own: it holds no move.
     """
     page, callback = screen.page, review_callbacks.reply_then_review
 
@@ -224,7 +226,7 @@ def _reply_after(screen: Screen, *events: Any) -> None:
         event.then(
             named(streamed, callback),
             [page.generation, page.reply_request, page.review_request, *_visit(page)],
-            page.of_game,
+            [*page.of_game, page.review_due],
             trigger_mode="multiple",
             concurrency_id="haggle-reply",
             concurrency_limit=REPLIES_AT_ONCE,
@@ -232,9 +234,31 @@ def _reply_after(screen: Screen, *events: Any) -> None:
         )
 
 
+def _review_when_due(screen: Screen) -> None:
+    """Review a game that is over, in an event that starts when its review is due."""
+    page, callback = screen.page, review_callbacks.stream_review
+
+    async def streamed(request: gr.Request, *values: Any) -> AsyncIterator[Updates]:
+        reviews = _on_visit(callback, screen, visitor_of(request))(*values)
+        async with aclosing(reviews):
+            async for updates in reviews:
+                yield updates
+
+    page.review_due.change(
+        named(streamed, callback),
+        [page.generation, page.review_request, *_visit(page)],
+        [page.review, page.game],
+        trigger_mode="multiple",
+        concurrency_id="haggle-review",
+        concurrency_limit=REVIEWS_AT_ONCE,
+        **QUEUED,
+    )
+
+
 def _visit(page: Layout) -> list[Any]:
     """The components whose values make a `Visit`, in the order of its fields."""
-    return [page.game, page.first_game, page.message, page.backend, page.language, page.talk]
+    return [page.game, page.first_game, page.message, page.backend, page.language, page.talk,
+            page.reply_request]  # fmt: skip
 
 
 def _on_visit(callback: Callable, *bound: Any) -> Callable:

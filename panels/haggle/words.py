@@ -96,6 +96,8 @@ OWN: Mapping[str, dict[str, str]] = {
         "wrote: “{wrote}”",
         "reads": "What Sauda reads",
         "reads_none": "No tell in your last words: no hurry, no pity, no claim.",
+        "reads_none_now": "No tell in your last words. The bars show what is remembered of "
+        "earlier ones; it fades.",
         "reads_wait": "Add a few words to your price to see what Sauda reads in them.",
         "reads_belief": "The belief buyer’s guess at your limit: before your move (faint), after. "
         "The language model reads your words themselves.",
@@ -159,6 +161,8 @@ OWN: Mapping[str, dict[str, str]] = {
         "stand_in_why": "{name} ki jagah ek script khelti hai, usi seed pe.",
         "reads": "Sauda kya padhta hai",
         "reads_none": "Aapki pichhli baat mein koi ishaara nahi: na jaldi, na daya, na daava.",
+        "reads_none_now": "Aapki pichhli baat mein koi ishaara nahi. Bars pehle ki baaton se hain, "
+        "dheere dheere ghatenge.",
         "reads_wait": "Daam ke saath kuch bolo, phir yahan dikhega ki Sauda ne kya padha.",
         "reads_belief": "Belief buyer ke hisaab se aapki limit kahan hai: aapki chaal se pehle "
         "(halka) aur baad mein. Language model aapke words khud padhta hai.",
@@ -254,6 +258,7 @@ OWN: Mapping[str, dict[str, str]] = {
         "लिखा: “{wrote}”",
         "reads": "सौदा क्या पढ़ता है",
         "reads_none": "आपकी पिछली बात में कोई इशारा नहीं: न जल्दी, न दया, न दावा।",
+        "reads_none_now": "आपकी पिछली बात में कोई इशारा नहीं। पट्टियाँ पहले की बातों की हैं, धीरे-धीरे घटेंगी।",
         "reads_wait": "कुछ बोलिए, सौदा ने क्या पढ़ा यह यहाँ दिखेगा।",
         "reads_belief": "belief ग्राहक के हिसाब से आपकी सीमा कहाँ है, आपकी चाल से पहले (हल्का) और बाद में। "
         "भाषा-मॉडल आपके शब्द ही पढ़ता है।",

@@ -215,10 +215,10 @@ def rivalries(artifact: Artifact, task: str) -> Markup:
 
 
 def behaviour_table(artifact: Artifact, task: str) -> Markup:
-    """How often each model breaks its own offers and limit, and takes or leaves deals when due."""
+    """How often each model breaks its own offers and limit, and leaves when it is due."""
     return table(
         ("policy", "moves", "bids below its own", "beyond its last word", "over its limit",
-         "accepted when due", "left when due"),
+         "left when due"),
         [
             (
                 policy_label(row.policy),
@@ -226,7 +226,6 @@ def behaviour_table(artifact: Artifact, task: str) -> Markup:
                 row.retreats,
                 row.broken,
                 row.over_limit,
-                count_of(row.accepted, row.accept_due).text,
                 count_of(row.walked, row.walk_due).text,
             )
             for row in rows_of(artifact, task)

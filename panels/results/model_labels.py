@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sauda.evaluation.models.config import ORACLE, Config
+from sauda.evaluation.models.config import LEAVE, ORACLE, TUNED, Config
 from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
@@ -11,14 +11,9 @@ AGAIN = ", seed "  # in the label of a further training of a stage
 STAGES: Mapping[str, str] = {
     BASE: "untrained base",
     "mini+sft": "SFT",
-    "mini+sft-seed1": "SFT, seed 1",
     "mini+distill": "SFT + distillation",
     "mini+distill-seed1": "SFT + distillation, seed 1",
-    "mini+distill-from-base": "distillation alone",
-    "mini+distill-from-base-seed1": "distillation alone, seed 1",
-    "mini+moves": "SFT + distillation + GRPO on moves",
     "mini+grpo-from-distill": "SFT + distillation + GRPO",
-    "mini+grpo-from-distill-seed1": "SFT + distillation + GRPO, seed 1",
     "mini+grpo": "SFT + GRPO",
     "mini+dpo": "SFT + GRPO + DPO",
 }
@@ -38,6 +33,8 @@ PARTS: Mapping[str, str] = {
     "steering": "published steering",
     "honest": "honest wrapper",
     "belief": "belief buyer",
+    LEAVE: "leaves at once",
+    TUNED: "tuned rule",
     ORACLE: "oracle, knows the seller",
 }
 
@@ -58,9 +55,7 @@ def series_role(name: str) -> str:
     if not is_model(name) or name.startswith("null"):
         return "scripted"
     stages = {part.partition("-")[0] for part in name.split("+")}
-    return next(
-        (stage for stage in ("dpo", "grpo", "moves", "distill", "sft") if stage in stages), "base"
-    )
+    return next((stage for stage in ("dpo", "grpo", "distill", "sft") if stage in stages), "base")
 
 
 def weights(comparison: Artifact) -> str:

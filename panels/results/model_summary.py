@@ -11,10 +11,11 @@ import numpy as np
 
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
-from sauda.evaluation.models.config import ORACLE, OURS, SCRIPTS
+from sauda.evaluation.models.config import ORACLE, OURS, SCRIPTS, TUNED
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
+from sauda.policies.tuned import PRICE, WALK
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.comparison import ArenaModelRow, GapClosed, ModelRow
 from sauda.records.store import Artifact
@@ -78,6 +79,7 @@ def model_summary(comparison: Artifact, task: str) -> str:
     """What training brought, and how much of a wrapped model's grade is the wrapper's."""
     sentences = [
         _trained(comparison, task),
+        tuned_sentence(comparison, task),
         *_later_stages(comparison, task),
         *wrapper_sentences(comparison, task),
     ]
@@ -91,13 +93,32 @@ def _trained(comparison: Artifact, task: str) -> str:
     sentence = (
         f"Bare, {policy_label(place.row.policy)} wins"
         f" {with_interval(place.row.grade, FORM)} on n = {place.row.n} hold-out seeds, the"
-        f" untrained base {place.base:{FORM}} and the best script {place.script[1]:{FORM}}"
+        f" untrained base {place.base:{FORM}} and the best untuned script"
+        f" {place.script[1]:{FORM}}"
     )
     if place.gap_closed is None:
         return f"{sentence}."
     share, interval = in_percent(place.gap_closed)
     return (
         f"{sentence}; that closes {share} {interval} of the gap from the base to the belief buyer."
+    )
+
+
+def tuned_sentence(comparison: Artifact, task: str) -> str:
+    """What a rule wins whose numbers were searched for, beside Sauda; "" where it did not play."""
+    gain = gain_on_same_seeds(comparison, task, OURS, TUNED)
+    if gain is None:
+        return ""
+    n, _, theirs, interval = gain
+    place = "level with"
+    if interval.low > 0:
+        place = "less than"
+    elif interval.high < 0:
+        place = "more than"
+    return (
+        f"No script is tuned. A linear rule of {len(PRICE) + len(WALK)} numbers, found by a search"
+        f" on training games, wins {theirs:{FORM}}, {place} Sauda (Sauda less the rule:"
+        f" {with_interval(interval, '+.3f')}, n = {n})."
     )
 
 
@@ -167,7 +188,7 @@ def _verdict(gain: Interval) -> str:
 
 
 def lab_summary(comparison: Artifact, task: str) -> str:
-    """The grade of the last stage as a lab, beside the base, the best script and the bound."""
+    """The grade of the last stage as a lab, beside the base and the best script."""
     rows, stages = rows_by_policy(comparison, task), comparison.config["stages"]
     base, last = rows[stages[0]], rows[stages[-1]]
     script, script_grade = best_lab_script(rows)
@@ -175,8 +196,7 @@ def lab_summary(comparison: Artifact, task: str) -> str:
         f"Bare, {policy_label(last.policy)} reaches {with_interval(last.grade, FORM)} on n ="
         f" {last.n} hold-out seeds, the {policy_label(base.policy)}"
         f" {base.grade.mean:{FORM}}, the best script, {policy_label(script)},"
-        f" {script_grade:{FORM}}. The bound, if no other lab falls below what it can do alone, is"
-        f" {comparison.data.bounds[0].grade.mean:{FORM}}. A grade is the surplus over what"
+        f" {script_grade:{FORM}}. A grade is the surplus over what"
         " the lab could have done alone, as a share of what its jobs are worth: below 0 it would"
         " have done better alone.",
         ZERO_GRADE,
@@ -199,7 +219,6 @@ def references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
 
 
 def lab_references(artifact: Artifact, task: str) -> list[tuple[str, float]]:
-    """Mean grades of the best scripted lab and of the upper bound."""
+    """The mean grade of the best scripted lab."""
     script, grade = best_lab_script(rows_by_policy(artifact, task))
-    bound = artifact.data.bounds[0].grade.mean
-    return [(f"best script, {policy_label(script)}", grade), ("upper bound", bound)]
+    return [(f"best script, {policy_label(script)}", grade)]

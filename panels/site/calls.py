@@ -5,6 +5,7 @@ lets a caller put any event into its queue. So each call is read, checked and wr
 Gradio sees it.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 
 import gradio as gr
 from gradio.block_function import BlockFunction
+from gradio.data_classes import FileData
 
 from sauda.serve.json_object import json_object
 
@@ -20,6 +22,11 @@ MOST_BYTES = 1024 * 1024  # of a body
 MOST_TEXT = 20_000  # characters of a text field that names no limit
 SESSION = re.compile(r"[\w.-]{1,64}", re.ASCII)
 KEPT = ("data", "fn_index", "session_hash", "event_data", "trigger_id")
+# Gradio fetches, stores and serves what an object with some of these names points at; one with the
+# last is an update of a component.
+FILE_NAMES = FileData.model_fields.keys() - {"size"} | {"is_file", "__type__"}
+MOST_PLAIN = 64 * 1024  # characters, as JSON, of a value whose component names no limit
+DEEPEST = 8  # lists and objects in one another
 
 
 class BadCall(Exception):
@@ -32,6 +39,7 @@ class BadCall(Exception):
 
 BUSY = BadCall(429, "Too many requests of your network address are open; try again in a moment.")
 NO_EVENT = BadCall(404, "The page has no such event, or not at this address.")
+NO_FILES = BadCall(422, "The events of this page take no files.")
 
 
 def read(body: bytes) -> dict[str, Any]:
@@ -89,11 +97,17 @@ def checked(
         raise BadCall(422, "trigger_id is a whole number.")
     if not isinstance(data, list) or len(data) != len(event.inputs):
         raise BadCall(422, f"data is a list of {len(event.inputs)} values.")
+    if names_file(data) or names_file(body.get("event_data")):
+        raise NO_FILES
+    if not is_plain(body.get("event_data")):
+        raise BadCall(422, "event_data is larger than the page reads.")
     values = [
         _value(components.get(part._id, part), value, event.preprocess)
         for part, value in zip(event.inputs, data, strict=True)
     ]
     kept = {name: body[name] for name in KEPT if name in body}
+    if not event.collects_event_data:
+        kept.pop("event_data", None)
     return kept | {"data": values, "fn_index": event._id}
 
 
@@ -134,7 +148,32 @@ def may_hold(part: gr.blocks.Block, value: Any, of_choices: bool = True) -> bool
         return _chosen(part.choices, value)
     if isinstance(part, gr.CheckboxGroup):
         return _chosen(part.choices, value, several=True)
-    return True  # of a kind that says nothing of its values; the size of the body bounds it
+    if isinstance(part, gr.HTML | gr.Markdown | gr.Button):
+        return value is None or (isinstance(value, str) and len(value) <= MOST_TEXT)
+    return is_plain(value)
+
+
+def names_file(value: Any) -> bool:
+    """Whether Gradio may take something in a value of JSON, at any depth, for a file."""
+    values = [value]
+    while values:
+        one = values.pop()
+        if isinstance(one, dict):
+            if FILE_NAMES & one.keys() or str(one.get("data")).startswith("data:"):
+                return True
+            values += one.values()
+        elif isinstance(one, list):
+            values += one
+    return False
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value of JSON is small, nowhere deep, and holds no file."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        inner = [each for one in level if isinstance(one, dict) for each in one.values()]
+        level = inner + [each for one in level if isinstance(one, list) for each in one]
+    return not level and not names_file(value) and len(json.dumps(value)) <= MOST_PLAIN
 
 
 def _keeps_a_choice(part: gr.blocks.Block) -> bool:

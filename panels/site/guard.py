@@ -1,14 +1,13 @@
 """The guard before Gradio: which routes exist, what a call may hold, how many run at a time.
 
 Gradio runs the functions of events in the threads that serve its files too, so calls without a
-limit freeze the page. Events outside its queue pass a fair gate; events in its queue are counted by
-address. A call that its caller no longer waits for leaves the gate.
+limit freeze the page. Events outside its queue pass a fair gate, and so do those that join it. A
+call that its caller no longer waits for leaves the gate.
 """
 
 import asyncio
 import contextlib
 import json
-import re
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -30,7 +29,9 @@ from panels.site.calls import (
 )
 from panels.site.front import NO_OPENING, Front, Kept, Opening
 from panels.site.headers import with_headers
-from panels.site.internals import own_components, queued_events
+from panels.site.hosts import Hosts
+from panels.site.internals import has_answers, own_components
+from panels.site.queue_door import Answered, QueueDoor
 from panels.site.routes import API, SOCKET, Kind, route_of
 from panels.site.streams import Streams
 from sauda.serve.address import address_of
@@ -44,12 +45,10 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 POST_ALONE = BadCall(405, "This is the address of an MCP server; a client sends messages to it.")
+NO_ANSWERS = BadCall(404, "No event of this name, or of this session, is in the queue.")
 CLOSING = BadCall(503, "The page is being restarted; open it again in a minute.")
 REFUSED = 1008  # the code of a socket that is not opened
 BODY_SECONDS = 10  # within which the body of a call has come
-# Events of one address that wait or run in Gradio's queue, by their group.
-IN_QUEUE = {"haggle-reply": 48, "play": 48, "arena": 16}
-IN_QUEUE_OTHERWISE = 8
 # Calls of public events, with their values in a list or under the names of the parameters.
 BY_LIST = f"{API}/call/"
 BY_NAME = f"{BY_LIST}v2/"
@@ -59,7 +58,9 @@ NEW_CALLS = (
     Kind.OPENENV,
     Kind.MCP,
 )  # which a page that is about to end refuses
-HOST = re.compile(r"[\w.\-]+(:\d{1,5})?|\[[\da-f:.]+\](:\d{1,5})?", re.ASCII | re.IGNORECASE)
+# By the first of these a caller would choose the page's own address, and Gradio fails on the last.
+NEVER_READ = {b"x-gradio-server", b"range"}
+OF_PROXIES = {b"x-forwarded-host", b"x-forwarded-proto"}
 
 
 @dataclass
@@ -81,14 +82,16 @@ class Guard:
         pages: Kept,
         sockets: Sockets,
         mcp: McpServer,
-        behind_proxy: bool,
+        hosts: Hosts,
+        queue_door: QueueDoor,
         opening: Opening = NO_OPENING,
     ) -> None:
         self.app, self.gate, self.streams, self.doors = app, gate, streams, doors
         self.sockets = sockets  # of the OpenEnv environment, with its app and its gate
         self.mcp = mcp  # the tools for agents, likewise
         self.front = Front(app, pages, opening)
-        self.behind_proxy = behind_proxy  # that may say under which name the page is reached
+        self.hosts = hosts
+        self.queue_door = queue_door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and scope["path"] == SOCKET:
@@ -104,19 +107,15 @@ class Guard:
             await refusal(refused)(scope, receive, send)
 
     def _named(self, scope: Scope) -> Scope:
-        """The scope without headers by which a caller would choose the page's own address."""
-        host = Headers(scope=scope).get("host")
-        if host is not None and not HOST.fullmatch(host):
-            raise BadCall(400, "The Host header names no host.")
-        if self.behind_proxy:
-            return scope
-        claims = (b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
-        return scope | {"headers": [pair for pair in scope["headers"] if pair[0] not in claims]}
+        """The scope without headers that nobody should read; BadCall under a foreign name."""
+        self.hosts.check(Headers(scope=scope))
+        left_out = NEVER_READ if self.hosts.behind_proxy else NEVER_READ | OF_PROXIES
+        return scope | {"headers": [pair for pair in scope["headers"] if pair[0] not in left_out]}
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a socket of the OpenEnv environment; a refused one is never opened."""
         try:
-            self._check_origin(self._named(scope))
+            self.hosts.check_origin(Headers(scope=self._named(scope)))
             if not self.doors.open:
                 raise CLOSING
         except BadCall:
@@ -133,13 +132,6 @@ class Guard:
         if Headers(scope=scope).get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise BadCall(403, "The page takes no calls from the pages of other sites.")
 
-    def _check_origin(self, scope: Scope) -> None:
-        """Raise BadCall where a browser sends the call for the page of another site."""
-        headers = Headers(scope=scope)
-        origin, own = headers.get("origin"), {headers.get("host"), headers.get("x-forwarded-host")}
-        if origin is not None and origin.rpartition("//")[2] not in own - {None}:
-            raise BadCall(403, "The environment takes no calls from the pages of other sites.")
-
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = route_of(scope["method"], scope["path"], scope["query_string"])
         address = address_of(scope)
@@ -149,36 +141,41 @@ class Guard:
             raise CLOSING
         if scope["method"] == "POST":
             self._check_site(scope)
+        if route.kind is Kind.MESSAGES and not has_answers(scope["app"].get_blocks(), route.name):
+            raise NO_ANSWERS
         if route.kind in (Kind.HEARTBEAT, Kind.MESSAGES):
             with self.streams.open(address, route.kind, route.name):
                 await self.app(scope, receive, send)
         elif route.kind is Kind.RUN:
-            _, replay = await self._call(scope, receive, route.name, queued=False)
-            await self._run(scope, replay, send, address, self)
+            _, session, body = await self._call(scope, receive, route.name, queued=False)
+            place = self.gate.place(address, session, len(body))
+            await self._run(scope, replayed(body, receive), send, place, self.app)
         elif route.kind is Kind.JOIN:
-            event, replay = await self._call(scope, receive, route.name, queued=True)
+            event, session, body = await self._call(scope, receive, route.name, queued=True)
             if scope["path"].startswith(BY_NAME):
                 scope = scope | {"path": BY_LIST + route.name}
-            self._count(scope, event, address)
-            await self.app(scope, replay, send)
+            gate = self.queue_door.gate(event.concurrency_id)
+            place = gate.place(address, session, len(body))
+            await self._run(scope, replayed(body, receive), send, place, self.app, self.queue_door)
         elif route.kind is Kind.CONTROL:
             await self.app(scope, replayed(json.dumps(await _body(receive)), receive), send)
         elif route.kind in (Kind.OPENENV, Kind.MCP):
             door = self.mcp if route.kind is Kind.MCP else self.sockets
             if door is self.mcp and scope["method"] != "POST":
                 raise POST_ALONE
-            self._check_origin(scope)
+            self.hosts.check_origin(Headers(scope=scope))
             body = await _bytes(receive, self.sockets.limits.frame_bytes)
             if body:
                 read(body)
-            await self._run(scope, replayed(body, receive), send, address, door)
+            place = door.gate.place(address, size=len(body))
+            await self._run(scope, replayed(body, receive), send, place, door.app)
         else:
             await self.front(scope, receive, send)
 
     async def _call(
         self, scope: Scope, receive: Receive, name: str, queued: bool
-    ) -> tuple[BlockFunction, Receive]:
-        """The event of a call, and its body as checked, for Gradio to read."""
+    ) -> tuple[BlockFunction, str, bytes]:
+        """The event of a call, its session, and its body as checked, for Gradio to read."""
         body = await _body(receive)
         blocks = scope["app"].get_blocks()
         named, public = (scope["path"].startswith(start) for start in (BY_NAME, BY_LIST))
@@ -193,22 +190,27 @@ class Guard:
         if call.get("session_hash") is None:
             raise BadCall(422, "A call names its session_hash.")
         scope["app"].state_holder.claim(call["session_hash"], address_of(scope))
-        return event, replayed(json.dumps(call), receive)
+        return event, call["session_hash"], json.dumps(call).encode()
 
     async def _run(
         self,
         scope: Scope,
         receive: Receive,
         send: Send,
-        address: str,
-        door: "Guard | Sockets | McpServer",
+        place: contextlib.AbstractAsyncContextManager,
+        app: App,
+        keeper: QueueDoor | None = None,
     ) -> None:
-        """Let the app of `door` answer when its gate lets the call in, unless the caller leaves."""
+        """Let `app` answer once the call has its place, unless the caller leaves.
+
+        Where the call puts an event into the queue, `keeper` holds the place from then on.
+        """
         body = await receive()
         gone = asyncio.ensure_future(receive())  # answers once the caller is gone
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(gone.cancel)
-            entering = asyncio.ensure_future(stack.enter_async_context(door.gate.place(address)))
+            held = await stack.enter_async_context(contextlib.AsyncExitStack())
+            entering = asyncio.ensure_future(held.enter_async_context(place))
             await asyncio.wait([entering, gone], return_when=asyncio.FIRST_COMPLETED)
             if not entering.done():
                 entering.cancel()
@@ -219,17 +221,14 @@ class Guard:
                 entering.result()
             except GateFull:
                 raise BUSY from None
-            await door.app(dict(scope), _in_turn(body, gone), send)
-
-    def _count(self, scope: Scope, event: BlockFunction, address: str) -> None:
-        """Refuse one more event of this address where as many as may are in the queue."""
-        own = sum(
-            other.concurrency_id == event.concurrency_id
-            and address_of(other.request.scope) == address
-            for other in queued_events(scope["app"].get_blocks())
-        )
-        if own >= IN_QUEUE.get(event.concurrency_id, IN_QUEUE_OTHERWISE):
-            raise BUSY
+            receive = _in_turn(body, gone)
+            if keeper is None:
+                await app(dict(scope), receive, send)
+                return
+            answer = Answered(send)
+            await app(dict(scope), receive, answer)
+            if answer.status == 200:
+                keeper.hold(held, answer.body, scope["app"].get_blocks())
 
 
 async def _body(receive: Receive) -> dict[str, Any]:
@@ -279,6 +278,12 @@ def _in_turn(body: dict[str, Any], later: asyncio.Future) -> Receive:
 
 
 def refusal(refused: BadCall) -> Response:
-    """The answer to a call that is refused; Gradio's browser side shows `error` or `detail`."""
+    """The answer to a call that is refused; Gradio's clients show `error` or `detail`.
+
+    With the status 422 they read `detail` as a list of faults, FastAPI's or their own.
+    """
     sentence = str(refused)
-    return JSONResponse({"error": sentence, "detail": sentence}, refused.status)
+    own = {"__type__": "validate", "is_valid": False, "parameter_name": "call", "message": sentence}
+    fault = {"loc": ["body"], "msg": sentence, "type": "value_error", **own}
+    detail = [fault] if refused.status == 422 else sentence
+    return JSONResponse({"error": sentence, "detail": detail}, refused.status)

@@ -13,10 +13,12 @@ from starlette.routing import Route
 
 from panels.site.front import NAMES, Kept
 from panels.site.internals import queued_events, waiting
+from panels.site.queue_door import QueueDoor
 from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.ui.downloads import BYTES, NotWritten, downloads
 from sauda.llm.serving import served
+from sauda.llm.serving.events import CACHE_BYTES
 from sauda.serve.episodes import MOST
 from sauda.serve.gate import FairGate
 from sauda.serve.mcp.server import McpServer
@@ -30,16 +32,23 @@ OURS = ("env", "panels", "sauda")  # packages
 
 
 def health_route(
-    gate: FairGate, streams: Streams, pages: Kept, sockets: Sockets, mcp: McpServer
+    gate: FairGate,
+    queue_door: QueueDoor,
+    streams: Streams,
+    pages: Kept,
+    sockets: Sockets,
+    mcp: McpServer,
 ) -> Route:
     """The route of `/health`."""
     began = time.monotonic()
 
     async def health(request: Request) -> Response:
         blocks, sessions = request.app.get_blocks(), request.app.state_holder
+        trouble = served.own_service().trouble()
         return JSONResponse(
             {
-                "status": "healthy",
+                "status": "degraded" if trouble else "healthy",
+                **({"trouble": trouble} if trouble else {}),
                 "uptime_s": round(time.monotonic() - began),
                 "sessions": {
                     "kept": len(sessions.session_data),
@@ -49,7 +58,8 @@ def health_route(
                 "games": games(sessions),
                 "events": {
                     "running": gate.running.total(),
-                    "at_the_gate": sum(map(len, gate.waiting.values())),
+                    "at_the_gate": gate.waiting_in_all,
+                    "before_the_queue": queue_door.waiting,
                     "in_queue": len(queued_events(blocks)),
                     "waiting_in_queue": waiting(blocks),
                 },
@@ -63,7 +73,7 @@ def health_route(
                 "pages": {"kept": len(pages), "most": NAMES},
                 "caches": caches(),
                 "language_models": served.own_service().health(),
-                "memory_mib": memory(),
+                "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},
                 "downloads": download_files(),
                 "temporary_files": trouble_with_temporary_files() or "enough room",
             }

@@ -14,9 +14,12 @@ from gradio import blocks as gradio_blocks
 from gradio import component_meta
 from gradio.context import LocalContext
 from gradio.queueing import Event
+from gradio.route_utils import get_root_url
 from gradio.routes import App
-from gradio.utils import get_upload_folder
+from gradio.utils import deep_hash, get_upload_folder
+from starlette.requests import Request
 
+from panels.site.connections import Connections, Limits
 from panels.site.visitor import visitor_of
 from sauda.llm.serving.line import PAGE, Visitor
 
@@ -52,9 +55,10 @@ class Page(gr.Blocks):
 
     def get_state_ids_to_track(self, block_fn: Any, state: Any) -> tuple[list[int], list[Any]]:
         """The States among the outputs to whose changes an event listens, and their hashes."""
-        if not any(block.stateful and block._id in self._listened_to for block in block_fn.outputs):
+        if state is None:
             return [], []
-        return super().get_state_ids_to_track(block_fn, state)
+        ids = [b._id for b in block_fn.outputs if b.stateful and b._id in self._listened_to]
+        return ids, [deep_hash(state[number]) for number in ids]
 
     @cached_property
     def _listened_to(self) -> set[int]:
@@ -87,6 +91,15 @@ def names(event: Event) -> tuple[str, str]:
     return event.session_hash, event._id
 
 
+def has_answers(blocks: gr.Blocks, name: str) -> bool:
+    """Whether the answers of a session, or of an event, by its name can be fetched."""
+    queue = blocks._queue
+    pending, event = queue.pending_messages_per_session, queue.event_ids_to_events.get(name)
+    if name in pending or (event is not None and event.session_hash in pending):
+        return True
+    return any(name in events for events in list(queue.pending_event_ids_session.values()))
+
+
 def own_components(app: App, session: object) -> dict[int, Any]:
     """A session's versions of the components by their ids; empty where there is no such session."""
     kept = app.state_holder.session_data.get(session) if isinstance(session, str) else None
@@ -112,9 +125,25 @@ def current_session() -> tuple[Any, str] | None:
     return (blocks.state_holder, request.session_hash) if blocks and request else None
 
 
-def limit_frames(blocks: gr.Blocks, most: int) -> None:
-    """Let the web server of a launched page close a socket that sends more bytes at a time."""
+def root_of(scope: dict[str, Any]) -> str:
+    """The address of the page that Gradio writes into its answer to a request."""
+    return get_root_url(Request(scope), scope["path"], scope.get("root_path"))
+
+
+def limit_frames(blocks: gr.Blocks, most: int, silent_seconds: float) -> None:
+    """Let the web server of a launched page close a socket that sends more bytes at a time.
+
+    It also closes one that answers no ping for `silent_seconds`: a client whose model is generating
+    in its event loop answers none meanwhile.
+    """
     blocks.server.config.ws_max_size = most
+    blocks.server.config.ws_ping_timeout = silent_seconds
+
+
+def limit_connections(blocks: gr.Blocks, limits: Limits) -> None:
+    """Let the web server of a launched page limit its connections from now on."""
+    config = blocks.server.config
+    Connections(limits, config.loaded_app.trusted_hosts).limit(config)
 
 
 def announce_mcp(blocks: gr.Blocks) -> None:

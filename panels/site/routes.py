@@ -32,9 +32,11 @@ class Route:
 
 API = "/gradio_api"
 TOOLS = f"{API}/mcp/schema"  # the list of the tools for agents
+# Of files those by their path, since Gradio would fetch `file=http://…` itself; of its own parts
+# those whose names a file system takes.
 READS = (
     rf"/|/config/?|/theme\.css|/favicon\.ico|/manifest\.json|/robots\.txt|/pwa_icon(/\d+)?|/health"
-    rf"|/(static|assets|svelte)/.*|{API}/(file=.*|info/?|openapi\.json|theme\.css|app_id/?"
+    rf"|/(static|assets|svelte)/[!-~]{{1,200}}|{API}/(file=/.*|info/?|openapi\.json|theme\.css|app_id/?"
     rf"|startup-events|queue/status|mcp/schema)|{API}/(user|token|login_check)/?|/login_check/?"
 )
 ROUTES = {

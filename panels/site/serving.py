@@ -13,17 +13,21 @@ from gradio.routes import App
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from panels.site.connections import limits_of_system
 from panels.site.front import NO_OPENING, Kept, Opening
 from panels.site.guard import Doors, Guard
 from panels.site.health import health_route
+from panels.site.hosts import own_hosts
 from panels.site.internals import (
     announce_mcp,
     cancel,
+    limit_connections,
     limit_frames,
     names,
     queued_events,
     remember_constants,
 )
+from panels.site.queue_door import QueueDoor
 from panels.site.routes import TOOLS, Kind
 from panels.site.sessions import Sessions
 from panels.site.streams import Streams
@@ -37,11 +41,13 @@ from sauda.serve.openenv.sockets import Sockets
 LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.
 THREADS = 88
-QUEUE = 512  # events in all; `guard.py` limits those of one address
+QUEUE = 512  # events in all; `queue_door.py` limits those of one address
 # Gradio computes statistics of all its last events after each; nobody sees them here.
 VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000"}
 
 
+# A tab that opens starts about 20 events; a hundred tabs of one address may open at once.
+EVENTS = Limits(waiting_of_address=2048)
 # Programs that play have a gate of their own: no trainer and no agent takes a visitor's turn.
 STEPS = Limits(running=4, running_of_address=3)
 MOST_FRAME = 256 * 1024  # bytes; a larger message over a socket closes it
@@ -62,8 +68,8 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
     for name, value in VARIABLES.items():
         os.environ.setdefault(name, value)
     remember_constants()
-    gate, streams, doors, pages = FairGate(), Streams(), Doors(), Kept()
-    steps = FairGate(STEPS)
+    gate, streams, doors, pages = FairGate(EVENTS), Streams(), Doors(), Kept()
+    steps, queue_door = FairGate(STEPS), QueueDoor()
     sockets, mcp = Sockets(openenv_app(), steps), McpServer(steps)
     parts = {
         "gate": gate,
@@ -73,8 +79,10 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
         "opening": opening,
         "sockets": sockets,
         "mcp": mcp,
+        "queue_door": queue_door,
     }
-    guard = Middleware(Guard, **parts, behind_proxy=trust_proxies())
+    hosts = own_hosts(os.environ, host, behind_proxy=trust_proxies())
+    guard = Middleware(Guard, **parts, hosts=hosts)
     blocks.queue(max_size=QUEUE, api_open=False)  # what is queued cannot skip the queue
     app, _, _ = blocks.launch(
         server_name=host,
@@ -91,11 +99,15 @@ def serve(blocks: gr.Blocks, host: str, port: int, opening: Opening = NO_OPENING
         max_file_size=0,
         app_kwargs={
             "middleware": [guard],
-            "routes": [health_route(gate, streams, pages, sockets, mcp), Route(TOOLS, schema)],
+            "routes": [
+                health_route(gate, queue_door, streams, pages, sockets, mcp),
+                Route(TOOLS, schema),
+            ],
             "lifespan": lifespan(streams, mcp),
         },
     )
-    limit_frames(blocks, MOST_FRAME)
+    limit_frames(blocks, MOST_FRAME, sockets.limits.idle_seconds)
+    limit_connections(blocks, limits_of_system())
     announce_mcp(blocks)
     return Served(app, doors, sockets, mcp)
 

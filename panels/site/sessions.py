@@ -7,10 +7,9 @@ its sessions keep none. Gradio forgets a session only once there are 10,000 othe
 
 import time
 from collections import ChainMap, OrderedDict, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import is_dataclass
-from datetime import datetime
 from typing import Any
 
 import gradio as gr
@@ -62,7 +61,7 @@ class LeanSession(SessionState):
     def __setitem__(self, key: int, value: Any) -> None:
         block = self.blocks_config.blocks.get(key)
         if isinstance(block, gr.State):
-            self._state_ttl[key] = (block.time_to_live, datetime.now())
+            self._state_ttl[key] = (block.time_to_live, time.monotonic())
             self.state_data[key] = value
             return
         self._newest.clear()
@@ -71,6 +70,16 @@ class LeanSession(SessionState):
             self._own.pop(key, None)
         else:
             self._own[key] = value
+
+    @property
+    def state_components(self) -> Iterator[tuple[gr.State, Any, bool]]:
+        """Each state with its value, and whether its time is over by a clock that nobody sets."""
+        now = time.monotonic()
+        for key, (time_to_live, born) in list(self._state_ttl.items()):
+            block = self.blocks_config.blocks.get(key)
+            if isinstance(block, gr.State) and key in self.state_data:
+                seconds = self.STATE_TTL_WHEN_CLOSED if self.is_closed else time_to_live
+                yield block, self.state_data[key], now - born > seconds
 
     def _update_config(self, key: int) -> None:
         """Nothing is kept."""

@@ -4,11 +4,11 @@ from markupsafe import Markup
 
 from panels.results.model_comparison import LAB_FILE
 from panels.results.model_labels import policy_label
-from panels.results.model_summary import in_percent, rows_by_policy, standing
+from panels.results.model_summary import in_percent, rows_by_policy, standing, tuned_sentence
 from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.ui.look import stat, strip
 from panels.ui.provenance import load_or_say
-from sauda.evaluation.models.config import BELIEF, OURS
+from sauda.evaluation.models.config import BELIEF, OURS, TUNED
 from sauda.llm.registry import is_model
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.store import Artifact
@@ -35,7 +35,8 @@ def glance(comparison: Artifact, reproduction: Artifact) -> Markup:
             " where nothing varies.",
         ),
     )
-    return Markup('{}<p class="sauda-answer">{}</p>').format(cards, still_ahead(comparison))
+    told = " ".join(filter(None, (still_ahead(comparison), tuned_sentence(comparison, MARKET))))
+    return Markup('{}<p class="sauda-answer">{}</p>').format(cards, told)
 
 
 def trained(comparison: Artifact) -> tuple[Markup, Markup]:
@@ -54,7 +55,7 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
             f"{grade.mean:z.3f}",
             f"mean grade of Sauda in the open market; {most:.3f} is the most that can be won",
             f"[{grade.low:z.3f}, {grade.high:z.3f}]",
-            f"On {place.row.n} games that it never trained on. The best script,"
+            f"On {place.row.n} games that it never trained on. The best untuned script,"
             f" {policy_label(script)}, wins {best:z.3f}.",
         ),
         stat(
@@ -68,14 +69,17 @@ def trained(comparison: Artifact) -> tuple[Markup, Markup]:
 
 
 def still_ahead(comparison: Artifact) -> str:
-    """Who wins more than Sauda on the open market without a language model, with n."""
+    """Who wins more than Sauda on the open market without a language model, with n.
+
+    The tuned rule has a sentence of its own.
+    """
     rows = rows_by_policy(comparison, MARKET)
     ours = rows[OURS].grade.mean
     ahead = sorted(
         (
             row
             for name, row in rows.items()
-            if name != ORACLE and not is_model(name) and row.grade.mean > ours
+            if name not in (ORACLE, TUNED) and not is_model(name) and row.grade.mean > ours
         ),
         key=lambda row: -row.grade.mean,
     )

@@ -5,7 +5,7 @@ Our logs are artifacts; the published ones are figures of published.json. A valu
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
@@ -51,11 +51,11 @@ SFT_LOSS = Metric("loss", "loss", "nats a trained token", log=True)
 DISTILL_LOSS = Metric("loss", "cross-entropy with soft labels", "nats a labelled token", log=True)
 REWARD = Metric("reward", "reward", "mean grade of the step’s games", weight=1.5)
 REWARD_STD = Metric("reward_group_std", "reward std within groups", "of grades")
-REGRET = Metric("reward", "reward", "mean regret of the replies, negative", weight=1.5)
-PRICE_ERROR = Metric("price_error", "price error", "% of the limit, from turn 3")
 VALID_RATE = Metric("valid_rate", "valid replies", "share of replies with a legal action")
 REGRET_THERE = Metric("regret", "regret of its moves", "mean grade given away", noisy=False)
-ERROR_THERE = replace(PRICE_ERROR, label="price error of its moves", noisy=False)
+ERROR_THERE = Metric(
+    "price_error", "price error of its moves", "% of the limit, from turn 3", noisy=False
+)
 OF_CHECKPOINTS = (EVALUATION, REGRET_THERE, ERROR_THERE)
 ZERO_STD = Metric("frac_reward_zero_std", "zero reward std", "share of groups")
 AGREEMENT_RATE = Metric("agreement_rate", "agreement rate", "share of games")
@@ -66,10 +66,6 @@ METRICS: Mapping[str, tuple[Metric, ...]] = {
     "sft": (SFT_LOSS, TOKEN_ACCURACY, EVALUATION, LEARNING_RATE, GRAD_NORM, ENTROPY),
     "distill": (
         DISTILL_LOSS, EVALUATION, REGRET_THERE, ERROR_THERE, TOKEN_ACCURACY, LEARNING_RATE,
-        GRAD_NORM, ENTROPY,
-    ),
-    "moves": (
-        EVALUATION, REGRET_THERE, REGRET, PRICE_ERROR, REWARD_STD, VALID_RATE, LEARNING_RATE, LOSS,
         GRAD_NORM, ENTROPY,
     ),
     "grpo": (
@@ -122,7 +118,7 @@ class Log:
         return any(row.get(metric.name) is not None for row in self.rows_of(metric))
 
 
-TITLES = {"distill": "Distillation", "moves": "GRPO on moves"}
+TITLES = {"distill": "Distillation"}
 
 
 def recorded(run: Artifact) -> Log:
@@ -136,9 +132,7 @@ def recorded(run: Artifact) -> Log:
     title = TITLES.get(data.stage, data.stage.upper())
     further = re.search(r"-from-([a-z]+)", run.file)
     after = further[1] if further else ""
-    if after == "base":
-        title += " alone"
-    elif after:
+    if after:
         title += f" after {TITLES.get(after, after.upper()).lower()}"
     seed = run.config.get("seed", 0)
     again = f", seed {seed}" if seed else ""

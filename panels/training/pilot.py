@@ -6,7 +6,6 @@ from markupsafe import Markup
 
 from panels.results.questions import reproduce
 from panels.results.questions.layout import fold
-from panels.training import teachers
 from panels.ui.look import QUIET, heading, line_style, note, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
@@ -82,8 +81,6 @@ def build() -> None:
         gr.HTML(missing)
     else:
         _grades(run)
-    with fold(teachers.QUESTION):
-        teachers.build()
     _reproduce()
 
 

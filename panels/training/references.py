@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from panels.training.logs import EVALUATION, REWARD, Log, Metric
 from panels.ui.provenance import load_or_say
-from sauda.evaluation.models.config import PILOT
+from sauda.evaluation.models.config import PILOT, TUNED
 from sauda.records.schemas.evaluation import Row
 from sauda.train.checks import EVAL_TASKS
 
@@ -62,6 +62,6 @@ def references(log: Log, metric: Metric, rows: Rows) -> list[Reference]:
         for policy, cells in grades.items()
         if len(cells) == len(weights)
     ]
-    scripts = [each for each in means if each.policy != PILOT]
+    scripts = [each for each in means if each.policy not in (PILOT, TUNED)]
     best = [max(scripts, key=lambda each: each.grade)] if scripts else []
     return best + [each for each in means if each.policy == PILOT]

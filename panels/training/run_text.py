@@ -5,6 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from env import TASKS
 from panels.training.logs import (
     ALL_SIX,
     EVALUATION,
@@ -19,7 +20,6 @@ from panels.training.permalink import View
 from panels.ui.look import badge, note, stat, strip, table
 from sauda.records.store import Artifact
 from sauda.statistics import averaged
-from sauda.train.stages.moves import STAGE as MOVES
 
 Stacks = Sequence[tuple[Log, Sequence[Metric]]]  # the metrics drawn of each log
 
@@ -69,17 +69,11 @@ def _training_data(run: Artifact) -> Markup:
         groups = sum(games.task.values())
         seeds = f"seeds {games.first_seed:,} to {games.last_seed:,}"
         note = f"{groups:,} groups of {games.num_generations}; {seeds}"
-        what = "replies to states" if data.stage == MOVES else "games played"
-        return stat(f"{groups * games.num_generations:,}", what, note=note)
+        return stat(f"{groups * games.num_generations:,}", "games played", note=note)
     if rounds := data.rounds:
         deals, own = sum(r.rows for r in rounds), sum(r.own for r in rounds)
         states = sum(r.completions for r in rounds)
         note = f"of {deals:,} deals in {len(rounds)} rounds; in {own / states:.0%} it moved itself"
-        if (planned := len(run.config["teacher_turns"])) > len(rounds):
-            note = (
-                f"of {deals:,} deals in {len(rounds)} of {planned} rounds; those of the others were"
-                " not kept"
-            )
         return stat(f"{states:,}", "labelled states", note=note)
     if pairs := data.pairs:
         source = f"searched for {pairs.seconds / 60:.0f} min; grades {pairs.gap:.3f} apart"
@@ -149,7 +143,10 @@ def captions(stacks: Stacks, view: View, beside: Sequence[Log]) -> Markup:
         sentences.append("Band of the reward: its average ± the averaged std within groups.")
     if any(log.holds(EVALUATION) for log, _ in drawn):
         sentences.append("Whiskers of checkpoint evaluations: 95 % intervals over games.")
-    if any(log.holds(EVALUATION) or log.tasks for log, _ in drawn):
+    played = (log for log, _ in drawn if log.tasks)  # no script has rows of a task that is gone
+    if any(log.holds(EVALUATION) for log, _ in drawn) or any(
+        set(log.tasks) <= set(TASKS) for log in played
+    ):
         sentences.append("Dashed level lines: the best script and the pilot on training seeds.")
     if view.log:
         sentences.append(left_out(drawn, beside))

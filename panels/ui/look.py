@@ -79,7 +79,6 @@ SERIES: Mapping[str, Series] = MappingProxyType(
         "base": Series("#2F8FC9", "#7CC6F2", "dash", "square"),
         "sft": Series("#0072B2", "#3FA0E0", "solid", "diamond"),
         "distill": Series("#7A6F00", "#C9BC3F", "solid", "pentagon"),
-        "moves": Series("#A04A00", "#E59A5C", "solid", "hexagon"),
         "grpo": Series("#008A64", "#2FBE91", "solid", "triangle-up"),
         "dpo": Series("#B5569A", "#E08CC8", "solid", "cross"),
         "visitor": Series("#D55E00", "#FF8A3D", "solid", "star"),

@@ -20,12 +20,8 @@ COMMANDS = {
         "play a model before and after training; choose games to show by a fixed rule",
     ),
     "oracle": ("measurements", "bound what can be won in the open market; look for exploits"),
-    "leakage": ("measurements", "measure what open-market sellers give away and remember"),
+    "leakage": ("measurements", "measure what open-market sellers give away"),
     "belief": ("measurements", "calibrate the belief buyer; compare it with prices alone"),
-    "robustness": (
-        "measurements",
-        "the pilot and other buyers with prices that err by 0, 3 and 5 % of the limit",
-    ),
     "tournament": (
         "measurements",
         "every buyer against every seller: the matrix, ranks, and who exploits whom",
@@ -33,10 +29,6 @@ COMMANDS = {
     "profile": (
         "measurements",
         "why buyers win or lose: surplus, regret by phase, cues, belief, compliance",
-    ),
-    "decoding": (
-        "measurements",
-        "the trained model's grade by the temperature of its replies, on training seeds",
     ),
     "pitching": (
         "measurements",
@@ -61,7 +53,10 @@ COMMANDS = {
         "measure the reading of dialogue acts on the annotated dialogues of CraigslistBargains",
     ),
     "weights": ("train", "find or prepare the small base model; print where and which hash"),
-    "train": ("train", "train a language model by one of its stages, the pilot or the selector"),
+    "train": (
+        "train",
+        "train a language model by one of its stages, the pilot, a tuned rule or the selector",
+    ),
     "jobs": ("machines.jobs", "train on a rented machine: submit, keep and bring back runs"),
     "shards": (
         "machines.shards",
@@ -77,7 +72,8 @@ COMMANDS = {
     ),
     "leaderboard": (
         "verify",
-        "list the complete entries of a leaderboard; --verify plays all their games again",
+        "list the complete entries of a leaderboard; --verify plays all their games again, --remove"
+        " deletes one",
     ),
     "bench": ("bench.command", "measure speed: games, import, page, OpenEnv, language model"),
     "loadtest": (

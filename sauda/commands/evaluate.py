@@ -105,11 +105,6 @@ def _print_arena(data: Mapping[str, Any]) -> None:
         )
     for row in data["correlations"]:
         print(f"{row['others']:18} {row['task']:22} r {interval(row['correlation'])} n {row['n']}")
-    for row in data["bounds"]:
-        print(
-            f"upper bound {row['task']:22} n {row['n']}, solved {row['solved']}  "
-            f"utility {row['utility']['mean']:.2f}  grade {interval(row['grade'])}"
-        )
 
 
 def config_of(options: argparse.Namespace) -> Any:
@@ -140,7 +135,7 @@ def _out(options: argparse.Namespace, config: Any, family: str) -> str:
 def file_of(config: Any, out: str) -> str:
     """`out`, where an evaluation of this game may stand there; raises ValueError elsewhere."""
     arena = config.game().names_others
-    if entry(out).kind != ("arena/1" if arena else "evaluation/1"):
+    if entry(out).kind != ("arena/2" if arena else "evaluation/1"):
         wanted = "evaluation/arena-NAME.json" if arena else "evaluation/NAME.json"
         raise ValueError(
             f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"

@@ -19,8 +19,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
     add_command(commands, "leakage", leakage)
     add_command(commands, "belief", belief)
-    parser = add_command(commands, "robustness", robustness)
-    parser.add_argument("--workers", type=int, default=2, help="processes that play")
     parser = add_command(commands, "tournament", tournament)
     parser.add_argument("--buyers", nargs="+", help="by name; with others nothing is saved")
     parser.add_argument("--sellers", nargs="+", help="by name, or MODEL:PERSONA; likewise")
@@ -36,7 +34,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
     parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
     parser.add_argument("--keep", action="store_true", help=KEEP)
-    add_command(commands, "decoding", decoding)
     parser = add_command(commands, "pitching", pitching)
     parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
     parser = add_command(commands, "seller-quality", seller_quality)
@@ -68,7 +65,7 @@ def oracle(options: argparse.Namespace) -> int:
 
 
 def leakage(options: argparse.Namespace) -> int:
-    """Save what sellers give away and remember, and print it."""
+    """Save what sellers give away and print it."""
     from sauda.evaluation.market.leakage import Config
     from sauda.evaluation.market.leakage import market as run
 
@@ -83,8 +80,6 @@ def leakage(options: argparse.Namespace) -> int:
     words = data["words"]
     prices = words["prices"]["mean"]
     print(f"R2 of the reservation price: prices {prices:.3f}, words add {words['gain']}")
-    for row in data["careers"]:
-        print(f"a soft history costs {row['policy']} {row['lost']}")
     return 0
 
 
@@ -111,23 +106,6 @@ def belief(options: argparse.Namespace) -> int:
         print(
             f"{row['task']:14} n {row['n']}  all evidence {interval(row['belief'])}  prices alone "
             f"{interval(row['belief_prices'])}  difference {interval(row['difference'])}"
-        )
-    return 0
-
-
-def robustness(options: argparse.Namespace) -> int:
-    """Save the grades with unsteady hands and print them. A stopped run goes on where it was."""
-    from sauda.evaluation.market.robustness import Config
-    from sauda.evaluation.market.robustness import robustness as run
-
-    config = Config()
-    data = run(config, options.workers, CACHE / "robustness")
-    save_measured("robustness.json", asdict(config), data)
-    for row in data["rows"]:
-        gap = f"  less the pilot {interval(row['less_pilot'])}" if row["less_pilot"] else ""
-        print(
-            f"{row['task']:14} error {row['error']:.0f} %  {row['policy']:9} n {row['n']:4}  "
-            f"grade {interval(row['grade'])}{gap}"
         )
     return 0
 
@@ -238,23 +216,6 @@ def _print_profile(row: dict[str, Any]) -> None:
         f"  faults in {broken['moves']:,} moves: {broken['invalid']} invalid, {broken['broken']} "
         f"past its last word, {broken['losses']} at a loss"
     )
-
-
-def decoding(options: argparse.Namespace) -> int:
-    """Save the grades by temperature and print a row each."""
-    from sauda.evaluation.models.decoding import Config
-    from sauda.evaluation.models.decoding import decoding as run
-
-    config = Config()
-    data = run(config)
-    save_measured("evaluation/decoding.json", asdict(config), data)
-    for row in data["rows"]:
-        gap = f"  difference {interval(row['difference'])}" if row["difference"] else ""
-        print(
-            f"{row['task']:14} temperature {row['temperature']:.1f}  n {row['n']:4}  "
-            f"grade {interval(row['grade'])}{gap}"
-        )
-    return 0
 
 
 def pitching(options: argparse.Namespace) -> int:

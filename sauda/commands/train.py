@@ -28,11 +28,6 @@ TOYS = {  # settings of `--model toy`, for runs of seconds
         "init_adapter": "", "deals_per_round": 24, "constrained": True, "save_steps": 2,
         "acceptance_prompts": 6, "eval_games": 2,
     },
-    "moves": {
-        "init_adapter": "", "prompts_per_step": 4, "num_generations": 4, "max_steps": 3,
-        "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,
-        "acceptance_prompts": 6, "eval_games": 2,
-    },
     "grpo": {
         "init_adapter": "", "prompts_per_step": 2, "num_generations": 4, "max_steps": 3,
         "per_device_train_batch_size": 4, "constrained": True, "save_steps": 1,
@@ -58,13 +53,12 @@ def add(commands: Any) -> None:
         _add_stage(stages, stage)
     about = "the small network that plays the open market, by PPO"
     _add_options(add_command(stages, "pilot", pilot, about), {"bazaar": Pilot()})
+    about = "a linear rule of the open market, its numbers found by the cross-entropy method"
+    add_command(stages, "tuned", tuned, about)
     about = "the softmax over scripted labs, by REINFORCE"
     add_command(stages, "selector", selector, about)
     about = "compare the runs of roles on the hold-out dialogues that they have measured"
     add_command(stages, "compare-roles", compare_roles, about)
-    about = "which teacher teaches better: short distillations, judged on fixed positions"
-    parser = add_command(stages, "compare-teachers", compare_teachers, about)
-    _add_folder(parser)
 
 
 def _add_stage(stages: Any, stage: str) -> None:
@@ -161,29 +155,6 @@ def compare_roles(options: argparse.Namespace) -> int:
     return 0
 
 
-def compare_teachers(options: argparse.Namespace) -> int:
-    """Train a student of each teacher, save what their moves give away, and print it."""
-    from sauda.train.stages.teachers import FILE, Config, compared
-
-    config = Config()
-    try:
-        data = compared(config, options.out, options.resume)
-    except FAILURES as error:
-        return _failed(error)
-    save_measured(FILE, asdict(config), data)
-    for row in data["rows"]:
-        print(
-            f"by the values of {row['judge']:6}  labels of {row['teacher']:6}  n {row['n']}  "
-            f"regret {interval(row['regret'])}"
-        )
-    for row in data["differences"]:
-        print(
-            f"by the values of {row['judge']:6}  {row['teacher']} less {row['other']}  "
-            f"{interval(row['difference'])}"
-        )
-    return 0
-
-
 def configured(options: argparse.Namespace) -> Any:
     """The Config of a stage and game with the given options; a toy is small by default.
 
@@ -221,6 +192,21 @@ def pilot(options: argparse.Namespace) -> int:
     for row in data["final"]:
         print(f"{row['task']:14} error {row['error']:.0f} %  n {row['n']:,}  grade {interval(row)}")
     print(f"{data['parameters']:,} parameters a network, {data['seconds'] / 60:.1f} CPU minutes")
+    return 0
+
+
+def tuned(options: argparse.Namespace) -> int:
+    """Search for the numbers of the tuned rule, save them and print them."""
+    from sauda.policies.tuned import FILE
+    from sauda.train.pilot.tuned import Config, search
+
+    config = Config()
+    data = search(config)
+    save_measured(FILE, asdict(config), data)
+    for part in ("price", "walk"):
+        print(part, "  ".join(f"{name} {number:+.4f}" for name, number in data[part].items()))
+    last = data["log"][-1]
+    print(f"{last['step']} generations, elite {last['elite']:.4f}, {data['seconds']:.1f} CPU s")
     return 0
 
 

@@ -29,7 +29,11 @@ def add(commands: Any) -> None:
         "file", nargs="?", type=Path,
         help="the database of a page, or the record of an entry as JSON; if none, this machine's",
     )  # fmt: skip
-    parser.add_argument("--verify", action="store_true", help="exit 1 where a game differs")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--verify", action="store_true", help="exit 1 where a game differs")
+    what.add_argument(
+        "--remove", metavar="ENTRY", help="the id of an entry to delete from the file"
+    )
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -73,11 +77,15 @@ def _verify_models(tasks: list[str]) -> int:
 
 def leaderboard(options: argparse.Namespace) -> int:
     """List the entries of a leaderboard; 1 where `--verify` finds one that differs."""
-    from sauda.serve.leaderboard.record import faults, records_in
+    from sauda.serve.leaderboard.record import faults, records_in, remove_from
     from sauda.serve.leaderboard.storage import FILE, data_folder
 
+    file = options.file or data_folder() / FILE
+    if options.remove:
+        _say(f"removed {options.remove} {remove_from(file, options.remove)}")
+        return 0
     failed = False
-    for recorded in records_in(options.file or data_folder() / FILE):
+    for recorded in records_in(file):
         found = list(faults(recorded)) if options.verify else []
         failed |= bool(found)
         sign = ("FAIL " if found else "ok   ") if options.verify else ""

@@ -55,7 +55,6 @@ class Table:
     worlds: Callable[[str, Sequence[int]], dict[str, Any]]  # of a task over seeds
     figures: Callable[[Task, Columns, Worlds], dict[str, Any]]  # of a row, beside the metrics
     tables: Callable[[Evaluated], dict[str, Any]]  # of an evaluation, beside its rows
-    bound_row: Callable[[str, Worlds], dict[str, Any]] | None  # upper bounds of a task's metrics
     model_counts: tuple[str, ...]  # further columns of a language model's episodes
     count_model: Callable[[Task, Sequence[ModelTurn]], dict[str, int]]  # of one episode
 

@@ -7,8 +7,8 @@ _CODE = re.compile(
     \A\s*<([a-z]\w*)[^<>]*>.*</\1\s*>\s*\Z                     # a message that is one element
   | <(script|style)\b[^<>]*>.*?(?:</\2\s*>|\Z)
   | </?[a-z!][^<>]*>                                           # a tag; its text stays
-  | &lt;.*?&gt; | &\#?\w+;                                     # the same, escaped
-  | <%.*?%> | \$?\{[^{}]*\}                                    # a template
+  | &lt;.{0,200}?&gt; | &\#?\w+;                                     # the same, escaped
+  | <%.{0,200}?%> | \$?\{[^{}]*\}                                    # a template
   | (?:https?://|www\.)\S+ | (?<!\S)[\w.+-]{1,64}@\w+\.\w\S*                    # an address
   | (?<![\w.])(?!rs\b|inr\b)[a-z_][\w.]{0,40}\([^()]{0,200}\)                # a call: alert(1)
   | (?<![\w.])\d{1,9}(?:\s?==?\s?|\*+)\d{1,9}(?!\w)                    # 1=1, 7*7

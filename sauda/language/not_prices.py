@@ -21,7 +21,7 @@ _GLUED = (
     | GIVE
     | words(
         "ka ke ki ko se tak tk mai mei men meh par pr hi bhi bas wala wale wali only last fix "
-        "fixed का के की को से तक वाला वाले वाली"
+        "fixed ish का के की को से तक वाला वाले वाली"
     )
 )  # "32mein" and "500se" are prices
 _AFTER_SMALL = (

@@ -90,7 +90,7 @@ DEVANAGARI = """
 HINDI = _table(ROMAN, count(0.0)) | _table(DEVANAGARI, count(0.0))
 ENGLISH = _table(ONES, count(0.0)) | _table(TENS, count(20.0, 10.0))
 TIMES = _table(
-    "hundred/hundreds/sau/सौ thousand/thousands/hazaar/हज़ार lakh/lakhs/lac/lacs/लाख "
+    "hundred/hundreds/sau/सौ thousand/thousands/hazaar/हज़ार lakh/lakhs/lac/lacs/lkh/लाख "
     "crore/crores/cr/karod/karor/करोड़ million/millions/mn billion/billions/bn/arab/अरब trillion",
     (1e2, 1e3, 1e5, 1e7, 1e6, 1e9, 1e12),
 )
@@ -102,6 +102,7 @@ OFFSETS = _table(
     "saade/saadhe/saarhe/साढ़े/साड़े sava/sva/सवा paune/pauney/pone/पौने", (0.5, 0.25, -0.25)
 )  # saade teen is 3.5, sava sau 125, paune do sau 175
 
+SHARES = {"half": 0.5, "quarter": 0.25}  # after "and a"
 WHOLE = words("hundred sau सौ thousand hazaar हज़ार lakh lac लाख crore करोड़")  # "hazaar" is 1,000
 CURRENCY = words(
     "₹ ₨ /- /= rs rs. inr inr. रु रु. रू रू. rupee rupees rupe rupay rupaye rupaya rupaiya rupaiye "
@@ -142,6 +143,16 @@ FOREIGN = frozenset("$€£¥") | words(
     "riyals yuan rmb franc francs chf ringgit ruble rubles peso pesos baht btc bitcoin bitcoins "
     "डॉलर यूरो पाउंड रियाल दिरहम"
 )  # currencies that are no rupees, before or after a number
+HUNDRED_TYPED = words("so")  # "12 so" is "12 sau"
+BEHIND_SO = words(
+    "do de dedo dena doge dunga doonga denge dijiye mein me pe rupaye rupees rs lo lunga loonga "
+    "final fix chalega hi bas max tak se ka ke ki"
+)  # what follows "12 so" where it is a price, and not "I have 12 so …"
+THOUSAND = words("grand")  # "a grand", "two grand"
+NO_THOUSAND = words(
+    "piano opening sale total father mother prix vitara i10 tour cherokee theft son"
+)
+VAGUE = words("few couple several some kuch chand kai many कुछ चंद कई")  # "a few thousand"
 WEAK = words("do दो ek एक one")  # number words that mostly mean something else
 BEFORE_DO = words(
     "de kar kr bata bol le dila dikha laga chhod rakh bech bhej ghata you i we they can could will "
@@ -153,8 +164,8 @@ _LETTER = r"(?:[^\W\d_]|[\u0900-\u0963\u0970-\u097f\u200c\u200d])"  # \w lacks t
 _POSTPOSITION = "mein|me|mei|mai|ka|ko|se|pe|par|tak"  # "15kmein"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _SPACE = "[ \u00a0\u2009\u202f]"
-_SPACED = rf"""(?:\d{{1,2}}(?:{_SPACE}\d\d)*{_SPACE}\d{{3}}    # 1 20 000, 14 500
-    | \d{{1,3}}(?:{_SPACE}000)+ | \d{{1,3}}(?:{_SPACE}\d{{3}}){{2,}})(?!{_SPACE}?\d)"""
+_SPACED = rf"""(?:\d{{1,2}}(?:{_SPACE}\d\d){{0,5}}{_SPACE}\d{{3}}    # 1 20 000, 14 500
+    | \d{{1,3}}(?:{_SPACE}000){{1,5}} | \d{{1,3}}(?:{_SPACE}\d{{3}}){{2,5}})(?!{_SPACE}?\d)"""
 _GROUPED = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d\d)*,\d{3})(?:[.e].*)?", re.IGNORECASE)
 _TOKEN = re.compile(
     rf"""
@@ -167,7 +178,7 @@ _TOKEN = re.compile(
       | \+\d{{1,3}}[ -]?\d{{5}}[ -]?\d{{5}}(?!\d)                  # +91 98765 43210
       | \d{{3}}-\d{{3}}-\d{{4}}(?!\w)                              # 555-555-5555
       | 0\d{{2,4}}[ -]\d{{3,4}}[ -]?\d{{3,4}}(?![\w,])             # 022-2345 6789
-      | (?!\d{{4}}0[ -]\d{{4}}0)[6-9]\d{{4}}[ -]\d{{5}}(?![\d,])   # but 60000-65000 is a range
+      | (?!\d{{4}}0-\d{{4}}0)[6-9]\d{{4}}[ -]\d{{5}}(?![\d,])   # but 60000-65000 is a range
       | [48]k\s?(?:tv|uhd|ultra|hdr|video|display|monitor)(?!\w)
       | (?!rs-|inr-)(?-i:[A-Z]{{1,3}})-\d+\w*                      # PS-5
     ))
@@ -275,20 +286,53 @@ def small_at(line: Sequence[Token], i: int) -> Number | None:
 def _group(line: Sequence[Token], i: int) -> Number | None:
     """A count and its multipliers: "dhai sau", "two hundred and fifty thousand"."""
     number = _count(line, i)
-    while number and (token := line[number.end]).kind == "times" and token.value > number.last:
-        value, scale = number.value * token.value, number.scale * token.value
-        number = Number(value, number.end + 1, number.base, scale, token.value)
-        if token.value == 100 and (tail := _tail(line, number.end, 100)):
+    while number and (times := _times(line, number)) > number.last:
+        value, scale = number.value * times, number.scale * times
+        number = Number(value, number.end + 1, number.base, scale, times)
+        if times == 100 and (tail := _tail(line, number.end, 100)):
             number = number._replace(value=number.value + tail.value, end=tail.end)
+        elif _joins(line[number.end - 1 : number.end + 2]):
+            tenths = line[number.end].value / 10  # 3k5 is 3,500
+            number = number._replace(value=number.value + tenths * times, end=number.end + 1)
+        elif part := _and_part(line, number.end):
+            number = number._replace(value=number.value + part * times, end=number.end + 3)
     return number
+
+
+def _times(line: Sequence[Token], number: Number) -> float:
+    """The multiplier that follows a number; 0 where none does."""
+    before, token, after = line[number.end - 1 : number.end + 2]
+    if token.kind == "times":
+        return token.value
+    ends = after.kind in ("mark", "edge", "currency")
+    if token.key in THOUSAND:
+        return 0.0 if after.key in NO_THOUSAND else 1000.0
+    is_typed = before.kind in ("digits", "hindi") and before.key not in WEAK  # not "to do so"
+    if token.key in HUNDRED_TYPED and is_typed and number.value < 100:
+        return 100.0 if ends or after.key in BEHIND_SO else 0.0
+    is_lakh = token.key == "l" and before.kind == "digits" and before.touches(token)
+    return 100_000.0 if is_lakh and (ends or after.key in BEHIND_SO) else 0.0
+
+
+def _joins(tokens: Sequence[Token]) -> bool:
+    """Whether a "k" touches a single digit after it: "3k5", but not "2k19"."""
+    times, digit = tokens[0], tokens[1]
+    return times.key == "k" and times.touches(digit) and digit.key in tuple("123456789")
+
+
+def _and_part(line: Sequence[Token], i: int) -> float:
+    """The part of "and a half", "and a quarter" at token `i`; 0 elsewhere."""
+    keys = [token.key for token in line[i : i + 3]]
+    return SHARES.get(keys[2], 0.0) if keys[:2] == ["and", "a"] else 0.0
 
 
 def _count(line: Sequence[Token], i: int) -> Number | None:
     token, after = line[i], line[i + 1]
-    if token.key == "a" and after.kind == "times":
+    if token.key == "a" and (after.kind == "times" or after.key in THOUSAND):
         return Number(1.0, i + 1, 1.0)
     if token.kind == "times" and token.key in WHOLE:
-        return Number(1.0, i, 1.0)
+        counts = line[i - 2] if line[i - 1].key == "of" else line[i - 1]
+        return None if counts.key in VAGUE else Number(1.0, i, 1.0)
     if token.kind == "part":
         return Number(token.value, i + 1 + (after.key == "a"), token.value)
     if token.kind == "offset":
@@ -298,13 +342,15 @@ def _count(line: Sequence[Token], i: int) -> Number | None:
     if number is None:
         return None
     value, j = number.value, number.end
-    second = small_at(line, j) if token.kind == line[j].kind == "english" else None
+    is_joined = line[j].key == "-" and line[j - 1].touches(line[j])  # six-fifty
+    k = j + (is_joined and line[j].touches(line[j + 1]))
+    second = small_at(line, k) if token.kind == line[k].kind == "english" else None
     if second and 0 < value < 20 <= second.value and (value < 10 or second.value > value + 10):
         value, j = value * 100 + second.value, second.end  # "four fifty", but not "fifteen twenty"
     elif line[j].kind == "part" and line[j].value < 1 and line[j - 1].touches(line[j]):
         value, j = value + line[j].value, j + 1  # 1½
-    elif [word.key for word in line[j : j + 3]] == ["and", "a", "half"]:
-        value, j = value + 0.5, j + 3
+    elif part := _and_part(line, j):
+        value, j = value + part, j + 3
     elif line[j].key == "point" and (tenths := small_at(line, j + 1)) and tenths.value < 10:
         value, j = value + tenths.value / 10, tenths.end
     return Number(value, j, value)

@@ -61,6 +61,11 @@ def _tit_for_tat_seller(obs: Observation) -> Action:
     return Accept() if bids[-1] >= (obs.reservation if last else ask) else Offer(ask)
 
 
+def leave(obs: Observation, rng: np.random.Generator) -> WalkAway:
+    """Walks away at once: right where there is no ZOPA, and what no play at all is worth."""
+    return WalkAway()
+
+
 def random(obs: Observation, rng: np.random.Generator) -> Action:
     """A random legal move: walks or accepts with probability 0.1 each, else a uniform price."""
     draw = rng.random()

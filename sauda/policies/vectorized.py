@@ -18,7 +18,7 @@ from env import (
 )
 from env import batch_form as form_of_env
 from sauda.policies import BUYERS
-from sauda.policies.bazaar_scripted import Wait, random, tit_for_tat
+from sauda.policies.bazaar_scripted import Wait, leave, random, tit_for_tat
 from sauda.policies.expert import (
     BLUFF,
     HABITS,
@@ -78,6 +78,11 @@ def batch_random(view: BatchView) -> Moves:
     return otherwise(accepts, bids(view, price, leaves=draw < 0.1))
 
 
+def batch_leave(view: BatchView) -> Moves:
+    """`leave` over arrays."""
+    return np.full(len(view.ask), WALK), np.full(len(view.ask), np.nan)
+
+
 def batch_expert(view: BatchView) -> Moves:
     """`expert` over arrays."""
     price = np.maximum(_price(view), view.bid if view.round else 0)
@@ -130,7 +135,12 @@ def _useful_moves(view: BatchView) -> np.ndarray:
     return np.where(view.round >= deadline, left, np.minimum(left, deadline - view.round))
 
 
-_FORMS = {expert: batch_expert, tit_for_tat: batch_tit_for_tat, random: batch_random}
+_FORMS = {
+    expert: batch_expert,
+    tit_for_tat: batch_tit_for_tat,
+    random: batch_random,
+    leave: batch_leave,
+}
 
 
 def batch_form(policy: Policy) -> Buyers | None:

@@ -24,7 +24,7 @@ from sauda.train import STAGES
 from sauda.train.stage import run_name
 
 # The stage whose adapter a stage trains further.
-ADAPTER_OF = {"distill": "sft", "moves": "distill", "grpo": "sft", "dpo": "grpo"}
+ADAPTER_OF = {"distill": "sft", "grpo": "sft", "dpo": "grpo"}
 SCRIPT = Path(__file__).with_suffix(".sh")
 
 

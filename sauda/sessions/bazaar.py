@@ -7,6 +7,7 @@ runs, since it stands for every hidden value.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 
 from env import (
     Accept,
@@ -237,6 +238,16 @@ def back(game: Game, number: int) -> Game:
     )
 
 
+def before_unanswered(game: Game) -> Game:
+    """The game before the visitor's move that a language model has yet to answer, else `game`.
+
+    Another move made there takes nothing back: the visitor has seen no answer to the first.
+    """
+    if not game.waiting or all(move.agent != game.you for move in game.observation.table.moves):
+        return game
+    return replace(back(game, len(moves_of(game)) - 1), undone=game.undone)
+
+
 def finished(game: Game) -> Episode:
     """The finished game as an episode."""
     return episode(game.task, game.play)
@@ -295,7 +306,11 @@ class Quick:
 
 
 def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
-    """Accept, meet halfway, move a little, walk away."""
+    """Accept, meet halfway, move a little, walk away.
+
+    The two prices differ, are no loss, and move towards the other side: a price that cannot is
+    left out.
+    """
     sell = obs.agent == "seller"
     asks, bids = obs.table.asks, obs.table.bids
     own, theirs = (asks, bids) if sell else (bids, asks)
@@ -310,19 +325,26 @@ def quick_moves(obs: Observation) -> tuple[Quick, Quick, Quick, Quick]:
         price = obs.table.item.list_price
         middle, little = price, 1.1 * price
     first, second = ("halfway", "little") if own else ("open", "bolder")
+    farther, nearer = _legal(obs, middle), _legal(obs, little)
+    if farther is not None and nearer == farther:  # both are rounded to it, or held at the limit
+        bolder = (own[-1] + farther.price) / 2 if own else farther.price * little / middle
+        nearer = _legal(obs, bolder)
     return (
         accept,
-        Quick(first, _legal(obs, middle)),
-        Quick(second, _legal(obs, little)),
+        Quick(first, farther),
+        Quick(second, None if nearer == farther else nearer),
         Quick("walk", WalkAway()),
     )
 
 
 def _legal(obs: Observation, price: float) -> Offer | None:
-    """The nearest price the visitor may name that is not a loss to them; None if there is none."""
+    """The nearest price the visitor may name that is not a loss to them and not behind their last
+    one; None if there is none.
+    """
     price = round(price) if price >= 20 else obs.priced(price)  # people name whole rupees
+    asks, bids = obs.table.asks, obs.table.bids
     if obs.agent == "seller":
         price = max(price, obs.priced(obs.reservation))
-        return Offer(price) if price > (obs.bid or 0) else None
+        return Offer(price) if (obs.bid or 0) < price < (asks[-1] if asks else inf) else None
     price = min(price, obs.budget)
-    return Offer(price) if 0 < price < obs.ask else None
+    return Offer(price) if (bids[-1] if bids else 0) < price < obs.ask else None

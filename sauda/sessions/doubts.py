@@ -1,4 +1,6 @@
-"""Asks a visitor back about a move that may be a slip: a far-off price, or a loss to themselves."""
+"""Asks a visitor back about a move that may be a slip: a price beyond the own limit, one that takes
+the own last price back, or one that is far off.
+"""
 
 from dataclasses import replace
 
@@ -7,7 +9,7 @@ from sauda.sessions.bazaar import Action, Game, answer
 
 LOWEST_SHARE = {"seller": 1 / 5, "buyer": 1 / 10}  # of the lower standing offer; see `is_far_off`
 HIGHEST_MULTIPLE = 5  # of the higher standing offer
-FAR_OFF, LOSS = "far_off", "loss"
+FAR_OFF, LOSS, BACKWARDS = "far_off", "loss", "backwards"
 
 
 def propose(game: Game, action: Action) -> Game:
@@ -23,19 +25,27 @@ def propose(game: Game, action: Action) -> Game:
 
 
 def doubt(game: Game, action: Action) -> str:
-    """Why the visitor is asked back about `action`: FAR_OFF, LOSS, or "" where nothing is odd.
+    """Why the visitor is asked back about `action`: LOSS, BACKWARDS, FAR_OFF, or "" for no doubt.
 
-    A visitor who has already named a losing price in this deal is not asked about the next one.
+    The rules allow all of them. A visitor who has already named a losing price in this deal is not
+    asked about the next one.
     """
-    if isinstance(action, Offer) and is_far_off(game, action.price):
-        return FAR_OFF
-    table = game.observation.table
-    own, theirs = (table.asks, table.bids) if game.you == "seller" else (table.bids, table.asks)
+    own, theirs = own_and_their_prices(game)
     if isinstance(action, Accept):
         return LOSS if theirs and loss_at(game, theirs[-1]) > 0 else ""
-    if isinstance(action, Offer) and not any(loss_at(game, price) > 0 for price in own):
-        return LOSS if loss_at(game, action.price) > 0 else ""
-    return ""
+    if not isinstance(action, Offer):
+        return ""
+    if loss_at(game, action.price) > 0 and not any(loss_at(game, price) > 0 for price in own):
+        return LOSS
+    if own and (action.price - own[-1]) * (1 if game.you == "seller" else -1) > 0:
+        return BACKWARDS
+    return FAR_OFF if is_far_off(game, action.price) else ""
+
+
+def own_and_their_prices(game: Game) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The prices in the deal in play: the visitor's, then the other side's."""
+    table = game.observation.table
+    return (table.asks, table.bids) if game.you == "seller" else (table.bids, table.asks)
 
 
 def loss_at(game: Game, price: float) -> float:

@@ -25,13 +25,9 @@ class Oracle:
 
 
 def informed_grade(task: Task, seed: int) -> float:
-    """The expected grade of the best response to the known sellers, averaged over the deals.
-
-    For a buyer of the open market. In a career it is an upper bound: the purse and the memory of
-    the seller are left out.
-    """
-    deals = begin(task, seed).state.private["nature"]
-    return sum(informed_value(deal, rivals_in(task)) for deal in deals) / len(deals)
+    """The expected grade of the best response to the known seller, for the open market's buyer."""
+    (deal,) = begin(task, seed).state.private["nature"]
+    return informed_value(deal, rivals_in(task))
 
 
 @lru_cache(maxsize=256)
@@ -45,10 +41,8 @@ def oracle(task_name: str, seed: int) -> Oracle | None:
         grade = max(-1.0, min(1.0, (bound - own.batna) / own.stake))
         return Oracle(grade, BOUND)
     if task_name.removeprefix("bazaar/") in MARKETS:
-        grade = informed_grade(task, seed)
-        if start.state.table.deals > 1:
-            return Oracle(grade, "The most that a buyer who knew these sellers could expect.")
-        return Oracle(grade, "What a buyer who knew this seller would have expected.")
+        meaning = "What a buyer who knew this seller would have expected."
+        return Oracle(informed_grade(task, seed), meaning)
     if start.state.table.deals > 1:
         return None
     line = Search(task, PRICES, WIDTH).best(advance(task, task.opponents, start))

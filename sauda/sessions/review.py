@@ -1,6 +1,7 @@
 """What each of a visitor's moves cost, found by playing the finished game again from before it.
 
-The worth of a position is what the best line known from there earns. A move costs the worth of the
+The worth of a position is what the best line known from there earns. A line is advice: it names no
+price beyond the visitor's own limit and takes no own price back. A move costs the worth of the
 position before it less that of the position after it, so the costs of a deal add up to what the
 visitor missed in it. Each deal of a career is reviewed by itself, after the earlier deals as they
 were played: what a deal teaches the seller for the next one is left out.
@@ -164,7 +165,8 @@ def findings(game: Game) -> Iterator[Finding]:
         raise ValueError("only a finished game against moves that code decides can be searched")
     numbers = range(len(moves_of(game)))
     size = FINE if len(game.task.env.agents) == 2 else MEDIUM
-    search = Search(game.task, *(size if len(numbers) <= FINE_MOVES else COARSE))
+    size = size if len(numbers) <= FINE_MOVES else COARSE
+    search = Search(game.task, *size, as_advice=True)
     for number in reversed(numbers):
         yield Finding(number, search.best(back(game, number).play))
 
@@ -228,7 +230,8 @@ def _another_price(position: Game, made: OwnMove, refused: float) -> int | None:
     """
     obs, limit = position.observation, position.play.state.private["buyer"]["reservation"]
     least = max(obs.reservation + made.before.rupees, obs.bid or 0)
-    price = round((least + refused) / 2)
+    asks = obs.table.asks
+    price = round((least + min(refused, asks[-1] if asks else refused)) / 2)
     if price - least < LEAST_GAP * limit or price == made.action.price:
         return None
     return price

@@ -73,6 +73,7 @@ class Search:
     task: Task
     prices: int = PRICES
     width: int = WIDTH
+    as_advice: bool = False  # only lines to advise: no price beyond the own limit or taken back
 
     def best(self, play: Play) -> Line:
         """The best line from `play`, in which the learner is to move, to the end of this deal."""
@@ -128,8 +129,8 @@ class Search:
         """The game after each move that the search tries in `play`."""
         tried = {
             price: after
-            for price in grid
-            if self._may_name(play, price) and (after := self._answer(play, Offer(price)))
+            for price in {*grid, *self._held(play)}
+            if (after := self._named(play, price)) is not None
         }
         if (taken := self._answer(play, Accept())) is not None:
             tried[self._their_price(play)] = taken  # an offer next to it may do as well
@@ -143,7 +144,7 @@ class Search:
         """The games after the two neighbouring prices that are answered differently."""
         while upper - lower > 1:
             middle = (lower + upper) // 2
-            after = self._answer(play, Offer(middle))
+            after = self._named(play, middle)
             if after is None:
                 return
             yield after
@@ -151,6 +152,16 @@ class Search:
                 lower = middle
             else:
                 upper = middle
+
+    def _held(self, play: Play) -> list[int]:
+        """The learner's last price in this deal, where there is one in whole rupees."""
+        table = self.task.env.observe(play.state, self.task.learner).table
+        own = table.asks if self._sells else table.bids
+        return [int(own[-1])] if own and own[-1] == int(own[-1]) else []
+
+    def _named(self, play: Play, price: int) -> Play | None:
+        """The game after the learner's price and the replies; None for a price not to be named."""
+        return self._answer(play, Offer(price)) if self._may_name(play, price) else None
 
     def _answer(self, play: Play, action: Action) -> Play | None:
         """The game after `action` and the replies to it; None where the rules forbid it."""
@@ -160,8 +171,19 @@ class Search:
             return None
 
     def _may_name(self, play: Play, price: float) -> bool:
-        """Whether a bid is below the ask: the page takes no other, though the rules would."""
-        return self._sells or price < play.state.table.asks[-1]
+        """Whether the search may try a price.
+
+        A bid is below the ask: the page takes no other, though the rules would.
+        """
+        obs = self.task.env.observe(play.state, self.task.learner)
+        asks, bids = obs.table.asks, obs.table.bids
+        if not self._sells and price >= asks[-1]:
+            return False
+        if not self.as_advice:
+            return True
+        if self._sells:
+            return obs.reservation <= price and (not asks or price <= asks[-1])
+        return price <= obs.reservation and (not bids or price >= bids[-1])
 
     def _their_price(self, play: Play) -> int:
         """The other side's standing price in whole rupees, no better for it than it is."""

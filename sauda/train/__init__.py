@@ -1,6 +1,6 @@
 """Training of the language models with LoRA: players, and roles that put a move into words.
 
-Players are trained by SFT, distillation, GRPO on moves and on games, and DPO; roles by SFT.
+Players are trained by SFT, distillation, GRPO and DPO; roles by SFT.
 
 `stages/` has a module a stage, with its settings; `stage.py` runs one from its settings to a
 published adapter, `run.py` keeps it on disk, `checks.py` accepts it. `model.py` reads bases and
@@ -10,5 +10,5 @@ adapters, `self_play.py` lets the learner play, `data/` makes what is learnt. Fo
 """
 
 # Of a player, in the order in which they are trained.
-STAGES = ("sft", "distill", "moves", "grpo", "dpo")
+STAGES = ("sft", "distill", "grpo", "dpo")
 ARENA = ("sft-arena", "grpo-arena")  # runs of a lab of the GPU arena, in the same order

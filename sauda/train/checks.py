@@ -31,7 +31,7 @@ from sauda.train.data.arena import taught as arena_taught
 from sauda.train.data.teacher import DataConfig, Taught, rounded, taught
 from sauda.train.run import Run, append
 
-TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # of the acceptance check
+TASKS = ("bazaar/open", "bazaar/rushed")  # of the acceptance check
 EVAL_TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # of checkpoints, by game
 MOST_EVALUATED = 10  # checkpoints of a run, since each takes minutes
 POSITIONS_A_GAME = 5  # of a checkpoint, in which its moves are judged

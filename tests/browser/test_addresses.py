@@ -169,13 +169,13 @@ def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
 
 
 def test_the_task_of_the_model_comparison_has_an_address_that_unfolds_it(open_page):
-    page = open_page(query="tab=results&part=training&task=bazaar/bluff")
-    bluff = page.get_by_label("Bluffing market", exact=True).locator("visible=true")
-    expect(bluff).to_be_checked()
-    page.get_by_label("Hurried market", exact=True).locator("visible=true").check()
-    expect(page).to_have_url(re.compile("part=training&task=bazaar%2Frushed"))
+    page = open_page(query="tab=results&part=training&task=bazaar/rushed")
+    hurried = page.get_by_label("Hurried market", exact=True).locator("visible=true")
+    expect(hurried).to_be_checked()
+    page.get_by_label("Single deal", exact=True).locator("visible=true").check()
+    expect(page).to_have_url(re.compile("part=training&task=classic%2Fsingle_deal"))
     page.go_back()
-    expect(bluff).to_be_checked()
+    expect(hurried).to_be_checked()
     open_page.assert_no_trouble()
 
 

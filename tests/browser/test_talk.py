@@ -2,9 +2,10 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.support.page import bubbles, say, selling, settle
+from tests.support.page import bubbles, say, selling, settle, violations
 
 PRICE = re.compile(r"₹[\d,.]*\d")
 NAMES = {"English", "Hinglish", "Sauda", "Haggle", "linear"}  # of languages, players
@@ -94,4 +95,26 @@ def test_a_price_below_the_own_limit_is_asked_back_in_the_chat(open_page):
     assert bubbles(page)[0] == f"₹{price // 2}"
     assert len(bot(page)) == 1
     assert "below your own limit" not in bot(page)[0]
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.parametrize(
+    ("width", "dark"), [(1280, False), (1280, True), (390, False), (390, True)]
+)
+def test_an_own_bubble_shows_the_price_that_was_read_over_the_words(open_page, width, dark):
+    game = "tab=haggle&task=classic/single_deal&seed=1&against=hidden"
+    page = open_page(width=width, dark=dark, query=game)
+    say(page, "two thousand for <i>this</i>")
+    say(page, "thirty rupees, my friend")
+    own = page.locator("#haggle-chat [data-testid=user]")
+    read = own.locator("b")
+    expect(read).to_have_text(["two thousand = ₹2,000", "thirty rupees = ₹30"])
+    texts = own.all_inner_texts()
+    assert [text.split("\n")[-1] for text in texts] == [
+        "two thousand for <i>this</i>",
+        "thirty rupees, my friend",
+    ]
+    for tag in read.all():
+        assert tag.bounding_box()["x"] + tag.bounding_box()["width"] <= width
+    assert violations(page, "#haggle-chat") == []
     open_page.assert_no_trouble()

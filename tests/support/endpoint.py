@@ -22,6 +22,8 @@ def openai(text: str) -> dict:
 def server(*script: Any) -> Iterator[tuple[str, list]]:
     """A server whose answers follow `script`, its last line for ever; yields (url, requests).
 
+    A request is its path, its body, and its Authorization header.
+
     A line is a status, a dict to answer with, bytes to send as they are, "hang", "close", or a
     function from a request's body to one of these.
     """
@@ -30,7 +32,7 @@ def server(*script: Any) -> Iterator[tuple[str, list]]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            requests.append((self.path, json.loads(body)))
+            requests.append((self.path, json.loads(body), self.headers["Authorization"]))
             line = script[min(len(requests), len(script)) - 1]
             line = line(requests[-1][1]) if callable(line) else line
             if line == "hang":

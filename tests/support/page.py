@@ -186,9 +186,15 @@ def _seated(open_page, task: str, against: str) -> Page:
 
 
 def bubbles(page: Page) -> list[str]:
+    """What the bubbles of the chat say: the words of one, or its price where it has no words."""
     return page.locator(
         "#haggle-chat [data-testid=user], #haggle-chat [data-testid=bot]"
-    ).all_inner_texts()
+    ).evaluate_all(
+        """all => all.map(one => {
+            const tag = one.querySelector("b")?.innerText ?? "";
+            return one.innerText.slice(tag.length).trim() || tag;
+        })"""
+    )
 
 
 def problem(page: Page) -> str:

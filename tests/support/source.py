@@ -41,17 +41,22 @@ def module_name(path: Path) -> str:
 
 @cache
 def tree(path: Path) -> ast.Module:
-    """The syntax tree of a file, parsed once."""
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    """The syntax tree of a file, parsed once, its relative imports written out in full."""
+    parsed = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            folder = path.parents[node.level - 1].relative_to(ROOT)
+            node.module = ".".join([*folder.parts, *([node.module] if node.module else [])])
+            node.level = 0
+    return parsed
 
 
 def imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, tuple[str, ...], int]]:
-    """Every import: the module, the names taken from it, the line. Ours are never relative."""
+    """Every import of a `tree`: the module, the names taken from it, the line."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((alias.name, (), node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"line {node.lineno}: write the import out in full"
             yield node.module, tuple(alias.name for alias in node.names), node.lineno
 
 

@@ -9,7 +9,6 @@ import queue
 import signal
 import sys
 import time
-from pathlib import Path
 
 from sauda.llm.backends.decoding import Decoder, Sampling
 from sauda.llm.backends.model import CannotLoad, Model
@@ -20,7 +19,7 @@ from sauda.llm.types import Reply
 from tests.support.models import tiny_network
 
 NO_NETWORK = "--no-network"
-CRASH, CRASH_ONCE, HANG = "please crash", "please crash once in ", "please hang"
+CRASH, HANG = "please crash", "please hang"
 SLOW = "please take your time"
 
 
@@ -59,12 +58,7 @@ class NoNetwork:
 
 def disturb(words: str) -> None:
     """End or stop this process where the words of a prompt say so."""
-    if words.startswith(CRASH_ONCE):
-        crashed = Path(words.removeprefix(CRASH_ONCE))
-        if not crashed.exists():
-            crashed.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-    elif words == CRASH:
+    if words == CRASH:
         os.kill(os.getpid(), signal.SIGKILL)
     elif words == HANG:
         time.sleep(60)

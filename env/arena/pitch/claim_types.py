@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from env.arena.pitch import facts
-from env.arena.pitch.facts import Claim
-from env.arena.types import Observation
+from ..types import Observation
+from . import facts
+from .facts import Claim
 
 DIMENSIONS = ("urgency", "evidence", "reliability", "fairness", "coalition")
 COUNTS = "one two three four five six seven eight nine ten eleven twelve"

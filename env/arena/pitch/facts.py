@@ -7,8 +7,8 @@ counts as 1, below 0 as 0.
 
 from typing import NamedTuple
 
-from env.arena.planning import own_plan, spare_blocks
-from env.arena.types import FAILED, FREE, LIVE, Job, Market, Observation, Offer, live_hours
+from ..planning import own_plan, spare_blocks
+from ..types import FAILED, FREE, LIVE, Job, Market, Observation, Offer, live_hours
 
 URGENT_WITHIN = 6  # rounds before a deadline in which it is urgent
 NEAR = 2  # rounds that "near" and "soon" mean

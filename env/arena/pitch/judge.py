@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from env.arena.actions import LONGEST_MESSAGE
-from env.arena.pitch.claim_types import CLAIMS, DIMENSIONS
-from env.arena.pitch.facts import Claim
-from env.arena.pitch.parser import claims, fact, strength
-from env.arena.rules.messages import SHORTEST_PITCH, signal_of
-from env.arena.types import Lab, Message, Observation, State
+from ..actions import LONGEST_MESSAGE
+from ..rules.messages import SHORTEST_PITCH, signal_of
+from ..types import Lab, Message, Observation, State
+from .claim_types import CLAIMS, DIMENSIONS
+from .facts import Claim
+from .parser import claims, fact, strength
 
 MAX_CLAIMS = 6  # claims of one pitch that count; later ones are ignored
 JUDGE_MEMORY = 3  # rounds in which a repeated fact does not count again

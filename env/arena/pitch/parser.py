@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from env.arena.actions import LONGEST_MESSAGE
-from env.arena.pitch.claim_types import CLAIMS, WORDS
-from env.arena.pitch.facts import Claim, due_round, narrowed
-from env.arena.types import Market, Observation, Offer
+from ..actions import LONGEST_MESSAGE
+from ..types import Market, Observation, Offer
+from .claim_types import CLAIMS, WORDS
+from .facts import Claim, due_round, narrowed
 
 CLAUSE = re.compile(r"[^.!?;,\n—–]+(?:[.,](?=\d)[^.!?;,\n—–]+)*")
 JOINT = re.compile(r"\b(?:and|but|while|because|since|yet|whereas)\b")

@@ -9,8 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from env.arena.pitch.claim_types import DIMENSIONS
-from env.arena.pitch.facts import (
+from ..planning import own_plan, spare_blocks
+from ..types import FAILED, Observation
+from .claim_types import DIMENSIONS
+from .facts import (
     URGENT_WITHIN,
     accepted_offers,
     committed_blocks,
@@ -19,8 +21,6 @@ from env.arena.pitch.facts import (
     live_blocks,
     shortfall,
 )
-from env.arena.planning import own_plan, spare_blocks
-from env.arena.types import FAILED, Observation
 
 Rng = np.random.Generator
 Wordings = tuple[str, ...]  # one fact in several ways

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 
-from env.arena.actions import Action
-from env.arena.planning import booked, booked_value, hours
-from env.arena.rules.offers import Outcome, checked_ids
-from env.arena.rules.transaction import Draft, Refused
-from env.arena.types import (
+from ..actions import Action
+from ..planning import booked, booked_value, hours
+from ..types import (
     AVAILABLE,
     COMMITTED,
     FAILED,
@@ -18,6 +16,8 @@ from env.arena.types import (
     Coalition,
     Job,
 )
+from .offers import Outcome, checked_ids
+from .transaction import Draft, Refused
 
 SHARE = 0.5  # default share of the net value that a pooled block adds, paid to its owner
 LEAST_SHARE = 1.0  # credits: least payment for a pooled block

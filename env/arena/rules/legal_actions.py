@@ -5,10 +5,9 @@ There are too many prices and sets of blocks to list, so a few sensible ones of 
 
 from collections.abc import Iterator
 
-from env.arena.actions import Action
-from env.arena.planning import best_plan, booking_gain, own_plan
-from env.arena.rules.transaction import is_requestable
-from env.arena.types import (
+from ..actions import Action
+from ..planning import best_plan, booking_gain, own_plan
+from ..types import (
     AVAILABLE,
     COMMITTED,
     FREE,
@@ -19,6 +18,7 @@ from env.arena.types import (
     Observation,
     live_hours,
 )
+from .transaction import is_requestable
 
 PAYMENTS = (2.0, 5.0, 10.0, 20.0)  # credits
 ASKS = (2.0, 5.0, 10.0)

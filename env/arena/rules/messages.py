@@ -1,8 +1,8 @@
 """Rules for the public message board: messages, pitches, and the signal of each text."""
 
-from env.arena.actions import Action
-from env.arena.rules.transaction import Draft, Refused
-from env.arena.types import Market, Message
+from ..actions import Action
+from ..types import Market, Message
+from .transaction import Draft, Refused
 
 SHORTEST_PITCH = 12  # characters
 SIGNALS = (  # the first signal with one of its words in the text decides

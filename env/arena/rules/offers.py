@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from env.arena.actions import Action
-from env.arena.rules.messages import signal_of
-from env.arena.rules.transaction import Draft, Refused, is_requestable
-from env.arena.types import AVAILABLE, LIVE, Message, Offer
+from ..actions import Action
+from ..types import AVAILABLE, LIVE, Message, Offer
+from .messages import signal_of
+from .transaction import Draft, Refused, is_requestable
 
 DEAL_REPUTATION = 0.02  # reputation that both labs gain by a trade
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
-from env.arena.generator import with_public_bands
-from env.arena.rules.transaction import Draft
-from env.arena.types import AVAILABLE, COMMITTED, FAILED, LIVE, RESERVED, Own, Result, Shock, State
+from ..generator import with_public_bands
+from ..types import AVAILABLE, COMMITTED, FAILED, LIVE, RESERVED, Own, Result, Shock, State
+from .transaction import Draft
 
 SPIKE = 1.25  # factor on the energy cost
 DEGRADATION, LEAST_RELIABILITY = 0.12, 0.5  # loss of reliability, and its lower bound

@@ -6,8 +6,8 @@ unchanged.
 
 from dataclasses import dataclass
 
-from env.arena.planning import BREACH_FINE
-from env.arena.types import (
+from ..planning import BREACH_FINE
+from ..types import (
     AVAILABLE,
     COMMITTED,
     LIVE,

@@ -8,8 +8,8 @@ from math import floor
 
 import numpy as np
 
-from env.bazaar.classic.seller import capitulation_rate
-from env.bazaar.types import Accept, Action, Observation, Offer, WalkAway
+from ..types import Accept, Action, Observation, Offer, WalkAway
+from .seller import capitulation_rate
 
 
 def rule_based(obs: Observation, rng: np.random.Generator) -> Action:

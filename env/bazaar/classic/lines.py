@@ -3,8 +3,8 @@
 A line is filled in with the price of the move that it goes with and tells nothing hidden.
 """
 
-from env.bazaar.types import Observation
-from env.money import rupees
+from ...money import rupees
+from ..types import Observation
 
 LINES = {
     "default": {

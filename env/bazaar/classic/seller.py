@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from env.bazaar.classic.lines import line
-from env.bazaar.types import Accept, Action, Deal, Observation, Offer, WalkAway
+from ..types import Accept, Action, Deal, Observation, Offer, WalkAway
+from .lines import line
 
 # The draws of one round, in order: six uniform, then six standard normal for the tells.
 DRAWS = ("walk", "bluff", "late", "pull_back", "line", "pressure") + ("noise",) * 6

@@ -18,15 +18,15 @@ from functools import partial
 
 import numpy as np
 
-from env.bazaar.classic.buyers import aggressive, smart
-from env.bazaar.classic.seller import classic_seller, draw_chance, terms
-from env.bazaar.env import Bazaar, shares
-from env.bazaar.listings import CATALOGUE, Item
-from env.bazaar.multi_buyer_env import MultiBuyerBazaar
-from env.bazaar.tells import classic_tells
-from env.bazaar.types import Instance, State
-from env.core import State as AnyState
-from env.core import Task
+from ...core import State as AnyState
+from ...core import Task
+from ..env import Bazaar, shares
+from ..listings import CATALOGUE, Item
+from ..multi_buyer_env import MultiBuyerBazaar
+from ..tells import classic_tells
+from ..types import Instance, State
+from .buyers import aggressive, smart
+from .seller import classic_seller, draw_chance, terms
 
 # The items of the fixed-price tasks, one for each deal; the published game names only the first.
 GOODS = (

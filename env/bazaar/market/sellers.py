@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.tells import Tells
-from env.bazaar.types import Accept, Action, Observation, Offer, WalkAway
-from env.concession import conceded
-from env.money import rupees
+from ...concession import conceded
+from ...money import rupees
+from ..tells import Tells
+from ..types import Accept, Action, Observation, Offer, WalkAway
 
 LOW_BID = 0.4  # share of the opening ask from which the buyer's movement is counted
 FULL_PROGRESS = 0.05  # share of the opening ask: a rise of the bid by so much rules out a walk

@@ -6,16 +6,17 @@ buyer's discount for each round, and a hidden seller type. Prices are whole rupe
 same in payoff and grade.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from env.bazaar.env import Bazaar, discounted
-from env.bazaar.listings import CATALOGUE
-from env.bazaar.market.sellers import (
+from ...core import Task
+from ..env import Bazaar, discounted
+from ..listings import CATALOGUE
+from ..types import Instance
+from .sellers import (
     SELLER_TYPES,
     SellerType,
     Stance,
@@ -24,18 +25,10 @@ from env.bazaar.market.sellers import (
     market_seller,
     market_tells,
 )
-from env.bazaar.multi_buyer_env import MultiBuyerBazaar
-from env.bazaar.time_dependent import TimeDependent
-from env.bazaar.types import Deal, Instance
-from env.core import Task
 
 SELLER_RESERVATION = (0.40, 0.80)  # range of the reservation price, as a share of the list price
 BUYER_RESERVATION = (0.60, 1.10)  # the same; below the seller's in one episode of ten
 PURSE = 1.5  # most that a buyer can pay, even at a loss, as a share of the list price
-CAREER_PURSE = 0.75  # the same of ten list prices together; too little for ten expensive deals
-LARGEST_MARGIN = (
-    0.9  # margin that a seller comes to whatever it remembers, so that it still concedes
-)
 
 
 @dataclass(frozen=True)
@@ -50,7 +43,6 @@ class Market:
     )
     bluffing: float = 0.0  # least bluff rate of every type
     rival: float = 0.2  # chance that another buyer really waits
-    deals: int = 1
 
 
 MARKETS = {
@@ -61,32 +53,16 @@ MARKETS = {
         discount=(0.85, 0.92),
         deadline=(3, 6),
     ),
-    "bluff": Market(
-        "Sellers claim rivals, finality and haste, truly or not; their manner tells which.",
-        bluffing=0.5,
-        rival=0.4,
-    ),
-    "career": Market(
-        "Ten deals with one seller who remembers how soft the buyer was, and one purse for all.",
-        rounds=(8, 8),
-        deals=10,
-    ),
-    "crowd": Market("Three buyers bid under seal for one thing; the highest bid buys.", (8, 12)),
 }
 
 
-def draw(name: str, rng: np.random.Generator, seller_type: str = "") -> tuple[Instance, ...]:
-    """The deals of one episode of `bazaar/<name>`; a `seller_type` replaces the drawn one."""
-    market = MARKETS[name]
+def draw(market: Market, rng: np.random.Generator, seller_type: str = "") -> tuple[Instance]:
+    """The deal of one episode; a `seller_type` replaces the drawn one."""
     drawn = tuple(SELLER_TYPES)[rng.integers(len(SELLER_TYPES))]
     kind = draw_type(rng, seller_type or drawn)
     kind = replace(kind, bluff_rate=max(kind.bluff_rate, market.bluffing))
     discount = rng.uniform(*market.discount)
-    deals = [_draw_deal(market, kind, discount, rng) for _ in range(market.deals)]
-    if market.deals == 1:
-        return tuple(deals)
-    purse = round(CAREER_PURSE * sum(deal.item.list_price for deal in deals))
-    return tuple(replace(deal, buyer={**deal.buyer, "purse": purse}) for deal in deals)
+    return (_draw_deal(market, kind, discount, rng),)
 
 
 def _draw_deal(
@@ -95,6 +71,7 @@ def _draw_deal(
     item = CATALOGUE[rng.integers(len(CATALOGUE))]
     rounds = int(rng.integers(*market.rounds, endpoint=True))
     seller_limit = round(item.list_price * rng.uniform(*SELLER_RESERVATION))
+    # The first is the buyer's. Without the draws of the others every later draw would change.
     limits = [round(item.list_price * rng.uniform(*BUYER_RESERVATION)) for _ in range(3)]
     own: dict[str, Any] = {"discount": discount, "purse": round(PURSE * item.list_price)}
     deadline = rng.integers(*market.deadline, endpoint=True) if market.deadline else None
@@ -109,77 +86,38 @@ def _draw_deal(
             "stance": stance,
             "chance": draw_chance(rng, rounds),
         },
-        rivals=tuple({**own, "reservation": limit, "deadline": None} for limit in limits[1:]),
         rounds=rounds,
     )
 
 
-def softness(past: tuple[Deal, ...]) -> float:
-    """How much of the opening ask a buyer paid on average, in [0, 1]: half of it is 0, all is 1.
-
-    A failed deal counts 0.
-    """
-    if not past:
-        return 0.0
-    paid = [0.0 if d.price is None else 2 * d.price / d.opening_ask - 1 for d in past]
-    return min(1.0, max(0.0, sum(paid) / len(paid)))
-
-
-def remember(instance: Instance, past: tuple[Deal, ...]) -> Instance:
-    """The next deal after `past` ones: the seller is firmer with a soft buyer."""
-    stance = instance.seller["stance"]
-    margin = min(LARGEST_MARGIN, stance.type.margin + softness(past))
-    firmer = replace(stance, type=replace(stance.type, margin=margin))
-    spent = sum(deal.price for deal in past if deal.price is not None)
-    return replace(
-        instance,
-        seller={**instance.seller, "stance": firmer},
-        buyer={**instance.buyer, "purse": instance.buyer["purse"] - spent},
-    )
-
-
 def market_grade(state: Any) -> float:
-    """The objective of the open market: the mean grade of the deals, in [-1, 1].
+    """The objective of the open market, in [-1, 1].
 
     With a ZOPA a deal earns the buyer's share of it, discounted; no deal, or one past the deadline,
     earns 0. Without a ZOPA no deal earns 1, discounted. A deal at a loss earns the loss as a share
     of the list price, at most -1.
     """
-    past, left = state.table.past, state.private["buyer"].get("left")
-    grades = [
-        _deal_grade(instance, past[i], left) if i < len(past) else 0.0
-        for i, instance in enumerate(state.private["nature"])
-    ]
-    return sum(grades) / len(grades)
-
-
-def _deal_grade(instance: Instance, deal: Deal, left: int | None) -> float:
+    if not state.table.past:
+        return 0.0
+    (instance,), (deal,) = state.private["nature"], state.table.past
     own, limit = instance.buyer, instance.buyer["reservation"]
     width = limit - instance.seller["reservation"]
-    kept = discounted(own, deal if left is None else replace(deal, rounds=left))
-    if deal.price is None or deal.buyer != "buyer":
+    kept = discounted(own, deal)
+    if deal.price is None:
         return kept if width <= 0 else 0.0
     if width <= 0 or deal.price > limit:
         return max(-1.0, (limit - deal.price) / instance.item.list_price)
     return kept * (limit - deal.price) / width
 
 
-def _task(name: str) -> Task:
-    market = MARKETS[name]
-    crowd = name == "crowd"
-    rivals: Mapping[str, Any] = (
-        {"rival_1": TimeDependent(1.0), "rival_2": TimeDependent(0.5)} if crowd else {}
-    )
-    env = (MultiBuyerBazaar if crowd else Bazaar)(
-        draw=partial(draw, name), rounds=market.rounds[1], manner=market_tells
-    )
-    if market.deals > 1:
-        env = replace(env, remember=remember)
+def market_task(name: str, market: Market) -> Task:
+    """The task `bazaar/<name>` with these settings."""
+    env = Bazaar(draw=partial(draw, market), rounds=market.rounds[1], manner=market_tells)
     return Task(
         name=f"bazaar/{name}",
         env=env,
         learner="buyer",
-        opponents={"seller": market_seller, **rivals},
+        opponents={"seller": market_seller},
         grade=market_grade,
         success=0.3,
         about=market.about,
@@ -197,8 +135,8 @@ def with_seller_type(task: Task, seller_type: str) -> Task:
             f"no seller type {seller_type!r} in {task.name}; the tasks "
             f"{', '.join(f'bazaar/{name}' for name in MARKETS)} have {', '.join(SELLER_TYPES)}"
         )
-    chosen = partial(draw, market, seller_type=seller_type)
+    chosen = partial(draw, MARKETS[market], seller_type=seller_type)
     return replace(task, env=replace(task.env, draw=chosen))
 
 
-TASKS = tuple(_task(name) for name in MARKETS)
+TASKS = tuple(market_task(name, market) for name, market in MARKETS.items())

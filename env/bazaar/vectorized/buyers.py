@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from env.bazaar.classic.buyers import aggressive, naive, rule_based, smart
-from env.bazaar.time_dependent import TimeDependent
-from env.bazaar.vectorized.rounding import batch_conceded, rounded
-from env.bazaar.vectorized.sellers import ACCEPT, OFFER, WALK
-from env.bazaar.vectorized.types import BatchView, Buyers, Moves
-from env.core import Policy
+from ...core import Policy
+from ..classic.buyers import aggressive, naive, rule_based, smart
+from ..time_dependent import TimeDependent
+from .rounding import batch_conceded, rounded
+from .sellers import ACCEPT, OFFER, WALK
+from .types import BatchView, Buyers, Moves
 
 
 def batch_rule_based(view: BatchView) -> Moves:

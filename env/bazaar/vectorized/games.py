@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from env.bazaar.classic.seller import terms
-from env.bazaar.classic.tasks import CLASSIC, Classic
-from env.bazaar.listings import CATALOGUE
-from env.bazaar.market.sellers import (
+from ...core import Task
+from ...rollout import agent_stream, begin
+from ...tasks import TASKS
+from ..classic.seller import terms
+from ..classic.tasks import CLASSIC, Classic
+from ..listings import CATALOGUE
+from ..market.sellers import (
     CLAIM_RATE,
     CLAIMS,
     RIVAL_HAZARD_FACTOR,
@@ -22,23 +25,19 @@ from env.bazaar.market.sellers import (
     SellerType,
     Stance,
 )
-from env.bazaar.market.tasks import (
+from ..market.tasks import (
     BUYER_RESERVATION,
-    CAREER_PURSE,
     MARKETS,
     PURSE,
     SELLER_RESERVATION,
     Market,
 )
-from env.bazaar.multi_buyer_env import BUYERS, MultiBuyerBazaar
-from env.bazaar.types import Instance
-from env.bazaar.vectorized.buyers import batch_form
-from env.bazaar.vectorized.rounding import power, rounded
-from env.bazaar.vectorized.sellers import ClassicSellers, MarketSellers
-from env.bazaar.vectorized.types import Deals, Games, Own
-from env.core import Task
-from env.rollout import agent_stream, begin
-from env.tasks import TASKS
+from ..multi_buyer_env import BUYERS, MultiBuyerBazaar
+from ..types import Instance
+from .buyers import batch_form
+from .rounding import power, rounded
+from .sellers import ClassicSellers, MarketSellers
+from .types import Deals, Games, Own
 
 BATCH_TASKS = tuple(name for name, task in TASKS.items() if task.learner == "buyer")
 PRICES = np.array([item.list_price for item in CATALOGUE], float)
@@ -174,11 +173,7 @@ def _draw_market(
     kind = SellerType(np.array(names)[which], *(low + (high - low) * rng.random((7, n))))
     kind = replace(kind, bluff_rate=np.maximum(kind.bluff_rate, market.bluffing))
     discount = rng.uniform(*market.discount, n)
-    deals = tuple(_draw_deal(market, kind, discount, rng, prices) for _ in range(market.deals))
-    if market.deals == 1:
-        return deals
-    purse = np.rint(CAREER_PURSE * sum(deal.list_price for deal in deals))
-    return tuple(replace(deal, own=(deal.own[0]._replace(purse=purse),)) for deal in deals)
+    return (_draw_deal(market, kind, discount, rng, prices),)
 
 
 def _draw_deal(
@@ -195,9 +190,8 @@ def _draw_deal(
     deadline = np.full(n, ABSENT["deadline"])
     if market.deadline:
         deadline = rng.integers(*market.deadline, size=n, endpoint=True).astype(float)
-    crowd = len(BUYERS) if market is MARKETS["crowd"] else 1
-    limits = np.rint(list_price * rng.uniform(*BUYER_RESERVATION, (crowd, n)))
-    own = tuple(Own(limit, np.rint(PURSE * list_price), discount, deadline) for limit in limits)
+    limit = np.rint(list_price * rng.uniform(*BUYER_RESERVATION, n))
+    own = (Own(limit, np.rint(PURSE * list_price), discount, deadline),)
     stance = Stance(
         kind, cost, np.rint(kind.markup * list_price), rounds, rng.random(n) < market.rival
     )

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from env.bazaar.classic.tasks import career_grade, deadline_grade, mean_share, tells_grade
-from env.bazaar.market.tasks import market_grade
-from env.bazaar.vectorized.rounding import power
-from env.bazaar.vectorized.types import FORFEIT, Deals, Games, Outcome
-from env.tasks import TASKS
+from ...tasks import TASKS
+from ..classic.tasks import career_grade, deadline_grade, mean_share, tells_grade
+from ..market.tasks import market_grade
+from .rounding import power
+from .types import FORFEIT, Deals, Games, Outcome
 
 
 def shares_of(deal: Deals, outcome: Outcome) -> np.ndarray:
@@ -53,9 +53,8 @@ def _deadline_part(deal: Deals, outcome: Outcome, share: np.ndarray) -> np.ndarr
 def _market_part(deal: Deals, outcome: Outcome, share: np.ndarray) -> np.ndarray:
     own, price = deal.own[0], outcome.price
     width = own.reservation - deal.seller_reservation
-    given_up = np.where(np.isnan(outcome.left), outcome.rounds, outcome.left)
-    kept = power(own.discount, np.maximum(0, given_up - 1)).astype(float)
-    kept = np.where(given_up > own.deadline, 0.0, kept)
+    kept = power(own.discount, np.maximum(0, outcome.rounds - 1)).astype(float)
+    kept = np.where(outcome.rounds > own.deadline, 0.0, kept)
     undealt = np.where((width <= 0) & (outcome.end != FORFEIT), kept, 0.0)
     loss = np.maximum(-1.0, (own.reservation - price) / deal.list_price)
     gain = np.where(

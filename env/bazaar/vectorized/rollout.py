@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from env.bazaar.vectorized.grades import graded, parts_of, shares_of
-from env.bazaar.vectorized.rounding import rounded
-from env.bazaar.vectorized.sellers import ACCEPT, OFFER, WALK, capitulation
-from env.bazaar.vectorized.types import (
+from .grades import graded, parts_of, shares_of
+from .rounding import rounded
+from .sellers import ACCEPT, OFFER, WALK, capitulation
+from .types import (
     AGREEMENT,
     BUYER,
     DEADLINE,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from env.concession import conceded
+from ...concession import conceded
 
 power = np.frompyfunc(pow, 2, 1)  # Python's pow: numpy's may differ in the last bit
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from env.bazaar.classic.seller import Terms
-from env.bazaar.market.sellers import (
+from ..classic.seller import Terms
+from ..market.sellers import (
     FULL_HAZARD_GAP,
     FULL_PROGRESS,
     LOW_BID,
@@ -19,8 +19,7 @@ from env.bazaar.market.sellers import (
     Stance,
     threshold_at,
 )
-from env.bazaar.market.tasks import LARGEST_MARGIN
-from env.bazaar.vectorized.rounding import rounded
+from .rounding import rounded
 
 OFFER, ACCEPT, WALK = range(3)  # kinds of a move
 Paid = Sequence[tuple[np.ndarray, np.ndarray]]  # per deal: price, NaN without one; opening ask
@@ -123,12 +122,6 @@ class MarketSellers:
         cue = _clip(0.2 + 0.5 * bluffing + 0.15 * self.cue[t - 1])
         return BatchTells(cue, bluffing + 0.4 * self.eye[t - 1] > 0.6)
 
-    def remembering(self, paid: Paid) -> "MarketSellers":
-        """The sellers after the deals `paid`, as `remember`: they keep more of their margin."""
-        kind = self.stance.type
-        margin = np.minimum(LARGEST_MARGIN, kind.margin + softness(paid))
-        return replace(self, stance=replace(self.stance, type=replace(kind, margin=margin)))
-
 
 def asks_at(
     opening: np.ndarray,
@@ -161,14 +154,6 @@ def capitulation(paid: Paid) -> np.ndarray | float:
     """`capitulation_rate` of the deals `paid`; shape (n,), or 0.0 without deals."""
     recent = paid[-10:]
     return sum(price > 0.85 * ask for price, ask in recent) / len(recent) if recent else 0.0
-
-
-def softness(paid: Paid) -> np.ndarray | float:
-    """`softness` of the deals `paid`; shape (n,), or 0.0 without deals."""
-    if not paid:
-        return 0.0
-    soft = sum(np.where(np.isnan(price), 0.0, 2 * price / ask - 1) for price, ask in paid)
-    return _clip(soft / len(paid))
 
 
 def _clip(level: np.ndarray) -> np.ndarray:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from env.bazaar.vectorized.rounding import rounded
-from env.bazaar.vectorized.sellers import BatchTells, ClassicSellers, MarketSellers
-from env.core import EndReason
+from ...core import EndReason
+from .rounding import rounded
+from .sellers import BatchTells, ClassicSellers, MarketSellers
 
 ENDS = tuple(EndReason)  # an end is stored as its index here
 AGREEMENT, WALKAWAY, DEADLINE, FORFEIT = map(ENDS.index, EndReason)
@@ -52,6 +52,8 @@ class Deals:
 
     def remembering(self, past: Sequence["Outcome"]) -> "Deals":
         """The deals after `past` ones: the sellers remember them, the learner has spent."""
+        if not past:
+            return self
         spent = sum(np.nan_to_num(deal.price) for deal in past)
         learner, *rivals = self.own
         own = (learner._replace(purse=learner.purse - spent), *rivals)

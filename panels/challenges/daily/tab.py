@@ -73,6 +73,6 @@ def _visit(
 ) -> DailyVisit:
     origin = request.headers.get("origin", "")
     return DailyVisit(
-        game, None, text, THIS_PAGE, language, talk, bargain, callbacks.own_games(kept),
-        origin if ORIGIN.fullmatch(origin) else "",
+        game, None, text, THIS_PAGE, language, talk, bargain=bargain,
+        kept=callbacks.own_games(kept), origin=origin if ORIGIN.fullmatch(origin) else "",
     )  # fmt: skip

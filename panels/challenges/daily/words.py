@@ -15,7 +15,7 @@ IN_ENGLISH: Mapping[str, str] = {
     "December",
     "daily_full_stop": ".",
     "daily_seed": "The seed is a digest of the date, among seeds that no training and no "
-    "evaluation uses, and always leaves room for a deal.",
+    "evaluation uses; at least three scripts gain in its game.",
     "daily_before": "The day before",
     "daily_watch": "Watch it first",
     "daily_ask_sauda": "Ask Sauda again",
@@ -60,7 +60,7 @@ IN_HINGLISH: Mapping[str, str] = {
     "daily_lead": "Sabke liye ek item aur ek seller, roz midnight UTC pe naya. Aap khareedte ho, "
     "ek baar; phir apna hissa dekho, aur scripts aur Sauda ke beech apni jagah.",
     "daily_seed": "Seed us din ki date se banta hai; training ya evaluation mein kabhi nahi aaya, "
-    "aur deal ki gunjaish hamesha rehti hai.",
+    "aur is game mein kam se kam teen scripts ko faayda hota hai.",
     "daily_before": "Ek din pehle",
     "daily_watch": "Pehle dekho",
     "daily_ask_sauda": "Sauda se phir poochho",
@@ -105,8 +105,8 @@ IN_HINDI: Mapping[str, str] = {
     "बार; फिर अपना हिस्सा देखिए, और स्क्रिप्टों और सौदा के बीच अपनी जगह।",
     "daily_months": "जनवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर",
     "daily_full_stop": "।",
-    "daily_seed": "सीड उस दिन की तारीख़ से बनता है; वह किसी प्रशिक्षण या मापन में नहीं आया, और सौदे की "
-    "गुंजाइश हमेशा रहती है।",
+    "daily_seed": "सीड उस दिन की तारीख़ से बनता है; वह किसी प्रशिक्षण या मापन में नहीं आया, और इस खेल "
+    "में कम से कम तीन स्क्रिप्ट को फ़ायदा होता है।",
     "daily_before": "एक दिन पहले",
     "daily_watch": "पहले देखिए",
     "daily_ask_sauda": "सौदा से फिर पूछिए",

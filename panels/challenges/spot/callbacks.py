@@ -21,15 +21,16 @@ from panels.challenges.spot.stages import Stages
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.screen import Updates
 from panels.haggle.talk.trouble import Trouble, translated
-from panels.haggle.talk.visitor_text import CONFIRMATIONS
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.transcripts.episodes import awaited_model
 from panels.ui.look import heading, note, trouble
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
-from sauda.language.numerals import fold
+from sauda.language.relative import relative
+from sauda.language.speech.closing import confirms
 from sauda.language.speech.small_talk import slip
+from sauda.language.stances import read
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import drawn_seed
@@ -164,7 +165,7 @@ def ask(
     is answered at once and is no ask; an ask that may be a slip is asked back once.
     """
     page = spot.page
-    again = duel is not None and duel.unconfirmed is not None and is_yes(text or "")
+    again = duel is not None and duel.unconfirmed is not None and confirms(text or "")
     open_for_talk = duel is not None and duel.has_more and not again
     if open_for_talk and (talk := _small_talk(spot, text or "", duel)):
         yield talk
@@ -173,7 +174,7 @@ def ask(
     thinking, why = note(spot.translate("spot_thinking")), "spot_not_possible"
     try:
         before, why = _kept(duel), "spot_bad_ask"
-        price = before.unconfirmed if again else _whole(price_in(text))
+        price = before.unconfirmed if again else _whole(price_in(read(text).offered))
         asked = propose_to_both(before, price)
     except ValueError as error:  # no pair, no price, or one that the rules forbid
         yield spot.problem(error, why)
@@ -206,14 +207,10 @@ def _small_talk(spot: Spot, text: str, duel: Duel) -> Updates:
         return {page.problem: note(spot.translate("say_price"))}
     if len(text) > LONGEST_MESSAGE:
         return {}
-    if not slip(text) and find_price(text) is not None:
+    offered = read(text).offered
+    if not relative(text) and not slip(offered) and find_price(offered) is not None:
         return {}
     return {page.problem: view.small_talk(duel, text.strip(), spot.language), page.price: ""}
-
-
-def is_yes(text: str) -> bool:
-    """Whether a text confirms what the visitor was asked back about."""
-    return " ".join(map(fold, text.strip(" .!?,।").split())) in CONFIRMATIONS
 
 
 def _whole(price: float) -> float:

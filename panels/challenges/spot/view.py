@@ -10,6 +10,7 @@ from panels.challenges.spot.recorded import LEAST, SEEDS
 from panels.challenges.spot.stages import Stages
 from panels.haggle.opponents.model_view import names_a_number
 from panels.haggle.opponents.stages import opponent_name
+from panels.haggle.talk.asked_back import question
 from panels.haggle.talk.state import LONGEST
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.results.model_summary import FORM
@@ -23,8 +24,8 @@ from sauda.language.speech.small_talk import answer_to
 from sauda.language.speech.small_talk import small_talk as kind_of_talk
 from sauda.language.speech.spoken import Decided
 from sauda.llm.registry import row_name
-from sauda.sessions.doubts import FAR_OFF, loss_at
-from sauda.sessions.spot import EXCHANGES, Duel, Side, doubt_of
+from sauda.sessions.doubts import doubt
+from sauda.sessions.spot import EXCHANGES, Duel, Side
 
 WRITTEN = 80  # characters shown of a reply that is no move
 ROWS = "?tab=results&part=else"  # where the model comparison stands row by row
@@ -83,11 +84,10 @@ def small_talk(duel: Duel, text: str, language: str) -> Markup:
 
 def asked_back(duel: Duel, translate: Translate) -> str:
     """The question about an ask that waits for the visitor's confirmation."""
-    price, game = duel.unconfirmed, duel.games[duel.listening[0]]
-    if doubt_of(duel, price) == FAR_OFF:
-        return translate("did_you_mean", price=rupees(price))
-    limit, loss = rupees(game.observation.reservation), rupees(loss_at(game, price))
-    return translate("loss_seller", price=rupees(price), limit=limit, loss=loss)
+    asked = Offer(duel.unconfirmed)
+    game = next(game for i in duel.listening if doubt(game := duel.games[i], asked))
+    kind, values = question(game, asked)
+    return translate(kind, **values)
 
 
 def _told(duel: Duel, side: Side, language: str) -> Markup:

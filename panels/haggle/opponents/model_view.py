@@ -32,11 +32,12 @@ def reading(game: Game, translate: Translate) -> Markup:
     if not own:
         shown = note(translate("reads_wait"))
     else:
-        tells = read(own[-1])
+        tells, remembered = read(own[-1]), memory(own)
+        none_now = "reads_none_now" if any(remembered.values()) else "reads_none"
         shown = Markup('<p class="sauda-quote">“{}”</p>{}{}').format(
             marked(own[-1], tells, translate),
-            reasons(tells, translate) if tells else note(translate("reads_none")),
-            levels(memory(own), translate),
+            reasons(tells, translate) if tells else note(translate(none_now)),
+            levels(remembered, translate),
         )
     return Markup('<div class="sauda-reads"><h3>{}</h3>{}{}</div>').format(
         translate("reads"), shown, believed(game, translate) if sells(game) else ""

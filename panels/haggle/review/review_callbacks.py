@@ -7,7 +7,6 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import replace
 
 from loky import get_reusable_executor
 from loky.process_executor import TerminatedWorkerError
@@ -43,19 +42,15 @@ async def reply_then_review(
     review_request: ReviewRequest | None,
     visit: Visit,
 ) -> AsyncIterator[Updates]:
-    """The language model's move if one is requested; once the game is over, its review."""
-    page, game = screen.page, visit.game
+    """The language model's move if one is requested; once the game is over, its review is due."""
+    page = screen.page
     replies = stream_reply(screen, visitor, generation, reply_request, visit)
     async with aclosing(replies):  # a visitor who leaves ends the reply
         async for updates in replies:
-            if page.review_request in updates:
-                game, review_request = updates[page.game], updates[page.review_request]
+            review_request = updates.get(page.review_request, review_request)
             yield updates
-    visit = replace(visit, game=game)
-    reviews = stream_review(screen, visitor, generation, review_request, visit)
-    async with aclosing(reviews):
-        async for updates in reviews:
-            yield updates
+    if review_request is not None:
+        yield {page.review_due: review_request}
 
 
 async def stream_review(
@@ -70,6 +65,7 @@ async def stream_review(
     Changes nothing where none is requested, or once the visitor has gone on to another game.
     """
     current = generation.number
+    yield screen.unchanged  # Gradio empties the outputs of a generator that yields nothing
     if review_request is None or not review_request.claim():
         return
     reviews = _asked(screen, visitor, visit) if is_asked(visit.game) else _searched(visit)
@@ -102,7 +98,7 @@ async def _asked(
     screen: Screen, visitor: Visitor, visit: Visit
 ) -> AsyncIterator[tuple[Review, list[str]]]:
     game, name, translate = visit.game, visit.model_name, visit.translate
-    model, asked = screen.model_facing(visit).for_visitor(visitor), 0
+    model, asked = screen.model_facing(visit).for_visitor(visitor.for_review()), 0
 
     async def reply(other: Game) -> Game:
         nonlocal asked

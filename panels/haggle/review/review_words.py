@@ -32,8 +32,9 @@ IN_ENGLISH: Mapping[str, str] = {
     "review_table": "What taking the buyer’s price before each move would have won, as a share of "
     "what could be won",
     "review_table_best": "The most, {share:.0%}, was on the table before your move {number}.",
-    "review_searched": "Found by playing this seed again with other moves, in whole rupees. What a "
-    "line earns is certain; a better line may have been missed.",
+    "review_searched": "Found by playing this seed again with other moves, in whole rupees, "
+    "never beyond your limit and without taking a price back. What a line earns is certain; a "
+    "better line may have been missed.",
     "review_asked": "Other prices that {name} was asked about: {count}. What it would concede "
     "after its reply is unknown, so a better line may exist.",
     "review_time": "Amounts count what each round costs.",
@@ -74,7 +75,8 @@ IN_HINGLISH: Mapping[str, str] = {
     "tha, uska hissa",
     "review_table_best": "Sabse zyada, {share:.0%}, aapki chaal {number} se pehle mil sakta tha.",
     "review_searched": "Yahi seed doosri chaalon se, poore rupayon mein, phir khelkar nikala "
-    "gaya. Raaste ki kamai pakki hai; isse achha raasta chhoot gaya ho sakta hai.",
+    "gaya: na aapki limit ke paar, na apne daam se peeche hatkar. Raaste ki kamai pakki hai; "
+    "isse achha raasta chhoot gaya ho sakta hai.",
     "review_asked": "{name} se aur {count} daam pe pucha gaya. Us reply ke baad wo kitna jhukta, "
     "ye pata nahi; isse achha raasta ho sakta hai.",
     "review_time": "Rakam mein har round ki keemat gini gayi hai.",
@@ -112,8 +114,8 @@ IN_HINDI: Mapping[str, str] = {
     "review_table": "हर चाल से पहले ग्राहक का दाम मान लेते तो कितना मिलता: "
     "जो जीता जा सकता था, उसका हिस्सा",
     "review_table_best": "सबसे ज़्यादा, {share:.0%}, आपकी चाल {number} से पहले मिल सकता था।",
-    "review_searched": "यही सीड दूसरी चालों से, पूरे रुपयों में, फिर खेलकर निकाला गया। रास्ते की कमाई पक्की है; "
-    "इससे अच्छा रास्ता छूट गया हो सकता है।",
+    "review_searched": "यही सीड दूसरी चालों से, पूरे रुपयों में, फिर खेलकर निकाला गया: न आपकी सीमा के पार, "
+    "न अपने दाम से पीछे हटकर। रास्ते की कमाई पक्की है; इससे अच्छा रास्ता छूट गया हो सकता है।",
     "review_asked": "{name} से और {count} दामों पर पूछा गया। उस जवाब के बाद वह कितना "
     "झुकता, यह पता नहीं; इससे अच्छा रास्ता हो सकता है।",
     "review_time": "रक़म में हर दौर की क़ीमत गिनी गई है।",

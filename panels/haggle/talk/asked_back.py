@@ -2,22 +2,34 @@
 
 from env import Accept, Offer, rupees
 from panels.haggle.talk.state import Exchange
-from sauda.sessions.bazaar import Game
-from sauda.sessions.doubts import FAR_OFF, doubt, loss_at
+from sauda.language.relative import relative
+from sauda.language.speech.closing import CONDITION, closing
+from sauda.sessions.bazaar import Action, Game
+from sauda.sessions.doubts import BACKWARDS, FAR_OFF, doubt, loss_at, own_and_their_prices
 
 
 def asked_back(game: Game) -> Exchange:
     """The unconfirmed move of `game` in the visitor's words, "" for a button, and the question."""
-    action, table = game.unconfirmed, game.observation.table
-    theirs = table.bids if game.you == "seller" else table.asks
-    price = action.price if isinstance(action, Offer) else theirs[-1]
-    values = {"price": rupees(price)}
-    if doubt(game, action) == FAR_OFF:
-        kind = "did_you_mean"
-    elif (loss := loss_at(game, price)) > 0:
-        kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
-        values |= {"loss": rupees(loss), "limit": rupees(game.observation.reservation)}
-    else:
-        kind = "take_it"
-    turns = len(game.play.turns)
+    action = game.unconfirmed
+    kind, values = question(game, action)
+    turns, table = len(game.play.turns), game.observation.table
     return Exchange(turns, action.message, kind, table, tuple(values.items()))
+
+
+def question(game: Game, action: Action) -> tuple[str, dict[str, str]]:
+    """The question about a move, as a key of the page's words, and the values of its sentence."""
+    own, theirs = own_and_their_prices(game)
+    price = action.price if isinstance(action, Offer) else theirs[-1]
+    values, why = {"price": rupees(price)}, doubt(game, action)
+    if why == FAR_OFF:
+        return "did_you_mean", values
+    if why == BACKWARDS:
+        return f"backwards_{game.you}", values | {"own": rupees(own[-1])}
+    if (loss := loss_at(game, price)) > 0:
+        kind = "loss_accept" if isinstance(action, Accept) else f"loss_{game.you}"
+        limit = rupees(game.observation.reservation)
+        return kind, values | {"loss": rupees(loss), "limit": limit}
+    if isinstance(action, Offer) and (way := relative(action.message)):
+        return f"mean_{way.kind}", values
+    is_plain = closing(action.message, price) != CONDITION
+    return "take_it" if is_plain else "take_it_plain", values

@@ -6,11 +6,12 @@ enters no history, so that moves and recorded games are the same with and withou
 digest of what both sides see, so that a line tells nothing of the game's own seed.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from env import Accept, Turn, rupees
+from env import Accept, Offer, Turn, rupees
 from panels.haggle.talk.asked_back import asked_back
 from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.words import ENGLISH, Translate, translator
@@ -24,7 +25,8 @@ from sauda.language.speech.spoken import Decided, named
 from sauda.sessions.bazaar import Game
 
 SEATS = ("seller", "buyer")
-Message = dict[str, str]
+Message = dict[str, str]  # role and content; with the price of an own bubble where it has one
+AGAIN = ("", "asked_again", "asked_once_more")  # for a question at one move; then from the start
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Chat:
 
     messages: tuple[Message, ...]
     own_words: tuple[str, ...]
+    language: str  # of the other side's next words
 
 
 def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
@@ -43,7 +46,7 @@ def chat_of(game: Game, talk: Talk = SILENT, language: str = ENGLISH) -> Chat:
     if game.unconfirmed is not None:
         messages += _answered(asked_back(game), ears)
     own = [m["content"] for m, is_move in told if is_move and m["role"] == "user"]
-    return Chat(tuple(messages), tuple(own))
+    return Chat(tuple(messages), tuple(own), ears.language)
 
 
 def chart_words(translate: Translate) -> Say:
@@ -69,6 +72,7 @@ class _Ears:
     lines: dict[str, list[str]] = field(default_factory=lambda: {seat: [] for seat in SEATS})
     heard: list[str] = field(default_factory=list)  # of the visitor since the other side's move
     answers: list[str] = field(default_factory=list)
+    questions: Counter[str] = field(default_factory=Counter)  # by kind, since the last own move
     claimed: set[str] = field(default_factory=set)  # by the other side in the deal in play
     spoke: str = ""  # the language that the visitor's texts showed last
 
@@ -102,8 +106,10 @@ def _told(game: Game, talk: Talk, ears: _Ears) -> Iterator[tuple[Message, bool]]
             item = name_in(ears.language, now.item.name)
             told = ears.translate("deal_ended", number=closed, ending=end, item=item)
             yield _narrator(told), False
-        role = "user" if turn.agent == game.you else "assistant"
-        yield {"role": role, "content": _words(game, turn, number, ears)}, True
+        message = {"role": "assistant", "content": _words(game, turn, number, ears)}
+        if turn.agent == game.you:
+            message |= {"role": "user"} | _price_of(turn)
+        yield message, True
     if chance := _last_chance(game, ears.translate):
         yield _narrator(chance), False
     yield from ((m, False) for e in talk.at(len(turns)) for m in _answered(e, ears))
@@ -120,9 +126,20 @@ def _words(game: Game, turn: Turn, number: int, ears: _Ears) -> str:
     ears.lines[turn.agent].append(text)
     if turn.agent != ears.you:
         ears.heard.clear()
-    elif turn.action.message:
+        return text
+    ears.questions.clear()
+    if turn.action.message:
         ears.listen(turn.action.message)
     return text
+
+
+def _price_of(turn: Turn) -> dict[str, str]:
+    """The price of the visitor's move; empty for a walk-away."""
+    if isinstance(turn.action, Offer):
+        return {"price": rupees(turn.action.price)}
+    table = turn.observation.table
+    theirs = table.bids if turn.agent == "seller" else table.asks
+    return {"price": rupees(theirs[-1])} if isinstance(turn.action, Accept) else {}
 
 
 def _line(turn: Turn, number: int, ears: _Ears) -> str:
@@ -152,9 +169,10 @@ def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
     ears.listen(exchange.text)
     values = dict(exchange.values)
     text = exchange.text or f"{ears.translate('quick_loss')} {values['price']}"
-    yield {"role": "user", "content": text}
+    read = {"price": values["price"]} if "price" in values else {}
+    yield {"role": "user", "content": text} | read
     if exchange.is_narrated:
-        yield _narrator(ears.translate(exchange.kind, **values))
+        yield _narrator(_narrated(exchange, ears))
         return
     agent = "buyer" if ears.you == "seller" else "seller"
     seed = crc32(repr((len(ears.answers), exchange.kind, exchange.text)).encode())
@@ -162,6 +180,15 @@ def _answered(exchange: Exchange, ears: _Ears) -> Iterator[Message]:
     text = answer_to(exchange.kind, exchange.seen, agent, ears.language, said, seed)
     ears.answers.append(text)
     yield {"role": "assistant", "content": text}
+
+
+def _narrated(exchange: Exchange, ears: _Ears) -> str:
+    """The rule that was broken, or the question: in other words where it was asked before."""
+    key = exchange.kind
+    if exchange.is_question:
+        key = AGAIN[ears.questions[key] % len(AGAIN)] or key
+        ears.questions[exchange.kind] += 1
+    return ears.translate(key, **dict(exchange.values))
 
 
 def _last_chance(game: Game, translate: Translate) -> str:

@@ -16,9 +16,6 @@ MARKETS_HINDI: Mapping[str, str] = {  # by task
     "classic/marketplace_arena": "दो और ग्राहकों के ख़िलाफ़",
     "bazaar/open": "खुला बाज़ार: एक अजनबी",
     "bazaar/rushed": "खुला बाज़ार: आप जल्दी में हैं",
-    "bazaar/bluff": "खुला बाज़ार: बातूनी दुकानदार",
-    "bazaar/career": "खुला बाज़ार: दस सौदे, एक बटुआ",
-    "bazaar/crowd": "खुला बाज़ार: दो प्रतिद्वंद्वी",
 }
 
 

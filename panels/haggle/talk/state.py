@@ -6,6 +6,7 @@ from env import Table
 
 MOST = 30  # exchanges that are kept; an older one leaves the chat
 LONGEST = 200  # characters of a text that is kept
+QUESTIONS = ("loss_", "backwards_", "did_you_mean", "mean_", "take_it")  # how their kinds begin
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,12 @@ class Exchange:
     @property
     def is_narrated(self) -> bool:
         """Whether the page answers and not the other side: a rule, or a question about a move."""
-        return self.kind.startswith(("rule_", "loss_", "did_you_mean", "take_it"))
+        return self.kind.startswith(("rule_", *QUESTIONS))
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the page asks about a move that a yes would make."""
+        return self.kind.startswith(QUESTIONS)
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,10 @@ class Talk:
         text = exchange.text
         text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
         return Talk((*self.exchanges, replace(exchange, text=text))[-MOST:])
+
+    def last_at(self, turn: int) -> "Talk":
+        """The talk with its last exchange after `turn` turns."""
+        return Talk((*self.exchanges[:-1], replace(self.exchanges[-1], turn=turn)))
 
     def at(self, turn: int) -> tuple[Exchange, ...]:
         """What was said after `turn` turns."""

@@ -4,6 +4,7 @@ Any other text is talk, such as a price that was paid before: it makes no move a
 the chat.
 """
 
+import unicodedata
 from dataclasses import replace
 
 from env import Accept, IllegalAction, Offer, WalkAway, grouped, rupees
@@ -12,27 +13,24 @@ from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.talk.trouble import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
-from sauda.language.numerals import fold
-from sauda.language.speech.past_prices import without_past_prices
+from sauda.language.relative import NoBase, relative
+from sauda.language.speech.closing import (
+    ACCEPT,
+    AGREE,
+    CONDITION,
+    LEAVE,
+    LIKELY,
+    NOD,
+    YES,
+    asks_something,
+    closing,
+    confirms,
+)
+from sauda.language.speech.kinds import TOLD
 from sauda.language.speech.small_talk import slip, small_talk
+from sauda.language.stances import read
 from sauda.sessions.bazaar import Action, Game, answer
 from sauda.sessions.doubts import propose
-
-
-def _phrases(listed: str) -> frozenset[str]:
-    return frozenset(" ".join(map(fold, phrase.split())) for phrase in listed.split(", "))
-
-
-ACCEPTANCES = _phrases(
-    "accept, i accept, deal, done, done deal, ok, okay, yes, haan, theek hai, pakka, manzoor, "
-    "हाँ, हां, मंज़ूर, मंजूर, ठीक है"
-)
-FAREWELLS = _phrases(
-    "walk away, i walk away, goodbye, bye, rehne do, nahi chahiye, रहने दो, नहीं चाहिए"
-)
-CONFIRMATIONS = _phrases(
-    "yes, y, haan, ha, ji, ji haan, ok, okay, theek hai, हाँ, हां, जी, जी हाँ, ठीक है"
-)
 
 
 class NoMove(ValueError):
@@ -74,18 +72,20 @@ def _confirms(after: Game, before: Game) -> bool:
 def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
     """The game after the visitor's `text`.
 
-    A doubtful move stays `unconfirmed` until the visitor repeats or confirms it, and so does a bare
-    yes that follows `talk`, because it may answer the talk. Raises NoMove where the text is talk or
+    A doubtful move stays `unconfirmed` until the visitor repeats or confirms it. So does an
+    acceptance with a condition, and one without the word for it that may answer something else:
+    the `talk` before it, or a question of the other side. Raises NoMove where the text is talk or
     breaks a rule of the market, Trouble where it cannot be answered.
     """
-    text = (text or "").strip()
+    text = _visible(text or "").strip()
     if len(text) > LONGEST_MESSAGE:
         most, length = grouped(str(LONGEST_MESSAGE)), grouped(str(len(text)))
         raise Trouble("too_long", most=most, length=length)
-    folded = " ".join(map(fold, text.strip(" .!?,।").split()))
-    if game.unconfirmed is not None and folded in CONFIRMATIONS:
+    if game.unconfirmed is not None and confirms(text):
         return answer(game, game.unconfirmed)
-    action = _action(game, text, folded)
+    # A price worked out from others is another one: "10 % off and it is a deal" accepts nothing.
+    closes = "" if relative(text) else closing(text, _standing(game))
+    action = _action(game, text, closes)
     if game.over:
         raise NoMove("after")
     if broken := broken_rule(game, action):
@@ -94,20 +94,52 @@ def play_text(game: Game, text: str, talk: Talk = SILENT) -> Game:
         after = propose(game, action)
     except IllegalAction:
         if isinstance(action, Offer) and game.you == "seller" and not game.waiting:
-            raise NoMove("absurd") from None  # more than the market lets anybody ask
+            # It is more than the market lets anybody ask.
+            raise NoMove("absurd", price=rupees(action.price)) from None
         raise
-    is_bare_yes = isinstance(action, Accept) and folded in CONFIRMATIONS
-    if is_bare_yes and after.unconfirmed is None and talk.at(len(game.play.turns)):
+    repeats = game.unconfirmed is not None and game.unconfirmed.message == text
+    if isinstance(action, Offer) and relative(text) and not repeats:
+        return replace(game, unconfirmed=action)  # a price worked out is shown before it binds
+    may_answer = talk.at(len(game.play.turns)) or _is_asked(game)
+    is_doubtful = closes == LIKELY or (closes in (AGREE, YES) and may_answer)
+    if closes == CONDITION or (is_doubtful and not _repeats(game, action)):
         return replace(game, unconfirmed=action)
     return after
 
 
-def _action(game: Game, text: str, folded: str) -> Action:
-    if folded in ACCEPTANCES:
+def _standing(game: Game) -> float | None:
+    """The other side's last price; None before it."""
+    table = game.observation.table
+    theirs = table.bids if game.you == "seller" else table.asks
+    return theirs[-1] if theirs else None
+
+
+def _is_asked(game: Game) -> bool:
+    """Whether the other side's last words ask something else than whether its price is right."""
+    said = [move for move in game.observation.table.moves if move.agent != game.you]
+    return bool(said) and asks_something(said[-1].action.message, _standing(game))
+
+
+def _repeats(game: Game, action: Action) -> bool:
+    return isinstance(action, Accept) and isinstance(game.unconfirmed, Accept)
+
+
+def _action(game: Game, text: str, closes: str) -> Action:
+    if closes in (YES, NOD) and _is_asked(game):
+        raise NoMove("after" if game.over else TOLD)  # the answer to the question
+    if closes in (ACCEPT, AGREE, LIKELY, CONDITION, YES):
         return Accept(text)
-    if folded in FAREWELLS:
+    if closes == LEAVE:
         return WalkAway(text)
-    offered = without_past_prices(text)
+    if way := relative(text):
+        try:
+            amount = way.price(game.observation.table, game.you)
+        except NoBase as missing:
+            raise NoMove("after" if game.over else f"no_{missing}") from None
+        if amount <= 0:
+            raise NoMove("after" if game.over else "zero")
+        return Offer(amount, text)
+    offered = read(text).offered
     try:
         amount = None if slip(offered) else price_in(offered)
     except ValueError:
@@ -116,6 +148,11 @@ def _action(game: Game, text: str, folded: str) -> Action:
         other = "buyer" if game.you == "seller" else "seller"
         raise NoMove("after" if game.over else small_talk(text, game.observation.table, other))
     return Offer(int(amount) if amount == int(amount) else amount, text)
+
+
+def _visible(text: str) -> str:
+    """`text` without its invisible marks, which part a number in two."""
+    return "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
 
 
 def broken_rule(game: Game, action: Action) -> NoMove | None:
@@ -135,9 +172,9 @@ def broken_rule(game: Game, action: Action) -> NoMove | None:
     if round(action.price, table.decimals) != action.price:
         return NoMove("rule_whole", price=price)
     if sells and table.bids and action.price <= table.bids[-1]:
-        return NoMove("rule_bid", standing=rupees(table.bids[-1]))
+        return NoMove("rule_bid", price=price, standing=rupees(table.bids[-1]))
     if not sells and action.price > most:
         return NoMove("rule_budget", price=price, most=rupees(most))
     if not sells and action.price >= obs.ask:
-        return NoMove("rule_ask", standing=rupees(obs.ask))
+        return NoMove("rule_ask", price=price, standing=rupees(obs.ask))
     return None

@@ -1,16 +1,15 @@
-"""The GPU arena's evaluations: metrics, columns, the upper bound as a line, counts at a glance."""
+"""The GPU arena's evaluations: metrics, columns, counts at a glance."""
 
 from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from env import ARENA_TASKS, arena
-from panels.results.evaluation import Bound, Game, Metric, Row, View, rows_of
+from panels.results.evaluation import Game, Metric, Row, View
 from panels.ui.look import stat, strip
 from panels.ui.tables import Cell, Column, estimate, number, with_interval
 from panels.ui.terms import task_about
 from sauda.policies import LABS, ZERO_GRADE
-from sauda.records.schemas.arena import ArenaBound
 from sauda.records.store import Artifact
 
 FILES = ("evaluation/arena-holdout.json", "evaluation/arena-train.json")
@@ -40,7 +39,7 @@ COLUMNS = (
 
 
 def game() -> Game:
-    """The GPU arena, with the bounds that its evaluations hold."""
+    """The GPU arena."""
     return Game(
         name="arena",
         title="Arena",
@@ -50,33 +49,10 @@ def game() -> Game:
         metrics=METRICS,
         columns=COLUMNS,
         first_task=list(ARENA_TASKS)[-1],
-        bound=upper_bound,
+        bound=lambda evaluation, view: None,
         about=task_about,
         remarks=reward_agreement,
     )
-
-
-def upper_bound(evaluation: Artifact, view: View) -> Bound | None:
-    """What the best joint plan leaves a lab; None where none was computed."""
-    bound = bound_of(evaluation, view.task)
-    if bound is None:
-        return None
-    rows = rows_of(evaluation, view)
-    over, played = sum(row.above_bound for row in rows), sum(row.n for row in rows)
-    value = with_interval(getattr(bound, view.metric), FORMS[view.metric])
-    return Bound(
-        getattr(bound, view.metric).mean,
-        "upper bound",
-        "The line is an upper bound, not a policy: what the best joint plan leaves a lab"
-        f" if no other falls below what it could make alone (BATNA), {value}, n = {bound.n:,}"
-        f" worlds, {bound.solved:,} solved exactly. It knows all jobs and meets no failures;"
-        f" {f'{over:,}' if over else 'none'} of {played:,} episodes went beyond their own bound.",
-    )
-
-
-def bound_of(evaluation: Artifact, task: str) -> ArenaBound | None:
-    """The upper bound of a task; None where none was computed."""
-    return next((row for row in evaluation.data.bounds if row.task == task), None)
 
 
 def reward_agreement(evaluation: Artifact, view: View) -> str:

@@ -22,11 +22,11 @@ def bounds_table(oracle: Artifact) -> Markup:
          "best of the search", "wait", "leave at once"),
         [
             (
-                _bounded(row),
+                titled(row.task),
                 f"{row.n:,}",
                 with_interval(row.informed),
                 of_informed(row.informed_play),
-                "–" if row.belief is None else of_informed(row.belief),
+                of_informed(row.belief),
                 best_script(row),
                 of_informed(row.search.holdout),
                 *(of_informed(scripted(row, name)) for name in ("wait", "leave")),
@@ -35,13 +35,6 @@ def bounds_table(oracle: Artifact) -> Markup:
         ],
         caption="Mean grade on hold-out seeds, and what share of the informed oracle it is",
     )  # fmt: skip
-
-
-def _bounded(row: OracleRow) -> object:
-    """The task of a row, and that its bound cannot be reached where that is so."""
-    if row.bound == "optimum":
-        return titled(row.task)
-    return Markup("{} (upper bound)").format(titled(row.task))
 
 
 def scripted(row: OracleRow | SellerTypeRow, name: str) -> PolicyShare:
@@ -98,8 +91,7 @@ def _contestants(types: list[SellerTypeRow]) -> list[tuple[str, dict, list[Any]]
     ink = line_style("oracle") | {"marker": {"symbol": "line-ns-open", "size": 16}}
     ink["marker"] |= {"color": ink["line"]["color"], "line": {"width": 2}}
     shown = [("best response to the known seller", ink, [row.informed for row in types])]
-    if types[0].belief is not None:
-        shown.append(("belief buyer", line_style("buyer"), [row.belief for row in types]))
+    shown.append(("belief buyer", line_style("buyer"), [row.belief for row in types]))
     best = [max(_scripts(row), key=lambda cell: cell.mean) for row in types]
     shown.append(("best script of this type", line_style("scripted"), best))
     waits = [scripted(row, "wait") for row in types]
@@ -118,7 +110,7 @@ def yield_table(oracle: Artifact, task: str) -> Markup:
                 row.type,
                 f"{row.n:,}",
                 with_interval(row.informed),
-                "–" if row.belief is None else of_informed(row.belief),
+                of_informed(row.belief),
                 *(of_informed(scripted(row, name)) for name in policies),
             )
             for row in types
@@ -160,7 +152,7 @@ def build() -> None:
             "How close each buyer comes to the optimum",
             "The informed oracle knows the seller; its figure is the expected grade of the best"
             " response. The belief buyer knows no more than a contestant, so the best uninformed"
-            " buyer lies between the two. A career’s optimum lies between its bound and its play.",
+            " buyer lies between the two.",
         )
     )
     oracle, missing = load_or_say("oracle.json")

@@ -1,23 +1,19 @@
-"""What sellers of the open market reveal by their manner, and what they remember."""
+"""What sellers of the open market reveal by their manner."""
 
 import gradio as gr
-import numpy as np
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from env import MARKETS
-from panels.results.model_labels import policy_label
-from panels.ui.look import QUIET, SERIES, bar_style, heading, line_style, styled, table, whiskers
+from panels.ui.look import QUIET, bar_style, heading, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
-from panels.ui.terms import could_be_won, short, task_choices
+from panels.ui.terms import short, task_choices
 from panels.ui.whisker_rows import labels_above
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.market import Career, Manner, SignalRow
+from sauda.records.schemas.market import Manner, SignalRow
 from sauda.records.store import Artifact
 
 OPEN = "bazaar/open"  # the task whose words were measured
-CAREER, DEALS = "bazaar/career", MARKETS["career"].deals
 CAUSES = {
     "urgency": "how near it is to walking",
     "bluffing": "whether what it just said is untrue",
@@ -96,73 +92,11 @@ def _manner(market: Artifact, task: str) -> Manner:
     return next(row for row in market.data.manner if row.task == task)
 
 
-# Memory over a career ----------------------------------------------------------------------------
-
-
-def career_figure(market: Artifact, then: str, evaluation: Artifact | None) -> go.Figure:
-    """Mean share of the ZOPA per deal of a career: after firm deals, after soft deals, overall."""
-    row = _career(market, then)
-    last = DEALS - len(row.firm)
-    later = list(range(last + 1, DEALS + 1))
-    soft = line_style("buyer")
-    soft["line"] = soft["line"] | {"dash": "dash"}
-    soft["marker"] = soft["marker"] | {"symbol": "circle-open"}
-    figure = go.Figure()
-    for name, style, cells in (
-        (f"{last} firm deals first", line_style("buyer"), row.firm),
-        (f"{last} soft deals first", soft, row.soft),
-    ):
-        figure.add_scatter(
-            x=later,
-            y=[cell.mean for cell in cells],
-            error_y=whiskers(cells),
-            name=name,
-            hovertemplate=f"{name}, deal %{{x}}: %{{y:.3f}}<extra></extra>",
-            **style,
-        )
-    if evaluation is not None:
-        figure.add_scatter(
-            x=list(range(1, DEALS + 1)),
-            y=own_curve(evaluation, then),
-            name=f"{policy_label(then)} throughout, one purse",
-            hovertemplate="deal %{x}: %{y:.3f}<extra></extra>",
-            **line_style("scripted"),
-        )
-    figure.add_vline(
-        x=last + 0.5, line={"color": SERIES["oracle"].light, "width": 1, "dash": "dot"}
-    )
-    figure.update_xaxes(title="deal of the career", dtick=1)
-    return styled(figure, height=340).update_yaxes(
-        title="mean share of what could be won", rangemode="tozero"
-    )
-
-
-def own_curve(evaluation: Artifact, policy: str) -> list[float]:
-    """Mean share of each deal over the recorded careers of `policy`, all deals counted."""
-    columns = evaluation.data.episodes[CAREER][policy]
-    by_deal = np.array(columns.share).reshape(len(columns.grade), -1)
-    return by_deal.mean(axis=0).round(6).tolist()
-
-
-def career_sentence(market: Artifact, then: str) -> Markup:
-    """The share of the ZOPA that a soft start costs later, as text."""
-    row = _career(market, then)
-    return Markup(
-        "After the dotted line every buyer plays {}. A soft start costs it {} of {} a deal (n = {}"
-        " paired careers, deals where nothing could be won left out, an ample purse, so that memory"
-        " alone differs)."
-    ).format(policy_label(then), with_interval(row.lost), could_be_won(), row.n)
-
-
-def _career(market: Artifact, then: str) -> Career:
-    return next(row for row in market.data.careers if row.policy == then)
-
-
 # Layout ------------------------------------------------------------------------------------------
 
 
 def build() -> None:
-    """Lay out what sellers give away and what they remember, inside the Results tab."""
+    """Lay out what sellers give away, inside the Results tab."""
     gr.HTML(
         heading(
             "What the sellers give away",
@@ -174,11 +108,7 @@ def build() -> None:
         gr.HTML(missing)
         return
     _manner_section(market)
-    gr.HTML(
-        heading("What the sellers remember", "Ten deals with one seller: a career, deal by deal.")
-    )
-    _career_section(market)
-    gr.HTML(provenance(market, f"n = {market.config['careers']:,} careers a history and policy"))
+    gr.HTML(provenance(market, f"n = {market.config['games']:,} games a task"))
 
 
 def _manner_section(market: Artifact) -> None:
@@ -200,23 +130,3 @@ def _manner_section(market: Artifact) -> None:
     with gr.Accordion("Every signal against every cause", open=False):
         outputs.append(gr.HTML(cells))
     task.change(show, task, outputs, **QUIET)
-
-
-def _career_section(market: Artifact) -> None:
-    evaluation, _ = load_or_say("evaluation/market-holdout.json")
-    policies = [row.policy for row in market.data.careers]
-    choices = [(policy_label(policy), policy) for policy in policies]
-
-    def show(policy: str) -> tuple[go.Figure, Markup]:
-        return (
-            career_figure(market, policy, evaluation),
-            Markup("<p>{}</p>").format(career_sentence(market, policy)),
-        )
-
-    figure, sentence = show(policies[0])
-    policy = gr.Radio(choices, value=policies[0], label="Policy")
-    outputs = [
-        gr.Plot(figure, show_label=False, elem_id="results-career"),
-        gr.HTML(sentence),
-    ]
-    policy.change(show, policy, outputs, **QUIET)

@@ -30,7 +30,6 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.wiring import Address, lay_out_address
 from sauda.policies import ZERO_GRADE
-from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 
 NAME, TITLE = "arena", "Who wins the arena?"
@@ -91,11 +90,6 @@ def _trained(comparison: Artifact) -> tuple[str, str]:
     )
 
 
-def bounds(holdout: Artifact) -> dict[str, Interval]:
-    """What the best joint plan leaves a lab, by task."""
-    return {row.task: row.grade for row in holdout.data.bounds}
-
-
 def build() -> None:
     """Lay out the question. Called inside the Results tab."""
     address = lay_out_address("results", NAME, ("task", reproduce.AGAIN))
@@ -105,18 +99,17 @@ def build() -> None:
         gr.HTML(missing)
     if field := contest(holdout, comparison):
         show_verdict(NAME, verdict(field, comparison))
-        ceiling = ("upper bound", {} if holdout is None else bounds(holdout))
         ours = "" if comparison is None else comparison.config["stages"][-1]
-        _show_map(field, ceiling, ours)
+        _show_map(field, ours)
         gr.HTML(Markup("").join(map(provenance, filter(None, (holdout, comparison)))))
         numbers(NAME, measured(field, name), FORM, "policy")
         reproduce.build(NAME, list(filter(None, (holdout, comparison))), address, "planner", ours)
     _details(address)
 
 
-def _show_map(field: Field, ceiling: tuple[str, dict[str, Interval]], ours: str) -> None:
+def _show_map(field: Field, ours: str) -> None:
     caption = "Mean grade on hold-out seeds; below 0 a lab would have done better alone"
-    gr.HTML(heat_map(field, name, caption, ours, ceiling), elem_id=f"results-{NAME}-figure")
+    gr.HTML(heat_map(field, name, caption, ours), elem_id=f"results-{NAME}-figure")
     show_caption(
         "A stronger colour means farther from 0; losses have a minus sign and another colour. The"
         f" best grade of each task is framed. A dash means not played. {counts_told(field)}"

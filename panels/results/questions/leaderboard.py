@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import gradio as gr
@@ -23,10 +23,10 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import lay_out_address, pick_in_address
-from sauda.evaluation.models.config import BELIEF, OURS, PILOT, STAGES
+from sauda.evaluation.models.config import BELIEF, OURS, PILOT, STAGES, TUNED
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
-from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Entry, own_board
+from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Standing, own_board
 from sauda.serve.leaderboard.replay import rules_of
 from sauda.serve.leaderboard.storage import Unavailable
 
@@ -34,7 +34,14 @@ NAME, TITLE = "leaderboard", "Leaderboard"
 DRAWN = 8  # entries in the figure; the table has more
 SCRIPTS = 2  # in the figure
 FITS = 24  # characters of a name in the figure
-ALWAYS = (BELIEF, PILOT, STAGES[0], OURS, *LAB_STAGES)  # in the figure, where they were measured
+ALWAYS = (
+    BELIEF,
+    PILOT,
+    TUNED,
+    STAGES[0],
+    OURS,
+    *LAB_STAGES,
+)  # in the figure, where they were measured
 HERE = "http://127.0.0.1:7860"
 CHECK = (
     "check it (replayed): python -m sauda leaderboard --verify record.json, which is linked below"
@@ -79,22 +86,12 @@ class Reference:
     is_contestant: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measurements:
     """What was measured of a game's tasks, best first, and the files that hold it."""
 
     references: Mapping[str, Sequence[Reference]]  # by task
     origin: Markup
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A task's best entries, how many are complete in all, and how many are being played."""
-
-    task: str
-    entries: Sequence[Entry] = ()
-    complete: int = 0
-    being_played: int = 0
 
 
 # What was measured -------------------------------------------------------------------------------
@@ -110,7 +107,7 @@ def measurements(game: str) -> Measurements:
     first, second, *rest = (artifact for artifact, _ in loaded.values())
     if of_arena:
         field, name = arena.contest(first, second), arena.name
-        bounds = {row.task: (row.n, row.grade) for row in (first.data.bounds if first else ())}
+        bounds = {}
     else:
         field, name = open_market.contest([a for a in (first, second) if a]), buyer_name
         bounds = {r.task: (r.n, r.informed) for r in (rest[0].data.rows if rest[0] else ())}
@@ -151,8 +148,7 @@ def references(
 
 def standing(task: str) -> Standing:
     """How the leaderboard of a task stands now; storage.Unavailable where it cannot be read."""
-    board, rules = own_board(), rules_of(task)
-    return Standing(task, board.entries(task, rules), *board.counts(task, rules))
+    return own_board().standing(task, rules_of(task))
 
 
 def verdict(now: Standing, measured: Sequence[Reference]) -> Verdict:
@@ -196,6 +192,12 @@ def figure(now: Standing, measured: Sequence[Reference]) -> go.Figure:
     return whisker_rows(drawn, "mean grade, 1 at best", FORM)
 
 
+@lru_cache(maxsize=len(RANKED))
+def drawn_once(now: Standing, measured: Measurements) -> go.Figure:
+    """The figure of a standing; drawing takes most of a visit, and a standing is seldom new."""
+    return figure(now, measured.references.get(now.task, ()))
+
+
 def cut(name: str) -> str:
     """The beginning of a name that fits above its row on a phone."""
     return name if len(name) <= FITS else f"{name[: FITS - 1]}…"
@@ -230,7 +232,7 @@ def show(task: str, measured: Measurements) -> dict[str, Any]:
     table, no_file, csv = numbers_values(NAME, rows_of(now, rows), FORM, "policy")
     return {
         "verdict": told,
-        "figure": figure(now, rows),
+        "figure": drawn_once(now, measured),
         "table": table,
         "no_file": gr.HTML(no_file, visible=bool(no_file)),
         "csv": csv,

@@ -7,7 +7,7 @@ import gradio as gr
 import plotly.graph_objects as go
 from markupsafe import Markup
 
-from panels.results.market import belief, oracle, robustness, sellers
+from panels.results.market import belief, oracle, sellers
 from panels.results.model_comparison import FILE as COMPARISON
 from panels.results.model_labels import series_role
 from panels.results.model_summary import rows_by_policy
@@ -25,7 +25,6 @@ from sauda.records.store import Artifact
 
 NAME, TITLE = "optimum", "What can be won at all?"
 FORM = "z.3f"  # of grades
-STEADY = 0.0  # the price error of a policy that is played as it is, percent
 
 
 @dataclass(frozen=True)
@@ -37,18 +36,15 @@ class Buyer:
     grade: Interval
 
 
-def buyers(
-    row: OracleRow, pilot_report: Artifact | None, comparison: Artifact | None
-) -> list[Buyer]:
+def buyers(row: OracleRow, comparison: Artifact | None) -> list[Buyer]:
     """The belief buyer, the pilot, Sauda and the best script on a task, where each was played."""
-    found = [] if row.belief is None else [Buyer(BELIEF, row.n, row.belief)]
+    found = [Buyer(BELIEF, row.n, row.belief)]
+    compared = {} if comparison is None else rows_by_policy(comparison, row.task)
     found += [
-        Buyer(PILOT, cell.n, cell.grade)
-        for cell in (pilot_report.data.rows if pilot_report else ())
-        if (cell.task, cell.policy, cell.error) == (row.task, PILOT, STEADY)
+        Buyer(name, compared[name].n, compared[name].grade)
+        for name in (PILOT, OURS)
+        if name in compared
     ]
-    if comparison is not None and OURS in (rows := rows_by_policy(comparison, row.task)):
-        found.append(Buyer(OURS, rows[OURS].n, rows[OURS].grade))
     scripts = [cell for cell in row.policies if cell.policy != "leave"]
     if scripts:
         best = max(scripts, key=lambda cell: cell.mean)
@@ -103,12 +99,6 @@ def _evidence(bounds: Sequence[OracleRow], best: dict[str, Buyer]) -> tuple[str,
                 f"; {buyer_name(buyer.policy)} {with_interval(buyer.grade, FORM)}, n = {buyer.n:,}"
             )
         lines.append(text)
-    upper = [row.task for row in bounds if row.bound == "upper"]
-    if upper:
-        lines.append(
-            f"In {tasks_listed(upper)} no play can reach the bound: it takes each deal alone, as if"
-            " the seller remembered nothing and the purse had no limit."
-        )
     return tuple(lines)
 
 
@@ -156,17 +146,14 @@ def build() -> None:
         oracle.build()
     with fold("What the belief buyer believes, and what tells and words add"):
         belief.build()
-    with fold("What an error in its prices costs a policy"):
-        robustness.build()
-    with fold("What the sellers give away, and what they remember"):
+    with fold("What the sellers give away"):
         sellers.build()
 
 
 def _answer(artifact: Artifact) -> None:
-    pilot_report, _ = load_or_say("robustness.json")
     comparison, _ = load_or_say(COMPARISON)
     bounds = artifact.data.rows
-    found = {row.task: buyers(row, pilot_report, comparison) for row in bounds}
+    found = {row.task: buyers(row, comparison) for row in bounds}
     show_verdict(NAME, verdict(bounds, found))
     figure = bound_figure(bounds, found)
     gr.Plot(figure, show_label=False, elem_id=f"results-{NAME}-figure")
@@ -175,7 +162,7 @@ def _answer(artifact: Artifact) -> None:
         " contestant knows. Some games have no possible deal, so 1 is out of reach. Whiskers are"
         " 95 % bootstrap intervals over hold-out seeds."
     )
-    sources = filter(None, (artifact, pilot_report, comparison))
+    sources = filter(None, (artifact, comparison))
     gr.HTML(Markup("").join(map(provenance, sources)))
     numbers(NAME, measured(bounds, found), FORM, "buyer")
     if comparison is not None:

@@ -19,7 +19,7 @@ from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
 from panels.ui.terms import task_title
 from panels.ui.wiring import Address, pick_in_address
 from sauda.evaluation.evaluate import Cell
-from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT
+from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT, TUNED
 from sauda.evaluation.models.sources import kinds_of_cpu
 from sauda.evaluation.verification.sample import Sample, cells, needs_weights, play_again
 from sauda.games import game_of
@@ -33,7 +33,7 @@ SCRIPTED = 20  # games of a sample
 # Games of a sample that a language model plays, and how long they take on two cores.
 BY_MODEL = {"bazaar": (2, "about half a minute"), "arena": (1, "some minutes")}
 AGAIN = "again"  # of an address: the row to play again
-NO_SCRIPTS = (ORACLE, BELIEF, PILOT)
+NO_SCRIPTS = (ORACLE, BELIEF, PILOT, TUNED)
 ROUNDING_DIFFERS = (
     "A language model in bf16 rounds differently on another kind of CPU, or alone instead of in a"
     " batch."

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from panels.results import model_comparison
 from panels.results.model_labels import AGAIN, BASE, policy_label, series_role
 from panels.results.model_summary import rows_by_policy
-from panels.results.questions import decoding, reproduce
+from panels.results.questions import reproduce
 from panels.results.questions.layout import (
     Measured,
     fold,
@@ -238,7 +238,5 @@ def build() -> None:
     numbers(NAME, rows, FORM, "step")
     address = lay_out_address("results", NAME, ("task", reproduce.AGAIN))
     reproduce.build(NAME, [comparison], address, OURS)
-    with fold("How the model decodes, and what other temperatures won"):
-        decoding.build()
     with fold("Every stage and policy, task by task") as part:
         model_comparison.build(model_comparison.BAZAAR, address, part)

@@ -165,7 +165,7 @@ def heat_map(
     name: Name,
     caption: str,
     ours: str,
-    ceiling: tuple[str, Mapping[str, Interval]],
+    ceiling: tuple[str, Mapping[str, Interval]] = ("", {}),
 ) -> Markup:
     """Mean grades as a table, tasks across and policies down, coloured by their distance from 0.
 

@@ -1,7 +1,7 @@
 """One browser tab as the page sees it: Gradio 6's protocol over HTTP.
 
-Every visitor has a network address of its own, in `X-Forwarded-For`; the page has to trust the
-load test as a proxy. Scripts, fonts and styles that browsers keep are not requested.
+Visitors name their network address in `X-Forwarded-For`; the page has to trust the load test as a
+proxy. Scripts, fonts and styles that browsers keep are not requested.
 """
 
 import asyncio
@@ -40,6 +40,7 @@ class Browser:
     def __init__(self, http: httpx.AsyncClient, plan: Script, visitor: int) -> None:
         self.http, self.plan = http, plan
         self.session = uuid.uuid4().hex
+        self.due: list[int] = []  # events that start because an event of the queue set their state
         self.headers = {"X-Forwarded-For": network_address(visitor)}
 
     async def __aenter__(self) -> Self:
@@ -96,6 +97,10 @@ class Browser:
             async for message in messages(response):
                 if message["msg"] == "unexpected_error":
                     raise Failure("the stream broke off")
+                if message["msg"] in ("process_generating", "process_completed"):
+                    changed = message["output"].get("changed_state_ids") or ()
+                    started = (self.plan.by_state.get(state) for state in changed)
+                    self.due += [event for event in started if event is not None]
                 if message["msg"] == "process_completed":
                     if message["event_id"] == joined["event_id"]:
                         output = outputs_of(message)

@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--seconds",
         type=float,
-        help="length of the mix of 50 visitors; other timed ones take a fifth of it (default 600)",
+        help="length of the mix of 50 visitors; other timed ones take a part of it (default 600)",
     )
     parser.add_argument("--short", action="store_true", help="seconds, not minutes")
     page = parser.add_mutually_exclusive_group()

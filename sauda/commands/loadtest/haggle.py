@@ -5,7 +5,7 @@ Only what the page says is used: `/config` names its components and events.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 PRICE = re.compile(r"₹[\d,.]+")
@@ -46,6 +46,9 @@ class Script:
     buttons: tuple[int, ...]
     on_load: tuple[int, ...] = ()  # events of a page that opens
     reads: tuple[int, ...] = ()  # events that show another figure or game
+    by_state: Mapping[int, int] = field(
+        default_factory=dict
+    )  # events by the state that starts them
     api: Mapping[str, int] | None = None  # public events by name
 
 
@@ -53,6 +56,7 @@ def script(config: Mapping[str, Any]) -> Script:
     """The Haggle tab's events; raises ValueError where the page has none of them."""
     parts, raw = config["components"], config["dependencies"]
     props = {part["id"]: part["props"] for part in parts}
+    types = {part["id"]: part["type"] for part in parts}
     named = {p.get("elem_id"): i for i, p in props.items()}
     box = _first([i for i, p in props.items() if p.get("elem_id") == "haggle-price"], "price box")
     chat = _first([i for i, p in props.items() if p.get("elem_id") == "haggle-chat"], "chat")
@@ -86,6 +90,12 @@ def script(config: Mapping[str, Any]) -> Script:
             if e["backend_fn"] and any(name == "load" for _, name in e["targets"])
         ),
         reads=tuple(e["id"] for e in raw if _reads(e, {part["id"]: part for part in parts})),
+        by_state={
+            part: e["id"]
+            for e in raw
+            for part, name in e["targets"]
+            if e["backend_fn"] and e["queue"] and name == "change" and types.get(part) == "state"
+        },
         api={e["api_name"]: e["id"] for e in raw if e.get("api_visibility") == "public"},
     )
 
@@ -155,14 +165,17 @@ def fault(before: Sequence[Any], after: Sequence[Any], text: str, plan: Script) 
         return "the game waits for an answer"
     new = value(after[plan.chat])[len(value(before[plan.chat]) or []) :]
     texts = [part["text"] for message in new for part in message["content"]]
-    if text in texts and (len(texts) >= 2 or not is_open(after, plan)):
+    if any(text in one for one in texts) and (len(texts) >= 2 or not is_open(after, plan)):
         return ""
     return f"the chat holds no answer to {text!r}"
 
 
 def merged(before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
-    """The outputs after a second event of the same components: those it leaves alone stay."""
-    pairs = zip(before, after, strict=True)
+    """The outputs after a second event of the same components, which may set more after them.
+
+    Those that it leaves alone stay.
+    """
+    pairs = zip(before, after, strict=False)
     return [old if new is None or _unchanged(new) else new for old, new in pairs]
 
 

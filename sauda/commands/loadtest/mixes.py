@@ -13,6 +13,7 @@ from sauda.commands.loadtest.tally import MemoryTrack, Missed
 from sauda.commands.loadtest.visits import Crowd
 
 READERS, PLAYERS, MODEL_PLAYERS = 30, 15, 5
+CLASS = (18, 9, 3)  # of the same three kinds, behind one address
 SCRIPT_PLAYERS = 20
 GREEDY_GAMES = 30
 SAMPLES = 20  # of memory
@@ -78,16 +79,23 @@ async def timed(crowd: Crowd, size: Size, pid: int | None, *jobs: Awaitable) -> 
     return [track]
 
 
-async def crowd_of_50(crowd: Crowd, size: Size, pid: int | None) -> list[MemoryTrack]:
+async def crowd_together(
+    crowd: Crowd,
+    size: Size,
+    pid: int | None,
+    counts: tuple[int, int, int] = (READERS, PLAYERS, MODEL_PLAYERS),
+) -> list[MemoryTrack]:
     """Readers, players and model players together."""
-    roles = [
-        *[visits.read] * READERS,
-        *[visits.haggle_with_script] * PLAYERS,
-        *[visits.haggle_with_model] * MODEL_PLAYERS,
-    ]
+    kinds = (visits.read, visits.haggle_with_script, visits.haggle_with_model)
+    roles = [role for role, count in zip(kinds, counts, strict=True) for _ in range(count)]
     streams = np.random.default_rng(0).spawn(len(roles))
     numbered = enumerate(zip(roles, streams, strict=True), FIRST_VISITOR)
     return await timed(crowd, size, pid, *(role(crowd, n, rng) for n, (role, rng) in numbered))
+
+
+async def class_of_30(crowd: Crowd, size: Size, pid: int | None) -> list[MemoryTrack]:
+    """A class behind one router."""
+    return await crowd_together(replace(crowd, has_one_address=True), size, pid, CLASS)
 
 
 async def scripted_20(crowd: Crowd, size: Size, pid: int | None) -> list[MemoryTrack]:
@@ -147,8 +155,15 @@ MIXES = (
     Mix(
         "50 visitors",
         f"{READERS} read, {PLAYERS} play scripts, {MODEL_PLAYERS} play the language model",
-        crowd_of_50,
+        crowd_together,
         model=True,
+    ),
+    Mix(
+        "30 behind one address",
+        "{} read, {} play scripts, {} play the language model".format(*CLASS),
+        class_of_30,
+        model=True,
+        part=0.3,
     ),
     Mix("20 players", f"{SCRIPT_PLAYERS} visitors play scripts", scripted_20, part=0.2),
     Mix(

@@ -20,6 +20,7 @@ READS = 3  # figures that a reader opens in one visit
 LOAD_LIMIT = 300  # seconds until the model must be ready
 PAGE, OPENING, FIGURE = "page load", "opening events", "another figure"
 START, SCRIPTED, MODEL = "start of a game", "scripted reply", "model reply"
+REVIEW = "review of a game"
 
 
 @dataclass
@@ -30,6 +31,11 @@ class Crowd:
     plan: Script
     tally: Tally
     deadline: float  # time.monotonic when the last visits begin their last action
+    has_one_address: bool = False  # all its visitors are behind one router
+
+    def browser(self, visitor: int) -> Browser:
+        """A tab of that visitor, which has a network address of its own unless all share one."""
+        return Browser(self.http, self.plan, 0 if self.has_one_address else visitor)
 
     @property
     def is_over(self) -> bool:
@@ -46,7 +52,7 @@ async def read(crowd: Crowd, visitor: int, rng: np.random.Generator) -> None:
     await crowd.pause(rng, (0, READING[1]))  # nobody comes at the same instant
     while not crowd.is_over:
         try:
-            async with Browser(crowd.http, crowd.plan, visitor) as browser:
+            async with crowd.browser(visitor) as browser:
                 await open_page(crowd, browser)
                 for event in rng.choice(crowd.plan.reads, READS):
                     await crowd.pause(rng, READING)
@@ -64,6 +70,8 @@ async def open_page(crowd: Crowd, browser: Browser) -> None:
         await browser.open_page()
     with crowd.tally.timed(OPENING):
         await asyncio.gather(*(browser.fire(event) for event in crowd.plan.on_load))
+        for event in crowd.plan.on_load:
+            await _followers(browser, event, ())
 
 
 async def haggle_with_script(
@@ -91,7 +99,7 @@ async def _haggle(
     game = visitor
     while not crowd.is_over:
         try:
-            async with Browser(crowd.http, crowd.plan, visitor) as browser:
+            async with crowd.browser(visitor) as browser:
                 while not crowd.is_over:
                     await play_game(crowd, browser, game, rng, what, thinking)
                     game += 1
@@ -120,6 +128,9 @@ async def play_game(
             seen = await _model_reply(crowd, browser, seen, text, rng, what)
         else:
             seen = await _scripted_reply(crowd, browser, seen, text)
+    while browser.due:
+        with crowd.tally.timed(REVIEW):
+            await browser.fire(browser.due.pop())
 
 
 async def _scripted_reply(
@@ -176,7 +187,8 @@ async def _with_followers(browser: Browser, event: int, data: list[Any]) -> list
 
 async def _followers(browser: Browser, event: int, outputs: Sequence[Any]) -> list[Any]:
     for follower in browser.plan.events[event].followers:
-        outputs = haggle.merged(outputs, await browser.fire(follower))
+        after = await browser.fire(follower)
+        outputs = haggle.merged(outputs or after, after)
     return list(outputs)
 
 

@@ -40,7 +40,7 @@ class Config:
     episodes: int = 400  # a task: for the calibration and for the grades
     compared: int = 50  # games a task, whose states are believed and answered both ways
     rounds: tuple[int, ...] = (0, 2, 4, 6)  # moves after which the belief is read
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     buyer: str = "linear"  # plays the games of the calibration
 
 

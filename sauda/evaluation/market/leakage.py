@@ -1,14 +1,13 @@
-"""What sellers of the open market reveal by manner and by words, and what they remember.
+"""What sellers of the open market reveal by manner and by words.
 
 Manner: how much of a hidden cause a signal explains that public history leaves open (partial R²).
-Words: how much better a listener guesses the floor than one who sees the prices alone. Memory: what
-a soft history costs in the later deals of a career.
+Words: how much better a listener guesses the floor than one who sees the prices alone.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,24 +16,19 @@ import numpy as np
 from env import (
     CLAIMS,
     RIVAL_HAZARD_FACTOR,
-    Accept,
     EndReason,
     Episode,
-    Observation,
     Offer,
-    Policy,
     Tells,
     claim_at,
     get_task,
     rollout,
-    shares,
 )
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval, named_interval
 
-HISTORY = 5  # deals of a career of ten that are firm or soft, before the policy that is measured
 RESAMPLES = 200  # of whole games, for the intervals of R²
 
 # The published twelve, each with the hidden cause that the sellers draw it from; the last two only
@@ -69,9 +63,7 @@ class Config:
 
     games: int = 1000  # a task, for the manner; `linear` plays them
     listened: int = 3000  # of bazaar/open, for the words: a fit on one half, tested on the other
-    careers: int = 400  # a history and policy
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
-    policies: tuple[str, ...] = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "expert")
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
 
 
 def market(config: Config, workers: int = 2) -> dict[str, Any]:
@@ -79,10 +71,8 @@ def market(config: Config, workers: int = 2) -> dict[str, Any]:
     with ProcessPoolExecutor(workers) as pool:
         manner = pool.map(partial(signals, games=config.games), config.tasks)
         words = pool.submit(inference_attack, config.listened)
-        careers = pool.map(partial(career, careers=config.careers), config.policies)
         manner = list(progress(manner, len(config.tasks), "reading the sellers' manner", "task"))
-        careers = list(progress(careers, len(config.policies), "playing careers", "policy"))
-        return {"manner": manner, "words": words.result(), "careers": careers}
+        return {"manner": manner, "words": words.result()}
 
 
 # Manner ------------------------------------------------------------------------------------------
@@ -229,54 +219,6 @@ def fitted(features: np.ndarray, target: np.ndarray, unseen: np.ndarray) -> np.n
     """What least squares with a constant predicts for the `unseen` rows."""
     weights, *_ = np.linalg.lstsq(np.c_[np.ones(len(features)), features], target, rcond=None)
     return np.c_[np.ones(len(unseen)), unseen] @ weights
-
-
-# Memory ------------------------------------------------------------------------------------------
-
-
-def career(then: str, careers: int) -> dict[str, Any]:
-    """Mean share of the ZOPA that `then` wins in each deal after HISTORY firm or soft ones.
-
-    The purse is ample, so that memory alone tells the two apart; deals without a ZOPA are left out.
-    """
-    seeds = SPLITS["holdout"][:careers]
-    firm, soft = (
-        np.array([later_shares(history, BUYERS[then], seed) for seed in seeds])
-        for history in (BUYERS["boulware"], soften)
-    )
-    lost = np.nanmean(firm - soft, axis=1)
-    return {
-        "policy": then,
-        "n": careers,
-        "firm": [_interval(column) for column in firm.T],
-        "soft": [_interval(column) for column in soft.T],
-        "lost": _interval(lost),
-    }
-
-
-def soften(obs: Observation, rng: np.random.Generator) -> Accept | Offer:
-    """Plays as `naive`, whatever the item is worth to the buyer: the softest possible history."""
-    share = (0.8, 0.85, None)[min(obs.round, 2)]
-    return Accept() if share is None else Offer(max(1, round(share * obs.opening_ask)))
-
-
-def later_shares(history: Policy, then: Policy, seed: int) -> list[float]:
-    """The buyer's share of each deal after the first HISTORY; NaN where it had no ZOPA."""
-
-    def changing(obs: Observation, rng: np.random.Generator) -> Any:
-        return (history if len(obs.table.past) < HISTORY else then)(obs, rng)
-
-    task = get_task("bazaar/career")
-    rich = replace(task, env=replace(task.env, draw=partial(_ample, task.env.draw)))
-    final = rollout(rich, changing, seed).final
-    return [
-        share if deal.buyer["reservation"] > deal.seller["reservation"] else np.nan
-        for share, deal in zip(shares(final, "buyer"), final.private["nature"], strict=True)
-    ][HISTORY:]
-
-
-def _ample(draw: Callable[[np.random.Generator], Sequence[Any]], rng: np.random.Generator):
-    return tuple(replace(i, buyer={**i.buyer, "purse": 10**9}) for i in draw(rng))
 
 
 def _interval(values: np.ndarray) -> dict[str, float]:

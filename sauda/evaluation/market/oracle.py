@@ -2,14 +2,12 @@
 
 The informed value is that of the best reply to the known seller: nobody who does not know it can
 expect more, but for the grid error. The belief buyer knows no more than any contestant, so the best
-uninformed value lies between the two. In a career the informed value is each deal's own, against a
-seller who remembers nothing and with no purse: an upper bound. What the informed player wins in
-play, each deal for itself, is the lower one.
+uninformed value lies between the two.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, product
 from math import inf
 from typing import Any
@@ -36,7 +34,7 @@ from env import (
 )
 from sauda.games.bazaar.columns import games_at
 from sauda.policies import BUYERS
-from sauda.policies.bazaar_scripted import Wait, bid
+from sauda.policies.bazaar_scripted import Wait, bid, leave
 from sauda.policies.belief.buyer import belief_buyer
 from sauda.policies.best_response.informed import GRID, informed_policy, informed_value, rivals_in
 from sauda.policies.vectorized import batch_form, bids, otherwise
@@ -44,9 +42,7 @@ from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval
 
-MEMORYLESS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # one deal, one buyer
-CAREER = "bazaar/career"
-BOUNDED = (*MEMORYLESS, CAREER, "bazaar/crowd")
+TASKS = ("bazaar/open", "bazaar/rushed")
 LEAVES = (1.2, 1.6, inf)  # opening asks, in limits of the buyer, tried as too high to stay for
 NEAR = 0.95  # of the informed value: a policy without hidden information that near is an exploit
 
@@ -101,11 +97,6 @@ class Schedule:
         return np.where(view.opening_ask > self.leaves_above * view.budget, WALK, kind), price
 
 
-def leave(obs: Observation, rng: np.random.Generator) -> WalkAway:
-    """Walk away at once: right where there is no ZOPA."""
-    return WalkAway()
-
-
 def candidates() -> dict[str, Policy]:
     """The fixed schedules and variants of `wait` tried as exploits, by name."""
     grid = product((0.5, 0.7), (0.85, 1.0), (0.3, 1.0, 3.0), (True, False), (True, False), LEAVES)
@@ -128,40 +119,38 @@ def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
     )
     tried = candidates()
     named = {**BUYERS, "leave": leave}
-    jobs = [(t, p, holdout) for t in MEMORYLESS for p in (None, belief_buyer)]
-    jobs += [(t, None, holdout) for t in BOUNDED[len(MEMORYLESS) :]]
-    jobs += [(t, p, holdout) for t in BOUNDED for p in named.values()]
-    jobs += [(t, p, train) for t in BOUNDED for p in (None, *tried.values())]
+    jobs = [(t, p, holdout) for t in TASKS for p in (None, belief_buyer)]
+    jobs += [(t, p, holdout) for t in TASKS for p in named.values()]
+    jobs += [(t, p, train) for t in TASKS for p in (None, *tried.values())]
     with ProcessPoolExecutor(workers) as pool:
         played = pool.map(grades, *zip(*jobs, strict=True))
         values = iter(list(progress(played, len(jobs), "playing and solving", "cell")))
         known, belief = {}, {}
-        for name in MEMORYLESS:
+        for name in TASKS:
             known[name], belief[name] = next(values), next(values)
-        known |= {name: next(values) for name in BOUNDED[len(MEMORYLESS) :]}
-        informed = pool.map(informed_grades, BOUNDED, [holdout] * 5)
-        informed = progress(informed, len(BOUNDED), "playing the informed buyer", "task")
-        in_play = dict(zip(BOUNDED, informed, strict=True))
-        played = {name: {p: next(values) for p in named} for name in BOUNDED}
-        searched = {name: {p: next(values) for p in ("", *tried)} for name in BOUNDED}
-        best = {t: _best(searched[t]) for t in BOUNDED}
-        again = list(pool.map(grades, BOUNDED, [tried[best[t]] for t in BOUNDED], [holdout] * 5))
-        errors = pool.map(grid_error, BOUNDED, [config.refined] * 5)
-        errors = list(progress(errors, len(BOUNDED), "measuring the grid's error", "task"))
+        count = len(TASKS)
+        informed = pool.map(informed_grades, TASKS, [holdout] * count)
+        informed = progress(informed, count, "playing the informed buyer", "task")
+        in_play = dict(zip(TASKS, informed, strict=True))
+        played = {name: {p: next(values) for p in named} for name in TASKS}
+        searched = {name: {p: next(values) for p in ("", *tried)} for name in TASKS}
+        best = {t: _best(searched[t]) for t in TASKS}
+        again = list(pool.map(grades, TASKS, [tried[best[t]] for t in TASKS], [holdout] * count))
+        errors = pool.map(grid_error, TASKS, [config.refined] * count)
+        errors = list(progress(errors, count, "measuring the grid's error", "task"))
     rows = [
         {
             "task": name,
             "n": len(holdout),
-            "bound": "upper" if name == CAREER else "optimum",
             "no_zopa": no_zopa(name, holdout),
             "informed": _interval(known[name]),
             "informed_play": _compared(in_play[name], known[name]),
             "grid_error": errors[i],
-            "belief": _compared(belief[name], known[name]) if name in belief else None,
+            "belief": _compared(belief[name], known[name]),
             "policies": [
                 {"policy": p, **_compared(v, known[name])} for p, v in played[name].items()
             ],
-            "types": by_type(name, holdout, known[name], belief.get(name), played[name]),
+            "types": by_type(name, holdout, known[name], belief[name], played[name]),
             "search": {
                 "tried": len(tried),
                 "n": len(train),
@@ -170,7 +159,7 @@ def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
                 "holdout": _compared(again[i], known[name]),
             },
         }
-        for i, name in enumerate(BOUNDED)
+        for i, name in enumerate(TASKS)
     ]
     return {"grid": GRID, "near": NEAR, "rows": rows}
 
@@ -210,7 +199,7 @@ def by_type(
     task_name: str,
     seeds: Sequence[int],
     informed: np.ndarray,
-    belief: np.ndarray | None,
+    belief: np.ndarray,
     played: Mapping[str, np.ndarray],
 ) -> list[dict[str, Any]]:
     """The same grades against each type of seller alone: how far each policy exploits it."""
@@ -223,9 +212,7 @@ def by_type(
             "type": name,
             "n": int((met == name).sum()),
             "informed": _interval(informed[met == name]),
-            "belief": None
-            if belief is None
-            else _compared(belief[met == name], informed[met == name]),
+            "belief": _compared(belief[met == name], informed[met == name]),
             "policies": [
                 {"policy": p, **_compared(values[met == name], informed[met == name])}
                 for p, values in played.items()
@@ -242,12 +229,10 @@ def no_zopa(task_name: str, seeds: Sequence[int]) -> float:
 
 
 def _deals(task_name: str, seeds: Iterable[int]) -> Iterable[Instance]:
-    """The deals of all episodes; those of a career without the limit of a purse."""
+    """The deals of all episodes."""
     task = get_task(task_name)
     for seed in seeds:
-        deals = begin(task, seed).state.private["nature"]
-        free = len(deals) > 1
-        yield from (replace(d, buyer={**d.buyer, "purse": inf}) if free else d for d in deals)
+        yield from begin(task, seed).state.private["nature"]
 
 
 def _best(values: Mapping[str, np.ndarray]) -> str:

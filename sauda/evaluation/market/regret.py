@@ -22,12 +22,14 @@ from env import (
     WalkAway,
     agent_stream,
     get_task,
+    market_task,
     rollout,
 )
 from sauda.games.bazaar import BAZAAR
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.turn import in_batches, take_turns
 from sauda.policies.belief.buyer import belief_buyer, values_against
+from sauda.policies.belief.sample import BLUFFING
 from sauda.policies.move_values import MoveValues
 from sauda.policies.pilot.buyer import trained
 from sauda.policies.pilot.values import pilot_values
@@ -36,6 +38,10 @@ from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.statistics import mean_interval
 
 Action = Offer | Accept | WalkAway
+OPEN = "bazaar/open"  # whose policies are asked
+# A third of the positions are of sellers who bluff more; no game elsewhere has them. Profiles are
+# measured in these very positions.
+BLUFF = market_task("bluff", BLUFFING)
 BATCH = 40  # positions to which a model replies together
 BIG = 0.02  # regret from which a move counts as a mistake
 
@@ -45,7 +51,7 @@ class Config:
     """Which positions are judged."""
 
     states: int = 400
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # in turn
+    tasks: tuple[str, ...] = (OPEN, "bazaar/rushed", BLUFF.name)  # in turn
     first_seed: int = 45_000  # of the training split, above all seeds that training uses
     error: float = 5.0  # of the hand that plays up to the position, percent of the limit
     late: int = 3  # the turn, from 1, from which the error of prices is reported
@@ -68,7 +74,7 @@ def states(config: Config = Config()) -> list[State]:
     while len(positions) < config.states:
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds from {config.first_seed:,}")
-        task = get_task(config.tasks[len(positions) % len(config.tasks)])
+        task = task_of(config.tasks[len(positions) % len(config.tasks)])
         if not is_unseen_game(task, seed, UNSEEN_SELLER):
             turns = _played(task, seed, config.error).trajectory(task.learner)
             turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
@@ -77,8 +83,13 @@ def states(config: Config = Config()) -> list[State]:
     return positions
 
 
+def task_of(name: str) -> Task:
+    """The task of a position."""
+    return BLUFF if name == BLUFF.name else get_task(name)
+
+
 def _played(task: Task, seed: int, error: float) -> Episode:
-    return rollout(task, Unsteady(get_policy(task, "pilot"), error), seed)
+    return rollout(task, Unsteady(trained(), error), seed)
 
 
 def by_belief(obs: Observation) -> MoveValues:
@@ -168,8 +179,8 @@ class Judged:
         return moves
 
     def _move(self, policy: Policy | str, state: State) -> Action | None:
-        task = get_task(state.task)
-        player = get_policy(task, policy) if isinstance(policy, str) else policy
+        task = task_of(state.task)
+        player = get_policy(get_task(OPEN), policy) if isinstance(policy, str) else policy
         try:
             return player(state.obs, agent_stream(task, state.seed, task.learner, state.turn))
         except IllegalAction:

@@ -44,7 +44,7 @@ class Config:
 
     before: str = Comparison.baseline
     after: str = OURS
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     episodes: int = 400  # a task and model, from the first hold-out seed
     batch: int = Comparison.batch  # games played together
 

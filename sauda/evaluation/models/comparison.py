@@ -117,9 +117,8 @@ def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
     }
     if config.goal:
         data["gap_closed"] = gap_closed(config, episodes)
-    if table.bound_row:
-        data["bounds"] = [table.bound_row(name, facts) for name, facts in worlds.items()]
-        data["worlds"] = next(iter(worlds.values()))
+    if facts := next(iter(worlds.values())):
+        data["worlds"] = facts
     return data | {"episodes": config.nested(episodes)}
 
 

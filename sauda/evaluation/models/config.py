@@ -15,6 +15,8 @@ from sauda.records.splits import SPLITS
 
 Cells = Mapping[tuple[str, str], Columns]  # by task and policy
 
+LEAVE = "leave"  # walks away at once: what no play at all is worth
+TUNED = "tuned"  # a linear rule whose numbers were found by search on training games
 PILOT = "pilot"  # the small network that sees only the numbers of the prompt
 BELIEF = "belief"  # whose moves SFT learns: what a buyer can win that does not know its seller
 ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
@@ -23,14 +25,9 @@ CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon
 # Each stage of training, with the one whose adapter it trains further.
 PARENTS = {
     "mini+sft": "mini",
-    "mini+sft-seed1": "mini",
     "mini+distill": "mini+sft",
     "mini+distill-seed1": "mini+sft",
-    "mini+distill-from-base": "mini",
-    "mini+distill-from-base-seed1": "mini",
-    "mini+moves": "mini+distill",
     "mini+grpo-from-distill": "mini+distill",
-    "mini+grpo-from-distill-seed1": "mini+distill",
     "mini+grpo": "mini+sft",
     "mini+dpo": "mini+grpo",
 }
@@ -40,7 +37,7 @@ OURS_WRAPPED = (f"{OURS}+honest", f"{OURS}+steering")  # it in the wrappers that
 SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
 WRAPPED = ("constrained", "steering", "honest")
 # Beside the model in the open market: wrappers without a model, scripts, and what can be won.
-BESIDE = ("null", "null+steering", "null+honest", *SCRIPTS, PILOT, BELIEF, ORACLE)
+BESIDE = ("null", "null+steering", "null+honest", *SCRIPTS, LEAVE, TUNED, PILOT, BELIEF, ORACLE)
 
 
 class Comparison(Protocol):
@@ -105,7 +102,7 @@ class Config:
     game = BAZAAR_GAME
     stages = STAGES
     parents = PARENTS
-    rivals = ("linear", "conceder", "naive", "null+steering", OURS, PILOT, BELIEF)
+    rivals = ("linear", "conceder", "naive", LEAVE, "null+steering", TUNED, OURS, PILOT, BELIEF)
     goal = BELIEF
 
     def cells(self) -> dict[tuple[str, str], range]:

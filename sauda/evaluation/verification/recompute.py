@@ -118,14 +118,6 @@ def pitching_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, 
     return pitching.judged(pitching.Config(**settings(artifact)))
 
 
-def robust_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game of every policy played again."""
-    from sauda.evaluation.market.robustness import Config as RobustnessConfig
-    from sauda.evaluation.market.robustness import robustness
-
-    return robustness(RobustnessConfig(**settings(artifact)), workers)
-
-
 def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game between scripts played again, always through the scalar engine."""
     from sauda.evaluation.market.tournament import report
@@ -138,16 +130,6 @@ def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, A
     from sauda.evaluation.market.profile import report
 
     return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
-
-
-def decoding_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """The rows computed again from the recorded grades."""
-    from sauda.evaluation.models.decoding import Config as DecodingConfig
-    from sauda.evaluation.models.decoding import summarised
-
-    recorded = artifact.data.as_json()
-    again = summarised(DecodingConfig(**settings(artifact)), recorded["grades"])
-    return again | {"models": recorded["models"]}
 
 
 def recorded(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

@@ -34,7 +34,6 @@ ARENA = Game(
         worlds=columns.worlds_of,
         figures=columns.figures,
         tables=tables.tables,
-        bound_row=tables.bound_row,
         model_counts=columns.MODEL_COUNTS,
         count_model=columns.count_model,
     ),

@@ -11,13 +11,11 @@ import numpy as np
 
 from env import Episode, Task, arena, begin, get_task
 from sauda.games.messages import ModelTurn
-from sauda.policies.arena_bound import upper_bound
 from sauda.statistics import correlation, mean_interval
 
 METRICS = ("grade", "utility", "reward")
 COMPONENTS = tuple(component.name for component in arena.COMPONENTS)
 ENDS = {"D": "deadline", "W": "walkaway", "F": "forfeit"}
-SLACK = 0.1  # credits by which rounding may carry a utility over its bound
 MODEL_COUNTS = ("invalid_replies", "tokens")  # of a language model, an episode
 
 
@@ -52,30 +50,21 @@ def batch_columns(task_name: str, policy_name: str, seeds: Sequence[int]) -> dic
 
 
 def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """The world of each seed: the learner's stake, its BATNA, and its upper bound."""
+    """The world of each seed: the learner's stake and its BATNA."""
     task = get_task(task_name)
-    starts = [begin(task, seed).state for seed in seeds]
-    owns = [start.private[task.learner] for start in starts]
-    bounds = [upper_bound(start, task.learner) for start in starts]
-    return {
-        "stake": [own.stake for own in owns],
-        "batna": [own.batna for own in owns],
-        "bound": [bound.utility for bound in bounds],
-        "solved": sum(bound.solved for bound in bounds),
-    }
+    owns = [begin(task, seed).state.private[task.learner] for seed in seeds]
+    return {"stake": [own.stake for own in owns], "batna": [own.batna for own in owns]}
 
 
 def figures(task: Task, columns: Mapping[str, Any], worlds: Mapping[str, Any]) -> dict[str, Any]:
     """What a row holds beside METRICS, its ends and hashes; `worlds` are those of the task."""
     share = np.array(columns["utility"]) / np.array(worlds["stake"])
-    over = np.array(columns["utility"]) > np.array(worlds["bound"]) + SLACK
     return {
         "actions": sum(columns["actions"]),
         "valid": round(sum(columns["valid"]) / sum(columns["actions"]), 6),
         "jobs": interval(columns["jobs"]),
         "jobs_had": round(float(np.mean(columns["jobs_had"])), 6),
         "correlation": correlation_interval(columns["reward"], share),
-        "above_bound": int(over.sum()),
         "components": {name: interval(columns["components"][name]) for name in COMPONENTS},
     }
 

@@ -11,10 +11,10 @@ from sauda.policies import LABS
 
 DRAWN = "as drawn"  # the other labs as each world draws them
 
-# Who is evaluated in the other seats: on hold-out seeds also markets that nothing was tuned on.
+# Who is evaluated in the other seats: on hold-out seeds also markets in which every lab plans.
 OTHERS: Mapping[str, tuple[str, ...]] = {
     "train": (DRAWN,),
-    "holdout": (DRAWN, *arena.ARCHETYPES, "planner"),
+    "holdout": (DRAWN, "planner"),
 }
 
 

@@ -1,26 +1,25 @@
-"""The tables of an arena evaluation beside its rows: correlations, upper bounds, example steps."""
+"""The tables of an arena evaluation beside its rows: correlations, example steps."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from env import arena, get_task, rollout
+from env import get_task, rollout
 from sauda.games.adapter import Evaluated
-from sauda.games.arena.columns import COMPONENTS, correlation_interval, interval
+from sauda.games.arena.columns import COMPONENTS, correlation_interval
 from sauda.games.arena.events import events
 from sauda.games.arena.opponents import against
 
 
 def tables(played: Evaluated) -> dict[str, Any]:
-    """The correlations, bounds and examples of an evaluation, and the worlds under them."""
+    """The correlations and examples of an evaluation, and the worlds under them."""
     return {
         "correlations": [
             pooled_correlation(others, name, played)
             for others, name in product(played.others, played.tasks)
         ],
-        "bounds": [bound_row(name, played.worlds[name]) for name in played.tasks],
         "examples": list(examples(played)),
         "worlds": dict(played.worlds),
     }
@@ -37,19 +36,6 @@ def pooled_correlation(others: str, task_name: str, played: Evaluated) -> dict[s
         "task": task_name,
         "n": int(rewards.size),
         "correlation": correlation_interval(rewards, shares),
-    }
-
-
-def bound_row(task_name: str, worlds: Mapping[str, Any]) -> dict[str, Any]:
-    """The upper bounds of a task in each metric; no penalty is taken from the reward's."""
-    stake, batna, bound = (np.array(worlds[name]) for name in ("stake", "batna", "bound"))
-    return {
-        "task": task_name,
-        "n": len(stake),
-        "solved": worlds["solved"],
-        "grade": interval(np.clip((bound - batna) / stake, -1, 1)),
-        "utility": interval(bound),
-        "reward": interval((bound - arena.PLAN_WEIGHT * batna) / stake),
     }
 
 

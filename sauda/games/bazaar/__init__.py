@@ -34,7 +34,6 @@ BAZAAR = Game(
         worlds=columns.worlds_of,
         figures=columns.figures,
         tables=columns.tables,
-        bound_row=None,
         model_counts=columns.MODEL_COUNTS,
         count_model=columns.count_model,
     ),

@@ -1,4 +1,4 @@
-"""Behaviour metrics of a buyer: it keeps its word, and takes or leaves a deal when that is best."""
+"""Behaviour metrics of a buyer: it keeps its word and its limit, and leaves when that is best."""
 
 import re
 from collections.abc import Sequence
@@ -14,23 +14,20 @@ BEHAVIOUR = (  # of one game
     "retreats",  # bids below an earlier one of its own
     "broken",  # bids or acceptances above a price that it called its last
     "over_limit",  # bids or acceptances above its limit: a loss
-    "accept_due",  # 1 where there is a position in which the belief buyer takes the ask ...
-    "accepted",  # ... and 1 where this one takes it in the first of them
-    "walk_due",
-    "walked",
+    "walk_due",  # 1 where there is a position in which the belief buyer walks away ...
+    "walked",  # ... and 1 where this one walks in the first of them
 )
 LAST = re.compile(
     r"\b(last|final|at most|no more|cannot (go|pass)|must go|all i have|aakhri|akhri|warna)\b",
     re.IGNORECASE,
 )
-NEAR = 1  # percent of the limit: a bid so near to an ask that is no loss takes it
 
 
 def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int]:
     """The BEHAVIOUR counts of one deal, from the actions that were taken.
 
-    An action is due where the belief buyer would take it: the best play we know that uses nothing
-    hidden. It knows the sellers of the open `market` alone; elsewhere nothing is due.
+    To walk is due where the belief buyer would: the best play we know that uses nothing hidden. It
+    knows the sellers of the open `market` alone; elsewhere nothing is due.
     """
     counts = dict.fromkeys(BEHAVIOUR, 0)
     highest = last = None
@@ -52,17 +49,8 @@ def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int
 
 
 def _recall(counts: dict[str, int], obs: Observation, move: Action | None) -> None:
-    """Count the game's first position in which to accept, or to walk, is due."""
-    if counts["accept_due"] and counts["walk_due"]:
+    """Count the game's first position in which to walk is due."""
+    if counts["walk_due"]:
         return
-    due = _plain(obs, belief_buyer(obs, np.random.default_rng(0)))
-    for kind, name, done in ((Accept, "accept_due", "accepted"), (WalkAway, "walk_due", "walked")):
-        if isinstance(due, kind) and not counts[name]:
-            counts[name] = 1
-            counts[done] = int(isinstance(_plain(obs, move), kind))
-
-
-def _plain(obs: Observation, move: Action | None) -> Action | None:
-    """`move`, an offer NEAR an ask that is no loss as the acceptance that it amounts to."""
-    near = isinstance(move, Offer) and shown(obs, move.price) >= shown(obs, obs.ask) - NEAR
-    return Accept() if near and obs.ask <= obs.budget else move
+    if isinstance(belief_buyer(obs, np.random.default_rng(0)), WalkAway):
+        counts["walk_due"], counts["walked"] = 1, int(isinstance(move, WalkAway))

@@ -37,7 +37,7 @@ MODEL_COUNTS = (
     "tokens",
     *BEHAVIOUR,
 )  # of a model, an episode
-OPEN_MARKET = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")  # of one deal
+OPEN_MARKET = ("bazaar/open", "bazaar/rushed")  # of one deal
 
 # How a deal ended for the learner, one letter a deal.
 ENDS = {

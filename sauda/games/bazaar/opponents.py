@@ -6,22 +6,28 @@ from types import MappingProxyType
 
 from env import MARKETS, Policy, Task, with_seller_type
 from sauda.policies import BUYERS, SELLERS, SLOW
+from sauda.policies.bazaar_scripted import leave
 from sauda.policies.pilot.buyer import trained
+from sauda.policies.tuned import tuned
 from sauda.records.splits import UNSEEN_SELLER, seller_type
 
 PILOT = "pilot"
+LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, a rule found by search
 OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # the task's own
 
 
 def policies(task: Task) -> Mapping[str, Policy]:
     """The policies that can take the learner's seat of `task`, by name.
 
-    The pilot plays the open market alone. Raises ArtifactError where its weights are missing.
+    The pilot, and what is there to compare with, plays the open market alone. Raises ArtifactError
+    where the weights of the pilot or the numbers of the tuned rule are missing.
     """
     if task.learner == "seller":
         return SELLERS
     market = task.name.removeprefix("bazaar/") in MARKETS
-    return MappingProxyType({**BUYERS, PILOT: trained()}) if market else BUYERS
+    if not market:
+        return BUYERS
+    return MappingProxyType({**BUYERS, LEAVE: leave, PILOT: trained(), TUNED: tuned()})
 
 
 def slow_policies(task: Task) -> Mapping[str, Policy]:

@@ -1,6 +1,6 @@
 """Answers a text that makes no move, in character and from public facts alone.
 
-The word lists of `kinds.py` say what kind of talk it is. No answer is told a limit or a seed, so
+The phrases of `kinds.csv` say what kind of talk it is. No answer is told a limit or a seed, so
 none can give it away.
 """
 
@@ -10,52 +10,55 @@ from collections.abc import Sequence
 import numpy as np
 
 from env import Table, rupees
-from sauda.language.lexicon import words
+from sauda.language.lexicon import NEGATORS, keys, words
 from sauda.language.markup import without_code
-from sauda.language.money import HIGHEST_PRICE, find_price, prices
+from sauda.language.money import HIGHEST_PRICE, prices
+from sauda.language.numerals import VAGUE, Token, tokens
+from sauda.language.relative import relative
+from sauda.language.speech.closing import LEAVE, closing
 from sauda.language.speech.items import condition_in, name_in
-from sauda.language.speech.kinds import FOREIGN, KINDS, NO
+from sauda.language.speech.kinds import FOREIGN, NO, QUESTION, TOLD, kind_of_talk
 from sauda.language.speech.lines import ANSWERS
-from sauda.language.speech.past_prices import without_past_prices
 from sauda.language.speech.phrases import kind_of
 from sauda.language.speech.situations import ARGUMENTS, prices_of
 from sauda.language.speech.spoken import shape
+from sauda.language.stances import NUMBER, read
 
 HIGHEST_ASK = 10  # times the list price; the rule of the market
 ARGUED = "argued_"  # before a kind of argument: "argued_tea" answers "some tea?"
 # An argument in a text of these kinds is answered first, as in "hello, some tea?".
 GENERAL = frozenset(
-    ("item", "opinion", "press", "too_far", "begging", "thanks", "compliment", "greeting", "nod")
+    (
+        *("item", "opinion", "press", "too_far", "begging", "thanks", "compliment", "greeting"),
+        *("nod", "interest", QUESTION, TOLD),
+    )
 )
+DENIALS = keys(NEGATORS)  # "no scratches at all" is told, and no argument
 ASK_TO_OPEN = ("price", "nod")  # need a price of the one who answers
 SIGNS = "$€£¥"  # of currencies that are not taken
 
-UNCLEAR = re.compile(r"\d[oO]+(?![A-Za-z])")  # "5oo"
-_RUPEES = r"(?:rupees?|rs\.?|rupaye|rupay|रुपये|रुपए|रु\.?)"
-_AMOUNT = rf"(?:₹|{_RUPEES})?\s*(\d[\d,]*)\s*{_RUPEES}?"
-CHANGES = tuple(  # of a price, such as "10 rupees more": no price by itself
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_AMOUNT}\s+(?:more|extra|aur|zyada|jyada|और|ज़्यादा|ज़्यादा)"
-        r"(?=\s*(?:[.,!?।]|$|than\b|please\b|plz\b|ok\b|dunga\b|denge\b|ji\b))",
-        rf"\b(?:add|by)\s+{_AMOUNT}",
-    )
+UNCLEAR = re.compile(
+    r"\d[oO]+(?![A-Za-z])"  # 5oo
+    r"|(?<![\d.,])\d{1,3}\.\d{3}(?![\d.,])(?!\s*(?:k|l|lakh|lac|thousand|hazaa?r|cr)\b)"  # 5.000
+    r"|\d/\d+(?:th)?\s+(?:of|ka|का)\s"  # 3/4 of 800
+    r"|\b(?:half|quarter|third|percent|%)\s+of\s+[₹\d]"
 )
 
 
 def slip(text: str) -> str:
-    """The kind of talk of a text whose one price is none: "unclear", "change"; "" elsewhere.
+    """The kind of talk of a text whose price is not clear, "unclear"; "" elsewhere.
 
-    "Rs.5oo" is not ₹5, and "10 rupees more" is not ₹10.
+    "Rs.5oo" is not ₹5, "₹5.000" is 5 or 5,000, and "a few thousand" is anything.
     """
     text = without_code(text)
-    amount = find_price(text)
-    if amount is None:
-        return ""
-    if UNCLEAR.search(text):
-        return "unclear"
-    changes = (found[1] for pattern in CHANGES for found in pattern.finditer(text))
-    return "change" if any(int(each.replace(",", "")) == amount for each in changes) else ""
+    line = tokens(text)
+    vague = any(map(_is_vague, line, line[1:], line[2:]))
+    return "unclear" if vague or (UNCLEAR.search(text) and prices(text)) else ""
+
+
+def _is_vague(before: Token, token: Token, after: Token) -> bool:
+    times = after if token.key == "of" else token
+    return before.key in VAGUE and times.kind == "times"
 
 
 def small_talk(text: str, seen: Table, agent: str) -> str:
@@ -63,18 +66,22 @@ def small_talk(text: str, seen: Table, agent: str) -> str:
 
     It is a key of ANSWERS.
     """
-    kept = without_past_prices(text)
-    if kept != text and not prices(kept):
-        return "past"
-    text = kept
+    if relative(text):
+        return "change"
+    text, stance = read(text)
+    if stance not in ("", NUMBER) and not prices(text):
+        return stance
     if trouble := slip(text) or _price_trouble(text):
         return trouble
-    kind = kind_of(text, KINDS)
-    if (not kind or kind in GENERAL) and (argument := kind_of(text, ARGUMENTS)):
+    kind = kind_of_talk(text, to_buyer=agent == "buyer")
+    is_denied = kind == TOLD and any(word.key in DENIALS for word in words(text))
+    if (not kind or kind in GENERAL) and not is_denied and (argument := kind_of(text, ARGUMENTS)):
         kind = ARGUED + argument
     if not kind:
         kind = "refusal" if _begins_with_no(text) else "nonsense"
     own, _ = prices_of(seen, agent)
+    if closing(text, own[-1] if own else None) not in ("", LEAVE):
+        kind = "nod"
     return "price_first" if kind in ASK_TO_OPEN and not own else kind
 
 

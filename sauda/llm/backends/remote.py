@@ -6,8 +6,9 @@ that is up but answers with an error cannot play.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
+from urllib.parse import urlsplit
 
 from tenacity import (
     Retrying,
@@ -58,6 +59,22 @@ class RetryPolicy:
         )
 
 
+def shown(url: str) -> str:
+    """The address of a server as visitors may see it: without a user's name, password or query.
+
+    Raises ValueError where it is no address of HTTP; the sentence quotes nothing of it.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts = port = None
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("the address of a language model is one such as https://host:8000/v1")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{parts.path}"
+
+
 class Backend(Protocol):
     """A remote model."""
 
@@ -70,15 +87,15 @@ class Backend(Protocol):
 class Endpoint:
     """A server that speaks OpenAI's chat protocol (vLLM, Inference Endpoints)."""
 
-    url: str
+    url: str = field(repr=False)  # it may hold a password
     model: str
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     sampling: Sampling = DEFAULT_SAMPLING
     retry: RetryPolicy = RetryPolicy()
 
     @property
     def source(self) -> str:
-        return f"{self.model} at {self.url}"
+        return f"{self.model} at {shown(self.url)}"
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         form = schema and {
@@ -117,7 +134,7 @@ class Endpoint:
         except InferenceTimeoutError as error:
             raise ReplyTimeout(f"{self.source} did not answer within {timeout:.3g} s") from error
         except (HfHubHTTPError, httpx.HTTPError, httpx.InvalidURL, *UNEXPECTED) as error:
-            raise _reply_error(self.source, timeout, error) from error
+            raise _reply_error(self, timeout, error) from error
         return _reply(self.source, text, tokens, finish)
 
 
@@ -125,14 +142,14 @@ class Endpoint:
 class Ollama:
     """A model that an Ollama server holds."""
 
-    url: str = "http://localhost:11434"
+    url: str = field(default="http://localhost:11434", repr=False)
     model: str = "bestdealbot"
     sampling: Sampling = DEFAULT_SAMPLING
     retry: RetryPolicy = RetryPolicy(attempt_timeout=30.0, total_timeout=60.0)  # to load the model
 
     @property
     def source(self) -> str:
-        return f"{self.model} in Ollama at {self.url}"
+        return f"{self.model} in Ollama at {shown(self.url)}"
 
     def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
         body = {
@@ -165,7 +182,7 @@ class Ollama:
             text, finish = answer["message"]["content"], answer.get("done_reason", "")
             tokens = answer.get("eval_count", 0)
         except (httpx.HTTPError, httpx.InvalidURL, *UNEXPECTED) as error:
-            raise _reply_error(self.source, timeout, error) from error
+            raise _reply_error(self, timeout, error) from error
         return _reply(self.source, text, tokens, finish)
 
 
@@ -174,16 +191,22 @@ def _status_error(source: str, status: int) -> ReplyError:
     return kind(f"{source} answered with the status {status}")
 
 
-def _reply_error(source: str, timeout: float, error: Exception) -> ReplyError:
-    """The ReplyError for an exception of either HTTP library or of reading the answer."""
+def _reply_error(backend: Endpoint | Ollama, timeout: float, error: Exception) -> ReplyError:
+    """The ReplyError for an exception of either HTTP library or of reading the answer.
+
+    What the exception quotes of the address is left out: visitors read the sentence.
+    """
+    source, told = backend.source, f"{type(error).__name__}: {error}"
+    for part in (backend.url.rstrip("/"), urlsplit(backend.url).netloc):
+        told = told.replace(part, shown(backend.url))
     if status := _status_behind(error):
         return _status_error(source, status)
     names = {kind.__name__ for kind in type(error).__mro__}
     if "TimeoutException" in names or isinstance(error, TimeoutError):
         return ReplyTimeout(f"{source} did not answer within {timeout:.3g} s")
     if "TransportError" in names or isinstance(error, OSError):
-        return TransientError(f"{source} cannot be reached or broke off: {error}")
-    return ReplyError(f"{source} answered with something that is no chat reply: {error!r:.120}")
+        return TransientError(f"{source} cannot be reached or broke off: {told}")
+    return ReplyError(f"{source} answered with something that is no chat reply: {told:.120}")
 
 
 def _status_behind(error: BaseException | None) -> int:

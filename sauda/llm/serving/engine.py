@@ -16,6 +16,7 @@ from sauda.llm.backends.decoding import ReplyRequest
 from sauda.llm.backends.model import Model
 from sauda.llm.backends.prefix_cache import PrefixCache
 from sauda.llm.serving.events import (
+    CACHE_BYTES,
     Begin,
     Broken,
     Cancel,
@@ -99,6 +100,8 @@ class BatchEngine:
             model.decoder.network, [m.decoder.network for m in self._models.values()]
         )
         model.decoder.prefix_cache = self._prefix_cache
+        most = CACHE_BYTES // bytes_of_token(model.decoder.network)
+        self._prefix_cache.max_tokens = min(self._prefix_cache.max_tokens, most)
         self._models[name], self._batches[name] = model, DecodingBatch(model.decoder)
 
     def step(self) -> None:
@@ -136,6 +139,13 @@ class BatchEngine:
             self._batches[name] = DecodingBatch(batch.decoder)
             for key in keys:
                 self._report(Broken(key, f"{type(error).__name__}: {error}"))
+
+
+def bytes_of_token(network: Any) -> int:
+    """The size of the keys and values that a network keeps of one token."""
+    c = network.config
+    width = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
+    return 2 * c.num_hidden_layers * c.num_key_value_heads * width * network.dtype.itemsize
 
 
 def share_equal_weights(network: Any, others: Iterable[Any]) -> None:

@@ -7,6 +7,10 @@ from typing import Protocol
 from sauda.llm.backends.decoding import ReplyRequest
 from sauda.llm.types import Reply
 
+# Conversations that a model process keeps, of all its models together. The
+# process holds besides them its libraries, its models, and the replies that are being decoded.
+CACHE_BYTES = 448 * 2**20
+
 
 @dataclass(frozen=True)
 class Loading:
@@ -14,7 +18,7 @@ class Loading:
 
     name: str
     since: float  # time.monotonic
-    again: bool = False  # after a crash; requests may wait for it
+    again: bool = False  # after a crash
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """The fair line before a model: who is next, who has to wait and for how long, who is refused.
 
 A value without threads and without a clock of its own. Addresses take turns, and so do the visitors
-of one address. No visitor has two replies at once, and no address has all the places.
+of one address. No visitor has two replies at once. No address has all the places, and it has fewer
+beside others, since every reply that runs slows down theirs.
 """
 
-from collections import Counter
+from collections import deque
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 FIRST_GUESS = 4.0  # seconds of a reply, before any was timed
 MEMORY = 0.2  # weight of the newest reply in the mean of their seconds
@@ -18,6 +19,11 @@ class Visitor:
 
     session: str
     address: str = ""
+    is_patient: bool = False  # runs when nobody else waits, and takes nobody's place in line
+
+    def for_review(self) -> "Visitor":
+        """Who requests replies for the review of a game that is over: it holds no move."""
+        return replace(self, session=f"review {self.session}", is_patient=True)
 
 
 PAGE = Visitor("")  # the page itself, for tabs whose requests no visitor makes
@@ -28,9 +34,11 @@ class Limits:
     """How many replies run and wait at a time."""
 
     running: int = 6
-    waiting: int = 8
+    waiting: int = 16
     running_of_address: int = 4
-    waiting_of_address: int = 4
+    running_beside_others: int = 2  # of an address, while another one plays too
+    running_patient: int = 1
+    waiting_of_address: int = 8
 
 
 LIMITS = Limits()
@@ -52,17 +60,19 @@ class FairLine:
         self.running: dict[Hashable, Visitor] = {}
         self.waiting: dict[Hashable, Visitor] = {}  # the oldest first
         self.reply_seconds = FIRST_GUESS
+        # Whose replies began last: an address that thinks about its move still plays.
+        self._recent: deque[str] = deque(maxlen=2 * limits.running)
         self._served: dict[str, int] = {}  # by address and by session: when last, as a count
         self._count = 0
 
     def enter(self, key: Hashable, visitor: Visitor) -> None:
         """Put a request at the end of the line; LineFull where there is no place for it."""
-        addresses = Counter(waiting.address for waiting in self.waiting.values())
-        own = [v for v in self.waiting.values() if v.session == visitor.session]
-        limits = self.limits
-        crowded = addresses[visitor.address] >= limits.waiting_of_address
-        if own or crowded or len(self.waiting) >= limits.waiting:
-            raise LineFull(self._seconds(len(self.waiting) + 1))
+        before = [v for v in self.waiting.values() if v.is_patient == visitor.is_patient]
+        of_address = sum(one.address == visitor.address for one in before)
+        own = any(one.session == visitor.session for one in before)
+        crowded = of_address >= self.limits.waiting_of_address
+        if own or crowded or len(before) >= self.limits.waiting:
+            raise LineFull(self._seconds(len(before) + 1))
         self.waiting[key] = visitor
 
     def leave(self, key: Hashable) -> None:
@@ -80,6 +90,7 @@ class FairLine:
             return None
         visitor = self.running[key] = self.waiting.pop(key)
         self._count += 1
+        self._recent.append(visitor.address)
         self._served[_mark(visitor.address)] = self._served[visitor.session] = self._count
         if len(self._served) > 1000:  # those served long ago have no claim left
             newest = sorted(self._served, key=self._served.get)[-500:]
@@ -113,18 +124,29 @@ class FairLine:
         return place * self.reply_seconds / self.limits.running
 
     def _may_run(self, visitor: Visitor, running: list[Visitor], full: bool = True) -> bool:
-        limits = self.limits
+        if visitor.is_patient and (
+            sum(one.is_patient for one in running) >= self.limits.running_patient
+        ):
+            return False
         of_address = sum(one.address == visitor.address for one in running if visitor.address)
         return (
-            (len(running) < limits.running or not full)
-            and of_address < limits.running_of_address
+            (len(running) < self.limits.running or not full)
+            and of_address < self._most_of(visitor.address)
             and all(one.session != visitor.session for one in running)
         )
 
+    def _most_of(self, address: str) -> int:
+        """How many replies of an address may run: fewer while others play too."""
+        waiting = (one.address for one in self.waiting.values())
+        alone = all(other in ("", address) for other in (*self._recent, *waiting))
+        most = self.limits.running_of_address
+        return most if alone else min(most, self.limits.running_beside_others)
+
     @staticmethod
-    def _turn(visitor: Visitor, served: dict[str, int]) -> tuple[int, int]:
+    def _turn(visitor: Visitor, served: dict[str, int]) -> tuple[bool, int, int]:
         """Sorts whoever was served longest ago first, by address and then by session."""
-        return served.get(_mark(visitor.address), 0), served.get(visitor.session, 0)
+        address, session = served.get(_mark(visitor.address), 0), served.get(visitor.session, 0)
+        return visitor.is_patient, address, session
 
 
 def _mark(address: str) -> str:

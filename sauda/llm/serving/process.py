@@ -4,6 +4,7 @@ A process of its own, because decoding holds Python's lock: in the page's proces
 model would hold up all other visitors, and a crash of the model would end the page.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -38,13 +39,16 @@ class ProcessEngine:
 
     def send(self, order: Order) -> None:
         """Send an order; starts the process where none runs. What a dead process missed is lost."""
-        with self._lock:
-            if self._connection is None:
-                self._start()
-            try:
-                self._connection.send(order)
-            except OSError:  # it ended just now; `_listen` reports so
-                return
+        try:
+            with self._lock:
+                if self._connection is None:
+                    self._start()
+                connection = self._connection
+        except OSError as error:  # no memory or no file left for it
+            self._report(Ended(f"the model process could not be started: {error}"))
+            return
+        with self._lock, contextlib.suppress(OSError):  # it ended just now; `_listen` reports so
+            connection.send(order)
 
     def restart(self) -> None:
         """End the process; the next order starts another."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sauda.llm.backends.decoding import DEFAULT_SAMPLING, Sampling
 from sauda.llm.backends.model import CannotLoad, load
-from sauda.llm.backends.remote import Backend, Endpoint, FirstOf, Ollama, probe
+from sauda.llm.backends.remote import Backend, Endpoint, FirstOf, Ollama, probe, shown
 from sauda.llm.seller.policy import SAMPLING
 from sauda.llm.serving.events import Report
 from sauda.llm.serving.line import Limits
@@ -106,6 +106,7 @@ def remote(environment: Mapping[str, str], sampling: Sampling) -> dict[str, Back
         if bool(url) != bool(model):
             raise ValueError(f"{mark}_URL and {mark}_MODEL go together; one of them is missing")
         if url and model:
+            shown(url)  # says at the start what is wrong with it
             more = {"token": environment.get(f"{mark}_TOKEN")} if make is Endpoint else {}
             backends[name] = make(url, model, sampling=sampling, **more)
     return backends

@@ -1,6 +1,8 @@
-"""Replies for visitors: a fair line, a time limit, cancellation, and recovery from a crash.
+"""Replies for visitors: a fair line, a time limit, cancellation, and recovery from crashes.
 
-It holds no game, so a reply that failed or was cancelled can be requested again.
+It holds no game, so a reply that failed or was cancelled can be requested again. A crash ends all
+replies at once, since loading takes longer than a visitor waits; the models are loaded again after
+a pause that grows with every crash, for as long as the page lives.
 """
 
 import threading
@@ -8,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from sauda.llm.backends.decoding import ReplyRequest
 from sauda.llm.serving.events import (
@@ -30,8 +33,8 @@ from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTime
 
 REPLY_LIMIT = 20.0  # seconds that a reply may take once it is begun
 POLL = 0.5  # seconds between two looks at deadlines and at the line
-RELOAD = 60.0  # seconds more for a reply whose model has to be loaded again
-CRASHES, CRASH_WINDOW = 3, 300.0  # more crashes in so many seconds: the models count as failed
+CRASH_WINDOW = 600.0  # seconds for which a crash counts
+LONGEST_PAUSE = 60.0  # seconds before the models are loaded again
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,25 @@ class Waiting:
 
 Update = Waiting | Reply | ReplyError
 Deliver = Callable[[Update], None]
+Later = Callable[[float, Callable[[], None]], None]
+
+
+def in_thread(seconds: float, call: Callable[[], None]) -> None:
+    """Call after so many seconds, in a thread that keeps no process alive."""
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+
+
+def pause_after(crashes: int) -> float:
+    """Seconds before the models are loaded again after so many recent crashes: 0, 1, 3, 7, …"""
+    return min(LONGEST_PAUSE, 2.0 ** (crashes - 1) - 1)
+
+
+def word_for(stage: Stage) -> str:
+    """A stage in one word: loading, recovering (loading after a crash), ready or failed."""
+    is_again = isinstance(stage, Loading) and stage.again
+    return "recovering" if is_again else type(stage).__name__.lower()
 
 
 @dataclass
@@ -56,7 +78,6 @@ class Ticket:
     deliver: Deliver
     deadline: float = 0.0  # time.monotonic, once it runs
     began: float = 0.0
-    again: bool = False  # begun once more after a crash
 
 
 class ReplyService:
@@ -67,17 +88,20 @@ class ReplyService:
         engine: Callable[[Report], Engine],
         limits: Limits = LIMITS,
         reply_limit: float = REPLY_LIMIT,
+        clock: Callable[[], float] = time.monotonic,
+        later: Later = in_thread,
     ) -> None:
-        self.reply_limit = reply_limit
+        self.reply_limit, self._clock, self._later = reply_limit, clock, later
         self.line = FairLine(limits)
         self.stages: dict[str, Stage] = {}
-        self.crashes: deque[float] = deque(maxlen=CRASHES + 1)
+        self.crashes: deque[float] = deque(maxlen=16)  # those in CRASH_WINDOW, the newest last
+        self._crash_number = 0
         self._tickets: dict[int, Ticket] = {}
         self._keys = 0
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._watching = False
-        self._sign_of_life = time.monotonic()  # of the engine
+        self._sign_of_life = self._clock()  # of the engine
         self.engine = engine(self._on_event)
 
     def start(self, name: str, again: bool = False) -> Stage:
@@ -85,7 +109,7 @@ class ReplyService:
         with self._lock:
             stage = self.stages.get(name)
             if stage is None or (again and isinstance(stage, Failed)):
-                stage = self.stages[name] = Loading(name, time.monotonic())
+                stage = self.stages[name] = Loading(name, self._clock())
                 self.engine.send(Load(name))
             return stage
 
@@ -107,7 +131,7 @@ class ReplyService:
             stage = self.start(name)
             if isinstance(stage, Failed):
                 raise NotReady(f"{name} cannot reply: {stage.reason}")
-            if isinstance(stage, Loading) and not stage.again:
+            if isinstance(stage, Loading):
                 raise NotReady(f"{name} cannot reply yet; it is still loading")
             self._keys += 1
             key = self._keys
@@ -136,14 +160,18 @@ class ReplyService:
         """The stage of each model, and how many replies run, wait and were cut by a crash."""
         with self._lock:
             return {
-                "models": {
-                    name: type(stage).__name__.lower() for name, stage in self.stages.items()
-                },
+                "models": {name: word_for(stage) for name, stage in self.stages.items()},
                 "running": len(self.line.running),
                 "waiting": len(self.line.waiting),
                 "seconds_per_reply": round(self.line.reply_seconds, 2),
-                "recent_crashes": len(self.crashes),
+                "recent_crashes": self._recent_crashes(),
             }
+
+    def trouble(self) -> str:
+        """Which models failed to load or recover from a crash, in half a sentence; "" if none."""
+        down = [f"{name} is {word}" for name, word in self.health()["models"].items()
+                if word in ("failed", "recovering")]  # fmt: skip
+        return ", ".join(down)
 
     def _end(self, key: int, update: Update | None = None) -> None:
         """Deliver the last update of a request, and let the next one begin."""
@@ -158,7 +186,7 @@ class ReplyService:
             self._begin(self._tickets[key])
 
     def _begin(self, ticket: Ticket) -> None:
-        ticket.began = time.monotonic()
+        ticket.began = self._clock()
         ticket.deadline = ticket.began + self.reply_limit
         self.engine.send(Begin(ticket.key, ticket.name, ticket.request))
 
@@ -170,7 +198,7 @@ class ReplyService:
 
     def _on_event(self, event: Event) -> None:
         with self._changed:
-            self._sign_of_life = time.monotonic()
+            self._sign_of_life = self._clock()
             if isinstance(event, Piece):
                 self._on_piece(event)
             elif isinstance(event, Broken):
@@ -181,7 +209,6 @@ class ReplyService:
                 self._on_crash(event)
             else:
                 self.stages[event.name] = event
-                self._on_loaded(event)
             self._changed.notify_all()
 
     def _on_piece(self, event: Piece) -> None:
@@ -191,36 +218,39 @@ class ReplyService:
         if not event.reply.finish:
             ticket.deliver(event.reply)
             return
-        self.line.timed(time.monotonic() - ticket.began)
+        self.line.timed(self._clock() - ticket.began)
         self._end(event.key, event.reply)
         self._tell_places()
 
-    def _on_loaded(self, event: Ready | Failed) -> None:
-        """Replies that were begun again have their whole time from now on, or end."""
-        for key in [key for key in self.line.running if self._tickets[key].name == event.name]:
-            if isinstance(event, Failed):
-                self._end(key, NotReady(f"{event.name} cannot reply: {event.reason}"))
-            else:
-                self._tickets[key].deadline = time.monotonic() + self.reply_limit
-
     def _on_crash(self, event: Ended) -> None:
-        """Load every model again and begin each reply once more; give up after many crashes."""
-        now = time.monotonic()
+        """End all replies, and load the models again after a pause."""
+        now = self._clock()
         self.crashes.append(now)
-        often = len(self.crashes) > CRASHES and now - self.crashes[0] < CRASH_WINDOW
-        for name in self.stages:
-            if often:
-                self.stages[name] = Failed(name, f"{event.reason}, {len(self.crashes)} times")
-            else:
+        for name, stage in self.stages.items():
+            if not isinstance(stage, Failed):
                 self.stages[name] = Loading(name, now, again=True)
-                self.engine.send(Load(name))
-        for ticket in [self._tickets[key] for key in self.line.running]:
-            if often or ticket.again:
-                self._end(ticket.key, ReplyError(f"{event.reason}; the game is as it was"))
-            else:
-                ticket.again = True
-                self._begin(ticket)
-                ticket.deadline += RELOAD
+        told = f"{event.reason}; it is started again, and the game is as it was"
+        for key in list(self._tickets):
+            ticket = self._tickets.pop(key)
+            self.line.leave(key)
+            ticket.deliver(NotReady(told))
+        self._crash_number += 1
+        again = partial(self._load_again, self._crash_number)
+        self._later(pause_after(self._recent_crashes()), again)
+
+    def _recent_crashes(self) -> int:
+        while self.crashes and self._clock() - self.crashes[0] >= CRASH_WINDOW:
+            self.crashes.popleft()
+        return len(self.crashes)
+
+    def _load_again(self, crash_number: int) -> None:
+        """Load the models again; a later crash has a pause of its own."""
+        with self._lock:
+            if crash_number != self._crash_number:
+                return
+            for name, stage in self.stages.items():
+                if isinstance(stage, Loading) and stage.again:
+                    self.engine.send(Load(name))
 
     def _source(self, name: str) -> str:
         stage = self.stages[name]
@@ -241,7 +271,7 @@ class ReplyService:
                 if not self._tickets:
                     self._watching = False
                     return
-                self._expire(time.monotonic())
+                self._expire(self._clock())
                 self._tell_places()
 
     def _expire(self, now: float) -> None:

@@ -48,10 +48,10 @@ class ThreadEngine:
         try:
             with self._loading:
                 model = self._models[name] = self._load_model(name)
+            loaded = Ready(name, model.source, time.monotonic() - began)
         except Exception as error:  # the page shows every kind
-            self._report(Failed(name, f"{type(error).__name__}: {error}"))
-            return
-        self._report(Ready(name, model.source, time.monotonic() - began))
+            loaded = Failed(name, f"{type(error).__name__}: {error}")
+        self._report(loaded)
 
     def _from_model(self, name: str, request: ReplyRequest) -> Iterator[Reply]:
         model = self._models[name]

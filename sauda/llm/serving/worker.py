@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from sauda.llm.backends.decoding import DEFAULT_SAMPLING, ReplyRequest, Sampling
-from sauda.llm.serving.events import Stage
+from sauda.llm.serving.events import Ready, Stage
 from sauda.llm.serving.line import PAGE, Visitor
 from sauda.llm.serving.service import ReplyService, Update, Waiting
 from sauda.llm.types import Messages, Reply, Schema
@@ -26,6 +26,12 @@ class ModelWorker:
     def stage(self) -> Stage:
         """Loading, Ready or Failed; the first access starts the loading."""
         return self.service.start(self.model)
+
+    @property
+    def source(self) -> str:
+        """Which model replies, in which precision and where; its name until it is loaded."""
+        stage = self.stage
+        return stage.source if isinstance(stage, Ready) else self.model
 
     def start(self, again: bool = False) -> None:
         """Load in the background, once more after a failure if `again`. Returns immediately."""

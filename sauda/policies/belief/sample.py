@@ -20,6 +20,7 @@ from env import (
     RIVAL_HAZARD_FACTOR,
     SELLER_RESERVATION,
     SELLER_TYPES,
+    Market,
     Table,
     asks_at,
 )
@@ -32,7 +33,10 @@ OUTLIER_MARKUP = 10.0  # an outlier opens anywhere up to so many list prices
 ASK_MISFIT = 0.002  # standard deviation of an ask around its path, as a share of the opening ask
 PERSON_MISFIT = 0.02  # the same for a person
 SMALLEST = 1e-300  # probability instead of 0, so that its logarithm is a number
-SINGLE_DEAL = ("open", "rushed", "bluff")  # markets that a table does not tell apart
+BLUFFING = Market(
+    "Sellers claim rivals, finality and haste, truly or not.", bluffing=0.5, rival=0.4
+)
+PLACES = (MARKETS["open"], MARKETS["rushed"], BLUFFING)  # that a table does not tell apart
 
 
 class Pool(NamedTuple):
@@ -99,7 +103,7 @@ def draw_sample(table: Table, person: bool) -> Sample:
     ).T
     lowest = min(table.asks, default=1.0) / (table.asks[0] if table.asks else 1.0)
     anywhere = lowest * (LOW_BID + (1 - LOW_BID) * reservation)
-    places = [MARKETS[SINGLE_DEAL[i]] for i in (place * len(SINGLE_DEAL)).astype(int)]
+    places = [PLACES[i] for i in (place * len(PLACES)).astype(int)]
     rival = waits < np.array([market.rival for market in places])
     hurry = np.where(rival, RIVAL_HAZARD_FACTOR, 1.0)
     sellers = Sellers(

@@ -111,21 +111,11 @@ def rivals_in(task: Task) -> tuple[Policy, ...]:
 
 
 def informed_policy(task: Task, seed: int) -> Policy:
-    """The best response to the known sellers of the episode of `seed`, deal by deal.
-
-    In a career each deal is optimised alone, against the seller as it remembers the earlier deals
-    and with the purse that is left.
-    """
-    deals = begin(task, seed).state.private["nature"]
-    solved: dict[tuple, Informed] = {}
+    """The best response to the known seller of the episode of `seed`."""
+    (deal,) = begin(task, seed).state.private["nature"]
+    solution = informed(deal, rivals_in(task))
 
     def play(obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
-        past = obs.table.past
-        if past not in solved:
-            deal = deals[len(past)]
-            remembered = task.env.remember(deal, past) if past else deal
-            solved[past] = informed(remembered, rivals_in(task))
-        solution = solved[past]
         move = solution.moves[obs.round, _state(solution, obs.table.bids)]
         return {ACCEPT: Accept(), WALK: WalkAway()}.get(move) or Offer(int(move))
 

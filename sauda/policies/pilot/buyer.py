@@ -15,7 +15,7 @@ from sauda.policies.pilot.numbers import Position, features, of_observation, of_
 from sauda.records.store import ROOT, load
 
 NEAR = 1  # percent of the limit: a price so near to an ask within the limit takes it
-PARTS = ("deal", "deadline", "crowd", "career")  # the networks
+PARTS = ("deal", "deadline")  # the networks
 WEIGHTS = "training/pilot.json"  # under artifacts/
 LIKELY = 1e-4  # moves less likely than that are left out of a distribution
 
@@ -24,10 +24,8 @@ LIKELY = 1e-4  # moves less likely than that are left out of a distribution
 class Pilot:
     """Plays the likeliest move of its networks."""
 
-    deal: Network  # plays a deal between two without a deadline
+    deal: Network  # plays a deal without a deadline
     deadline: Network  # a deal that is worth nothing after a round
-    crowd: Network  # a deal with rivals
-    career: Network  # several deals
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
         kind, price = self.move(of_observation(obs))
@@ -45,10 +43,6 @@ class Pilot:
 
     def intent(self, at: Position) -> Intent:
         """What it wants in each position."""
-        if at.deals > 1:
-            return self.career(features(at))
-        if at.crowd:
-            return self.crowd(features(at))
         return (self.deadline if np.isfinite(at.deadline).any() else self.deal)(features(at))
 
     def distribution(self, obs: Observation, hand: float) -> dict[str, float]:

@@ -35,7 +35,6 @@ class Position(NamedTuple):
     deals: int
     paid: tuple[np.ndarray, ...]  # of each earlier deal, share of its first ask; NaN without one
     contested: np.ndarray | bool  # a rival is still active
-    crowd: bool  # the task has rivals
 
     @property
     def round(self) -> int:
@@ -56,7 +55,6 @@ def of_view(view: BatchView) -> Position:
     return Position(
         own.reservation, view.list_price, own.discount, own.deadline, view.rounds, view.asks,
         view.bids, own.purse, view.deals, view.paid, view.contested,
-        isinstance(view.contested, np.ndarray),
     )  # fmt: skip
 
 
@@ -73,7 +71,6 @@ def of_observation(obs: Observation) -> Position:
         one(own.get("deadline")), one(table.rounds), np.array(table.asks, float)[:, None],
         np.array(table.bids, float).reshape(-1, 1), one(own.get("purse")), table.deals,
         tuple(map(one, paid)), any(rival.active for rival in table.rivals),
-        bool(table.rivals),
     )  # fmt: skip
 
 

@@ -112,5 +112,5 @@ class _Playout:
         return Position(
             spread(at.limit), spread(at.list_price), spread(at.discount), spread(at.deadline),
             spread(at.rounds), asks, bids, spread(at.purse), at.deals,
-            tuple(spread(share) for share in at.paid), at.contested, at.crowd,
+            tuple(spread(share) for share in at.paid), at.contested,
         )  # fmt: skip

@@ -51,7 +51,7 @@ def entry(file: str) -> Entry:
         command = f"python -m sauda train roles --role {run[1]}{control}"
         command += f" --seed {seed[1]}" if seed else ""
         return Entry(file, "role_run/1", command, "A training run of a role", "")
-    if re.fullmatch(r"training/(sft|distill|moves|grpo|dpo)(-[\w.-]+)?\.json", file):
+    if re.fullmatch(r"training/(sft|distill|grpo|dpo)(-[\w.-]+)?\.json", file):
         stage = re.split(r"[-.]", file.removeprefix("training/"))[0]
         game = " --game arena" if file.startswith(f"training/{stage}-arena") else ""
         seed = re.search(r"-seed(\d+)\.json$", file)
@@ -62,7 +62,7 @@ def entry(file: str) -> Entry:
         return Entry(file, "training_run/1", command, "A training run", "")
     if re.fullmatch(r"evaluation/[\w-]+\.json", file):
         of_arena = file.startswith("evaluation/arena-")
-        kind, family = ("arena/1", " --family arena") if of_arena else ("evaluation/1", "")
+        kind, family = ("arena/2", " --family arena") if of_arena else ("evaluation/1", "")
         command = f"python -m sauda evaluate{family} --out {file}"
         return Entry(file, kind, command, "An evaluation of one's own", "")
     if file == "bench-gpu.json":  # of a machine that has a GPU

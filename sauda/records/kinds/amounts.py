@@ -28,9 +28,8 @@ def oracle_games(config: Config, data: Oracle) -> int:
 
 
 def market_games(config: Config, data: Market) -> int:
-    """Games of the open market, and the careers with each of two histories."""
-    careers = 2 * sum(row.n for row in data.careers)
-    return sum(row.games for row in data.manner) + config["listened"] + careers
+    """Games of the open market."""
+    return sum(row.games for row in data.manner) + config["listened"]
 
 
 def belief_games(config: Config, data: Belief) -> int:

@@ -2,7 +2,6 @@
 
 from sauda.records.kinds.amounts import (
     belief_games,
-    episodes_in_rows,
     market_games,
     oracle_games,
     profile_games,
@@ -10,14 +9,14 @@ from sauda.records.kinds.amounts import (
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.market import Belief, Market, Oracle
-from sauda.records.schemas.market.pilot import PilotRun, Robustness
+from sauda.records.schemas.market.pilot import PilotRun, TunedRule
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 
 PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
 
 MARKET: tuple[Kind, ...] = (
     Kind(
-        "oracle/1",
+        "oracle/2",
         Oracle,
         (File("oracle.json", "oracle", "Results"),),
         Check(
@@ -29,14 +28,14 @@ MARKET: tuple[Kind, ...] = (
         ),
     ),
     Kind(
-        "market/2",
+        "market/3",
         Market,
         (File("market.json", "leakage", "Results"),),
         Check(
             "replayed",
-            "every game and every career",
+            "every game",
             market_games,
-            "games and careers",
+            "games",
             f"{RECOMPUTE}:leakage",
         ),
     ),
@@ -53,7 +52,7 @@ MARKET: tuple[Kind, ...] = (
         ),
     ),
     Kind(
-        "pilot_run/1",
+        "pilot_run/2",
         PilotRun,
         (File("training/pilot.json", "train pilot", "Training"),),
         Check(
@@ -65,10 +64,16 @@ MARKET: tuple[Kind, ...] = (
         ),
     ),
     Kind(
-        "robustness/1",
-        Robustness,
-        (File("robustness.json", "robustness", "Results"),),
-        Check("replayed", "every game", episodes_in_rows, "games", f"{RECOMPUTE}:robust_rows"),
+        "tuned/1",
+        TunedRule,
+        (File("training/tuned.json", "train tuned", "Results"),),
+        Check(
+            "replayed",
+            "the whole search, but for its seconds",
+            lambda config, data: len(data.log),
+            "generations",
+            "sauda.train.pilot.tuned:recomputed",
+        ),
     ),
     Kind(
         "tournament/1",

@@ -17,7 +17,6 @@ from sauda.records.schemas.bench import Bench, LoadTest
 from sauda.records.schemas.comparison import (
     ArenaModelComparison,
     BeforeAfter,
-    DecodingComparison,
     ModelComparison,
 )
 from sauda.records.schemas.evaluation import Episodes, Evaluation
@@ -84,7 +83,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "arena/1",
+            "arena/2",
             Arena,
             (
                 File(
@@ -103,7 +102,7 @@ KINDS: Mapping[str, Kind] = {
             ),
             Check(
                 "replayed",
-                "every episode, bound and row",
+                "every episode and row",
                 episodes_in_rows,
                 "episodes",
                 f"{RECOMPUTE}:arena",
@@ -197,7 +196,7 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "model_comparison/2",
+            "model_comparison/3",
             ModelComparison,
             (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
             Check(
@@ -207,19 +206,6 @@ KINDS: Mapping[str, Kind] = {
                 scripted_games,
                 "games of scripts",
                 f"{RECOMPUTE}:comparison",
-            ),
-            f"{HASHES}:bazaar_prompt",
-        ),
-        Kind(
-            "decoding/1",
-            DecodingComparison,
-            (File("evaluation/decoding.json", "decoding", "Results"),),
-            Check(
-                "recomputed",
-                "rows from the recorded grades of a language model",
-                episodes_in_rows,
-                "games",
-                f"{RECOMPUTE}:decoding_rows",
             ),
             f"{HASHES}:bazaar_prompt",
         ),
@@ -237,7 +223,7 @@ KINDS: Mapping[str, Kind] = {
             WORD_HASHES,
         ),
         Kind(
-            "arena_model_comparison/2",
+            "arena_model_comparison/3",
             ArenaModelComparison,
             (
                 File(
@@ -248,7 +234,7 @@ KINDS: Mapping[str, Kind] = {
             ),
             Check(
                 "replayed in part",
-                "scripts and bounds replayed; model rows recomputed from recorded "
+                "scripts replayed; model rows recomputed from recorded "
                 "columns; the first games of each stage by --models",
                 scripted_games,
                 "games of scripts",

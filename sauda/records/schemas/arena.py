@@ -36,7 +36,6 @@ class ArenaRow(Record):
     correlation: Interval | None = Field(
         description="Pearson's r of reward and utility a stake; null where one does not vary"
     )
-    above_bound: int = Field(description="episodes whose utility exceeds the upper bound")
     components: dict[str, Interval] = Field(description="parts of the reward, by name")
     ends: dict[str, int] = Field(description="episodes by the way they ended")
     hashes: Hashes = Field(description="fingerprints of what was played")
@@ -51,17 +50,6 @@ class ArenaCorrelation(Record):
     correlation: Interval | None = Field(
         description="Pearson's r, seeds resampled; null where one does not vary"
     )
-
-
-class ArenaBound(Record):
-    """Mean upper bounds of a task; no policy can gain more."""
-
-    task: str = Field(description="name of the task")
-    n: int = Field(description="worlds, one a seed")
-    solved: int = Field(description="of those, worlds whose bound was solved to optimality")
-    grade: Interval = Field(description="bound of the grade")
-    utility: Interval = Field(description="bound of the utility, credits")
-    reward: Interval = Field(description="bound of the reward, without penalties")
 
 
 class ArenaExample(Record):
@@ -83,8 +71,6 @@ class ArenaWorlds(Record):
 
     stake: list[FiniteFloat] = Field(description="value of the learner's first jobs")
     batna: list[FiniteFloat] = Field(description="the best utility from its own GPUs alone")
-    bound: list[FiniteFloat] = Field(description="upper bound of its utility")
-    solved: int = Field(description="bounds that were solved to optimality")
 
 
 class Arena(Record):
@@ -93,7 +79,6 @@ class Arena(Record):
     ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
     rows: list[ArenaRow] = Field(description="one row a set of other labs, task and policy")
     correlations: list[ArenaCorrelation] = Field(description="one row a set of labs and task")
-    bounds: list[ArenaBound] = Field(description="one row a task")
     examples: list[ArenaExample] = Field(description="one step a reward component that occurs")
     worlds: dict[str, ArenaWorlds] = Field(description="what the seeds deal, by task")
     episodes: dict[str, dict[str, dict[str, ArenaColumns]]] = Field(

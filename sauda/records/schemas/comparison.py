@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, FiniteFloat
 
-from sauda.records.schemas.arena import ArenaBound, ArenaColumns, ArenaRow, ArenaWorlds
+from sauda.records.schemas.arena import ArenaColumns, ArenaRow, ArenaWorlds
 from sauda.records.schemas.base import Interval, ModelSource, Record
 from sauda.records.schemas.evaluation import Columns, ModelEpisode, Row
 
@@ -19,8 +19,6 @@ class ModelRow(Row):
     retreats: int = Field(description="bids below an earlier bid of its own")
     broken: int = Field(description="bids or acceptances above a price it called its last")
     over_limit: int = Field(description="bids or acceptances above its limit, at a loss")
-    accept_due: int = Field(description="games with a position where the belief buyer accepts")
-    accepted: int = Field(description="of those, games where this policy accepts in the first one")
     walk_due: int = Field(description="games with a position where the belief buyer walks away")
     walked: int = Field(description="of those, games where this policy walks in the first one")
 
@@ -35,8 +33,6 @@ class ModelColumns(Columns):
     retreats: list[int] = Field(description="bids below an earlier bid of its own")
     broken: list[int] = Field(description="moves above a price it called its last")
     over_limit: list[int] = Field(description="moves above its limit, at a loss")
-    accept_due: list[int] = Field(description="1 where the belief buyer accepts in some position")
-    accepted: list[int] = Field(description="1 where this policy accepts in the first of them")
     walk_due: list[int] = Field(description="1 where the belief buyer walks in some position")
     walked: list[int] = Field(description="1 where this policy walks in the first of them")
 
@@ -121,7 +117,6 @@ class ArenaModelComparison(Record):
     rows: list[ArenaModelRow] = Field(description="one row a policy")
     stage_gains: list[StageGain] = Field(description="gain of each training stage")
     rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
-    bounds: list[ArenaBound] = Field(description="mean upper bounds of the task")
     worlds: ArenaWorlds = Field(description="what each seed deals the learner")
     episodes: dict[str, ArenaModelColumns] = Field(description="columns by policy")
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
@@ -157,25 +152,3 @@ class BeforeAfter(Record):
 
     tasks: list[BeforeAfterTask] = Field(description="one entry a task")
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
-
-
-class DecodingRow(Record):
-    """One temperature on one task."""
-
-    task: str = Field(description="name of the task")
-    temperature: FiniteFloat = Field(description="of the replies; 0 is greedy")
-    n: int = Field(description="training seeds")
-    grade: Interval = Field(description="mean grade")
-    difference: Interval | None = Field(
-        description="its grade less that of the first temperature, paired by seed; null for itself"
-    )
-
-
-class DecodingComparison(Record):
-    """The trained model's grade by the temperature of its replies, on training seeds."""
-
-    rows: list[DecodingRow] = Field(description="one row a task and temperature")
-    grades: dict[str, dict[str, list[FiniteFloat]]] = Field(
-        description="grade of each seed, by task and temperature"
-    )
-    models: dict[str, ModelSource] = Field(description="the weights, by model name")

@@ -51,9 +51,7 @@ class RunStep(Record):
     grad_norm: FiniteFloat = Field(description="gradient norm before clipping")
     mean_token_accuracy: StepMetric = Field(None, description="SFT, DPO: share of tokens predicted")
     entropy: StepMetric = Field(None, description="mean token entropy, nats")
-    reward: StepMetric = Field(
-        None, description="GRPO: mean grade of the step's games; on moves: mean regret, negative"
-    )
+    reward: StepMetric = Field(None, description="GRPO: mean grade of the step's games")
     reward_min: StepMetric = Field(None, description="GRPO: lowest grade")
     reward_max: StepMetric = Field(None, description="GRPO: highest grade")
     reward_group_std: StepMetric = Field(
@@ -64,11 +62,6 @@ class RunStep(Record):
     )
     valid_rate: StepMetric = Field(None, description="GRPO: share of replies that hold a move")
     agreement_rate: StepMetric = Field(None, description="GRPO: share of games that end in a deal")
-    price_error: StepMetric = Field(
-        None,
-        description="GRPO on moves: mean distance of offers from the best price from the third "
-        "turn on, % of the limit",
-    )
     kl: StepMetric = Field(None, description="GRPO: KL from the initial adapter, nats a token")
     completions_mean_length: StepMetric = Field(
         None, alias="completions/mean_length", description="GRPO: trained tokens a game"
@@ -212,7 +205,7 @@ class SampleToken(Record):
 class TrainingRun(Record):
     """One training stage: its data, log, adapter and acceptance check."""
 
-    stage: str = Field(description="sft, distill, moves, grpo or dpo")
+    stage: str = Field(description="sft, distill, grpo or dpo")
     base: RunBase = Field(description="the base model")
     log: list[RunStep] = Field(description="one entry an optimizer step")
     resumed: list[int] = Field(description="steps from which the run was resumed")
@@ -234,69 +227,3 @@ class TrainingRun(Record):
     adapter: RunAdapter | None = Field(
         None, description="the adapter that the run wrote; null where all weights learnt"
     )
-
-
-class Student(Record):
-    """A short distillation from one teacher."""
-
-    teacher: str = Field(description="the policy whose labels were learnt")
-    num_tokens: int = Field(description="tokens that were read in training")
-    states: int = Field(description="states that were labelled")
-    seconds: FiniteFloat = Field(description="time of the run")
-    log: str = Field(description="digest of the run's log")
-
-
-class RegretParts(Record):
-    """The mean regret by the kind of move that costs it."""
-
-    overbid: FiniteFloat = Field(description="offers above the best price")
-    underbid: FiniteFloat = Field(description="offers below it")
-    missed_walk: FiniteFloat = Field(description="moves where leaving was best")
-    other: FiniteFloat = Field(description="moves of another kind than the best one")
-
-
-class JudgedMoves(Record):
-    """What a student's moves in the fixed positions give away by the values of one judge."""
-
-    teacher: str = Field(description="its teacher; none: the adapter that all students began with")
-    judge: str = Field(description="pilot or belief: whose values they are")
-    n: int = Field(description="positions")
-    regret: Interval = Field(description="mean grade given away in a position")
-    parts: RegretParts = Field(description="its parts")
-    mistakes: FiniteFloat = Field(description="share of moves that give away more than 0.02")
-    price_error: StepMetric = Field(
-        description="mean distance of offers from the best price from the third turn on, % of the "
-        "limit"
-    )
-    prices: int = Field(description="offers in that mean")
-    no_move: int = Field(description="replies without a move, which count as leaving")
-
-
-class TeacherDifference(Record):
-    """The regret of the first teacher's student less that of another, paired by position."""
-
-    judge: str = Field(description="whose values they are")
-    teacher: str = Field(description="the first teacher")
-    other: str = Field(description="the other one")
-    n: int = Field(description="positions")
-    difference: Interval = Field(description="below 0: the first teacher's student is better")
-
-
-class Teachers(Record):
-    """Students of several teachers, each trained briefly, judged in the same positions."""
-
-    base: RunBase = Field(description="the base that was trained")
-    hardware: Hardware = Field(description="where it was trained")
-    students: list[Student] = Field(description="one row a teacher")
-    rows: list[JudgedMoves] = Field(description="one row a judge and student")
-    differences: list[TeacherDifference] = Field(description="one row a judge and other teacher")
-    moves: dict[str, list[FiniteFloat | str | None]] = Field(
-        description="the move in each position, by teacher: a price, accept, walk, or none"
-    )
-
-    def by_teacher(self) -> dict[str, list[JudgedMoves]]:
-        """The rows of each student, one a judge, in the order of the judges."""
-        grouped: dict[str, list[JudgedMoves]] = {}
-        for row in self.rows:
-            grouped.setdefault(row.teacher, []).append(row)
-        return grouped

@@ -21,6 +21,7 @@ from typing import Any
 from env import TASKS
 from sauda.records.schemas.base import Interval
 from sauda.records.seeds import leaderboard_seed
+from sauda.serve.leaderboard.names import is_reserved
 from sauda.serve.leaderboard.storage import FILE, Storage, data_folder
 from sauda.serve.openenv.game import WORST
 from sauda.statistics import mean_interval
@@ -119,6 +120,11 @@ def checked_name(name: str) -> str:
             f"a name has 1 to {LONGEST_NAME} characters on one line, begins with a letter or a"
             f" digit, and has at most {MARKS} marks on one letter"
         )
+    if is_reserved(name):
+        raise ValueError(
+            "this name is one of a policy, a model or the project here, or looks like one; choose"
+            " another"
+        )
     return name
 
 
@@ -135,14 +141,38 @@ def checked_task(task: str) -> str:
     return task
 
 
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A task's best entries, how many are complete in all, and how many are being played."""
+
+    task: str
+    entries: tuple[Entry, ...] = ()
+    complete: int = 0
+    being_played: int = 0
+
+
+def steady(
+    wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic
+) -> Callable[[], float]:
+    """A clock that begins at the time of day and then only goes on.
+
+    Deadlines end entries and reveal their seeds, so they must not follow a clock that is set anew.
+    """
+    began = wall() - monotonic()
+    return lambda: began + monotonic()
+
+
 class Board:
     """The leaderboard in one file; each method may be called by any thread.
 
     All methods raise `storage.Unavailable`, with a sentence, where the file cannot be used.
     """
 
-    def __init__(self, storage: Storage, clock: Callable[[], float] = time.time) -> None:
-        self.storage, self._clock = storage, clock
+    def __init__(self, storage: Storage, clock: Callable[[], float] | None = None) -> None:
+        self.storage, self._clock = storage, clock or steady()
+        self._changes = 0  # made here, after which another standing may hold
+        # By task and rules: the standing, the changes before it, and when an entry's time is over.
+        self._standings: dict[tuple[str, str], tuple[Standing, tuple[int, int], float]] = {}
 
     def enter(self, name: str, task: str, rules: str, games: int = GAMES) -> Ticket:
         """A new entry of the agent called `name`, on a task whose rules have the hash `rules`.
@@ -165,6 +195,7 @@ class Board:
             connection.executemany(
                 "INSERT INTO games (entry, number, seed) VALUES (?, ?, ?)", numbered
             )
+        self._changes += 1
         return ticket
 
     def next_game(self, token: str) -> Place:
@@ -185,6 +216,7 @@ class Board:
                 "SELECT action FROM moves WHERE entry = ? AND number = ? ORDER BY step",
                 (entry["id"], game["number"]),
             ).fetchall()
+        self._changes += not entry["begun"]
         made = tuple(json.loads(action) for (action,) in actions)
         names = (entry["id"], entry["task"], entry["rules"])
         return Place(*names, game["number"], len(games), int(game["seed"]), made)
@@ -220,6 +252,16 @@ class Board:
                     "UPDATE games SET ended = ?, grade = ? WHERE (entry, number) = (?, ?)",
                     (*ended, *game),
                 )
+        self._changes += ended is not None
+
+    def remove(self, entry: str) -> str:
+        """Delete an entry with its games and moves, and return its name; ValueError if none."""
+        with self.storage.writing() as connection:
+            query = "DELETE FROM entries WHERE id = ? RETURNING name"
+            removed = connection.execute(query, (entry,)).fetchall()
+        if not removed:
+            raise ValueError(f"no entry has the id {entry!r:.40}; its row on the page shows it")
+        return removed[0]["name"]
 
     def _open_entry(self, connection: sqlite3.Connection, key: str, value: str) -> sqlite3.Row:
         entry = connection.execute(f"SELECT * FROM entries WHERE {key} = ?", (value,)).fetchone()
@@ -228,6 +270,20 @@ class Board:
         if entry["deadline"] < self._clock():
             raise ValueError(f"the {HOURS:.0f} hours of this entry are over")
         return entry
+
+    def standing(self, task: str, rules: str) -> Standing:
+        """How a task stands under today's rules; computed when it changes, not when it is read."""
+        changes = self._changes, self.storage.changes_of_others()
+        known, then, until = self._standings.get((task, rules), (None, None, 0.0))
+        if known is not None and then == changes and self._clock() <= until:
+            return known
+        ends = self.storage.rows(
+            "SELECT MIN(deadline) FROM entries WHERE begun AND deadline >= ?", (self._clock(),)
+        )
+        until = ends[0][0] if ends and ends[0][0] is not None else float("inf")
+        now = Standing(task, tuple(self.entries(task, rules)), *self.counts(task, rules))
+        self._standings[task, rules] = now, changes, until
+        return now
 
     def entries(self, task: str, rules: str, limit: int = SHOWN, offset: int = 0) -> list[Entry]:
         """Complete entries of a task under today's rules, the best mean grade first."""

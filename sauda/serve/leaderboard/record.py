@@ -46,14 +46,29 @@ def records_in(file: Path) -> list[dict[str, Any]]:
 
     Raises ValueError where the file is not there or is neither of the two.
     """
-    if not file.is_file():
-        raise ValueError(f"there is no file {file}")
-    with file.open("rb") as opened:
-        begins = opened.read(len(DATABASE))
-    if begins != DATABASE:
+    if not is_database(file):
         return [read_object(file)]
     board = Board(Storage(file))
     return [record(board, entry) for entry in board.all_entries()]
+
+
+def remove_from(file: Path, entry: str) -> str:
+    """Delete the entry of that id from a leaderboard's file, and return its name.
+
+    Raises ValueError where the file is no leaderboard or has no such entry. A page that is open
+    goes on with what is left.
+    """
+    if not is_database(file):
+        raise ValueError(f"{file} is no file of a leaderboard, from which an entry can be removed")
+    return Board(Storage(file)).remove(entry)
+
+
+def is_database(file: Path) -> bool:
+    """Whether a file is one of SQLite; ValueError where it is not there."""
+    if not file.is_file():
+        raise ValueError(f"there is no file {file}")
+    with file.open("rb") as opened:
+        return opened.read(len(DATABASE)) == DATABASE
 
 
 def in_utc(seconds: float) -> str:

@@ -23,7 +23,7 @@ from sauda.serve.leaderboard.hourly import Hourly
 from sauda.serve.leaderboard.record import in_utc, record
 from sauda.serve.leaderboard.replay import rules_of
 
-ENTER_EXAMPLE = {"name": "halfway", "task": "bazaar/open"}
+ENTER_EXAMPLE = {"name": "rising bids", "task": "bazaar/open"}
 
 TaskInQuery = Annotated[str, Query(description=f"One of {', '.join(RANKED)}.")]
 EntryInQuery = Annotated[str, Query(pattern="^[0-9a-f]{16}$", description="The id of an entry.")]
@@ -103,10 +103,12 @@ def add_leaderboard(app: FastAPI, problems: Mapping[int | str, Any]) -> None:
         """The entries of a task whose games are all over, the best mean grade first."""
         with sentences():
             rules = rules_of(checked_task(task))
-            entries = own_board().entries(task, rules, limit, offset)
-            total, being_played = own_board().counts(task, rules)
+            now = own_board().standing(task, rules)
+            known = now.entries[offset : offset + limit]
+            whole = offset + limit <= SHOWN
+            entries = known if whole else own_board().entries(task, rules, limit, offset)
         rows = [row_of(entry) for entry in entries]
-        return Rows(task=task, entries=rows, total=total, being_played=being_played)
+        return Rows(task=task, entries=rows, total=now.complete, being_played=now.being_played)
 
     @app.get("/leaderboard/games", **more)
     def games(entry: EntryInQuery) -> dict[str, Any]:

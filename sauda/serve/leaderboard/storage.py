@@ -65,6 +65,11 @@ class Storage:
                 return []
             return self._opened().execute(query, values).fetchall()
 
+    def changes_of_others(self) -> int:
+        """A number that is another one after another connection has written to the file."""
+        rows = self.rows("PRAGMA data_version")
+        return rows[0][0] if rows else 0
+
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Context: one transaction, whole or not at all; Unavailable where it cannot be made."""

@@ -13,12 +13,14 @@ from sauda.serve.episodes import Refused
 from sauda.serve.mcp.room import Room
 from sauda.serve.openenv.actions import (
     ARENA,
+    BLANK_IS_ABSENT,
     FIELDS,
     LONGEST_TEXT,
     Identifier,
     Number,
     SaudaAction,
 )
+from sauda.serve.openenv.briefing import arena_types
 from sauda.serve.openenv.environment import DEFAULT_TASK
 from sauda.serve.openenv.game import ServedGame
 
@@ -37,22 +39,12 @@ OfferId = Annotated[
 ]
 
 
-def arena_types() -> str:
-    """What each of the fourteen actions of a lab is for, and the fields that it takes."""
-
-    def line(name: str, kind: Any) -> str:
-        needs = f" Needs {', '.join(kind.required)}." if kind.required else ""
-        may = f" May have {', '.join(kind.optional)}." if kind.optional else ""
-        return f"{name}: {kind.purpose}{needs}{may}"
-
-    return "\n".join(line(name, kind) for name, kind in arena.KINDS.items())
-
-
 # Without the bazaar's fields, which would mislead an agent.
 ArenaAction: type[BaseModel] = create_model(
     "ArenaAction",
     __config__=ConfigDict(extra="forbid"),
     __doc__="One action of a lab; fields that its type does not name stay out.",
+    __validators__={"blank_is_absent": BLANK_IS_ABSENT},
     action_type=(Literal[ARENA], Field(description=arena_types())),
     **{
         name: (field.annotation, field)

@@ -134,8 +134,11 @@ def called(name: str, arguments: Mapping[str, Any], room: Room) -> Callable[[], 
         raise Refused(
             422, f"The tool {name} takes {', '.join(parameters) or 'no arguments'} alone."
         )
+    needed = tool.parameters.get("required", ())
+    # Some clients fill in every argument; of one that may be left out, "" means that it was.
+    given = {each: value for each, value in arguments.items() if value != "" or each in needed}
     try:
-        read = tool.fn_metadata.pre_parse_json(dict(arguments))
+        read = tool.fn_metadata.pre_parse_json(given)
         checked = tool.fn_metadata.arg_model.model_validate(read)
     except ValidationError as error:
         raise Refused(422, faults(error)) from None

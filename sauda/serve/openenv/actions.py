@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from openenv.core.env_server import Action
-from pydantic import Field
+from pydantic import BaseModel, Field, model_validator
 
 from env import IllegalAction, arena
 from sauda.games import game_of
@@ -29,12 +29,25 @@ Identifiers = Annotated[list[Identifier], Field(max_length=MOST_IDS)]
 Condition = Number | Annotated[str, Field(max_length=LONGEST_TEXT)] | bool
 
 
+def _without_blanks(model: type[BaseModel], row: Any) -> Any:
+    """What was sent without the "" by which some clients fill in a field that may be left out."""
+    if not isinstance(row, dict):
+        return row
+    optional = {name for name, field in model.model_fields.items() if not field.is_required()}
+    return {name: value for name, value in row.items() if value != "" or name not in optional}
+
+
+BLANK_IS_ABSENT = model_validator(mode="before")(classmethod(_without_blanks))
+
+
 class SaudaAction(Action):
     """One move. `action_type` says which of the other fields count.
 
     In the bazaar: offer (with its price), accept, walk. In the arena: the fourteen actions of a
     lab.
     """
+
+    blank_is_absent = BLANK_IS_ABSENT
 
     action_type: Literal[BAZAAR + ARENA] = Field(
         description=f"Bazaar: {', '.join(BAZAAR)}. Arena: {', '.join(ARENA)}."

@@ -9,11 +9,13 @@ from openenv.core.env_server import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
 
 from sauda.records.seeds import whole_seed
+from sauda.records.splits import LEADERBOARD
 from sauda.serve.leaderboard import replay
 from sauda.serve.leaderboard.board import Place, own_board
 from sauda.serve.openenv import game as games
 from sauda.serve.openenv import task_list
 from sauda.serve.openenv.actions import SaudaAction
+from sauda.serve.openenv.briefing import briefing
 from sauda.serve.openenv.observations import (
     SaudaObservation,
     SaudaState,
@@ -73,7 +75,9 @@ class SaudaEnvironment(Environment[SaudaAction, SaudaObservation, SaudaState]):
             game = replay.replayed(place.task, place.seed, place.actions, episode_id)
         self._game, self._place = game, place
         self._reset_rubric()
-        return self._observation()
+        observation = self._observation()
+        observation.briefing = briefing(game.task)
+        return observation
 
     def step(
         self, action: SaudaAction, timeout_s: float | None = None, **options: Any
@@ -143,7 +147,12 @@ def chosen(task: Any, seed: Any, split: Any, index: Any) -> tuple[str, int | Non
         name = DEFAULT_TASK if task is None else task
         if not isinstance(name, str):
             raise ValueError("a task is the name of one, such as bazaar/open")
-        return name, None if seed is None else whole_seed(seed)
+        seed = None if seed is None else whole_seed(seed)
+        if seed is not None and seed in LEADERBOARD:
+            raise ValueError(
+                "seeds from 2**127 are for entries of the leaderboard; name a smaller one"
+            )
+        return name, seed
     if split is None or index is None or task is not None or seed is not None:
         raise ValueError("reset takes a task and a seed, or a split and an index")
     row = task_list.numbered(split, index)

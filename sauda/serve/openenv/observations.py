@@ -131,6 +131,9 @@ class SaudaObservation(Observation):
 
     task: str = Field(description="Name of the task.")
     seat: str = Field(description="The seat that the caller plays.")
+    briefing: str = Field(
+        "", description="After reset: the task, your aim, the legal moves and the grading in words."
+    )
     bazaar: BazaarView | None = None
     arena: ArenaView | None = None
     error: str = Field("", description="Why the last action was refused; nothing has changed.")

@@ -86,6 +86,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         (403, "The call came from another site's page"),
         (404, "There is no such episode"),
         (413, "The call is too large"),
+        (421, "The page is not known under this name"),
         (422, "The call asks for something that does not exist"),
         (429, "Too many calls, episodes or entries"),
         (503, "The page is ending, or cannot store what was sent"),

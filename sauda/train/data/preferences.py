@@ -40,7 +40,7 @@ class PairConfig:
     """Which positions are compared, and how many pairs are collected."""
 
     pairs: int = option(500, "pairs to learn from")
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     branches: int = 4  # replies that are compared, the game's own included
     batch_size: int = 24  # positions that are played side by side
     min_gap: float = 0.02  # least difference of two grades that tells a better reply

@@ -53,10 +53,8 @@ class DataConfig:
 
     rows: int = option(900, "deals to learn from, in the arena actions")
     mixes: tuple[Mix, ...] = (
-        Mix("bazaar/open", 0.40, "belief"),
-        Mix("bazaar/rushed", 0.25, "belief"),
-        Mix("bazaar/bluff", 0.15, "belief"),
-        Mix("bazaar/career", 0.08, "belief"),
+        Mix("bazaar/open", 0.53, "belief"),
+        Mix("bazaar/rushed", 0.35, "belief"),
         Mix("classic/single_deal", 0.04, "expert"),
         Mix("classic/asymmetric_pressure", 0.04, "expert"),
         Mix("classic/amazon_realistic", 0.04, "expert"),

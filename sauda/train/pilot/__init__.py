@@ -2,4 +2,5 @@
 
 `games.py` plays games with an unsteady hand and records them, `ppo.py` learns from them, `run.py`
 has the settings and runs the stage from its start, or its last checkpoint, to its artifact.
+`tuned.py` searches for a linear rule on such games, to compare with.
 """

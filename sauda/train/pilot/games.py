@@ -26,8 +26,7 @@ from sauda.policies.pilot.network import Intent, Network
 from sauda.policies.pilot.numbers import FAR, features, of_view
 from sauda.records.splits import UNSEEN_SELLER, is_unseen_listing
 
-RIVALS = 2  # of a crowd; the critic reads their limits
-HIDDEN = 7 + RIVALS  # numbers that the critic reads beside the features
+HIDDEN = 7  # numbers that the critic reads beside the features
 SEEN_TYPES = tuple(name for name in SELLER_TYPES if name != UNSEEN_SELLER)
 SEEN_PRICES = np.array([i.list_price for i in CATALOGUE if not is_unseen_listing(i)], float)
 
@@ -66,9 +65,7 @@ class Recorder:
 
     def __call__(self, view: BatchView) -> Moves:
         at = of_view(view)
-        # Who has left a crowd has bid nothing in the round before.
-        moving = ~np.isnan(at.ask) & ~(np.isnan(at.bids[-1]) if at.round else False)
-        running = np.flatnonzero(moving)
+        running = np.flatnonzero(~np.isnan(at.ask))
         inputs = features(at)[running]
         intent = self.network(inputs)
         price = intent.price + self.hand.error * self.rng.standard_normal(len(running))
@@ -136,9 +133,8 @@ def _hidden(games: Games, index: int) -> np.ndarray:
     stance, limit = deal.sellers.stance, deal.own[0].reservation
     kind, floor = stance.type, stance.reservation / limit
     hurry = np.where(stance.rival, RIVAL_HAZARD_FACTOR, 1.0)
-    rivals = [own.reservation / limit for own in deal.own[1:]] or [np.zeros(len(limit))] * RIVALS
     columns = (
         floor, kind.exponent, kind.reciprocity, 10 * hurry * kind.impatience, kind.margin,
-        kind.leniency, np.log(np.maximum(1 - floor, 0.02)), *rivals,
+        kind.leniency, np.log(np.maximum(1 - floor, 0.02)),
     )  # fmt: skip
     return np.clip(np.stack(columns, axis=1), -FAR, FAR)

@@ -2,8 +2,7 @@
 
 A critic reads the hidden numbers of a game too. It serves as a baseline alone, so the pilot learns
 nothing that it will not see; but most of the chance in a grade is the seller's, and a baseline that
-knows the seller takes that part out (Pinto et al. 2018). Each task has a critic of its own, because
-the ten deals of a career add up to ten times as much as the one deal of the others.
+knows the seller takes that part out (Pinto et al. 2018). Each task has a critic of its own.
 """
 
 from collections.abc import Iterable, Mapping

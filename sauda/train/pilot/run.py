@@ -3,7 +3,7 @@
     python -m sauda train pilot
 
 A round plays one batch of each task in turn and learns from each. At first one network learns all
-tasks of one deal; then deadline and crowd get copies of it, and the networks learn apart. All
+tasks; then the one with a deadline gets a copy of it, and the two learn apart. All
 chance of a round comes from (seed, round), so a resumed run goes on as if it had never stopped, bit
 for bit on one machine.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from env import draw_games, play_batch
+from env import TASKS, draw_games, play_batch
 from sauda.evaluation.verification.recompute import settings
 from sauda.policies.pilot.buyer import PARTS, Pilot
 from sauda.policies.pilot.network import Network, network
@@ -45,8 +45,8 @@ from sauda.train.run import (
     step_of,
 )
 
-DEAL, CAREER = "deal", "bazaar/career"  # the learners at first
-APART = ("bazaar/rushed", "bazaar/crowd")  # those that leave the first one later
+DEAL = "deal"  # the learner at first
+APART = "bazaar/rushed"  # the one that leaves the first one later
 DIGITS = 6  # decimals of a committed weight
 USUAL = PPO()
 FOLDER = RUNS / "pilot"
@@ -57,22 +57,12 @@ STATE = "state.pt"  # in a checkpoint
 class Config:
     """A run; the defaults are those of the committed pilot."""
 
-    rounds: int = option(190, "with one network for all tasks of one deal")
-    apart: int = option(
-        110, "rounds after them, in which deadline and crowd have their own", least=0
-    )
-    games: int = option(2500, "games in a batch; of a career a tenth, each of ten deals")
+    rounds: int = option(190, "with one network for all tasks")
+    apart: int = option(110, "rounds after them, in which the deadline has its own", least=0)
+    games: int = option(2500, "games in a batch")
     seed: int = option(0, "of all chance: games, moves, the first weights", least=0)
     threads: int = option(1, "of PyTorch")
-    tasks: tuple[str, ...] = (
-        "bazaar/open",
-        "bazaar/rushed",
-        "bazaar/career",
-        "bazaar/bluff",
-        "bazaar/open",
-        "bazaar/rushed",
-        "bazaar/crowd",
-    )
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     error: float = 3.0  # of the hand, percent of the limit
     first_error: float = 6.0  # at the start; it falls linearly over `settling` of the run
     settling: float = 0.3
@@ -80,7 +70,7 @@ class Config:
     apart_rate: float = 0.6  # share of the learning rates with which those rounds begin
     least_rate: float = 0.03  # share of the learning rate that is left at the end
     save_rounds: int = option(20, "rounds between two checkpoints, each with an evaluation")
-    evaluated: int = option(2000, "games a task and evaluation; of a career a tenth")
+    evaluated: int = option(2000, "games a task and evaluation")
     hands: tuple[float, ...] = (0.0, 3.0)  # errors of the evaluations
     ppo: PPO = USUAL
 
@@ -102,31 +92,28 @@ def train(config: Config, folder: Path = FOLDER, resume: bool = False) -> dict[s
         rounds = range(first, config.rounds + config.apart)
         if rounds:
             append(run.log, {"begun": first})
-        learners = {name: _learner(config, name) for name in (DEAL, CAREER)}
+        learners = {DEAL: _learner(config)}
         if checkpoint is not None:
             kept = torch.load(checkpoint / STATE, weights_only=True)
             for name, state in kept.items():
-                learners.setdefault(name, _learner(config, DEAL)).restore(state)
+                learners.setdefault(name, _learner(config)).restore(state)
         for number in rounds:
             if number == config.rounds:
-                for name in APART:
-                    learners[name] = _learner(config, DEAL)
-                    learners[name].restore(learners[DEAL].state())
+                learners[APART] = _learner(config)
+                learners[APART].restore(learners[DEAL].state())
             _round(config, number, learners, run, heartbeat)
         heartbeat.status = f"trained {rounds.stop} rounds"
         return _data(config, run, rounded(_pilot(learners)))
 
 
-def _learner(config: Config, name: str) -> Learner:
-    """A fresh one for careers, or for all tasks of one deal."""
-    tasks = [task for task in config.tasks if (task == CAREER) == (name == CAREER)]
-    return Learner(config.ppo, tasks, config.seed + (name == CAREER))
+def _learner(config: Config) -> Learner:
+    """A fresh one."""
+    return Learner(config.ppo, config.tasks, config.seed)
 
 
 def _pilot(learners: Mapping[str, Learner]) -> Pilot:
-    names = {"deal": DEAL, "deadline": "bazaar/rushed", "crowd": "bazaar/crowd", "career": CAREER}
-    networks = (learners.get(names[part], learners[DEAL]).network() for part in PARTS)
-    return Pilot(*networks)
+    deadline = learners.get(APART, learners[DEAL])
+    return Pilot(learners[DEAL].network(), deadline.network())
 
 
 def _round(
@@ -139,7 +126,7 @@ def _round(
     reward: dict[str, list[float]] = {}
     for name in config.tasks:
         hand, learner = Hand(error, config.slips), learners.get(name, learners[DEAL])
-        played, results = play(name, _games(name, config.games), learner.network(), hand, rng)
+        played, results = play(name, config.games, learner.network(), hand, rng)
         reward.setdefault(name, []).append(float(results.grade.mean()))
         for key, value in learner.update(name, played, error, share, rng).items():
             figures.setdefault(key, []).append(value)
@@ -184,7 +171,7 @@ def evaluations(config: Config, player: Pilot) -> list[dict[str, Any]]:
     rows = []
     for index, name in enumerate(dict.fromkeys(config.tasks)):
         rng = np.random.default_rng([config.seed, config.rounds + 1 + index])
-        n = _games(name, config.evaluated)
+        n = config.evaluated
         games = draw_games(name, n, rng, SEEN_TYPES, SEEN_PRICES)
         for error in config.hands:
             grade = play_batch(games, BatchUnsteady(player.batch, error)).grade
@@ -226,16 +213,16 @@ def _data(config: Config, run: Run, player: Pilot) -> dict[str, Any]:
 
 
 def recomputed(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
-    """The data of an artifact: its final games played again, its weights digested again."""
+    """The data of an artifact: its final games played again, its weights digested again.
+
+    Tasks that it learnt and that are gone are left out.
+    """
     asked, data = settings(artifact), artifact.data.as_json()
-    config = Config(**asked | {"ppo": PPO(**asked["ppo"])})
+    tasks = tuple(name for name in asked["tasks"] if name in TASKS)
+    config = Config(**asked | {"ppo": PPO(**asked["ppo"]), "tasks": tasks})
     networks = data["networks"]
     player = Pilot(*(network(networks[p]["weights"], networks[p]["biases"]) for p in PARTS))
     return {**data, "final": evaluations(config, player), "sha256": digest(networks)}
-
-
-def _games(name: str, count: int) -> int:
-    return max(1, count // 10) if name == CAREER else count
 
 
 def rounded(player: Pilot) -> Pilot:

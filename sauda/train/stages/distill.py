@@ -52,10 +52,8 @@ class Config:
     init_adapter: str = option("sft", "adapter to train further, or '' for a new one")
     full_fine_tuning: bool = option(False, "all weights learn, in fp32, and no adapter")
     shares: tuple[Share, ...] = (
-        Share("bazaar/open", 0.40, "pilot"),
-        Share("bazaar/rushed", 0.25, "pilot"),
-        Share("bazaar/bluff", 0.15, "pilot"),
-        Share("bazaar/career", 0.08, "pilot"),
+        Share("bazaar/open", 0.53, "pilot"),
+        Share("bazaar/rushed", 0.35, "pilot"),
         Share("classic/single_deal", 0.04, "expert"),
         Share("classic/asymmetric_pressure", 0.04, "expert"),
         Share("classic/amazon_realistic", 0.04, "expert"),

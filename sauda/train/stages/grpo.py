@@ -48,7 +48,7 @@ class Config:
     model: str = option("mini", "toy, mini, 8b, or a folder or repository")
     init_adapter: str = option("sft", "adapter to train further: a stage's name, or a folder")
     tasks: tuple[str, ...] = option(
-        ("bazaar/open", "bazaar/rushed", "bazaar/bluff"), "tasks of the groups, in turn"
+        ("bazaar/open", "bazaar/rushed"), "tasks of the groups, in turn"
     )
     prompts_per_step: int = 4  # instances, each played by a group of games
     num_generations: int = 8  # games of a group
@@ -73,8 +73,6 @@ class Config:
     copies = 1  # of the weights beside those that learn: the player's
     game = "bazaar"
     turns_per_game = 0  # that are learnt, each a sequence of its own; 0 learns a game as one
-    groups_per_game = 1  # whose prompts name the same game
-    scale_rewards = "group"  # whose standard deviation divides an advantage
 
     @property
     def sequences_per_prompt(self) -> int:
@@ -125,14 +123,9 @@ def check(config: Config) -> None:
     if others := [name for name in config.tasks if game_of(name).name != config.game]:
         raise ValueError(f"{', '.join(others)}: no task of the {config.game}")
     sequences = config.prompts_per_step * config.sequences_per_prompt
-    if (
-        config.num_generations < 2
-        or sequences % config.per_device_train_batch_size
-        or config.prompts_per_step % config.groups_per_game
-    ):
+    if config.num_generations < 2 or sequences % config.per_device_train_batch_size:
         raise ValueError(
-            f"a group has at least 2 members, a game {config.groups_per_game} of the step's "
-            f"{config.prompts_per_step} groups, and a step's {sequences} sequences are learnt in "
+            f"a group has at least 2 members, and a step's {sequences} sequences are learnt in "
             f"passes of the same size, not of {config.per_device_train_batch_size}"
         )
 
@@ -145,22 +138,16 @@ def instances(config: Config) -> list[tuple[str, int]]:
     chosen: list[tuple[str, int]] = []
     seed = config.first_seed
     while len(chosen) < config.max_steps * config.prompts_per_step:
-        name = config.tasks[len(chosen) // config.groups_per_game % len(config.tasks)]
+        name = config.tasks[len(chosen) % len(config.tasks)]
         if seed not in SPLITS["train"]:
             raise ValueError(f"too few training seeds for {config.max_steps} steps")
         if config.game == "arena" or not is_unseen_game(get_task(name), seed, config.unseen_seller):
-            chosen += [(name, seed)] * config.groups_per_game
+            chosen.append((name, seed))
         seed += 1
     return chosen
 
 
-def prepare(
-    config: Config,
-    run: Run,
-    base: Base,
-    heartbeat: Heartbeat,
-    rollout: "type[Games] | None" = None,
-) -> stage.Prepared:
+def prepare(config: Config, run: Run, base: Base, heartbeat: Heartbeat) -> stage.Prepared:
     """TRL's trainer, whose rollout plays games; see `stage.train`."""
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
@@ -177,12 +164,11 @@ def prepare(
         max_completion_length=None,
         temperature=config.temperature,
         beta=config.beta,
-        scale_rewards=config.scale_rewards,
         shuffle_dataset=False,
     )
     sampling = Sampling(config.temperature, top_p=1.0, max_new_tokens=config.max_new_tokens)
     learner = Learner(network, tokenizer, base, sampling)
-    games = (rollout or Games)(config, run, learner, heartbeat)
+    games = Games(config, run, learner, heartbeat)
     names = [[{"role": "user", "content": f"{name} {seed}"}] for name, seed in chosen]
     trainer_class = grpo_on_cpu(lambda ids: games.labels[ids])
     if base.device != "cpu":

@@ -3,18 +3,14 @@
 Moves are given round by round in the order buyer, rival_1, rival_2, seller.
 """
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from env import (
     Accept,
     EndReason,
     IllegalAction,
-    Instance,
-    Item,
     Offer,
     WalkAway,
     begin,
@@ -68,22 +64,6 @@ def test_a_bid_holds_for_its_round_only():
 
 def test_the_bid_of_a_buyer_that_left_does_not_win_later():
     assert sold(after(50, 20, 20, 54, WalkAway(), 25, 20, Accept())) == ("rival_1", 25)
-
-
-def test_who_leaves_waits_for_nobody():
-    """The buyer's limit is under the floor: to leave at once is worth all, whoever bids on."""
-    market = get_task("bazaar/crowd")
-    own = {"reservation": 450, "discount": 0.9, "deadline": None, "purse": 1500}
-    instance = Instance(
-        Item("brass oil lamp", "Decor", "new", 1000), own, {"reservation": 500}, rounds=8
-    )
-    env = replace(market.env, draw=lambda rng: (instance,), manner=None)
-    state = env.reset(np.random.default_rng(0))
-    for move in (Offer(1000), WalkAway(), Offer(300), Offer(300), Offer(950), Offer(310)):
-        state = env.step(state, move)
-    state = env.step(env.step(state, Offer(310)), WalkAway())
-    assert state.table.past[0].rounds == 2
-    assert market.grade(state) == 1
 
 
 def test_an_acceptance_is_a_bid_at_the_ask():

@@ -10,11 +10,11 @@ from panels.haggle.choices import ANY_ITEM, BUY, SELL
 from panels.haggle.layout import ReplyRequest, SessionGeneration, choices_fold
 from panels.haggle.models import STAND_IN
 from panels.haggle.screen import Screen, Visit
-from panels.haggle.words import ENGLISH, HINDI, translator
+from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.served import THIS_PAGE
-from sauda.llm.types import ReplyRefused, ReplyTimeout
+from sauda.llm.types import NotReady, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import start
 from tests.support.coroutines import run
 from tests.support.haggle import Model, screen_of, visit_to
@@ -64,7 +64,8 @@ def test_small_talk_survives_a_move_and_taking_it_back(screen, buying):
 
 def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
     page = screen.page
-    waiting = visit_to(start("bazaar/open", "mini:friendly", 3), "₹300")
+    opening = visit_to(start("bazaar/open", "mini:friendly", 3), "₹300")
+    waiting = replace(opening, reply_request=ReplyRequest())
     for visit in (replace(buying, text="  "), waiting):
         updates = callbacks.send(screen, visit)
         assert list(updates) == [page.problem]
@@ -230,7 +231,7 @@ def test_after_a_stream_that_was_cut_the_chat_is_sent_again():
 
     run(cut())
     (mended,) = replies(screen, visit, None, generation)
-    assert [message["content"] for message in mended[screen.page.chat]][-1] == "₹900"
+    assert "₹900" in mended[screen.page.chat][-1]["content"]
     assert replies(screen, visit, None, generation) == [screen.unchanged]
 
 
@@ -241,6 +242,96 @@ def test_a_model_that_gives_no_reply_leaves_the_game_to_be_asked_again():
     assert last[screen.page.ask_again]["visible"]
     assert last[screen.page.problem]
     assert last[screen.page.reply_request] is None
+
+
+def stuck(*texts: str) -> tuple[Screen, Visit]:
+    """A visitor whose price has no reply: the model took too long. `texts` are its next ones."""
+    screen, visit = selling(Model(ReplyTimeout("too slow"), *texts))
+    last = replies(screen, visit, ReplyRequest())[-1]
+    updates = (screen.page.game, screen.page.talk, screen.page.reply_request)
+    game, talk, request = (last[part] for part in updates)
+    return screen, replace(visit, game=game, talk=talk, reply_request=request)
+
+
+def test_after_a_late_reply_another_price_takes_the_place_of_the_unanswered_one():
+    screen, visit = stuck()
+    page = screen.page
+    updates = callbacks.send(screen, replace(visit, text="₹850"))
+    game = updates[page.game]
+    assert game.observation.table.asks == (850,)
+    assert (game.undone, game.waiting) == (0, True)
+    assert isinstance(updates[page.reply_request], ReplyRequest)
+    assert (updates[page.message], updates[page.problem]) == ("", "")
+
+
+def test_after_a_late_reply_the_buttons_name_moves_and_make_them():
+    screen, visit = stuck()
+    page, game = screen.page, visit.game
+    shown = screen.show(visit, "too slow")
+    labels = [shown[button]["value"] for button in page.quick_moves]
+    assert "…" not in labels
+    assert any(shown[button]["interactive"] for button in page.quick_moves)
+    left = callbacks.press_quick_move(screen, 3, len(game.play.turns), visit)
+    assert left[page.game].over
+
+
+def test_after_a_late_reply_talk_keeps_the_price_and_asks_the_model_again():
+    screen, visit = stuck('{"offer":50,"say":"fine"}')
+    page = screen.page
+    updates = callbacks.send(screen, replace(visit, text="hello?"))
+    assert updates[page.game].play == visit.game.play
+    said = [message["content"] for message in updates[page.chat]["value"]]
+    assert said.index("hello?") == len(said) - 2
+    request = updates[page.reply_request]
+    assert isinstance(request, ReplyRequest)
+    again = replace(visit, game=updates[page.game], talk=updates[page.talk])
+    assert not replies(screen, again, request)[-1][page.game].waiting
+
+
+def test_after_a_late_reply_a_doubtful_price_is_asked_back_and_a_yes_makes_it():
+    screen, visit = stuck()
+    page = screen.page
+    asked = callbacks.send(screen, replace(visit, text="₹2"))
+    assert asked[page.game].unconfirmed is not None
+    sure = replace(visit, game=asked[page.game], talk=asked[page.talk], text="yes")
+    made = callbacks.send(screen, sure)
+    assert made[page.game].observation.table.asks == (2,)
+    assert isinstance(made[page.reply_request], ReplyRequest)
+
+
+def test_a_model_that_gave_no_opening_is_asked_again_by_whatever_is_sent():
+    game = start("bazaar/open", "mini:friendly", 3)
+    screen = screen_of(Model(ReplyTimeout("too slow")))
+    last = replies(screen, visit_to(game), ReplyRequest())[-1]
+    assert last[screen.page.reply_request] is None
+    updates = callbacks.send(screen, visit_to(game, "₹300"))
+    assert isinstance(updates[screen.page.reply_request], ReplyRequest)
+    assert screen.page.message not in updates
+
+
+def test_while_a_reply_is_on_its_way_a_price_waits_in_the_box():
+    screen, visit = selling(Model())
+    on_its_way = replace(visit, reply_request=ReplyRequest(), text="₹850")
+    assert list(callbacks.send(screen, on_its_way)) == [screen.page.problem]
+
+
+@pytest.mark.parametrize("language", [HINDI, HINGLISH])
+def test_what_a_model_writes_in_another_language_than_the_chat_does_not_show(language):
+    words = "I can pay that much today"
+    screen, visit = selling(Model(f'{{"offer":50,"say":"{words}"}}'))
+    *growing, last = replies(screen, replace(visit, language=language), ReplyRequest())
+    shown = [update[screen.page.chat] for update in growing if screen.page.chat in update]
+    assert shown
+    assert not any(words[:8] in chat[-1]["content"] for chat in shown)
+    assert words not in last[screen.page.chat]["value"][-1]["content"]
+
+
+def test_what_a_model_writes_in_the_language_of_the_chat_grows_there():
+    words = "I can pay that much today"
+    screen, visit = selling(Model(f'{{"offer":50,"say":"{words}"}}'))
+    *growing, _ = replies(screen, visit, ReplyRequest())
+    shown = [update[screen.page.chat] for update in growing if screen.page.chat in update]
+    assert words in shown[-1][-1]["content"]
 
 
 def test_a_model_that_writes_no_legal_move_forfeits_and_is_quoted():
@@ -262,10 +353,13 @@ def test_another_stage_of_training_is_played_by_weights_of_its_own():
     assert asked == ["mini+sft", "mini"]
 
 
-def test_whoever_is_refused_is_offered_a_script_that_is_marked_as_one():
-    screen, visit = selling(Model(ReplyRefused("8 visitors are waiting", 9.0)))
+@pytest.mark.parametrize(
+    "error", [ReplyRefused("8 visitors are waiting", 9.0), NotReady("8 crashes in a row")]
+)
+def test_whoever_gets_no_reply_is_offered_a_script_that_is_marked_as_one(error):
+    screen, visit = selling(Model(error))
     last = replies(screen, visit, ReplyRequest())[-1]
-    assert "8 visitors" in last[screen.page.problem]
+    assert str(error) in last[screen.page.problem]
     assert last[screen.page.stand_in]["visible"]
     updates = model_callbacks.play_stand_in(screen, SessionGeneration(), visit)
     game = updates[screen.page.game]

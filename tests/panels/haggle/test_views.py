@@ -1,14 +1,16 @@
 """What the Haggle tab draws from a game: nothing hidden before the end, everything after it."""
 
 import pytest
+from markupsafe import Markup
 
 from env import rupees
 from panels.haggle.choices import BUY, SELL, SELLING_TASK
-from panels.haggle.game_view import brief, chart, limits
-from panels.haggle.opponents.model_view import believed
+from panels.haggle.game_view import brief, bubbles, chart, limits
+from panels.haggle.opponents.model_view import believed, reading
 from panels.haggle.review.result_view import result
 from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.visitor_text import play_text
+from panels.haggle.talk.state import SILENT
+from panels.haggle.talk.visitor_text import converse, play_text
 from panels.haggle.words import ENGLISH, translator
 from sauda.sessions.bazaar import answer, quick_moves, start
 
@@ -86,3 +88,72 @@ def test_a_visitor_who_leaves_before_naming_a_price_is_believed_nothing():
     game = play_text(start(SELLING_TASK, "sauda-mini", 7), "walk away")
     assert game.over
     assert believed(game, translator(ENGLISH)) == ""
+
+
+# The price that was read
+
+
+def shown(*texts: str, game=None) -> list[str]:
+    """The visitor's bubbles after these texts, their tags of HTML left out."""
+    game, talk = game or start("classic/single_deal", "", 5), SILENT
+    for text in texts:
+        game, talk = converse(game, talk, text)
+    messages = bubbles(chat_of(game, talk).messages)
+    own = [message["content"] for message in messages if message["role"] == "user"]
+    return [Markup(text.replace("</b> ", "</b> · ")).striptags() for text in own]
+
+
+@pytest.mark.parametrize(
+    ("text", "bubble"),
+    [
+        ("30", "₹30"),
+        ("₹30.", "₹30"),
+        ("30 rupees", "₹30"),
+        ("30 for this old thing", "₹30 · 30 for this old thing"),
+        ("tees rupaye", "tees rupaye = ₹30"),
+        ("तीस रुपये", "तीस रुपये = ₹30"),
+        ("I have thirty rupees on me", "thirty rupees = ₹30 · I have thirty rupees on me"),
+        ("₹30 <b>now</b>", "₹30 · ₹30 <b>now</b>"),
+    ],
+)
+def test_an_own_bubble_shows_the_price_that_was_read_and_words_that_were_read_as_it(text, bubble):
+    assert shown(text) == [bubble]
+
+
+def test_an_acceptance_shows_the_price_that_it_takes():
+    game = play_text(start("classic/single_deal", "", 5), "30")
+    price = rupees(game.observation.ask)
+    assert shown("deal", game=game)[-1] == f"{price} · deal"
+
+
+def test_a_price_that_is_asked_back_or_refused_is_shown_as_it_was_read():
+    assert shown("30", "20", "five hundred rupees", "hello") == [
+        "₹30",
+        "₹20",
+        "five hundred rupees = ₹500",
+        "hello",
+    ]
+
+
+def test_a_price_that_is_more_than_anybody_may_ask_is_shown_too():
+    game = start(SELLING_TASK, "naive", 5)
+    price = 20 * game.observation.table.item.list_price
+    assert shown(f"only {price} today", game=game) == [f"{rupees(price)} · only {price} today"]
+
+
+# What is read in words
+
+
+def test_words_without_a_tell_are_not_said_to_show_nothing_over_bars_of_earlier_ones():
+    translate = translator(ENGLISH)
+    game = start(SELLING_TASK, "boulware", 3)
+    once = play_text(game, "₹1500, another buyer is coming for it today")
+    later = play_text(once, "₹1400")
+    first, second = (reading(one, translate) for one in (once, later))
+    assert "sauda-levels" in first
+    assert "sauda-levels" in second
+    assert translate("reads_none") not in second
+    assert translate("reads_none_now") in second
+    calm = reading(play_text(game, "₹1500"), translate)
+    assert translate("reads_none") in calm
+    assert "sauda-levels" not in calm

@@ -94,15 +94,6 @@ def test_the_axis_of_shares_runs_from_0_to_beyond_1(evaluation):
     assert high > 1
 
 
-@pytest.mark.parametrize("metric", ["grade", "utility", "reward"])
-def test_the_arenas_line_is_the_upper_bound(arena_evaluation, metric):
-    figure = bars(ARENA, arena_evaluation, replace(MARKET, metric=metric))
-    bound = getattr(arena_results.bound_of(arena_evaluation, MARKET.task), metric).mean
-    assert figure.layout.shapes[0].x0 == bound
-    low, high = figure.layout.xaxis.range
-    assert low <= 0 < bound < high
-
-
 def test_the_open_markets_line_is_the_oracle_and_only_for_grades():
     oracle = load("oracle.json")
     game, evaluation = bazaar.game(oracle), load("evaluation/market-holdout.json")

@@ -41,13 +41,3 @@ def test_a_figure_of_manner_has_a_bar_for_each_signal_with_a_cause(market):
         assert len(bar.x) == 10
         assert min(bar.x) > 0
         assert "eye contact" in str(sellers_panel.manner_table(market, row.task))
-
-
-def test_a_career_is_drawn_over_ten_deals_firm_above_soft(market):
-    evaluation = load("evaluation/market-holdout.json")
-    for row in market.data.careers:
-        firm, soft, own = sellers_panel.career_figure(market, row.policy, evaluation).data
-        assert list(firm.x) == list(soft.x) == [6, 7, 8, 9, 10]
-        assert list(own.x) == list(range(1, 11))
-        assert np.mean(firm.y) > np.mean(soft.y)
-        assert f"{row.lost.mean:.3f}" in sellers_panel.career_sentence(market, row.policy)

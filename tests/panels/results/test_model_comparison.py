@@ -11,7 +11,7 @@ from panels.results.model_labels import policy_label, series_role
 from panels.ui.look import with_minus_signs
 from panels.ui.tables import with_interval
 from sauda.evaluation.models.comparison import compare_models
-from sauda.evaluation.models.config import ArenaConfig
+from sauda.evaluation.models.config import OURS, ArenaConfig
 from sauda.records.schemas.comparison import ModelColumns, ModelComparison
 from sauda.records.store import Artifact, load, measured
 
@@ -66,12 +66,27 @@ def test_what_a_wrapper_wins_is_told_beside_what_it_wins_around_no_model(adds, v
     grades = {"mini": alone, "null+steering": alone, "mini+steering": wrapped}
     columns = {name: ModelColumns.model_construct(grade=own) for name, own in grades.items()}
     data = ModelComparison.model_construct(episodes={"bazaar/open": columns})
-    made_up = Artifact("", "model_comparison/2", "measured", {}, {}, data)
+    made_up = Artifact("", "model_comparison/3", "measured", {}, {}, data)
     (sentence,) = model_summary.wrapper_sentences(made_up, "bazaar/open")
     means = f"{np.mean(wrapped):.3f} around the untrained base and 0.200 around no model"
     assert means in sentence
     assert with_minus_signs(f"{adds:+.3f} [{adds:+.3f}, {adds:+.3f}] on n = 3") in sentence
     assert verdict in sentence
+
+
+@pytest.mark.parametrize(
+    ("adds", "verdict"), [(0.1, "less than Sauda"), (-0.1, "more than Sauda"), (0.0, "level with")]
+)
+def test_the_tuned_rule_is_told_beside_sauda_with_their_paired_difference(adds, verdict):
+    theirs = [0.1, 0.3, 0.2]
+    grades = {OURS: [round(grade + adds, 3) for grade in theirs], "tuned": theirs}
+    columns = {name: ModelColumns.model_construct(grade=own) for name, own in grades.items()}
+    data = ModelComparison.model_construct(episodes={"bazaar/open": columns})
+    made_up = Artifact("", "model_comparison/3", "measured", {}, {}, data)
+    told = model_summary.tuned_sentence(made_up, "bazaar/open")
+    assert verdict in told
+    assert "wins 0.200" in told
+    assert with_minus_signs(f"{adds:+.3f} [{adds:+.3f}, {adds:+.3f}], n = 3") in told
 
 
 def test_the_summary_says_what_training_won_and_the_share_of_the_gap_it_closed(
@@ -85,14 +100,13 @@ def test_the_summary_says_what_training_won_and_the_share_of_the_gap_it_closed(
     assert "Further training to SFT + GRPO + DPO changed this by" in text
 
 
-def test_a_labs_summary_tells_the_last_stage_the_best_script_and_the_bound(lab):
+def test_a_labs_summary_tells_the_last_stage_and_the_best_script(lab):
     text = model_summary.lab_summary(lab, "arena/market_round")
     rows = {row.policy: row for row in lab.data.rows}
     for name in ("null", "planner"):
         assert f"{rows[name].grade.mean:.3f}" in text
     assert "Bare, no model + grammar reaches" in text
     assert "best script, planner," in text
-    assert f"alone, is {lab.data.bounds[0].grade.mean:.3f}" in text
 
 
 # Figures, tables

@@ -2,24 +2,28 @@
 
 import gzip
 
+import pytest
+
 from panels.site.front import NAMES, Front, Kept, Opening
+from panels.site.internals import root_of
 from tests.support.coroutines import run
 
 PAGE = b"<html>" + b"a table " * 1000
 
 
 class Rendered:
-    """An ASGI app that counts how often it makes the page."""
+    """An ASGI app that makes the page, with its address in it if asked, and counts how often."""
 
-    def __init__(self, status=200):
-        self.status, self.times = status, 0
+    def __init__(self, status=200, with_address=False):
+        self.status, self.times, self.with_address = status, 0, with_address
 
     async def __call__(self, scope, receive, send):
         self.times += 1
-        headers = [(b"content-type", b"text/html"), (b"content-length", b"%d" % len(PAGE))]
+        page = PAGE + root_of(scope).encode() if self.with_address else PAGE
+        headers = [(b"content-type", b"text/html"), (b"content-length", b"%d" % len(page))]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
-        await send({"type": "http.response.body", "body": PAGE[:9], "more_body": True})
-        await send({"type": "http.response.body", "body": PAGE[9:]})
+        await send({"type": "http.response.body", "body": page[:9], "more_body": True})
+        await send({"type": "http.response.body", "body": page[9:]})
 
 
 def get(front, path="/", host="page.example", method="GET", query=b"", **headers):
@@ -60,16 +64,32 @@ def test_who_accepts_it_gets_the_page_compressed():
     assert gzip.decompress(body) == PAGE
 
 
-def test_each_name_of_the_page_has_an_answer_of_its_own_and_they_are_bounded():
+@pytest.mark.parametrize(
+    ("headers", "address"),
+    [
+        ({"host": "a.example"}, "http://a.example"),
+        ({"host": "192.0.2.7:8080"}, "http://192.0.2.7:8080"),
+        ({"host": "a.example", "x_forwarded_proto": "https"}, "https://a.example"),
+        ({"host": "a.example", "x_forwarded_host": "b.example"}, "http://b.example"),
+    ],
+)
+def test_each_name_gets_its_own_address_of_a_page_that_is_made_once(headers, address):
+    app = Rendered(with_address=True)
+    front = Front(app, Kept())
+    for _ in range(2):
+        assert get(front)[2] == PAGE + b"http://page.example"
+        _, sent, body = get(front, **headers)
+        assert body == PAGE + address.encode()
+        assert sent[b"content-length"] == b"%d" % len(body)
+    assert app.times == 1
+
+
+def test_the_answers_that_are_kept_are_bounded_however_many_names_are_used():
     app = Rendered()
     front = Front(app, Kept())
-    get(front, host="a.example")
-    get(front, host="b.example")
-    get(front, host="a.example", x_forwarded_proto="https")
-    assert app.times == 3
-    for number in range(3 * NAMES):
-        get(front, host=f"{number}.example")
-    assert len(front.kept) == NAMES
+    for port in range(3 * NAMES):
+        get(front, host=f"127.0.0.1:{port}")
+    assert (app.times, len(front.kept)) == (1, NAMES)
 
 
 def test_an_error_and_any_other_path_are_not_kept():

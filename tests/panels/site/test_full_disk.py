@@ -15,7 +15,7 @@ from sauda.records import store
 from sauda.sessions.bazaar import Game
 from tests.support.site import Site
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 SENTENCE = "could not be written (no space left on device)"
 
 

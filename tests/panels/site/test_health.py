@@ -14,6 +14,8 @@ from panels.site.guard import Doors
 from panels.site.headers import HEADERS
 from panels.site.shutdown import stay_until_stopped
 from panels.transcripts.episodes import by_model
+from sauda.llm.serving import served
+from sauda.llm.serving.events import Loading
 from sauda.scale.deploy import smoke
 from tests.support.endpoint import server
 from tests.support.site import Site
@@ -131,3 +133,13 @@ def test_the_smoke_test_passes_on_the_page_and_names_what_is_wrong_elsewhere(
     assert found["first page"] == "/ answered with the status 501"
     assert found["one scripted game over the API"] == "/play gives no event to wait for"
     assert all(check.fault.startswith("no answer: ") for check in smoke.smoke(other))
+
+
+def test_health_says_which_model_cannot_reply(site, monkeypatch):
+    stages = served.own_service().stages
+    monkeypatch.setitem(stages, "crashed", Loading("crashed", 0.0, again=True))
+    monkeypatch.setitem(stages, "loading", Loading("loading", 0.0))
+    health = site.shared.get("/health").json()
+    assert health["status"] == "degraded"
+    assert health["trouble"] == "crashed is recovering"
+    assert health["language_models"]["models"]["crashed"] == "recovering"

@@ -1,22 +1,32 @@
 """MCP on the page's own port: a real client plays both games, and limits hold."""
 
+import io
 import json
+import logging
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
+from panels.artifacts.snippets import ADDRESS, AGENT
+from panels.site.log import OncePerMinute
 from sauda.serve.openenv.sockets import Limits
 from tests.support.coroutines import run
+from tests.support.lanes import unavailable
 from tests.support.site import Site, served_page, toy_models, without_tabs
 
 pytestmark = pytest.mark.slow
 
 PATH = "/gradio_api/mcp"
 HEADERS = {"accept": "application/json, text/event-stream"}
+NEWEST = Path(sys.prefix) / "mcp-newest"  # today's client, installed by `make`
 Agent = Callable[[], AbstractAsyncContextManager[ClientSession]]
 
 
@@ -154,6 +164,27 @@ def test_an_agent_that_knows_nothing_is_told_how_to_play(agent):
     run(visit())
 
 
+@pytest.mark.parametrize("newest", [False, True], ids=["pinned", "newest"])
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_the_printed_client_runs_with_the_pinned_package_and_with_the_newest(site, newest, slash):
+    """In a process of its own, where the newest stands before the pinned one."""
+    if newest and not NEWEST.is_dir():
+        unavailable(f"mcp 2 is not in {NEWEST}; `make` installs it there")
+    program = AGENT.replace(ADDRESS, f"{site.address}/").replace('/mcp"', f'/mcp{slash}"')
+    version = "from importlib.metadata import version\nprint(version('mcp'))\n"
+    done = subprocess.run(
+        [sys.executable, "-c", version + program],
+        env=os.environ | ({"PYTHONPATH": str(NEWEST)} if newest else {}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    used, review = done.stdout.split("\n", 1)
+    assert used.startswith("2." if newest else "1.")
+    assert "'policy': 'you'" in review
+
+
 def test_gradios_page_on_its_api_finds_the_tools(agent, site):
     async def listed() -> list[Any]:
         async with agent() as session:
@@ -230,6 +261,19 @@ def test_a_message_that_cannot_be_right_is_answered_with_a_fault_of_the_caller(s
     for leak in ("Traceback", 'File "', "site-packages", "sauda.serve", "passwd"):
         assert leak not in answer.text
     assert "Traceback" not in caplog.text
+
+
+def test_messages_that_cannot_be_right_fill_no_log(site):
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.addFilter(OncePerMinute())
+    logging.getLogger().addHandler(handler)
+    try:
+        for _ in range(5):
+            post(site, {"jsonrpc": "2.0", "id": 1, "method": "reset", "params": {"a": "b" * 50}})
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert len(written.getvalue().splitlines()) == 1
 
 
 def test_a_page_that_is_about_to_end_takes_no_call(site):

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from socket import create_connection as open_connection
 from typing import Any
 
 import httpx
@@ -197,9 +198,9 @@ def test_an_episode_over_http_lives_under_the_id_that_its_caller_named(site):
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    episode = played("bazaar/career", 7)
-    first = post("/reset", task="bazaar/career", seed=7, episode_id="mine")
-    other = post("/reset", task="bazaar/career", seed=8, episode_id="another")
+    episode = played("classic/career_10", 7)
+    first = post("/reset", task="classic/career_10", seed=7, episode_id="mine")
+    other = post("/reset", task="classic/career_10", seed=8, episode_id="another")
     assert first["observation"]["bazaar"] != other["observation"]["bazaar"]
     for action in wire_actions(episode):
         progress = site.shared.get("/score", params={"episode_id": "mine"}).json()
@@ -208,8 +209,8 @@ def test_an_episode_over_http_lives_under_the_id_that_its_caller_named(site):
     assert last["done"]
     score = site.shared.get("/score", params={"episode_id": "mine"}).json()
     assert score == {
-        "task": "bazaar/career",
-        "score": TASKS["bazaar/career"].grade(episode.final),
+        "task": "classic/career_10",
+        "score": TASKS["classic/career_10"].grade(episode.final),
         "episodes_completed": 10,
         "total_episodes": 10,
         "success": last["observation"]["outcome"]["success"],
@@ -253,9 +254,28 @@ def test_the_route_of_mcp_has_no_tool_that_resets_or_steps(site):
         assert answer["error"]["message"] == "Episodes are played over /ws."
 
 
+def test_a_trainer_whose_model_blocks_its_loop_keeps_its_session(site, monkeypatch):
+    """As long as it may be idle; here a hundredth of that. The web server reads it per socket."""
+    config = site.blocks.server.config
+    for name in ("ws_ping_interval", "ws_ping_timeout"):
+        monkeypatch.setattr(config, name, getattr(config, name) / 100)
+    assert config.ws_ping_timeout >= Limits().idle_seconds / 100
+
+    async def train() -> None:
+        async with connected(socket_of(site), ping_interval=None) as socket:
+            await socket.send('{"type": "reset", "data": {}}')
+            await socket.recv()
+            time.sleep(1)  # a model that generates; no ping is answered
+            await socket.send('{"type": "step", "data": {"action_type": "walk"}}')
+            assert json.loads(await socket.recv())["data"]["done"]
+
+    run(train())
+
+
 # Hostile callers
 
 
+@pytest.mark.nightly
 def test_no_call_of_the_document_ends_in_an_error_of_the_server(site, size):
     """Calls that fit the OpenAPI document and calls that do not, by schemathesis."""
     schema = schemathesis.openapi.from_url(f"{site.address}/openapi.json")
@@ -379,10 +399,10 @@ def test_bodies_and_messages_that_are_too_large_are_refused(site):
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://[", "http://127.0.0.1:1"]
+    "origin", ["https://evil.example", "null", "http://[", "http://127.0.0.1:1", "http://x//{host}"]
 )
 def test_the_page_of_another_site_can_call_nothing(site, origin):
-    headers = {"origin": origin}
+    headers = {"origin": origin.replace("{host}", site.address.removeprefix("http://"))}
     for method, path in (("POST", "/reset"), ("GET", "/schema"), ("POST", "/mcp")):
         answer = site.shared.request(method, path, headers=headers)
         assert answer.status_code == 403, path
@@ -392,6 +412,19 @@ def test_the_page_of_another_site_can_call_nothing(site, origin):
         connect(socket_of(site), additional_headers=headers),
     ):
         pass
+
+
+def test_no_socket_opens_under_a_foreign_name(site):
+    """A browser would send this where evil.example leads to this machine."""
+    request = (
+        "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13"
+        "\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    host, port = site.address.removeprefix("http://").split(":")
+    with open_connection((host, int(port)), timeout=PATIENCE) as wire:
+        wire.sendall(request.encode())
+        assert b" 403 " in wire.recv(4096).splitlines()[0]
 
 
 def test_the_page_itself_may_call(site):
@@ -553,6 +586,7 @@ def nobody(site) -> Iterator[None]:
     until(lambda: not site.sockets.app.state.server.active_sessions)
 
 
+@pytest.mark.nightly
 def test_sessions_at_once_share_nothing_and_memory_stays_flat(site, size, nobody):
     expected = {seed: outcome_at(seed) for seed in range(CAPACITY)}
 
@@ -600,6 +634,7 @@ def test_one_session_more_than_there_is_room_for_is_refused_and_a_lost_client_ma
     run(crowd())
 
 
+@pytest.mark.nightly
 def test_visitors_of_the_page_are_answered_while_every_session_plays(site, nobody):
     async def crowd() -> None:
         deadline = time.monotonic() + 1.5
@@ -618,6 +653,7 @@ def test_visitors_of_the_page_are_answered_while_every_session_plays(site, nobod
     run(crowd())
 
 
+@pytest.mark.nightly
 def test_the_bench_times_steps_in_process_and_over_sockets(site, nobody):
     with ThreadPoolExecutor(1) as thread:  # where no loop of a browser runs
         figures = thread.submit(openenv_figures, site.address, 0.05).result()

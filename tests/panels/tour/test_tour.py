@@ -47,6 +47,14 @@ def test_the_tour_says_who_still_wins_more_than_the_model():
     assert said in str(figures.glance(comparison, load("evaluation/reproduction.json")))
 
 
+def test_the_tour_tells_the_tuned_rule_beside_the_untuned_scripts():
+    comparison = load("evaluation/model-comparison.json")
+    shown = str(figures.glance(comparison, load("evaluation/reproduction.json")))
+    rows = rows_by_policy(comparison, figures.MARKET)
+    assert "best untuned script" in shown
+    assert f"wins {rows['tuned'].grade.mean:.3f}" in shown
+
+
 def test_where_no_script_wins_more_the_tour_says_so():
     comparison = load("evaluation/model-comparison.json")
     rows = [row for row in comparison.data.rows if row.policy not in ("belief", "pilot")]

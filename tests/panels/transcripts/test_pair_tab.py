@@ -15,7 +15,7 @@ from panels.transcripts.before_after import (
 from panels.transcripts.pair_tab import named_in_address, pair_named, reproduced
 from sauda.records.store import load
 
-TASK, OTHER = "bazaar/open", "bazaar/bluff"
+TASK, OTHER = "bazaar/open", "bazaar/rushed"
 
 
 @pytest.fixture(scope="module")

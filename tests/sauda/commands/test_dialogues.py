@@ -104,7 +104,7 @@ def test_acts_compares_other_dialogues_with_the_artifact(file, capsys):
 def test_acts_without_a_file_reads_the_shipped_dialogues_and_saves_nothing(capsys):
     assert main(["acts"]) == 0
     said = capsys.readouterr().out
-    assert "120 dialogues" in said
+    assert "dialogues, used: 240" in said
     assert "wrote" not in said
     assert main(["acts", "--check"]) == 2
     assert "needs its --data FILE" in capsys.readouterr().err

@@ -46,7 +46,6 @@ def test_no_whole_number_is_far_below_zero(stage, flag, tmp_path, capsys):
         ("sft", "--num-train-epochs"),
         ("sft", "--rows"),
         ("distill", "--deals-per-round"),
-        ("moves", "--max-steps"),
         ("grpo", "--max-steps"),
         ("grpo", "--per-device-train-batch-size"),
         ("dpo", "--pairs"),

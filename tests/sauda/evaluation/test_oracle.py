@@ -4,33 +4,24 @@ import pytest
 
 from env import get_task, rollout
 from sauda.evaluation.market.oracle import (
-    BOUNDED,
-    MEMORYLESS,
+    TASKS,
     Config,
     candidates,
     grades,
     informed_grades,
-    no_zopa,
     oracle,
 )
 from sauda.records.store import parsed
 
-SOLVED = (*MEMORYLESS, "bazaar/crowd")
 SEEDS = range(120)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SOLVED)
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", TASKS)
 def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str):
     # It keeps the hazard so low that a walk is rare: one in a hundred games moves the mean most.
     values = grades(name, None, SEEDS)
     assert informed_grades(name, SEEDS).mean() == pytest.approx(values.mean(), abs=0.015)
-
-
-@pytest.mark.slow
-def test_in_a_career_play_stays_under_the_bound():
-    bound = grades("bazaar/career", None, range(6))
-    assert informed_grades("bazaar/career", range(6)).mean() < bound.mean()
 
 
 # The artifact's data
@@ -41,13 +32,12 @@ def data() -> dict:
     return oracle(Config(episodes=40, search=4, refined=10))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_data_are_of_their_kind(data: dict):
-    parsed("oracle/1", data)
-    assert [row["bound"] for row in data["rows"]] == ["optimum"] * 3 + ["upper", "optimum"]
+    parsed("oracle/2", data)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nobody_beats_the_informed_or_comes_near_it(data: dict):
     for row in data["rows"]:
         contestants = [*row["policies"], row["search"]["holdout"]]
@@ -55,25 +45,21 @@ def test_nobody_beats_the_informed_or_comes_near_it(data: dict):
         assert not any(cell["flagged"] for cell in contestants), row["task"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_who_does_not_know_the_seller_wins_less_than_who_does_and_more_than_any_script(data: dict):
-    for row in data["rows"][:3]:
+    for row in data["rows"]:
         best_script = max(cell["mean"] for cell in row["policies"])
         assert best_script < row["belief"]["mean"] < row["informed"]["mean"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_leaving_at_once_wins_the_share_of_deals_without_a_zopa(data: dict):
-    for row in data["rows"][:3]:
+    for row in data["rows"]:
         assert next(p for p in row["policies"] if p["policy"] == "leave")["mean"] == row["no_zopa"]
 
 
-def test_a_career_counts_its_deals_without_a_zopa():
-    assert no_zopa("bazaar/career", range(3)) >= 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", TASKS)
 def test_the_search_wins_in_a_batch_what_its_schedules_win_in_play(name: str):
     task, seeds = get_task(name), range(3)
     for tried in list(candidates().values())[::5]:

@@ -140,7 +140,7 @@ def test_pitches_that_earn_nothing_are_dropped(data):
         assert np.mean(data["frequencies"][CONTROL][arm]) == pytest.approx(1 / 7, abs=0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_hostile_advocate_ranks_below_every_honest_one():
     data = judged(Config(6, "train"))
     honest = [row(data, name) for name in (*arena.HONEST, "adapting", CONTROL)]

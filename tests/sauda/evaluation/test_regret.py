@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout
-from sauda.evaluation.market.regret import Config, Judged, by_belief, by_pilot, states
+from sauda.evaluation.market.regret import Config, Judged, by_belief, by_pilot, states, task_of
 from sauda.policies.belief.buyer import belief_buyer
 from sauda.policies.move_values import MoveValues
 from sauda.policies.pilot.buyer import trained
@@ -26,7 +26,7 @@ def test_the_positions_are_the_same_each_time_and_of_training_games_alone(judged
     assert len({s.turn for s in judged.states}) > 2
     for state in judged.states:
         assert state.seed in SPLITS["train"]
-        assert not is_unseen_game(get_task(state.task), state.seed, UNSEEN_SELLER)
+        assert not is_unseen_game(task_of(state.task), state.seed, UNSEEN_SELLER)
 
 
 def test_the_judge_regrets_nothing_and_errors_of_the_hand_cost(judged):
@@ -68,7 +68,7 @@ def test_the_values_of_moves_are_read_off_between_prices_and_ties_prefer_leaving
     assert values.regret(Accept()) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_pilots_values_are_what_it_wins():
     """The value of its own first move, over many games, is the mean grade of those games."""
     pilot, task = trained(), get_task("bazaar/open")

@@ -50,7 +50,7 @@ def test_the_data_is_of_its_kind_and_comes_out_again(data):
     assert json.loads(json.dumps(sq.again(CONFIG, data))) == data
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_model_passes_five_of_the_published_six_but_not_the_better_ones(data):
     criteria = rows(data)
     published = [
@@ -61,13 +61,13 @@ def test_no_model_passes_five_of_the_published_six_but_not_the_better_ones(data)
     assert criteria["personas_told_apart"]["sides"]["stub"]["meets"] is False
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hard_rules_hold_in_every_game_and_on_every_side(data):
     for criterion in ("below_floor", "ask_rose", "never_below_reservation"):
         assert {side["mean"] for side in rows(data)[criterion]["sides"].values()} == {0}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_garbage_is_said_by_the_script_and_counted_as_such(data):
     criteria = rows(data)
     assert criteria["own_words"]["sides"]["null"]["mean"] == 0
@@ -89,7 +89,7 @@ def test_a_model_is_judged_on_its_own_texts(tmp_path):
     assert 1 < criteria["tries"]["sides"]["canned"]["mean"] < TRIES
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_stopped_run_goes_on_where_it_was_whatever_the_batch_was_doing(tmp_path):
     played = sq.all_games(CONFIG)[:12]
     calls = []
@@ -110,7 +110,7 @@ def test_a_stopped_run_goes_on_where_it_was_whatever_the_batch_was_doing(tmp_pat
     assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in kept.items())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_changed_text_is_found_by_verify(tmp_path, data):
     save("seller_quality.json", asdict(CONFIG), data, tmp_path)
     assert verify("seller_quality.json", root=tmp_path) == []
@@ -199,7 +199,7 @@ def test_a_concession_curve_starts_after_the_opening_and_stays_where_it_ends():
 # The page ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_part_shows_both_tests_the_matrices_and_what_failed(tmp_path, data):
     tabs = parts(save("seller_quality.json", asdict(CONFIG), data, tmp_path))
     shown = "".join([*tabs, *tabs.values()])

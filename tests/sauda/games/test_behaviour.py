@@ -41,15 +41,13 @@ def test_words_and_limits_are_kept_or_not(moves, counted):
 @pytest.mark.parametrize(
     ("due", "moves", "counted"),
     [
-        (Accept(), (Accept(), Offer(10)), {"accept_due": 1, "accepted": 1}),
-        (Offer(698), (Offer(697), Offer(10)), {"accept_due": 1, "accepted": 1}),  # within a percent
-        (Accept(), (Offer(10), Accept()), {"accept_due": 1}),  # only the first position counts
         (WalkAway(), (WalkAway(),), {"walk_due": 1, "walked": 1}),
+        (WalkAway(), (Offer(10), WalkAway()), {"walk_due": 1}),  # only the first position counts
         (WalkAway(), (None,), {"walk_due": 1}),
         (Offer(300), (Accept(),), {}),
     ],
 )
-def test_a_due_acceptance_or_walk_counts_once_a_game(monkeypatch, due, moves, counted):
+def test_a_due_walk_counts_once_per_game(monkeypatch, due, moves, counted):
     monkeypatch.setattr(module, "belief_buyer", lambda obs, rng: due)
     metrics = behaviour_metrics(turns_of(*moves, ask=700.0), market=True)
     metrics |= dict.fromkeys(("retreats", "broken", "over_limit"), 0)

@@ -39,7 +39,7 @@ def sold_to(model: str, message: str, completion: str):
 def test_the_words_of_both_sides_enter_the_chat_escaped():
     game = sold_to("mini", f"900 {IMAGE}", '{"offer": 50, "say": "<h1>fine</h1>"}')
     visitor, model = (m["content"] for m in game_view.bubbles(chat_of(game).messages))
-    assert visitor == f"900 {look.as_typed(IMAGE)}"
+    assert visitor == f"<b>₹900</b> 900 {look.as_typed(IMAGE)}"
     assert "&lt;h1&gt;fine&lt;/h1&gt;" in model
 
 

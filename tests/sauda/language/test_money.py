@@ -65,6 +65,11 @@ DIGITS = [
     ("iPhone 13 for 40000", 40_000),
     ("450 ya 450", 450),
     ("₹500, yes 0.5k", 500),
+    ("4k2", 4_200),
+    ("18 so mein de do", 1_800),
+    ("2.5L", 250_000),
+    ("3lkh", 300_000),
+    ("700ish", 700),
 ]
 ENGLISH = [
     ("thirty two", 32),
@@ -81,6 +86,11 @@ ENGLISH = [
     ("two hundred fifty thousand", 250_000),
     ("rupees four hundred only", 400),
     ("I'll take it for sixty", 60),
+    ("six-fifty", 650),
+    ("nine-ninety-nine", 999),
+    ("three and a quarter thousand", 3_250),
+    ("two grand", 2_000),
+    ("a lakh and a half", 150_000),
 ]
 HINGLISH = [
     ("pachaas", 50),
@@ -141,6 +151,8 @@ def test_a_price_is_read_as_a_person_would_read_it(text, amount):
 @pytest.mark.parametrize(
     "text",
     [
+        *("a few hundred", "a couple of thousand", "kuch hazaar", "a grand piano", "2L bottle"),
+        *("glad to do so.", "98200 01800"),
         *("hello", "2 litre", "5 years old", "a 2-year-old bike", "90%", "100 percent original"),
         *("10 per cent", "10 din", "2 pieces", "2 aur log", "2-3 din", "two or three days"),
         *("3 other offers", "3 buyers", "3 log", "4 buttons missing", "12 of them", "6 feet"),

@@ -444,7 +444,7 @@ def test_the_blind_development_sentences_are_read_well():
     assert prices["exact_rate"]["mean"] >= 0.95
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_blind_figures_count_each_sentence_for_what_it_is_labelled_for():
     data = blind_quality(BLIND_SENTENCES)
     for row in data["rows"]:

@@ -5,8 +5,10 @@ import time
 
 import pytest
 
+from sauda.llm.backends.decoding import DEFAULT_SAMPLING
 from sauda.llm.backends.remote import Endpoint, FirstOf, Ollama, RetryPolicy, TransientError, probe
 from sauda.llm.models import NullModel
+from sauda.llm.serving.served import remote
 from sauda.llm.types import ReplyError, ReplyTimeout
 from tests.support.endpoint import openai, server
 
@@ -118,3 +120,37 @@ def test_when_no_backend_answers_every_reason_is_told():
         worse, _,
     ):  # fmt: skip
         FirstOf([Endpoint(bad, "m", retry=QUICK), Ollama(worse, "m")])(CHAT, 0)
+
+
+@each
+@pytest.mark.parametrize("fault", [None, 401, 500, b"<html>", "close", "nobody there"])
+def test_a_password_in_the_address_is_sent_and_shown_to_nobody(kind, fault):
+    make, answer, _ = KINDS[kind]
+    with server(answer(MOVE) if fault in (None, "nobody there") else fault) as (url, requests):
+        backend = make(url.replace("//", "//me:s3cret@") + "?key=s3cret")
+        if fault != "nobody there":
+            told = _told_by(backend)
+            assert requests[0][2] == "Basic bWU6czNjcmV0"
+    if fault == "nobody there":
+        told = _told_by(backend)
+    assert url in told
+    assert "s3cret" not in told
+
+
+def _told_by(backend) -> str:
+    """All that a visitor or a log may be shown of a backend and of its reply."""
+    try:
+        reply = repr(backend(CHAT, 0))
+    except ReplyError as error:
+        reply = str(error)
+    return f"{reply} {backend.source} {backend!r} {probe(backend)}"
+
+
+@pytest.mark.parametrize(
+    "url", ["me:s3cret@host", "http://me:s3cret@host:port", "ftp://me:s3cret@host", "http://", "["]
+)
+def test_an_address_that_is_none_is_refused_at_the_start_and_not_quoted(url):
+    for name in ("ENDPOINT", "OLLAMA"):
+        with pytest.raises(ValueError, match="address of a language model") as refused:
+            remote({f"SAUDA_{name}_URL": url, f"SAUDA_{name}_MODEL": "m"}, DEFAULT_SAMPLING)
+        assert "s3cret" not in str(refused.value)

@@ -349,10 +349,3 @@ def test_a_seat_for_nobody_is_refused(name):
 def test_only_the_open_market_has_this_seat():
     with pytest.raises(ValueError, match="bazaar/open"):
         sold_by(get_task("classic/single_deal"), Says("?"))
-
-
-def test_a_career_is_sold_by_one_persona():
-    task = sold_by(get_task("bazaar/career"), Says("?"), "friendly")
-    final = rollout(task, BUYERS["linear"], 2).final
-    kinds = {deal.seller["stance"].type.exponent for deal in final.private["nature"]}
-    assert kinds == {PERSONAS["friendly"].type.exponent}

@@ -68,7 +68,7 @@ def test_the_planner_gains_by_trade_what_nobody_gains_alone(name: str):
 # Alone
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @every_task
 def test_autarky_has_a_grade_of_0_whatever_shocks_strike_and_never_trades(name: str):
     task, struck = ARENA_TASKS[name], Counter()
@@ -261,7 +261,7 @@ EXPLOITS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @every_task
 @pytest.mark.parametrize("exploit", EXPLOITS)
 def test_no_exploit_pays_as_well_as_honest_planning(exploit: str, name: str):
@@ -310,7 +310,7 @@ def test_the_joint_optimum_of_one_lab_is_its_plan():
         assert joint_optimum(state, ["lab_0"]).utility == pytest.approx(everything.gain, abs=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @every_task
 def test_nobody_exceeds_the_bound_where_no_other_lab_falls_below_its_batna(name: str):
     task, checked = ARENA_TASKS[name], 0

@@ -239,7 +239,7 @@ def test_it_buys_from_a_visitor_who_sells():
 
 
 def test_the_belief_reads_the_public_table_alone():
-    task = get_task("bazaar/bluff")
+    task = get_task("bazaar/open")
     turn = rollout(task, belief_buyer, 3).trajectory("buyer")[-1]
     bare = replace(turn.observation, own={"reservation": 1.0})
     assert (
@@ -284,12 +284,12 @@ def test_the_belief_grows_in_a_seller_like_the_one_it_meets():
 
 
 def test_the_belief_buyer_depends_on_what_it_sees_alone():
-    obs = rollout(get_task("bazaar/bluff"), belief_buyer, 3).trajectory("buyer")[1].observation
+    obs = rollout(get_task("bazaar/open"), belief_buyer, 3).trajectory("buyer")[1].observation
     moves = {repr(belief_buyer(obs, np.random.default_rng(seed))) for seed in range(3)}
     assert len(moves) == 1
 
 
 @pytest.mark.slow
 def test_the_belief_buyer_plays_games_it_was_not_made_for():
-    for name in ("classic/single_deal", "bazaar/career", "bazaar/crowd"):
+    for name in ("classic/single_deal", "classic/career_10", "classic/marketplace_arena"):
         assert rollout(get_task(name), belief_buyer, 0).end != "forfeit"

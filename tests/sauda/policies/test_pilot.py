@@ -24,7 +24,7 @@ from sauda.policies.pilot.numbers import FEATURES, features, of_observation
 from sauda.policies.unsteady import BatchUnsteady, Unsteady
 from sauda.policies.vectorized import BATCH
 
-TASKS = ("bazaar/open", "bazaar/rushed", "bazaar/bluff", "bazaar/career", "bazaar/crowd")
+TASKS = ("bazaar/open", "bazaar/rushed")
 LINEAR = TimeDependent(1.0)
 RNG = np.random.default_rng(0)
 
@@ -35,14 +35,14 @@ def untrained(seed: int, scale: float = 1.0) -> Pilot:
     sizes = (len(FEATURES), 8, 2)
     weights = [scale * rng.normal(size=(b, a)) / a**0.5 for a, b in pairwise(sizes)]
     part = Network(tuple(weights), (np.zeros(8), np.array([-0.2, 2.0])))
-    return Pilot(part, part, part, part)
+    return Pilot(part, part)
 
 
 def bidding(price: float, walk: float = -9.0) -> Pilot:
     """A pilot that means the same price in percent everywhere."""
     outputs = [(price - 60) / 40, walk + 4]
     part = network([np.zeros((2, len(FEATURES)))], [outputs])
-    return Pilot(part, part, part, part)
+    return Pilot(part, part)
 
 
 def states(name: str, seeds, player=LINEAR):
@@ -54,7 +54,7 @@ def states(name: str, seeds, player=LINEAR):
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("error", [0.0, 4.0])
 def test_a_batch_makes_the_moves_of_single_games(name: str, error: float):
-    n = 6 if name == "bazaar/career" else 40
+    n = 40
     for seed in range(2):
         pilot = untrained(seed)
         single = Unsteady(pilot, error)
@@ -106,7 +106,7 @@ def test_it_takes_an_ask_next_to_its_price_and_offers_whole_percents_below():
 
 
 def test_it_never_pays_more_than_its_limit_or_its_purse():
-    for obs in states("bazaar/career", range(2)):
+    for obs in states("bazaar/open", range(12)):
         poor = replace(obs, own=obs.own | {"purse": int(0.3 * obs.reservation)})
         for seen in (obs, poor):
             move = bidding(250)(seen, RNG)

@@ -79,10 +79,9 @@ def test_names_reach_the_script_as_they_are_and_none_is_run(tmp_path):
 
 def test_a_stage_goes_on_from_the_one_before_it_in_the_same_job():
     text = script(replace(JOB, stages=STAGES, model="8b"))
-    assert text.splitlines()[-5:] == [
+    assert text.splitlines()[-4:] == [
         "train sft sft-8b",
         'train distill distill-8b --init-adapter "$work/runs/sft/adapter"',
-        'train moves moves-8b --init-adapter "$work/runs/distill/adapter"',
         'train grpo grpo-8b --init-adapter "$work/runs/sft/adapter"',
         'train dpo dpo-8b --init-adapter "$work/runs/grpo/adapter"',
     ]
@@ -219,7 +218,7 @@ def test_a_job_that_could_not_run_on_the_hub_is_refused_before_it_is_sent(job, t
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["walk"], "no stage 'walk'; stages are sft, distill, moves, grpo, dpo, or all"),
+        (["walk"], "no stage 'walk'; stages are sft, distill, grpo, dpo, or all"),
         (["sft", "--flavor", "abacus"], "no flavor 'abacus'; flavors are cpu-basic"),
         (["sft", "--flavor", "cpu-basic", "l4x1"], "all with a GPU or all without"),
         (["sft", "--flavor", "l4x1", "--model", "8b"], "needs 32 GB and l4x1 has 24"),

@@ -1,7 +1,7 @@
 """The fair gate: who runs, who waits, who is refused."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import pytest
 
@@ -12,12 +12,12 @@ from tests.support.coroutines import run
 class Visit:
     """A request of `address` at a gate, from its arrival until `leave`."""
 
-    def __init__(self, gate: FairGate, address: str) -> None:
+    def __init__(self, gate: FairGate, address: str, session: str = "", size: int = 0) -> None:
         self.inside, self._leaving = False, asyncio.Event()
-        self.task = asyncio.create_task(self._stay(gate, address))
+        self.task = asyncio.create_task(self._stay(gate.place(address, session, size)))
 
-    async def _stay(self, gate: FairGate, address: str) -> None:
-        async with gate.place(address):
+    async def _stay(self, place: AbstractAsyncContextManager) -> None:
+        async with place:
             self.inside = True
             await self._leaving.wait()
 
@@ -58,6 +58,42 @@ def test_an_address_leaves_places_to_the_others():
         assert [visit.inside for visit in visits] == [True, True, False, True]
         for visit in visits:
             await visit.leave()
+
+    run(play())
+
+
+def test_the_sessions_of_one_address_take_turns():
+    async def play() -> None:
+        gate = FairGate(Limits(running=1))
+        busy = [Visit(gate, "a", "greedy") for _ in range(3)]
+        polite = Visit(gate, "a", "polite")
+        await settle()
+        await busy[0].leave()
+        await busy[1].leave()
+        assert (polite.inside, busy[2].inside) == (True, False)
+        for visit in (polite, busy[2]):
+            await visit.leave()
+        assert (dict(gate.running), dict(gate.waiting)) == ({}, {})
+
+    run(play())
+
+
+def test_what_waits_of_an_address_is_bounded_in_bytes_whatever_its_sessions():
+    async def play() -> None:
+        gate = FairGate(Limits(running=1, waiting_bytes_of_address=10))
+        first = Visit(gate, "a", "0", size=10)
+        await settle()
+        waiting = [Visit(gate, "a", "1", size=6), Visit(gate, "a", "2", size=4)]
+        await settle()
+        with pytest.raises(GateFull):
+            await Visit(gate, "a", "3", size=1).task
+        waiting[0].task.cancel()
+        await settle()
+        fits = Visit(gate, "a", "3", size=6)
+        for visit in (first, waiting[1], fits):
+            await visit.leave()
+        assert fits.inside
+        assert (dict(gate.running), dict(gate.waiting)) == ({}, {})
 
     run(play())
 

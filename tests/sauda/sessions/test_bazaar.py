@@ -189,6 +189,32 @@ def test_the_second_button_meets_the_other_side_halfway():
     assert quick_moves(game.observation)[1].action == Offer(37)  # between 20 and 54
 
 
+@every_task
+def test_no_two_buttons_show_one_price_and_none_takes_a_price_back(task_name: str):
+    opponents = ("", "expert", "tit_for_tat") if task_name == SELLING else ("",)
+    for opponent in opponents:
+        for seed in range(1_000_000, 1_000_012):
+            for pick in (1, 2):
+                for game in states(task_name, opponent, seed, pick):
+                    obs = game.observation
+                    own = obs.table.asks if obs.agent == "seller" else obs.table.bids
+                    moves = [quick.action for quick in quick_moves(obs)[1:3]]
+                    prices = [offer.price for offer in moves if offer is not None]
+                    assert len(set(prices)) == len(prices)
+                    sign = -1 if obs.agent == "seller" else 1
+                    assert not own or all(sign * (price - own[-1]) > 0 for price in prices)
+
+
+def test_where_the_limit_holds_both_prices_the_second_button_names_a_bolder_one():
+    game = start(SELLING, "expert", 3)
+    limit = game.observation.reservation
+    game = answer(game, Offer(limit + 10))
+    assert game.observation.bid < limit - 10
+    _, halfway, little, _ = quick_moves(game.observation)
+    assert halfway.action == Offer(limit)
+    assert limit < little.action.price < limit + 10
+
+
 # The comparison
 
 

@@ -5,7 +5,8 @@ from datetime import date, timedelta
 import pytest
 
 from env import Accept, Offer, WalkAway, get_task, rollout
-from sauda.games import policies_of
+from sauda.games import game_of, policies_of
+from sauda.policies import BUYERS
 from sauda.records.splits import DAILY, SPLITS
 from sauda.sessions.bazaar import answer, finished
 from sauda.sessions.daily import (
@@ -22,6 +23,7 @@ from sauda.sessions.daily import (
     seed_of,
     today,
 )
+from sauda.sessions.oracle import informed_grade
 
 DAY = date(2026, 11, 23)
 
@@ -40,12 +42,20 @@ def test_no_training_and_no_evaluation_takes_the_seeds_of_the_days():
     assert all(seed_of(DAY + timedelta(days=n)) in DAILY for n in range(60))
 
 
-def test_each_day_has_a_bargain_of_its_own_and_room_for_a_deal():
-    days = [DAY + timedelta(days=n) for n in range(60)]
-    assert len({seed_of(day) for day in days}) == len(days)
-    for day in days:
-        (instance,) = bargain_of(day).play.state.private["nature"]
-        assert instance.buyer["reservation"] > instance.seller["reservation"]
+def test_each_of_the_next_400_days_has_a_bargain_of_its_own_that_can_be_won():
+    seeds = [seed_of(today() + timedelta(days=n)) for n in range(400)]
+    assert len(set(seeds)) == len(seeds)
+    shares = [game_of(TASK).table.batch_columns(TASK, name, seeds)["share"] for name in BUYERS]
+    for of_day in zip(*shares, strict=True):
+        assert sum(share > 0 for share in of_day) >= 3
+    assert all(informed_grade(get_task(TASK), seed) > 0 for seed in seeds[::20])
+
+
+def test_the_bargain_of_a_day_does_not_depend_on_what_was_asked_before():
+    days = [DAY + timedelta(days=n) for n in range(5)]
+    drawn = [seed_of(day) for day in days]
+    seed_of.cache_clear()
+    assert [seed_of(day) for day in reversed(days)] == drawn[::-1]
 
 
 def test_a_link_names_its_day_and_none_means_today():

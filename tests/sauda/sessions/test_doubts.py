@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from env import Accept, IllegalAction, Offer
+from env import Accept, IllegalAction, Offer, WalkAway
 from sauda.sessions.bazaar import answer, back, start
-from sauda.sessions.doubts import FAR_OFF, LOSS, doubt, is_far_off, loss_at, propose
+from sauda.sessions.doubts import BACKWARDS, FAR_OFF, LOSS, doubt, is_far_off, loss_at, propose
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
 SEEDS = range(1_000_000, 1_000_004)
@@ -52,7 +52,7 @@ def test_a_forbidden_price_is_refused_and_not_asked_back():
 @pytest.mark.parametrize("share", [0.25, 0.5, 1])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_usual_hard_opening_bid_is_not_asked_back(share, seed):
-    for task_name in (SINGLE, "classic/amazon_realistic", "bazaar/open", "bazaar/bluff"):
+    for task_name in (SINGLE, "classic/amazon_realistic", "bazaar/open"):
         game = start(task_name, "", seed)
         assert not is_far_off(game, share * game.observation.ask)
 
@@ -96,7 +96,7 @@ def test_an_accept_at_a_loss_is_asked_back_and_then_made():
 
 
 def test_a_buyer_whose_purse_allows_a_losing_bid_is_asked_back():
-    game = start("bazaar/career", "", 3)
+    game = start("bazaar/open", "", 3)
     limit = game.observation.reservation
     assert game.observation.own["purse"] > limit + 1
     price = min(limit + 1, game.observation.ask - 1)
@@ -108,4 +108,34 @@ def test_a_gain_is_never_asked_back():
     game = start(SELLING, "boulware", 3)
     price = game.observation.table.item.list_price
     assert doubt(game, Offer(price)) == ""
-    assert doubt(game, Offer(1)) == FAR_OFF
+    assert doubt(game, Offer(6 * price)) == FAR_OFF
+
+
+# A price taken back
+
+
+@pytest.mark.parametrize(
+    ("task_name", "opponent", "first", "back"),
+    [(SINGLE, "", 30, 29), ("bazaar/open", "", 100, 60), (SELLING, "boulware", 1400, 1500)],
+)
+def test_a_price_behind_the_own_last_one_is_asked_back_and_then_made(
+    task_name, opponent, first, back
+):
+    game = answer(start(task_name, opponent, 3), Offer(first))
+    assert doubt(game, Offer(back)) == BACKWARDS
+    asked = propose(game, Offer(back))
+    assert asked.play == game.play
+    own = propose(asked, Offer(back)).observation.table
+    assert (own.asks if task_name == SELLING else own.bids)[-1] == back
+
+
+def test_the_own_last_price_again_and_one_towards_the_other_side_are_not_asked_back():
+    game = answer(start(SINGLE, "", 3), Offer(30))
+    assert (doubt(game, Offer(30)), doubt(game, Offer(31))) == ("", "")
+    sale = answer(start(SELLING, "boulware", 3), Offer(1400))
+    assert (doubt(sale, Offer(1400)), doubt(sale, Offer(1399))) == ("", "")
+
+
+def test_a_price_of_the_deal_before_is_not_taken_back():
+    game = answer(answer(start("classic/read_the_tells", "", 3), Offer(30)), WalkAway())
+    assert doubt(game, Offer(20)) == ""

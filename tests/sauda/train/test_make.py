@@ -23,7 +23,9 @@ def trained(tmp_path: Path):
     python.parent.mkdir()
     python.write_text(PYTHON.format(log=log))
     python.chmod(0o755)
-    for file in ("requirements.lock", "tests/support/openenv-core.txt", ".venv/ready"):
+    clients = [f"tests/support/{client}.txt" for client in ("openenv-core", "mcp-newest")]
+    locks = ("requirements.lock", "requirements-dev.lock")
+    for file in (*locks, *clients, ".venv/ready"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
 

@@ -78,7 +78,7 @@ def toy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def seen():
-    names = ("bazaar/open", "bazaar/rushed", "bazaar/career", "classic/amazon_realistic")
+    names = ("bazaar/open", "bazaar/rushed", "classic/amazon_realistic")
     return [s for name in names for s in taught(get_task(name), 10_000, "linear", "plain", SMALL)]
 
 
@@ -109,7 +109,6 @@ def test_every_line_means_the_move_it_goes_with(seen):
 @pytest.mark.slow
 def test_no_row_has_a_listing_or_a_seller_type_that_is_kept_for_evaluation(sft_rows):
     every = [item.name for item in CATALOGUE]
-    assert "bazaar/career" in {row.task for row in sft_rows}  # its later deals have other listings
     texts = [row.messages[1]["content"] for row in sft_rows]
     listed = [next(name for name in every if text.startswith(f"{name}, ")) for text in texts]
     kept = {every.index(name) % 4 for name in listed}

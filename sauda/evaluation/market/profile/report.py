@@ -14,7 +14,7 @@ from sauda.evaluation.market.profile.calibration import prior, scored
 from sauda.evaluation.market.profile.cues import CANDID, MISLEADING, MODES, NEUTRAL, signalling
 from sauda.evaluation.market.profile.players import Player, named
 from sauda.evaluation.market.regret import Config as Positions
-from sauda.evaluation.market.regret import Judged, by_belief
+from sauda.evaluation.market.regret import Judged, by_belief, task_of
 from sauda.evaluation.market.tournament.players import TASK
 from sauda.evaluation.market.tournament.report import ROLES, STAGES
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
@@ -77,7 +77,7 @@ class Bench:
         seeds = scenario_seeds(config.games)
         judged = Judged.of(Positions(states=config.states), by_belief)
         limits = [
-            begin(get_task(state.task), state.seed).state.private["seller"]["reservation"]
+            begin(task_of(state.task), state.seed).state.private["seller"]["reservation"]
             for state in judged.states
         ]
         informed = np.array([informed_value(instance(seed)) for seed in seeds])

@@ -58,10 +58,6 @@ class ScriptedSellers:
         n = asks.shape[1]
         return NoTells(np.zeros(n), np.zeros(n, bool))
 
-    def remembering(self, paid: object) -> "ScriptedSellers":
-        """The same sellers: a scenario is one deal."""
-        return self
-
 
 @lru_cache(maxsize=4)
 def batch_games(seller: str, seeds: tuple[int, ...]) -> Games | None:

@@ -1,7 +1,5 @@
 """The open market: its best values, what its sellers give away, and the belief buyer's belief."""
 
-from typing import Literal
-
 from pydantic import Field, FiniteFloat
 
 from sauda.records.schemas.base import Interval, Record
@@ -46,7 +44,7 @@ class SellerTypeRow(Record):
     type: str = Field(description="hidden type of the seller")
     n: int = Field(description="episodes with that type")
     informed: Interval = Field(description="informed value")
-    belief: InformedShare | None = Field(description="the belief buyer; null where it has no form")
+    belief: InformedShare = Field(description="the belief buyer")
     policies: list[PolicyShare] = Field(description="one entry a scripted policy")
 
 
@@ -55,14 +53,11 @@ class OracleRow(Record):
 
     task: str = Field(description="name of the task")
     n: int = Field(description="holdout seeds")
-    bound: Literal["optimum", "upper"] = Field(
-        description="whether the informed value is attainable or an upper bound"
-    )
     no_zopa: FiniteFloat = Field(description="share of deals in which no price serves both sides")
     informed: Interval = Field(description="value of the best response to the known seller")
     informed_play: InformedShare = Field(description="what the informed buyer wins in play")
     grid_error: GridError = Field(description="error of the price grid")
-    belief: InformedShare | None = Field(description="the belief buyer; null where it has no form")
+    belief: InformedShare = Field(description="the belief buyer")
     policies: list[PolicyShare] = Field(description="one entry a scripted policy")
     types: list[SellerTypeRow] = Field(description="the same by type of seller")
     search: ExploitSearch = Field(description="the search for exploits")
@@ -104,22 +99,11 @@ class WordLeakage(Record):
     gain: Interval = Field(description="what words add")
 
 
-class Career(Record):
-    """What a soft history costs a policy in the later deals of a career."""
-
-    policy: str = Field(description="the policy that plays after the first five deals")
-    n: int = Field(description="careers with each history")
-    firm: list[Interval] = Field(description="share of the ZOPA a later deal, after firm deals")
-    soft: list[Interval] = Field(description="share of the ZOPA a later deal, after soft deals")
-    lost: Interval = Field(description="mean share lost by a soft history, paired by seed")
-
-
 class Market(Record):
-    """What the open market's sellers give away by manner and word, and what they remember."""
+    """What the open market's sellers give away by manner and word."""
 
     manner: list[Manner] = Field(description="signals, one entry a task")
     words: WordLeakage = Field(description="what words tell of the reservation price")
-    careers: list[Career] = Field(description="memory, one entry a policy")
 
 
 class TypeScores(Record):

@@ -1,4 +1,4 @@
-"""The pilot: the log of its training with its weights, and its grades with an unsteady hand."""
+"""The pilot: the log of its training with its weights; the rule that is tuned by search."""
 
 from pydantic import Field, FiniteFloat
 
@@ -41,10 +41,8 @@ class PilotNetwork(Record):
 class PilotNetworks(Record):
     """The networks of the pilot."""
 
-    deal: PilotNetwork = Field(description="plays a deal between two without a deadline")
+    deal: PilotNetwork = Field(description="plays a deal without a deadline")
     deadline: PilotNetwork = Field(description="plays a deal with a deadline")
-    crowd: PilotNetwork = Field(description="plays a deal with rivals")
-    career: PilotNetwork = Field(description="plays careers")
 
 
 class PilotRun(Record):
@@ -61,20 +59,22 @@ class PilotRun(Record):
     sha256: str = Field(description="digest of the weights")
 
 
-class RobustRow(Record):
-    """One policy on one task with an unsteady hand."""
+class SearchRound(Record):
+    """One generation of the search for the tuned rule."""
 
-    task: str = Field(description="name of the task")
-    policy: str = Field(description="name of the policy")
-    error: FiniteFloat = Field(description="standard deviation of the price error, % of the limit")
-    n: int = Field(description="holdout seeds")
-    grade: Interval = Field(description="mean grade")
-    less_pilot: Interval | None = Field(
-        description="its grade less the pilot's at the same error, paired by seed; null for itself"
+    step: int = Field(description="generation, from 1")
+    mean: FiniteFloat = Field(description="mean grade of all candidates on the generation's games")
+    elite: FiniteFloat = Field(description="mean grade of the best, which the next one follows")
+
+
+class TunedRule(Record):
+    """A linear rule for the open market, its numbers found by the cross-entropy method."""
+
+    price: dict[str, FiniteFloat] = Field(
+        description="what the price is linear in, limits of the buyer, by feature"
     )
-
-
-class Robustness(Record):
-    """The pilot beside other buyers while prices come out with errors of 0, 3 and 5 %."""
-
-    rows: list[RobustRow] = Field(description="one row a task, error and policy")
+    walk: dict[str, FiniteFloat] = Field(
+        description="what leaving is linear in, by feature; it leaves where the sum is above 0"
+    )
+    log: list[SearchRound] = Field(description="one entry per generation")
+    seconds: FiniteFloat = Field(description="CPU seconds of the search")

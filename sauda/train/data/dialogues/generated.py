@@ -34,9 +34,9 @@ Said = tuple[str, Act, str]  # agent, act, words
 class Config:
     """Which games are put into words."""
 
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed", "bazaar/bluff")
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
     policies: tuple[str, ...] = ("linear", "boulware", "conceder", "tit_for_tat")
-    games: int = 20  # a task and policy
+    games: int = 30  # a task and policy
     first_seed: int = 30_000
     greets: float = 0.8  # of the dialogues open with a greeting
     asks: float = 0.5  # of those go on with a question about the item

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import gradio as gr
 import pytest
+from markupsafe import Markup
 from PIL import Image, ImageFont
 
 from env import CATALOGUE, Accept, Offer, WalkAway, rupees
@@ -246,10 +247,11 @@ def test_moves_whose_words_are_unknown_are_told_by_their_price_alone(screen, lan
     words, friend = (translator(language), language), replayed(DAY, code)
     low, more = (rupees(bid) for bid in friend.play.state.table.bids[:2])
     told = re.findall(
-        r'class="sauda-buyer"[^>]*><b>[^<]*</b> ([^<]*)</li>', view.replay(friend, words)
+        r'class="sauda-buyer"[^>]*><b>[^<]*</b> (.*?)</li>', view.replay(friend, words)
     )
-    accepted = f"{words[0]('quick_accept')} {rupees(friend.play.state.table.asks[-1])}"
-    assert told == [low, more, accepted]
+    ask = rupees(friend.play.state.table.asks[-1])
+    accepted = f"{ask} {words[0]('quick_accept')} {ask}"
+    assert [Markup(text).striptags() for text in told] == [low, more, accepted]
     _, updates = opened(screen, replace(OPEN, language=language, kept={DAY.isoformat(): code}))
     chat = updates[screen.page.chat]["value"]
     assert [m["content"] for m in chat if m["role"] == "user"] == told

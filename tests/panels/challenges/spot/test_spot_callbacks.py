@@ -242,10 +242,20 @@ def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmatio
 def test_a_far_off_ask_is_asked_back_and_another_price_is_simply_asked(spot, models):
     models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
     duel = live(spot)
-    (back,) = asked(spot, duel, "1")
-    assert "Did you mean ₹1?" in back[spot.page.problem]
+    price = 6 * duel.item.list_price
+    (back,) = asked(spot, duel, f"₹{price}")
+    assert f"Did you mean {rupees(price)}?" in back[spot.page.problem]
     *_, last = asked(spot, back[spot.page.duel])
     assert last[spot.page.columns].count("bids ₹") == 2
+
+
+def test_an_ask_above_the_own_last_one_is_asked_back(spot, models):
+    models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
+    duel = live(spot)
+    *_, last = asked(spot, duel, f"₹{duel.item.list_price}")
+    (back,) = asked(spot, last[spot.page.duel], f"₹{duel.item.list_price + 50}")
+    assert rupees(duel.item.list_price) in back[spot.page.problem]
+    assert back[spot.page.duel].waiting == ()
 
 
 def test_yes_without_a_question_is_small_talk(spot):

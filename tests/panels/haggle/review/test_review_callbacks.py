@@ -13,7 +13,7 @@ from panels.haggle import callbacks
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.review import review_callbacks
 from panels.haggle.screen import Screen, Visit
-from sauda.llm.serving.line import Visitor
+from sauda.llm.serving.line import FairLine, Visitor
 from sauda.llm.types import Reply, ReplyTimeout
 from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run
@@ -23,18 +23,21 @@ VISITOR = Visitor("a session", "10.0.0.1")
 
 
 def after_move(screen: Screen, updates: dict, visit: Visit, generation=None) -> list[dict]:
-    """What the event after a move shows, but for the empty first update."""
+    """What the review shows that the event after a move makes due, but for the empty update."""
     page, generation = screen.page, generation or SessionGeneration()
-    visit = replace(visit, game=updates[page.game])
+    visit, requested = replace(visit, game=updates[page.game]), updates.get(page.review_request)
 
     async def collected():
-        stream = review_callbacks.reply_then_review(
-            screen, VISITOR, generation, updates[page.reply_request],
-            updates.get(page.review_request), visit,
-        )  # fmt: skip
-        return [update async for update in stream]
+        replied = review_callbacks.reply_then_review(
+            screen, VISITOR, generation, updates[page.reply_request], requested, visit
+        )
+        due = [update[page.review_due] async for update in replied if page.review_due in update]
+        if not due:
+            return []
+        review = review_callbacks.stream_review(screen, VISITOR, generation, requested, visit)
+        return [update async for update in review][1:]
 
-    return run(collected())[1:]
+    return run(collected())
 
 
 @pytest.fixture
@@ -63,6 +66,25 @@ def test_nothing_is_reviewed_while_the_game_runs():
     assert after_move(screen, updates, visit) == []
 
 
+def test_a_review_that_is_under_way_holds_no_move_of_the_same_visitor(bought):
+    """The event after a move ends at once; the review has a queue and a line of its own."""
+    screen, visit, updates = bought
+    page = screen.page
+    visit = replace(visit, game=updates[page.game])
+
+    async def event_after_the_move():
+        stream = review_callbacks.reply_then_review(
+            screen, VISITOR, SessionGeneration(), None, updates[page.review_request], visit
+        )
+        return [update async for update in stream]
+
+    assert all(page.review not in update for update in run(event_after_the_move()))
+    line = FairLine()
+    line.enter("review", VISITOR.for_review())
+    line.enter("move", VISITOR)
+    assert [line.start_next(), line.start_next()] == ["move", "review"]
+
+
 def test_a_review_is_worked_out_once(bought):
     screen, visit, updates = bought
     assert len(after_move(screen, updates, visit)) == 1
@@ -87,6 +109,7 @@ def test_a_review_of_a_game_that_was_left_is_not_shown(bought):
             screen, VISITOR, generation, updates[page.review_request],
             replace(visit, game=updates[page.game]),
         )  # fmt: skip
+        assert await anext(stream) == screen.unchanged
         coming = asyncio.ensure_future(anext(stream, None))
         await asyncio.sleep(0)  # until the search has begun
         generation.advance()

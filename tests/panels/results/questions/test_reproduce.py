@@ -94,5 +94,5 @@ def test_the_arena_offers_the_trained_lab_first():
     titles = [title(cell) for _, cell in rows.values()]
     assert titles[0] == "Market round · SFT + GRPO as a lab"
     assert "Single trade · Planner" in titles[1:4]
-    assert any(name.endswith(", other labs deadline panicked") for name in titles)
+    assert any(name.endswith(", other labs planner") for name in titles)
     assert len(set(titles)) == len(titles)

@@ -15,6 +15,7 @@ QUIET, QUEUED = 3, 5
 PLAN = Script(
     {QUIET: Event(QUIET, False, ("a",), ()), QUEUED: Event(QUEUED, True, (None, 2), ())},
     *(QUIET, QUIET, QUIET, 0, 0, 0, ("tea",), 0, 0, 0, 0, 0, ()),
+    by_state={31: QUIET},
 )
 OTHERS = {"msg": "process_completed", "event_id": "x", "success": True, "output": {"data": [1]}}
 CLOSED = {"msg": "close_stream"}
@@ -24,7 +25,9 @@ def completed(success: bool = True, **output: Any) -> dict[str, Any]:
     return {"msg": "process_completed", "event_id": "own", "success": success, "output": output}
 
 
-def fired(event: int, status: int = 200, stream: tuple[dict, ...] = ()) -> tuple[Any, list]:
+def fired(
+    event: int, status: int = 200, stream: tuple[dict, ...] = (), kind: type[Browser] = Browser
+) -> tuple[Any, list]:
     """What an event of a canned page gives a visitor, and the requests that the page saw."""
     seen = []
 
@@ -41,7 +44,7 @@ def fired(event: int, status: int = 200, stream: tuple[dict, ...] = ()) -> tuple
         transport = httpx.MockTransport(page)
         async with (
             httpx.AsyncClient(base_url="http://page", transport=transport) as http,
-            Browser(http, PLAN, visitor=258) as browser,
+            kind(http, PLAN, visitor=258) as browser,
         ):
             return await browser.fire(event)
 
@@ -61,6 +64,21 @@ def test_an_event_outside_the_queue_is_one_request_from_the_visitors_own_address
 def test_a_queued_event_gives_the_outputs_of_that_event_alone():
     outputs, _ = fired(QUEUED, stream=(OTHERS, completed(data=[7, 8]), CLOSED))
     assert outputs == [7, 8]
+
+
+def test_an_event_of_the_queue_that_sets_a_state_makes_its_listener_due():
+    due = []
+
+    class Watched(Browser):
+        async def fire(self, event):
+            outputs = await super().fire(event)
+            due.extend(self.due)
+            return outputs
+
+    first = {"msg": "process_generating", "output": {"data": [1], "changed_state_ids": [31, 32]}}
+    last = completed(data=[7], changed_state_ids=[])
+    assert fired(QUEUED, stream=(first, last, CLOSED), kind=Watched)[0] == [7]
+    assert due == [QUIET]
 
 
 @pytest.mark.parametrize(

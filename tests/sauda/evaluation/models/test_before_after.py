@@ -161,7 +161,7 @@ def test_every_move_of_the_model_has_its_reply(artifact):
 @pytest.mark.parametrize(
     ("config", "fault"),
     [
-        (Config("low", "high", ("bazaar/career",), 2), "tasks are"),
+        (Config("low", "high", ("bazaar/seller_brief",), 2), "tasks are"),
         (Config("low", "high", (TASK,), 0), "episodes are 1 to"),
         (Config("low", "steered", (TASK,), 2), "compared bare"),
     ],

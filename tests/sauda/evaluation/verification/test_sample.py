@@ -21,8 +21,8 @@ def cell_of(artifact, task: str, policy: str) -> Cell:
     ("file", "task", "policy"),
     [
         (MARKET, "bazaar/open", "linear"),
-        (MARKET, "bazaar/career", "conceder"),
-        ("evaluation/model-comparison.json", "bazaar/bluff", ORACLE),
+        (MARKET, "bazaar/rushed", "conceder"),
+        ("evaluation/model-comparison.json", "bazaar/rushed", ORACLE),
         ("evaluation/model-comparison.json", "bazaar/open", "null+steering"),
         ("evaluation/arena-holdout.json", "arena/single_trade", "planner"),
         ("evaluation/arena-model-comparison.json", "arena/market_round", "autarky"),
@@ -55,4 +55,4 @@ def test_a_row_that_is_not_recorded_and_a_file_without_rows_are_refused():
     with pytest.raises(KeyError):
         play_again(artifact, Cell("", "bazaar/open", "nobody"), 2)
     with pytest.raises(ValueError, match="holds no rows of episodes"):
-        cells(replace(artifact, kind="oracle/1"))
+        cells(replace(artifact, kind="oracle/2"))

@@ -18,9 +18,9 @@ from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.process import ProcessEngine
 from sauda.llm.serving.service import ReplyService
 from sauda.llm.serving.worker import ModelWorker
-from sauda.llm.types import Reply, ReplyError, ReplyTimeout
+from sauda.llm.types import NotReady, Reply, ReplyError, ReplyTimeout
 from tests.support.models import tiny_network
-from tests.support.toy_process import CRASH, CRASH_ONCE, HANG, NO_NETWORK, SLOW
+from tests.support.toy_process import CRASH, HANG, NO_NETWORK, SLOW
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 COMMAND = (sys.executable, "-m", "tests.support.toy_process")
@@ -101,37 +101,34 @@ def test_two_models_share_the_tensors_that_are_equal(worker):
     assert psutil.Process(worker.service.engine.pid).memory_info().rss < before + 2**28
 
 
-def test_a_killed_process_starts_again_and_the_reply_goes_on(worker):
+def test_a_killed_process_ends_its_reply_at_once_and_replies_again(worker):
     pid = worker.service.engine.pid
     stream = worker.stream(chat(SLOW), 7)
     next(stream)
     psutil.Process(pid).kill()
-    *_, reply = stream
+    with pytest.raises(NotReady, match="ended with the code -9"):
+        list(stream)
+    assert isinstance(worker.wait(300), Ready)
     assert worker.service.engine.pid != pid
-    assert reply.text == worker(chat(SLOW), 7).text
-    worker.service.engine.restart()
-
-
-def test_a_prompt_that_crashes_the_process_again_is_given_up_and_the_next_one_works(tmp_path):
-    worker = ModelWorker("toy", service(), "toy", GREEDY)
-    worker.wait(300)
-    assert worker(chat(f"{CRASH_ONCE}{tmp_path / 'crashed'}"), 7).finish
-    with pytest.raises(ReplyError, match="ended with the code -9"):
-        worker(chat(CRASH), 7)
-    worker.wait(300)
     assert worker(chat("after that"), 7).finish
     worker.service.engine.restart()
 
 
-def test_a_process_that_keeps_crashing_counts_as_failed():
-    worker = ModelWorker("toy", service(), "toy", GREEDY)
-    for _ in range(2):  # twice each: the first crash of a prompt is forgiven
-        worker.wait(300)
+def test_a_process_that_is_killed_again_and_again_recovers_each_time():
+    pauses = []
+
+    def at_once(seconds, call):
+        pauses.append(seconds)
+        threading.Thread(target=call, daemon=True).start()
+
+    worker = ModelWorker("toy", service(later=at_once), "toy", GREEDY)
+    for _ in range(5):
+        assert isinstance(worker.wait(300), Ready)
         with pytest.raises(ReplyError):
             worker(chat(CRASH), 7)
-    assert isinstance(worker.stage, Failed)
-    worker.start(again=True)
     assert isinstance(worker.wait(300), Ready)
+    assert worker(chat("after that"), 7).finish
+    assert pauses == sorted(set(pauses))  # each longer than the one before
     worker.service.engine.restart()
 
 

@@ -15,6 +15,7 @@ from sauda.evaluation.seller.texts import word_hashes
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named
 from sauda.llm.backends.weights import smollm2
 from sauda.llm.registry import player_spec, row_name
+from sauda.llm.serving import served
 from sauda.llm.serving.events import Ready
 from sauda.llm.serving.served import (
     ENDPOINT,
@@ -26,12 +27,15 @@ from sauda.llm.serving.served import (
     backends,
     threaded,
 )
+from sauda.llm.serving.service import ReplyService
+from sauda.llm.serving.threads import ThreadEngine
 from sauda.llm.types import Reply
 from sauda.policies.belief.buyer import BeliefBuyer
 from sauda.policies.belief.posterior import believe
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from sauda.sessions.bazaar import after_reply, answer, counterfactual_request, request, start
+from tests.support.endpoint import openai, server
 
 SAY = words.translator(words.ENGLISH)
 SELLING = choices.SELLING_TASK
@@ -64,6 +68,29 @@ def test_a_backend_that_answers_nothing_is_not_ready_and_says_why():
 
     with pytest.raises(CannotLoad, match="silent gave no real answer"):
         answering(Silent())
+
+
+@pytest.mark.parametrize("own_replies", [True, False])
+def test_whichever_answers_is_ready_once_any_of_them_is(monkeypatch, own_replies):
+    """The page's own model stands first; where it cannot reply, another server does."""
+
+    def load():
+        if own_replies:
+            return Loaded("mini, bf16 on CPU")
+        raise CannotLoad("no weights here")
+
+    own = ReplyService(lambda report: ThreadEngine(report, lambda name: load()))
+    own.wait("sauda-mini", 30)
+    monkeypatch.setattr(served, "own_service", lambda: own)
+    with server(openai("OK, 45")) as (url, _):
+        workers = backends({"SAUDA_ENDPOINT_URL": url, "SAUDA_ENDPOINT_MODEL": "m"})["buyer"]
+        stage = workers[FIRST].wait(30)
+        assert isinstance(stage, Ready), stage
+        assert "m at http" in stage.source
+        reply = workers[FIRST]([{"role": "user", "content": "450?"}], 0)
+    assert (reply.text, reply.source) == (
+        ("mine", "mini, bf16 on CPU") if own_replies else ("OK, 45", f"m at {url}")
+    )
 
 
 def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
@@ -131,6 +158,9 @@ class Loaded:
     def __init__(self, source: str) -> None:
         self.source = source
 
+    def stream(self, messages, seed, schema=None):
+        yield Reply("mine", self.source, 1, "stop")
+
 
 # Lessons
 
@@ -159,7 +189,7 @@ def _first_moves(game, count):
 
 
 def test_tells_and_words_change_what_is_believed_before_outcomes_are_compared():
-    task = get_task("bazaar/bluff")
+    task = get_task("bazaar/open")
     seen = rollout(task, BeliefBuyer(), 50_000).trajectory("buyer")[-1].observation.table
     full, bare = believe(seen), believe(seen, tells=False, words=False)
     assert full.types() != bare.types()

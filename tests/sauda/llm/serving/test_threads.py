@@ -173,10 +173,11 @@ def test_waiting_for_many_replies_holds_no_thread():
 def test_a_full_line_refuses_and_says_for_how_long():
     worker = threaded("slow", lambda: Slow(pause=0.2))
     worker.wait(5)
-    waiting = [worker.for_visitor(Visitor(f"s{n}", f"a{n}")).stream([], 0) for n in range(9)]
+    most = worker.service.line.limits.waiting
+    waiting = [worker.for_visitor(Visitor(f"s{n}", f"a{n}")).stream([], 0) for n in range(1 + most)]
     for stream in waiting:
         next(stream)
-    with pytest.raises(ReplyRefused, match="8 visitors are waiting") as refused:
+    with pytest.raises(ReplyRefused, match=f"{most} visitors are waiting") as refused:
         next(worker.for_visitor(Visitor("s", "a")).stream([], 0))
     assert refused.value.seconds > 1
     for stream in waiting:

@@ -70,7 +70,7 @@ def cluster(monkeypatch):
     signal.signal(signal.SIGTERM, terminated)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_table_is_the_same_where_a_node_of_the_cluster_is_killed_in_the_middle(
     cluster, tmp_path, monkeypatch
 ):

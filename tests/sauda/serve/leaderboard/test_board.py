@@ -4,19 +4,25 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
 import numpy as np
 import pytest
 
+from env import TASKS
+from sauda.__main__ import main as sauda_command
+from sauda.games import policies_of
 from sauda.records.seeds import drawn_seed
 from sauda.records.splits import DAILY, LEADERBOARD, SPLITS
 from sauda.serve.leaderboard import board as boards
 from sauda.serve.leaderboard.board import RANKED, UNFINISHED, Board, checked_name
+from sauda.serve.leaderboard.names import is_reserved
 from sauda.serve.leaderboard.record import faults, record
 from sauda.serve.leaderboard.replay import episode_of, replayed, rules_of
 from sauda.serve.leaderboard.storage import FILE, OF_A_SPACE, Storage, Unavailable, data_folder
+from sauda.serve.mcp.records import grades_of
 from sauda.serve.openenv.actions import SaudaAction
 from sauda.serve.openenv.environment import SaudaEnvironment
 from sauda.serve.openenv.game import MOST_STEPS, WORST
@@ -127,6 +133,42 @@ def test_a_long_tale_is_refused_before_it_fills_the_disk(board, monkeypatch):
     assert len(environment.step(move_of(before)).bazaar["bids"]) == 2  # the game goes on
 
 
+def test_a_clock_that_jumps_ends_no_entry_and_deletes_none(board):
+    """Deadlines follow the time that passes, not the time of day, which somebody may set anew."""
+    wall, passed = [time.time()], [5.0]
+    now = boards.steady(lambda: wall[0], lambda: passed[0])
+    later = Board(board.storage, now)
+    begun, unused = entered(later), entered(later)
+    next(iter(played_on(begun.token)))
+    wall[0] += 86_400 * 2
+    entered(later)  # entries that nobody began in time are deleted here
+    assert (later.entry(begun.entry), complete(later)) == (None, [])  # so no seed is shown
+    assert later.next_game(unused.token).number == 1
+    passed[0] += boards.HOURS * 3600 + 1
+    assert [entry.id for entry in complete(later)] == [begun.entry, unused.entry]
+
+
+def test_the_standing_is_computed_when_it_changes_and_not_when_it_is_read(board):
+    clock = [1e9]
+    own = Board(board.storage, lambda: clock[0])
+    rules = rules_of(OPEN)
+    first = own.standing(OPEN, rules)
+    ticket = entered(own, games=1)
+    assert own.next_game(ticket.token).number == 1
+    begun = own.standing(OPEN, rules)
+    assert (first.being_played, begun.being_played) == (0, 1)
+    assert own.standing(OPEN, rules) is begun
+    clock[0] = ticket.deadline + 1
+    over = own.standing(OPEN, rules)
+    assert ([entry.id for entry in over.entries], over.complete) == ([ticket.entry], 1)
+    assert own.standing(OPEN, rules) is over
+    other = Board(Storage(board.storage.file), lambda: clock[0])  # another process, say
+    with other.storage.writing() as connection:
+        connection.execute("DELETE FROM entries")
+    other.storage.close()
+    assert own.standing(OPEN, rules).entries == ()
+
+
 @pytest.mark.parametrize(
     "name", ["", " ", "x" * 41, "a\nb", "a\x00", "=1+1", "../../x", "<b>", "\u202eevil", "a\u200b",
              "a" + "\u0302" * 39, "a" + "\u0489" * 5]
@@ -137,8 +179,56 @@ def test_a_name_that_could_pass_for_something_else_is_refused(name):
 
 
 def test_names_of_all_scripts_are_kept_as_written():
-    for name in ("सौदा 2", "क्र्स़्कि", "Thuỷ ế", "gpt-5 <script>", "Ünïted", "7th; DROP TABLE games"):
+    for name in (
+        "मोल भाव 2",
+        "क्र्स़्कि",
+        "Thuỷ ế",
+        "gpt-5 <script>",
+        "Ünïted",
+        "7th; DROP TABLE games",
+    ):
         assert checked_name(f" {name} ") == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "expert", "Linear", "TIT FOR TAT", "rule-based", "pilot", "autarky", "oracle",
+        "Sauda", "sauda", "SAUDA", "सौदा", "S a u d a", "sauda.", "Sauda (official)", "Śāūdã",
+        "mini", "mini+distill", "mini + distill", "MINI-DISTILL", "mini+mine", "sauda-mini",
+        "expert+", "ｅｘｐｅｒｔ", "Ｓａｕｄａ", "ｍｉｎｉ＋ｄｉｓｔｉｌｌ",
+        "𝐞𝐱𝐩𝐞𝐫𝐭", "eⓧⓟⓔⓡⓣ", "ᴇxᴘᴇʀᴛ", "ᵉˣᵖᵉʳᵗ",
+        "ехреrt", "ЕХРЕRТ", "Ѕаudа", "міnі+dіѕtіll", "ехрегт",  # Cyrillic
+        "ΕΧΡΕRΤ", "εxpεrt", "Sαυda", "ѕaυdа", "ΡΙLΟΤ",  # Greek
+        "ᏚAUᎠA", "ꓢꓮꓴꓓꓮ", "Տauda",  # Cherokee, Lisu, Armenian
+        "expert\u3164", "exp\u034fert", "e\u0301xpert", "S\U0001f170UDA", "S\U0001f1e6UDA", "sɑuđa",
+        "5auda", "Saud4", "exp3rt", "m1n1", "S@uda", "sauda\u2800",
+    ],
+)  # fmt: skip
+def test_no_agent_takes_the_name_of_a_policy_a_model_or_the_project_or_a_look_alike(name):
+    with pytest.raises(ValueError, match="is one of a policy, a model or the project"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize("name", ["exp\u200bert", "Sau\u2060da", "\u202dexpert", "sau\u00adda"])
+def test_a_name_with_letters_that_nobody_sees_is_refused(name):
+    with pytest.raises(ValueError, match="a name has 1 to 40 characters"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize("task", RANKED)
+def test_every_name_that_stands_beside_the_entries_is_taken(task):
+    shown = {row["policy"] for row in grades_of(task)} | set(policies_of(TASKS[task]))
+    for name in shown:
+        assert is_reserved(name), name
+
+
+def test_names_that_only_share_a_part_with_a_policy_are_free():
+    for name in (
+        "rising bids", "an expert of mine", "experts", "expert 2", "saudade", "minimax", "gpt-5",
+        "linear bidder", "Эксперт", "Ωmega", "GPT-5 + tools", "智谱", "सादा",
+    ):  # fmt: skip
+        assert checked_name(name) == name
 
 
 def test_seeds_of_the_leaderboard_are_no_other_games(board):
@@ -158,6 +248,30 @@ def test_entries_are_ranked_by_their_mean_and_read_in_pages(board):
     assert means == sorted(means, reverse=True)
     assert board.entries(OPEN, rules_of(OPEN), 1, 1) == entries[1:2]
     assert board.entries(OPEN, "rules of yesterday") == []
+
+
+def test_a_command_removes_an_entry_with_all_that_is_kept_of_it_while_the_page_is_open(
+    board, capsys, tmp_path
+):
+    gone, kept, begun = (entered(board, name, games=1) for name in ("a", "b", "c"))
+    for ticket in (gone, kept):
+        play_all(ticket)
+    SaudaEnvironment().reset(entry=begun.token)
+    file = str(board.storage.file)
+    for ticket in (gone, begun):
+        assert sauda_command(["leaderboard", file, "--remove", ticket.entry]) == 0
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["a", "c"]
+    assert [entry.id for entry in complete(board)] == [kept.entry]
+    for table in ("games", "moves"):
+        entries = {entry for (entry,) in board.storage.rows(f"SELECT entry FROM {table}")}
+        assert entries == {kept.entry}
+    with pytest.raises(ValueError, match="no entry has this token"):
+        SaudaEnvironment().reset(entry=begun.token)
+    (tmp_path / "record.json").write_text("{}")
+    for wrong in (file, str(tmp_path / "record.json"), str(tmp_path / "none")):
+        assert sauda_command(["leaderboard", wrong, "--remove", gone.entry]) == 2
+    assert "no entry has the id" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
 
 
 def test_entries_that_are_played_at_once_are_all_stored(board):

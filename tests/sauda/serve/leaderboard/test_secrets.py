@@ -16,6 +16,8 @@ from sauda.records.splits import DAILY, LEADERBOARD, SPLITS
 from sauda.serve.leaderboard.board import Board, commitment
 from sauda.serve.leaderboard.replay import rules_of
 from sauda.serve.openenv.environment import SaudaEnvironment
+from sauda.serve.openenv.game import start
+from sauda.serve.openenv.observations import observation_of
 from tests.support.entries import OPEN, entered, move_of, play_all, played_on
 
 
@@ -54,6 +56,12 @@ def guesses(text: str) -> Iterator[int]:
             yield LEADERBOARD.start + near % LEADERBOARD.start
 
 
+def opening_of(seed: int) -> dict:
+    """What a player sees first in the game of a seed."""
+    game = start(OPEN, seed, "an episode", 0.0)
+    return observation_of(game).model_dump(mode="json")["bazaar"]
+
+
 def test_no_seed_is_found_from_what_is_sent_before_the_end(board):
     entry, _, said = said_before_the_end(board)
     text, seeds = "\n".join(said), seeds_of(board, entry)
@@ -66,10 +74,11 @@ def test_no_seed_is_found_from_what_is_sent_before_the_end(board):
     # Every other game that has a small seed, or a guessed one, opens otherwise.
     opening = json.loads(said[1])["bazaar"]
     known = [seed for seeds in (*SPLITS.values(), DAILY) for seed in seeds[:100]]
-    player = SaudaEnvironment()
     for seed in (*known, *islice(guessed, 1_000)):
-        assert player.reset(seed=seed).model_dump(mode="json")["bazaar"] != opening
-    assert player.reset(seed=seeds[0]).model_dump(mode="json")["bazaar"] == opening
+        assert opening_of(seed) != opening
+    assert opening_of(seeds[0]) == opening
+    with pytest.raises(ValueError, match="entries of the leaderboard"):
+        SaudaEnvironment().reset(seed=seeds[0])
 
 
 def test_nothing_that_can_be_set_decides_the_seeds(board):

@@ -145,6 +145,24 @@ def test_a_call_that_does_not_fit_is_answered_with_what_was_expected(agent, tool
         agent(tool, **arguments)
 
 
+def test_an_optional_argument_that_a_client_fills_with_an_empty_text_is_absent(agent, at_one_seed):
+    game = agent("new_game", task="")
+    assert game["task"] == "bazaar/open"
+    here = {"game_id": game["game_id"]}
+    assert agent("offer", price=10, message="", **here)["bazaar"]["bids"] == [10]
+    assert agent("reject", offer_id="", message="", **here)["bazaar"]["bids"] == [10, 10]
+    assert agent("accept", offer_id="", **here)["over"]
+    assert len(agent("get_transcripts", task="bazaar/open", policy="")["games"]) > 1
+    with pytest.raises(Refused, match="no game of this game_id"):
+        agent("view_game", game_id="")
+    here = {"game_id": agent("new_game", task="arena/market_round")["game_id"]}
+    assert len(agent("legal_actions", action_type="", **here)["counts"]) > 1
+    with pytest.raises(IllegalAction, match="name the offer_id"):
+        agent("accept", offer_id="", **here)
+    filled = {"action_type": "wait", "target_lab_id": "", "offer_id": "", "job_id": ""}
+    assert agent("arena_action", action=filled, **here)["last_action"]["ok"]
+
+
 def test_in_the_arena_an_answer_names_its_offer_and_prices_are_no_offers(agent):
     game = agent("new_game", task="arena/market_round")
     for tool, arguments, why in (

@@ -1,6 +1,7 @@
 """The OpenEnv environment in this process: the same games, nothing hidden shown, limits kept."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -8,11 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from env import ARENA_TASKS, TASKS, arena, begin
-from sauda.records.splits import SPLITS
+from sauda.records.splits import LEADERBOARD, SPLITS
 from sauda.serve.episodes import IDLE_SECONDS, OF_ADDRESS, Episodes, Refused
 from sauda.serve.openenv import game as games
 from sauda.serve.openenv import task_list
-from sauda.serve.openenv.actions import FIELDS, SaudaAction
+from sauda.serve.openenv.actions import ARENA, BAZAAR, FIELDS, SaudaAction
 from sauda.serve.openenv.environment import SaudaEnvironment
 from sauda.serve.openenv.observations import observation_of, state_of
 from tests.support.served_games import blinded, played, wire_actions
@@ -159,6 +160,46 @@ def test_a_reset_that_makes_no_sense_is_refused_in_a_sentence(options, why):
     assert served.state.task is None
 
 
+def test_a_field_of_an_action_that_a_model_fills_with_an_empty_text_is_absent():
+    move = SaudaAction.model_validate({"action_type": "accept", "offer_id": "", "price": ""})
+    assert move == SaudaAction(action_type="accept")
+
+
+@every_task
+def test_the_first_observation_says_the_task_the_aim_the_moves_and_the_grading(task_name):
+    task, served = TASKS[task_name], SaudaEnvironment()
+    words = served.reset(task=task_name, seed=7).briefing
+    for told in (task_name, task.about, f"`{task.learner}`", "limit", "Legal moves", "Grading"):
+        assert told in words or (told == "limit" and task_name in ARENA_TASKS)
+    for kind in ARENA if task_name in ARENA_TASKS else BAZAAR:
+        assert kind in words
+    assert served.reset(task=task_name, seed=8).briefing == words  # nothing of what is drawn
+    assert served.step(SaudaAction(action_type="wait")).briefing == ""
+
+
+@every_task
+def test_the_moves_of_a_briefing_can_be_made_and_its_fields_are_there(task_name):
+    """A model that is given the observation alone copies the examples and looks up the fields."""
+    served = SaudaEnvironment()
+    first = served.reset(task=task_name, seed=7)
+    share = 0.7 if first.seat == "buyer" else 1.4
+    for example in re.findall(r"\{.*?\}", first.briefing):
+        action = SaudaAction.model_validate_json(example)
+        seen = served.reset(task=task_name, seed=7)
+        if seen.bazaar:
+            price = round(share * seen.bazaar["own"]["reservation"])
+            if action.action_type == "offer":
+                action.price = price
+            elif not (seen.bazaar["asks"] or seen.bazaar["bids"]):  # whoever sells names the first
+                served.step(SaudaAction(action_type="offer", price=price))
+        assert served.step(action).error == ""
+    for path in re.findall(r"`((?:bazaar|arena)\.[\w.]+)`", first.briefing):
+        place = first.model_dump()
+        for name in path.split("."):
+            assert name in place, path
+            place = place[name]
+
+
 def test_there_is_no_step_before_a_reset_or_after_the_end():
     served = SaudaEnvironment()
     with pytest.raises(ValueError, match="no episode is running; reset starts one"):
@@ -292,3 +333,11 @@ def test_a_full_house_of_episodes_over_http_refuses_one_more():
         except Refused as refused:
             full = refused.status == 429
     assert len(episodes) == number - 1 == 256
+
+
+@pytest.mark.parametrize("written", [int, str])
+def test_a_seed_of_the_leaderboards_range_is_refused_in_a_sentence(written):
+    for seed in (LEADERBOARD.start, LEADERBOARD.stop - 1):
+        with pytest.raises(ValueError, match="entries of the leaderboard"):
+            SaudaEnvironment().reset(task="bazaar/open", seed=written(seed))
+    SaudaEnvironment().reset(task="bazaar/open", seed=written(LEADERBOARD.start - 1))

@@ -152,7 +152,7 @@ def test_the_loss_of_a_certain_label_is_the_loss_of_its_token(toy):
 
 
 @pytest.mark.model
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_plays_each_round_anew_and_a_killed_one_ends_alike(tmp_path, monkeypatch):
     whole = distill.train(TOY, tmp_path / "whole")
     first, second = whole["rounds"]
@@ -183,6 +183,7 @@ def test_a_run_plays_each_round_anew_and_a_killed_one_ends_alike(tmp_path, monke
     assert [s["loss"] for s in resumed["log"]] == [s["loss"] for s in whole["log"]]
 
 
+@pytest.mark.nightly
 def test_all_weights_learn_and_a_killed_run_ends_alike(tmp_path, monkeypatch):
     config = replace(TOY, full_fine_tuning=True)
     whole = distill.train(config, tmp_path / "whole")

@@ -69,7 +69,7 @@ def test_branches_with_equal_first_replies_are_played_once():
     assert player.calls == 2 * once + len(instances) * (FEW.branches - 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     file = tmp_path / "pairs.jsonl"
 
@@ -98,7 +98,7 @@ def test_every_pair_is_on_disk_at_once_and_none_is_looked_for_twice(tmp_path):
     assert counts["judge"] is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_players_side_by_side_find_what_one_finds_alone(tmp_path):
     def pairs_with(players):
         file = tmp_path / f"{players}.jsonl"
@@ -168,7 +168,7 @@ def test_a_reply_that_forfeits_is_never_chosen():
     assert all(row.get("chosen", '{"offer":130}') == '{"offer":130}' for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_judge_that_dies_stops_the_search_and_loses_no_pair(tmp_path):
     calls = []
 
@@ -192,7 +192,7 @@ def test_pairs_are_learnt_as_often_as_their_grades_lie_apart():
     assert drawn == dpo.by_gap(pairs, 0) != dpo.by_gap(pairs, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_judge_that_is_configured_and_does_not_answer_stops_the_run():
     assert dpo.judge({}) is None
     nowhere = {"SAUDA_ENDPOINT_URL": "http://127.0.0.1:9/v1", "SAUDA_ENDPOINT_MODEL": "x"}

@@ -133,6 +133,7 @@ def test_only_the_roles_words_are_learnt(dialogues, tmp_path):
 
 
 @pytest.mark.model
+@pytest.mark.nightly
 def test_a_killed_run_ends_as_one_that_was_not_and_is_kept_elsewhere(tmp_path, monkeypatch):
     whole = roles.train(replace(TOY, keep_in=f"file:{tmp_path / 'kept'}"), tmp_path / "whole")
     folder = tmp_path / "killed"

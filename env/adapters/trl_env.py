@@ -1,0 +1,92 @@
+"""A served game of the bazaar for TRL's `environment_factory`: its moves are a model's tools.
+
+The trainer makes one environment a rollout. Each holds a session of the page over `/ws`, which has
+64 of them. The model reads what its seat sees.
+"""
+
+from typing import Any
+
+from openenv.core import GenericEnvClient
+
+WORST = -1.0  # the reward of a game that was left unfinished
+
+
+class ServedBazaar:
+    """A buyer's or seller's seat at a bazaar task of the page at `address`.
+
+    The trainer offers every public method but `reset` and `get_reward` to the model as a tool.
+    """
+
+    def __init__(self, address: str, task: str = "bazaar/open") -> None:
+        self._address, self._task = address, task
+        self._client: Any = None
+        self._seen: dict[str, Any] = {}
+        self._reward = WORST
+
+    def reset(self, seed: int | None = None, **row: Any) -> str:
+        """Begin the game of `seed`, a column of the dataset; what the seat sees, as text.
+
+        The rollouts of a group share a row, and so play one game. Without a seed it is any game.
+        """
+        if self._client is not None:  # a session that waits for an optimizer may have timed out
+            self._client.close()
+        self._client = GenericEnvClient(base_url=self._address).sync()
+        self._client.connect()
+        self._take(self._client.reset(task=self._task, seed=seed))
+        item, own = self._seen["bazaar"]["item"], self._seen["bazaar"]["own"]
+        return (
+            f"You are the {self._seen['seat']} of {item['name']} ({item['condition']}, list price"
+            f" {item['list_price']:g}). It is worth {own['reservation']:g} rupees to you, which the"
+            f" other side does not know. {self._table()}"
+        )
+
+    def offer(self, price: int) -> str:
+        """Name a price; the other side answers at once.
+
+        Args:
+            price: Rupees: your bid as the buyer, your ask as the seller.
+
+        Returns:
+            The answer of the other side.
+        """
+        return self._move({"action_type": "offer", "price": price})
+
+    def accept(self) -> str:
+        """Accept the last price of the other side.
+
+        Returns:
+            How the deal ended.
+        """
+        return self._move({"action_type": "accept"})
+
+    def walk_away(self) -> str:
+        """Leave without an agreement, which is best where no price is good for both sides.
+
+        Returns:
+            How the deal ended.
+        """
+        return self._move({"action_type": "walk"})
+
+    def get_reward(self) -> float:
+        """The grade of the game, in [-1, 1]; -1 where the model did not play it to its end."""
+        return self._reward
+
+    def _move(self, action: dict[str, Any]) -> str:
+        if self._seen["done"]:
+            return "The game is over."
+        self._take(self._client.step(action))
+        if self._seen["error"]:
+            return f"Refused: {self._seen['error']}. {self._table()}"
+        if self._seen["done"]:
+            return f"The game is over: {self._seen['outcome']['end']}."
+        return self._table()
+
+    def _take(self, result: Any) -> None:
+        self._seen = result.observation | {"done": result.done}
+        self._reward = self._seen["outcome"]["grade"] if result.done else WORST
+
+    def _table(self) -> str:
+        table = self._seen["bazaar"]
+        prices = table["asks" if self._seen["seat"] == "buyer" else "bids"]
+        named = f"The other side's price is {prices[-1]:g}." if prices else "No price is named yet."
+        return f"{named} Rounds left: {table['rounds'] - table['round']}."

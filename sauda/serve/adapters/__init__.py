@@ -1,6 +1,0 @@
-"""The games under the interfaces of the field: `gym_env.py` for Gymnasium, `aec_env.py` for
-PettingZoo, `trl_env.py` for TRL. `encoding.py` turns observations into vectors and numbers into
-actions for the first two.
-
-Gymnasium and PettingZoo come with the extra `field`; nothing else here needs them.
-"""

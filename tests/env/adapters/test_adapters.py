@@ -1,0 +1,250 @@
+"""Gymnasium's and PettingZoo's own checkers on our adapters, and what the numbers stand for."""
+
+import re
+import warnings
+from dataclasses import replace
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from pettingzoo.test import api_test, seed_test
+
+from env import (
+    ARENA_TASKS,
+    BAZAAR_TASKS,
+    TASKS,
+    Accept,
+    IllegalAction,
+    WalkAway,
+    arena,
+    begin,
+    get_task,
+    rollout,
+)
+from env.adapters.aec_env import NegotiationAEC, surplus_shares
+from env.adapters.encoding import BLOCKS, JOBS, MOST_CHOICES, encoding_of, legal
+from env.adapters.gym_env import MOST_STEPS, BargainingEnv
+from sauda.records.store import ROOT
+
+every_task = pytest.mark.parametrize("task_name", TASKS)
+GAMES = (
+    "bazaar/open",
+    "classic/marketplace_arena",
+    "classic/career_10",
+    "classic/single_deal",
+    *ARENA_TASKS,
+)
+some_tasks = pytest.mark.parametrize("task_name", GAMES)
+ACCEPT, WALK = 0, 1
+gymnasium.register("sauda/Masked-test", BargainingEnv)
+
+
+@some_tasks
+def test_gymnasiums_checker_passes(task_name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*Not able to test alternative render modes.*")
+        check_env(BargainingEnv(task_name))
+
+
+@some_tasks
+def test_pettingzoos_checkers_pass(task_name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # It knows observations with a mask by the names of its own games alone.
+        warnings.filterwarnings("ignore", message="Observation is not a NumPy array")
+        warnings.filterwarnings("ignore", message="Observation space for each agent probably")
+        warnings.filterwarnings("ignore", message="Environment has not defined a render")
+        warnings.filterwarnings("ignore", message="We recommend agents to be named")
+        # Nobody moves after the end, and one agent at a time before.
+        warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
+        api_test(NegotiationAEC(task_name), num_cycles=60)
+        seed_test(lambda: NegotiationAEC(task_name), num_cycles=40)
+
+
+def played_by_gymnasium(task_name: str, seed: int) -> tuple[float, dict]:
+    """A game of random legal moves: the sum of its rewards and the last info."""
+    env, rng, total = BargainingEnv(task_name), np.random.default_rng(seed), 0.0
+    _, info = env.reset(seed=seed)
+    while "grade" not in info:
+        action = rng.choice(np.flatnonzero(info["action_mask"]))
+        observation, reward, _, truncated, info = env.step(action)
+        assert observation in env.observation_space
+        assert info["error"] == ""
+        assert not truncated
+        total += reward
+    return total, info
+
+
+@every_task
+def test_every_task_is_played_to_its_end_by_legal_moves(task_name):
+    total, info = played_by_gymnasium(task_name, 7)
+    if task_name in BAZAAR_TASKS:
+        assert total == info["grade"]
+
+
+def test_a_seed_is_the_game_that_is_measured():
+    env = BargainingEnv("classic/single_deal")
+    env.reset(seed=7)
+    *_, info = env.step(ACCEPT)
+    task = get_task("classic/single_deal")
+    episode = rollout(task, lambda obs, rng: Accept(), 7)
+    assert info["grade"] == task.grade(episode.final)
+    assert info["payoffs"] == episode.payoffs
+
+
+def test_an_illegal_action_changes_nothing_and_too_many_end_the_episode():
+    env = BargainingEnv("bazaar/open")
+    before, info = env.reset(seed=7)
+    illegal = int(np.flatnonzero(info["action_mask"] == 0)[-1])
+    for step in range(1, MOST_STEPS + 1):
+        observation, reward, terminated, truncated, info = env.step(illegal)
+        assert (reward, terminated, truncated) == (0.0, False, step == MOST_STEPS)
+        assert np.array_equal(observation, before)
+        assert "the budget is" in info["error"]
+
+
+def test_there_is_no_step_without_an_episode():
+    env = BargainingEnv("bazaar/open")
+    with pytest.raises(ValueError, match="no episode is running"):
+        env.step(WALK)
+    env.reset(seed=7)
+    env.step(WALK)
+    with pytest.raises(ValueError, match="no episode is running"):
+        env.step(WALK)
+
+
+@some_tasks
+def test_maskable_trainers_find_the_mask_where_they_look_for_it(task_name):
+    env = gymnasium.make("sauda/Masked-test", task=task_name)
+    with pytest.raises(ValueError, match="no episode is running"):
+        env.unwrapped.action_masks()
+    for step in range(3):
+        _, info = env.reset(seed=step)
+        mask = env.get_wrapper_attr("action_masks")()  # as sb3-contrib does
+        assert (mask.dtype, mask.shape) == (np.dtype(bool), (env.action_space.n,))
+        assert np.array_equal(mask, info["action_mask"].astype(bool))
+        while mask.any():
+            _, _, over, _, info = env.step(env.action_space.sample(mask.astype(np.int8)))
+            mask = env.unwrapped.action_masks()
+            assert mask.any() != over
+
+
+@pytest.mark.parametrize("action", [np.array(WALK), np.array([WALK]), np.int64(WALK), WALK])
+def test_an_action_may_be_an_array_of_one_number(action):
+    env, seats = BargainingEnv("bazaar/open"), NegotiationAEC("bazaar/open")
+    env.reset(seed=7)
+    assert env.step(action)[4]["end"] == "walkaway"
+    seats.reset(seed=7)
+    seats.step(action)
+    assert all(seats.terminations.values())
+
+
+@pytest.mark.parametrize(
+    "action", [np.array([1, 2]), np.array([]), 1.0, np.float32(1), "1", None, True]
+)
+def test_what_is_no_action_is_refused_in_a_sentence(action):
+    env, seats = BargainingEnv("bazaar/open"), NegotiationAEC("bazaar/open")
+    env.reset(seed=7)
+    seats.reset(seed=7)
+    for step in (env.step, seats.step):
+        with pytest.raises(ValueError, match="an action is one whole number, such as 3"):
+            step(action)
+    assert env.step(np.array([-1]))[4]["error"] == "action -1 stands for none of 252 moves"
+    with pytest.raises(IllegalAction, match="action -1 stands for none"):
+        seats.step(np.array([-1]))
+
+
+@every_task
+def test_the_mask_is_what_the_rules_take(task_name):
+    task = get_task(task_name)
+    encoding, state = encoding_of(task), begin(task, 3).state
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        agent = task.env.to_act(state)
+        if agent is None:
+            break
+        choices = encoding.choices(task.env.observe(state, agent))
+        mask = legal(task, state, choices, encoding.actions)
+        assert mask.shape == (encoding.actions,)
+        assert not mask[len(choices) :].any()
+        for number in rng.choice(np.flatnonzero(mask), 4):
+            after = task.env.step(state, choices[number])
+            if task_name in ARENA_TASKS:
+                assert after.private[agent].results[0].ok
+        if task_name in BAZAAR_TASKS:
+            for number in np.flatnonzero(mask[: len(choices)] == 0)[::40]:
+                with pytest.raises(IllegalAction):
+                    task.env.step(state, choices[number])
+            walks = choices.index(WalkAway())
+            assert mask[walks]
+            state = task.env.step(state, choices[np.flatnonzero(mask)[-1]])
+        else:
+            assert [choice.action_type for choice in choices[:2]] == ["wait", "finish"]
+            state = task.env.step(state, choices[0])
+
+
+@pytest.mark.parametrize("task_name", ARENA_TASKS)
+def test_a_market_fits_into_its_vector_and_its_actions(task_name):
+    size = arena.SIZES[task_name]
+    assert size.jobs + 1 <= JOBS  # a surge of demand brings one more
+    assert max(size.labs) * size.blocks <= BLOCKS
+    task = get_task(task_name)
+    for seed in range(10):
+        state = begin(task, seed).state
+        for _ in range(12):
+            agent = task.env.to_act(state)
+            if agent is None:
+                break
+            seen = task.env.observe(state, agent)
+            assert len(arena.legal_actions(seen)) <= MOST_CHOICES
+            choices = encoding_of(task).choices(seen)
+            state = task.env.step(state, choices[len(choices) // 2])
+
+
+def test_every_seat_is_paid_its_surplus_when_the_game_ends():
+    env = NegotiationAEC("bazaar/open")
+    env.reset(seed=7)
+    assert env.agent_selection == "seller"
+    env.step(2 + 149)  # asks 150 percent of the list price
+    assert env.agent_selection == "buyer"
+    assert env.rewards == {"seller": 0.0, "buyer": 0.0}
+    observation, *_ = env.last()
+    assert env.observe("seller")["action_mask"].sum() == 0
+    bid = int(np.flatnonzero(observation["action_mask"])[-1])
+    env.step(bid)
+    env.step(ACCEPT)
+    assert all(env.terminations.values())
+    assert env.rewards == surplus_shares(env.task, env.state_of_play)
+    paid = env.state_of_play.table.past[-1].price
+    (instance,) = env.state_of_play.private["nature"]
+    unit = instance.item.list_price
+    assert env.rewards["seller"] == (paid - instance.seller["reservation"]) / unit
+
+
+def test_a_seat_is_told_nothing_of_another_seat_s_limit():
+    env = NegotiationAEC("bazaar/open")
+    env.reset(seed=1)
+    before, state = env.observe("seller"), env.state_of_play
+    richer = {**state.private, "buyer": {**state.private["buyer"], "reservation": 10**6}}
+    env.state_of_play = replace(state, private=richer)
+    after = env.observe("seller")
+    assert np.array_equal(after["observation"], before["observation"])
+    assert np.array_equal(after["action_mask"], before["action_mask"])
+
+
+def test_the_environment_can_be_made_by_gymnasiums_register():
+    gymnasium.register("sauda/Bargaining-test", BargainingEnv, kwargs={"task": "bazaar/rushed"})
+    env = gymnasium.make("sauda/Bargaining-test")
+    env.reset(seed=1)
+    assert env.unwrapped.task.name == "bazaar/rushed"
+
+
+def test_the_loops_of_the_documentation_run_as_they_stand():
+    text = (ROOT.parent / "docs" / "openenv.md").read_text(encoding="utf-8")
+    _, code, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names: dict = {}
+    exec(code, names)
+    assert names["terminated"]
+    assert not names["seats"].agents

@@ -1,0 +1,54 @@
+"""The games as a package of their own: built, installed where nothing else is, and played."""
+
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.source import ROOT
+
+POLICY = re.search(r"```python\n(from env import.*?)```", (ROOT / "README.md").read_text(), re.S)
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
+    """The interpreter of an environment that holds the package's wheel and numpy alone."""
+    source, wheels = tmp_path / "source", tmp_path / "wheels"
+    shutil.copytree(ROOT / "env", source, ignore=shutil.ignore_patterns("__pycache__"))
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    wheel = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(wheels), str(source)]
+    subprocess.run([*pip, *wheel], check=True)
+    (built,) = wheels.glob("sauda_env-*.whl")
+    venv.create(tmp_path / "empty", with_pip=False)
+    (site,) = (tmp_path / "empty").glob("lib/python*/site-packages")
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(site), str(built)], check=True)
+    for package in Path(np.__file__).parents[1].glob("numpy*"):
+        (site / package.name).symlink_to(package)
+    return tmp_path / "empty" / "bin" / "python"
+
+
+@pytest.mark.slow
+def test_the_readmes_policy_plays_by_the_package_alone_from_another_folder(python, tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    program = POLICY[1].replace("from env import", "from sauda_env import")
+    done = subprocess.run(
+        [python, "-I", "-c", program], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "agreement" in done.stdout
+
+
+def test_every_folder_of_the_games_is_in_the_package():
+    listed = set(
+        re.findall(
+            r'^    "(sauda_env[\w.]*)",$', (ROOT / "env" / "pyproject.toml").read_text(), re.M
+        )
+    )
+    folders = {path.parent.relative_to(ROOT / "env") for path in (ROOT / "env").rglob("*.py")}
+    assert listed == {".".join(["sauda_env", *folder.parts]) for folder in folders}

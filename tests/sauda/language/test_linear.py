@@ -1,0 +1,77 @@
+"""Every reader of a visitor's or an agent's text takes time in proportion to its length.
+
+The same unit is read repeated to two lengths, and the time of the longer text is compared with that
+of the shorter: 16 for a reader of linear time and 256 for one of quadratic time.
+"""
+
+import re
+from time import process_time
+
+import pytest
+
+from env.arena.pitch.parser import claims
+from sauda.language import lexicon, money, numerals, relative, stances, tells
+from sauda.language.acts.parser import parse
+from sauda.language.acts.types import Context
+from sauda.language.markup import without_code
+from sauda.language.speech.phrases import language_of
+from sauda.language.speech.small_talk import slip, small_talk
+from sauda.sessions.bazaar import start
+from tests.support.arena_games import market
+
+SHORT, TIMES = 250, 16
+MOST = 80  # between 16 and 256: what looks ahead a bounded way takes more at first
+UNITS = (
+    *("12 ", "1 000 ", "1,", "1-", "half and a ", "ek lakh ", "&lt;", "<%", "{", "a(", "select a "),
+    *("a.b@", "1;", "not 500 ", "I paid 500, ", "if it were 500 ", "200 more ", "if he said ", '"'),
+)
+
+
+def readers():
+    table = start("classic/single_deal", "", 5).observation.table
+    context, game = Context("buyer", 500.0), market([], {}).market
+    return {
+        "tokens": numerals.tokens,
+        "prices": money.prices,
+        "code": without_code,
+        "lexicon": lambda text: list(lexicon.find(lexicon.words(text))),
+        "tells": tells.read,
+        "stances": stances.read.__wrapped__,
+        "relative": relative.relative.__wrapped__,
+        "language": language_of.__wrapped__,
+        "slip": slip,
+        "small talk": lambda text: small_talk(text, table, "seller"),
+        "acts": lambda text: parse(text, context),
+        "claims": lambda text: claims(game, "lab_1", text),
+    }
+
+
+READERS = readers()
+
+
+def seconds(read, text: str) -> float:
+    """The least time of a few readings; lru caches of what a reader calls are passed by."""
+    took = []
+    for k in range(2):
+        began = process_time()
+        read(text + " " * k)
+        took.append(process_time() - began)
+    return min(took)
+
+
+def ratio(read, unit: str) -> float:
+    short, long = (unit * (length // len(unit)) for length in (SHORT, SHORT * TIMES))
+    return seconds(read, long) / seconds(read, short)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_takes_linear_time(name):
+    for unit in UNITS:
+        ratios = []
+        while len(ratios) < 3 and (not ratios or min(ratios) > MOST):
+            ratios.append(ratio(READERS[name], unit))  # again where the machine was busy
+        assert min(ratios) <= MOST, (name, unit, ratios)
+
+
+def test_a_quadratic_reader_would_be_told():
+    assert ratio(re.compile(r"(?:\d\d )*\d{3}").findall, "12 ") > MOST

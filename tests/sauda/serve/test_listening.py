@@ -1,0 +1,46 @@
+"""A port that is in use is told before anything slow is loaded."""
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from sauda.records.provenance import REPOSITORY
+from sauda.serve.listening import check_free, host_and_port
+
+NO_GRADIO = "import sys; sys.modules['gradio'] = None; import runpy; "
+START = NO_GRADIO + "runpy.run_path('app.py', run_name='__main__')"
+
+
+def test_a_page_at_a_busy_port_ends_with_a_sentence_before_it_loads_gradio():
+    """Gradio cannot be imported here, so a page that got so far would say that instead."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        page = subprocess.run(
+            [sys.executable, "-c", START],
+            cwd=REPOSITORY,
+            env=os.environ | {"HOST": "127.0.0.1", "PORT": port},
+            capture_output=True,
+            text=True,
+        )
+    assert page.returncode == 1
+    assert f"Cannot listen on 127.0.0.1, port {port}" in page.stderr
+    assert "Traceback" not in page.stderr
+
+
+def test_a_port_that_was_just_left_is_free_and_a_strange_host_is_not():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ValueError, match="busy"):
+            check_free("127.0.0.1", port)
+    check_free("127.0.0.1", port)
+    with pytest.raises(ValueError, match="no address of this machine"):
+        check_free("192.0.2.1", port)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "x", "-1", "८"])
+def test_a_port_is_a_number(port):
+    with pytest.raises(ValueError, match="PORT is a number"):
+        host_and_port({"PORT": port})
