@@ -10,7 +10,7 @@ RUNS ?= runs
 OPEN := bazaar/open bazaar/rushed
 MIXED := $(OPEN) $(OPEN) classic/single_deal classic/asymmetric_pressure classic/amazon_realistic
 
-.PHONY: run test nightly quick train-mini train-toy lint format lock chromium
+.PHONY: run test nightly quick checksums train-mini train-toy lint format lock chromium
 
 run: .venv/ready
 	$(BIN)/python -m sauda weights
@@ -50,6 +50,11 @@ train-toy: .venv/ready
 	&& $$train dpo $$toy/dpo --init-adapter "$$folder/grpo/adapter" \
 	&& $$train roles --role buyer $$toy/roles; \
 	code=$$?; rm -rf "$$folder"; exit $$code
+
+# After a change by hand under artifacts/; commands that write a file there renew its line.
+checksums:
+	cd artifacts && find . -type f \( -name '*.json' -o -path './adapters/*' \) -printf '%P\n' \
+	  | LC_ALL=C sort | xargs -d '\n' sha256sum > SHA256SUMS
 
 lint: .venv/ready
 	$(BIN)/ruff format --check .

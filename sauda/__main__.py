@@ -3,30 +3,19 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from sauda.commands import (
-    compare_models,
-    dialogues,
-    episodes,
-    evaluate,
-    measurements,
-    readme,
-    screenshots,
-    train,
-    verify,
-)
-from sauda.commands.bench import command as bench
-from sauda.commands.loadtest import command as loadtest
-from sauda.commands.machines import deploy, jobs, rollouts, shards
-
-GROUPS = (episodes, evaluate, compare_models, measurements, dialogues, train, jobs, shards,
-          rollouts, verify, bench, loadtest, readme, screenshots, deploy)  # fmt: skip
+from sauda.commands import COMMANDS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns 0 for success, 1 for a failed check, 2 for a mistake in the call."""
-    options = parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        if not arguments or arguments[0] in ("-h", "--help"):
+            print(index())
+            return 0
+        options = parse(arguments)
         return options.run(options)
     except ValueError as error:
         print(f"sauda: {error}", file=sys.stderr)
@@ -36,13 +25,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of every command and its options."""
-    index = argparse.ArgumentParser(prog="python -m sauda", description=__doc__)
-    commands = index.add_subparsers(required=True, metavar="COMMAND")
-    for group in GROUPS:
-        group.add(commands)
-    return index
+def index() -> str:
+    """A line for each command."""
+    lines = [f"  {name:16} {about}" for name, (_, about) in COMMANDS.items()]
+    usage = "usage: python -m sauda COMMAND; COMMAND --help says what it takes"
+    return "\n".join([usage, "", *lines])
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of a command; `run` is the function that it calls.
+
+    Only the module of the command is imported. Raises ValueError for a command that is not there.
+    """
+    name = arguments[0]
+    if name not in COMMANDS:
+        raise ValueError(f"no command {name!r}; commands are {', '.join(COMMANDS)}")
+    parser = argparse.ArgumentParser(prog="python -m sauda")
+    import_module(f"sauda.commands.{COMMANDS[name][0]}").add(parser.add_subparsers(required=True))
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

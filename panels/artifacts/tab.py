@@ -37,7 +37,7 @@ SHELL = """\
 python -m sauda play --task classic/single_deal --policy expert --seed 7
 python -m sauda play --task classic/single_deal --policy expert --seed 7 --json
 
-# every artifact: its seal, then what can be replayed, to the last digit
+# every artifact: its checksum, then what can be replayed, to the last digit
 python -m sauda verify"""
 
 PYTHON = """\

@@ -11,8 +11,8 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, SERIES, badge, heading, line_style, note, styled, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import TASK_TITLES, short
-from sauda.commands.readme.artifacts import differences
-from sauda.records.store import Artifact
+from sauda.records.schemas.published import SideOutcome
+from sauda.records.store import Artifact, load
 
 # How our game compares with its source -----------------------------------------------------------
 
@@ -75,9 +75,24 @@ def agreement_table(reproduction: Artifact) -> Markup:
 
 def differences_table() -> Markup:
     """Each deliberate difference with what policies win on both sides."""
-    heads, rows = differences()
+    reproduction, rows = load("evaluation/reproduction.json").data, []
+    for rule in reproduction.rules:
+        measured = [row for row in reproduction.differences if row.difference == rule.name]
+        for number, row in enumerate(measured):
+            words = (rule.published, rule.ours) if number == 0 else ("", "")
+            played = f"{_named(row.policy)} on {_named(row.task)}"
+            rows.append((*words, played, won(row.published), won(row.measured)))
+    heads = ("published game", "ours, and why", "played", "share there", "share here")
     plain = [[_CODE.sub(lambda code: _named(code[1]), cell) for cell in row] for row in rows]
     return table(heads, plain, align="lllrr")
+
+
+def won(side: SideOutcome) -> str:
+    """The mean share of the ZOPA and the deal rate of one side of a difference."""
+    if side.deal_rate is None:
+        return "never ends"
+    deals = f"{side.deal_rate:.0%} deals"
+    return deals if side.surplus is None else f"{side.surplus:.3f}, {deals}"
 
 
 def _named(code: str) -> str:
@@ -184,6 +199,4 @@ def reported() -> None:
         **QUIET,
     )
     gr.HTML(provenance(published, f"n = {len(names)} figures"))
-    gr.HTML(
-        note("Published figures come from the source documents: they are sealed, not played again.")
-    )
+    gr.HTML(note("Published figures come from the source documents and cannot be played again."))

@@ -1,5 +1,93 @@
-"""The commands of `python -m sauda`: argument parsing and printing, a module a group.
+"""The commands of `python -m sauda`: argument parsing and printing, a module per group.
 
-Each module has `add(commands)`, which adds its commands to the parser. What a command computes is
-in `sauda.evaluation`, `sauda.train` and the other rooms.
+Each module has `add(commands)`, which adds its commands to a parser. What a command computes is
+in `sauda.evaluation`, `sauda.train` and the other rooms. A module is imported only when one of its
+commands is called.
 """
+
+# By name: the module that has the command, and what it does.
+COMMANDS = {
+    "play": ("episodes", "play one episode and print it"),
+    "record-episodes": ("episodes", "record the showcase episodes"),
+    "evaluate": ("evaluate", "policies x tasks x seeds, with intervals, as an artifact"),
+    "reproduce": ("evaluate", "compare our classic family with the published game"),
+    "compare-models": (
+        "compare_models",
+        "language models bare, constrained and wrapped, beside scripted policies",
+    ),
+    "before-after": (
+        "compare_models",
+        "play a model before and after training; choose games to show by a fixed rule",
+    ),
+    "oracle": ("measurements", "bound what can be won in the open market; look for exploits"),
+    "leakage": ("measurements", "measure what open-market sellers give away"),
+    "belief": ("measurements", "calibrate the belief buyer; compare it with prices alone"),
+    "tournament": (
+        "measurements",
+        "every buyer against every seller: the matrix, ranks, and who exploits whom",
+    ),
+    "profile": (
+        "measurements",
+        "why buyers win or lose: surplus, regret by phase, cues, belief, compliance",
+    ),
+    "pitching": (
+        "measurements",
+        "labs pitch before the rule judge: an adapting advocate against a control",
+    ),
+    "seller-quality": ("measurements", "a model's words as a seller, beside a stub's"),
+    "language": ("measurements", "score the reading of prices and tells in labelled sentences"),
+    "dialogues": (
+        "dialogues",
+        "put games of scripted policies into words: the dialogues that are shipped",
+    ),
+    "role-play": (
+        "dialogues",
+        "let models of roles say a script's moves in games, read back as they are played",
+    ),
+    "examples": (
+        "dialogues",
+        "load dialogues, say what is left out and why, and make examples of each role",
+    ),
+    "acts": (
+        "dialogues",
+        "measure the reading of dialogue acts on the annotated dialogues of CraigslistBargains",
+    ),
+    "weights": ("train", "find or prepare the small base model; print where and which hash"),
+    "train": (
+        "train",
+        "train a language model by one of its stages, the pilot, a tuned rule or the selector",
+    ),
+    "jobs": ("machines.jobs", "train on a rented machine: submit, keep and bring back runs"),
+    "shards": (
+        "machines.shards",
+        "spread an evaluation by ranges of seeds, stop and resume it, merge its table",
+    ),
+    "rollouts": (
+        "machines.rollouts",
+        "many games of one language model: loaded by workers, or held by OpenAI-style servers",
+    ),
+    "verify": (
+        "verify",
+        "check artifacts: their checksums, then what can be replayed, to the last digit",
+    ),
+    "leaderboard": (
+        "verify",
+        "list the complete entries of a leaderboard; --verify plays all their games again, --remove"
+        " deletes one",
+    ),
+    "bench": ("bench.command", "measure speed: games, import, page, OpenEnv, language model"),
+    "loadtest": (
+        "loadtest.command",
+        "play many visitors of the page at once, polite and hostile ones",
+    ),
+    "readme": ("readme", "write the documents' tables anew from the artifacts"),
+    "screenshots": ("screenshots", "take the documents' pictures from the page"),
+    "deploy": (
+        "machines.deploy",
+        "put the last commit on a Hugging Face Space: stage, check, upload, wait, smoke test",
+    ),
+    "smoke": (
+        "machines.deploy",
+        "test the page at an address: first page, health, one scripted game, OpenEnv",
+    ),
+}

@@ -10,8 +10,7 @@ from sauda.records.store import load
 
 def add(commands: Any) -> None:
     """Add `compare-models` and `before-after` to the commands of `python -m sauda`."""
-    about = "language models bare, constrained and wrapped, beside scripted policies"
-    parser = add_command(commands, "compare-models", compare_models, about)
+    parser = add_command(commands, "compare-models", compare_models)
     parser.add_argument(
         "--game", choices=("bazaar", "arena"), default="bazaar", help="arena: on market_round"
     )
@@ -21,8 +20,7 @@ def add(commands: Any) -> None:
         help="keep the recorded games of unchanged scripts, and those of models with the same "
         "weights, sampling, prompt and parser, on whatever CPU they were played",
     )
-    about = "play a model before and after training; choose games to show by a fixed rule"
-    add_command(commands, "before-after", before_after, about)
+    add_command(commands, "before-after", before_after)
 
 
 def compare_models(options: argparse.Namespace) -> int:

@@ -4,14 +4,21 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sauda.commands import COMMANDS
 from sauda.records.store import save
 
 
 def add_command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], int], about: str
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int] | None = None,
+    about: str | None = None,
 ) -> argparse.ArgumentParser:
-    """A new subcommand of `commands`; `run` takes the parsed options and returns the exit code."""
-    text = about.replace("%", "%%")  # argparse formats it
+    """A new subcommand of `commands`; `run` takes the parsed options and returns the exit code.
+
+    What it does is said by `about`, or by the index of commands.
+    """
+    text = (about or COMMANDS[name][1]).replace("%", "%%")  # argparse formats it
     parser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(run=run)
     return parser

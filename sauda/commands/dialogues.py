@@ -16,16 +16,12 @@ from sauda.train.data.dialogues.sources import FILE, SOURCES, from_file, loaded_
 
 def add(commands: Any) -> None:
     """Add the commands about dialogues to those of `python -m sauda`."""
-    about = "put games of scripted policies into words: the dialogues that are shipped"
-    add_command(commands, "dialogues", dialogues, about)
-    about = "let models of roles say a script's moves in games, read back as they are played"
-    add_command(commands, "role-play", role_play, about)
-    about = "load dialogues, say what is left out and why, and make examples of each role"
-    parser = add_command(commands, "examples", examples, about)
+    add_command(commands, "dialogues", dialogues)
+    add_command(commands, "role-play", role_play)
+    parser = add_command(commands, "examples", examples)
     _add_source(parser)
     parser.add_argument("--to", type=Path, help="file for the examples, one JSON object a line")
-    about = "measure the reading of dialogue acts on the annotated dialogues of CraigslistBargains"
-    parser = add_command(commands, "acts", acts, about)
+    parser = add_command(commands, "acts", acts)
     about = (
         "its validation file, JSON lines; without it the shipped dialogues, and nothing is saved"
     )

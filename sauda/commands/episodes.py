@@ -13,7 +13,7 @@ from sauda.llm.registry import against, get_policy
 
 def add(commands: Any) -> None:
     """Add `play` and `record-episodes` to the commands of `python -m sauda`."""
-    parser = add_command(commands, "play", play, "play one episode and print it")
+    parser = add_command(commands, "play", play)
     parser.add_argument("--task", default="classic/single_deal")
     parser.add_argument("--policy", default=None, help="who takes the learner's seat")
     parser.add_argument("--seed", type=int, default=0)
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
         help="the buyer to sell to, the type of an open-market seller, or MODEL:PERSONA",
     )
     parser.add_argument("--json", action="store_true", help="as data, not as text")
-    add_command(commands, "record-episodes", record_episodes, "record the showcase episodes")
+    add_command(commands, "record-episodes", record_episodes)
 
 
 def play(options: argparse.Namespace) -> int:

@@ -20,13 +20,11 @@ FAMILIES = {
 
 def add(commands: Any) -> None:
     """Add `evaluate` and `reproduce` to the commands of `python -m sauda`."""
-    about = "policies x tasks x seeds, with intervals, as an artifact"
-    parser = add_command(commands, "evaluate", evaluate, about)
+    parser = add_command(commands, "evaluate", evaluate)
     add_table_options(parser)
     parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
     add_engine_options(parser)
-    about = "compare our classic family with the published game"
-    add_command(commands, "reproduce", reproduce, about)
+    add_command(commands, "reproduce", reproduce)
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:

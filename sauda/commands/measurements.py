@@ -15,22 +15,17 @@ KEEP = "keep what is recorded of language models that are still the same"
 
 def add(commands: Any) -> None:
     """Add the measurements to the commands of `python -m sauda`."""
-    about = "bound what can be won in the open market; look for exploits"
-    parser = add_command(commands, "oracle", oracle, about)
+    parser = add_command(commands, "oracle", oracle)
     parser.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
-    about = "measure what open-market sellers give away"
-    add_command(commands, "leakage", leakage, about)
-    about = "calibrate the belief buyer; compare it with prices alone"
-    add_command(commands, "belief", belief, about)
-    about = "every buyer against every seller: the matrix, ranks, and who exploits whom"
-    parser = add_command(commands, "tournament", tournament, about)
+    add_command(commands, "leakage", leakage)
+    add_command(commands, "belief", belief)
+    parser = add_command(commands, "tournament", tournament)
     parser.add_argument("--buyers", nargs="+", help="by name; with others nothing is saved")
     parser.add_argument("--sellers", nargs="+", help="by name, or MODEL:PERSONA; likewise")
     parser.add_argument("--scenarios", type=int, help="hold-out games a pair; likewise")
     parser.add_argument("--workers", type=int, default=2, help="processes that play")
     parser.add_argument("--keep", action="store_true", help=KEEP)
-    about = "why buyers win or lose: surplus, regret by phase, cues, belief, compliance"
-    parser = add_command(commands, "profile", profile, about)
+    parser = add_command(commands, "profile", profile)
     parser.add_argument("players", nargs="*", help="by name; the artifact's, saved, if none")
     parser.add_argument("--endpoint", metavar="URL", help="a server with OpenAI's chat protocol")
     parser.add_argument("--model", metavar="NAME", help="the model to ask for there")
@@ -39,16 +34,13 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
     parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
     parser.add_argument("--keep", action="store_true", help=KEEP)
-    about = "labs pitch before the rule judge: an adapting advocate against a control"
-    parser = add_command(commands, "pitching", pitching, about)
+    parser = add_command(commands, "pitching", pitching)
     parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
-    about = "a model's words as a seller, beside a stub's"
-    parser = add_command(commands, "seller-quality", seller_quality, about)
+    parser = add_command(commands, "seller-quality", seller_quality)
     parser.add_argument("--models", default="mini", help="by name, with commas; or null")
     parser.add_argument("--published", type=int, default=10, help="published games a persona")
     parser.add_argument("--hard", type=int, default=3, help="games a persona and hostile buyer")
-    about = "score the reading of prices and tells in labelled sentences"
-    add_command(commands, "language", language, about)
+    add_command(commands, "language", language)
 
 
 def oracle(options: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 1280, 900  # of the window, in CSS pixels; two pixels of the pic
 
 def add(commands: Any) -> None:
     """Add `screenshots` to the commands of `python -m sauda`."""
-    add_command(commands, "screenshots", screenshots, "take the documents' pictures from the page")
+    add_command(commands, "screenshots", screenshots)
 
 
 def screenshots(options: argparse.Namespace) -> int:

@@ -45,11 +45,8 @@ TOYS = {  # settings of `--model toy`, for runs of seconds
 
 def add(commands: Any) -> None:
     """Add `train` and `weights` to the commands of `python -m sauda`."""
-    about = "find or prepare the small base model; print where and which hash"
-    add_command(commands, "weights", weights, about)
-    models = ", ".join((*STAGES, "roles"))
-    about = f"train a language model ({models}), the pilot, a tuned rule or the selector"
-    stages = commands.add_parser("train", help=about, description=about).add_subparsers(
+    add_command(commands, "weights", weights)
+    stages = add_command(commands, "train").add_subparsers(
         dest="stage", required=True, metavar="STAGE"
     )
     for stage in (*STAGES, ROLES):

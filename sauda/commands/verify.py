@@ -1,25 +1,20 @@
-"""`python -m sauda verify`, `seal`, `seal-published`, `rehash`, `migrate`: check artifacts.
-
-`python -m sauda leaderboard` lists and checks what agents played on a page.
-"""
+"""`python -m sauda verify` checks artifacts, `leaderboard` what agents played on a page."""
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, interval
 from sauda.records.kinds import FILES, KINDS, amount, entry
-from sauda.records.store import ROOT, load
+from sauda.records.store import load
 
 SHOWN = 10  # places named a file
 
 
 def add(commands: Any) -> None:
-    """Add the commands that check, seal and renew artifacts to those of `python -m sauda`."""
-    about = "check artifacts: their seals, then what can be replayed, to the last digit"
-    parser = add_command(commands, "verify", verify, about)
+    """Add the commands that check artifacts and games to those of `python -m sauda`."""
+    parser = add_command(commands, "verify", verify)
     parser.add_argument(
         "files", nargs="*", help="under artifacts/; all that are registered if none"
     )
@@ -29,25 +24,7 @@ def add(commands: Any) -> None:
         "a minute a stage and task, bazaar/open if none is named; also arena/market_round, and "
         "tournament for the pairs with a model there",
     )  # fmt: skip
-    about = "seal artifacts that have no seal, as they were committed"
-    parser = add_command(commands, "seal", seal, about)
-    parser.add_argument("files", nargs="+", help="under artifacts/")
-    about = "check and seal the published figures, which are transcribed by hand"
-    add_command(commands, "seal-published", seal_published, about)
-    about = "write today's hashes of code into artifacts whose hashes an earlier commit's code has"
-    parser = add_command(commands, "rehash", rehash, about)
-    parser.add_argument("files", nargs="*", help="under artifacts/; all with hashes if none")
-    mode = parser.add_mutually_exclusive_group(required=True)
-    mode.add_argument("--from", dest="commit", help="the commit whose code has the hashes recorded")
-    mode.add_argument("--list", action="store_true", help="print the hashes, recorded and today's")
-    about = "rename keys and files of artifacts to their newest kinds; nothing else changes"
-    parser = add_command(commands, "migrate", migrate, about)
-    parser.add_argument("files", nargs="*", help="under artifacts/; all that are there if none")
-    about = (
-        "list the complete entries of a leaderboard; --verify plays all their games again, --remove"
-        " deletes one"
-    )
-    parser = add_command(commands, "leaderboard", leaderboard, about)
+    parser = add_command(commands, "leaderboard", leaderboard)
     parser.add_argument(
         "file", nargs="?", type=Path,
         help="the database of a page, or the record of an entry as JSON; if none, this machine's",
@@ -96,59 +73,6 @@ def _verify_models(tasks: list[str]) -> int:
         sign, verdict = ("FAIL", played.faults[0]) if played.faults else ("ok  ", played.verdict)
         _say(f"{sign} {played.policy} on {played.task}, {played.n} games: {verdict}")
     return int(failed)
-
-
-def seal(options: argparse.Namespace) -> int:
-    """Seal files as they were committed."""
-    from sauda.records.committed import seal_committed
-
-    for file in options.files:
-        file = file.removeprefix("artifacts/")
-        artifact = seal_committed(file)
-        done = f"as in commit {artifact.made['sealed']['commit']}" if artifact else "before"
-        _say(f"sealed {done}: {file}")
-    return 0
-
-
-def seal_published(options: argparse.Namespace) -> int:
-    """Check and seal the transcribed figures."""
-    from sauda.records import published
-
-    print(f"sealed {len(published.seal().data.figures)} figures")
-    return 0
-
-
-def rehash(options: argparse.Namespace) -> int:
-    """Renew the hashes of code in files, or list them as JSON."""
-    from sauda.evaluation.verification.rehash import listing, listing_at
-    from sauda.evaluation.verification.rehash import rehash as renew
-    from sauda.records.committed import full_commit
-
-    files = options.files or [known.file for known in FILES]
-    files = [file.removeprefix("artifacts/") for file in files]
-    if options.list:
-        _say(json.dumps(listing(files), indent=1))
-        return 0
-    commit = full_commit(options.commit)
-    before = listing_at(commit, files)
-    for file in files:
-        artifact = renew(file, before[file], commit)
-        done = f"{artifact.made['rehashed'][-1]['hashes']} hashes renewed" if artifact else "as is"
-        _say(f"{done}: {file}")
-    return 0
-
-
-def migrate(options: argparse.Namespace) -> int:
-    """Bring files to their newest kinds."""
-    from sauda.records import migrate as migration
-
-    there = sorted(str(path.relative_to(ROOT)) for path in ROOT.rglob("*.json"))
-    files = [file for file in there if not file.startswith("adapters/")]
-    for file in options.files or files:
-        file = file.removeprefix("artifacts/")
-        name = migration.migrate(file)
-        _say(f"migrated {file} to {name}" if name else f"nothing to do: {file}")
-    return 0
 
 
 def leaderboard(options: argparse.Namespace) -> int:

@@ -14,11 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from env import get_task, rollout
+from env import Task, get_task, rollout
+from sauda.evaluation.models.config import ORACLE
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Worlds
-from sauda.llm.registry import get_policy
-from sauda.records.code_hash import code_hash
+from sauda.games.messages import Reply
+from sauda.llm.registry import get_policy, is_model, player_spec
+from sauda.llm.turn import ModelSeat
+from sauda.policies.best_response.informed import informed_policy
+from sauda.records import fingerprint
 from sauda.records.progress import progress
 from sauda.records.schemas.arena import ArenaRow
 from sauda.records.schemas.evaluation import Row
@@ -174,12 +178,8 @@ def row(
     columns: Mapping[Cell, Columns],
     worlds: Worlds,
     baseline: str,
-    code: str = "",
 ) -> dict[str, Any]:
-    """The figures of one cell, all computed from the recorded columns.
-
-    `code` is the policy's hash where it is not that of a policy by name.
-    """
+    """The figures of one cell, all computed from the recorded columns."""
     game, task = game_of(cell.task), get_task(cell.task)
     own, base = columns[cell], columns.get(cell._replace(policy=baseline))
     count = Counter(own["end"])
@@ -191,36 +191,60 @@ def row(
         **{metric: measured(own, base, metric) for metric in game.table.metrics},
         **game.table.figures(task, own, worlds),
         "ends": {meaning: count[letter] for letter, meaning in game.table.ends.items()},
-        "hashes": hashes(cell, code),
+        "hashes": hashes(cell),
     }
 
 
-def hashes(cell: Cell, code: str = "") -> dict[str, str]:
-    """The hashes of the code that a cell is played with; `code` as in `row`."""
+def hashes(cell: Cell) -> dict[str, str]:
+    """The fingerprints of what a cell is played with."""
     return {
         "task": task_hash(cell.task),
         "opponents": opponents_hash(cell.task, cell.others),
-        "policy": code or policy_hash(cell.task, cell.policy),
+        "policy": policy_hash(cell.task, cell.policy),
     }
 
 
-@cache  # a hash takes up to half a second, and many rows share it
+@cache  # it plays games, and many rows share it
 def task_hash(task_name: str) -> str:
-    """The hash of a task's rules, its learner's seat and its grade."""
-    task = get_task(task_name)
-    return code_hash(task.env, task.learner, task.grade, task.success)
+    """The fingerprint of a task's rules and grade."""
+    return fingerprint.of_rules(get_task(task_name))
 
 
 @cache
 def opponents_hash(task_name: str, others: str = "") -> str:
-    """The hash of the policies in a task's other seats, chosen by `others`."""
-    return code_hash(game_of(task_name).against(get_task(task_name), others).opponents)
+    """The fingerprint of the policies in a task's other seats, chosen by `others`."""
+    return fingerprint.of_opponents(game_of(task_name).against(get_task(task_name), others))
 
 
 @cache
 def policy_hash(task_name: str, policy_name: str) -> str:
-    """The hash of a policy by name."""
-    return code_hash(get_policy(get_task(task_name), policy_name))
+    """The fingerprint of a policy by name; of a language model that of its seat alone.
+
+    Weights are left out: their digest, precision and sampling are recorded beside it.
+    """
+    task = get_task(task_name)
+    if is_model(policy_name):
+        player, game = player_spec(policy_name), game_of(task)
+        asked = seat_hash(task, player.seat(game))
+        played = "" if player.weights else fingerprint.of_policy(task, player.policy(game))
+        return fingerprint.fingerprint([asked, played])
+    if policy_name == ORACLE:
+        played = [rollout(task, informed_policy(task, s), s) for s in fingerprint.FEW]
+        return fingerprint.of_turns(task, played)
+    return fingerprint.of_policy(task, get_policy(task, policy_name))
+
+
+def seat_hash(task: Task, seat: ModelSeat) -> str:
+    """The fingerprint of a model's seat: what it is asked, and what its replies amount to."""
+    seen = fingerprint.positions(task)
+    requests = [seat.request(obs, 0, ()) for obs in seen]
+
+    def act(text: str, obs: Any) -> Any:
+        action = seat.parse(obs, Reply(text, ""), ()).action
+        return type(action).__name__, action
+
+    asked = [(request.messages, request.schema) for request in requests]
+    return fingerprint.fingerprint([asked, fingerprint.of_parser(act, seen)])
 
 
 def measured(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
@@ -242,13 +266,13 @@ def per_episode(columns: Columns, metric: str) -> np.ndarray:
 def compare(row: Row | ArenaRow, other: Row | ArenaRow, metric: str) -> float:
     """Difference of two rows' means; raises ValueError where task or opponents differ.
 
-    Raises ValueError naming both hashes where the task or its opponents differ.
+    Raises ValueError naming both fingerprints where the task or its opponents differ.
     """
     for part in ("task", "opponents"):
         a, b = getattr(row.hashes, part), getattr(other.hashes, part)
         if a != b:
             raise ValueError(
                 f"{row.policy} and {other.policy} did not play the same game: "
-                f"the {part} hash of {row.task} is {a} in one row and {b} in the other"
+                f"the {part} fingerprint of {row.task} is {a} in one row and {b} in the other"
             )
     return getattr(row, metric).mean - getattr(other, metric).mean

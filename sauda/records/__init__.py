@@ -1,5 +1,5 @@
 """Artifacts on disk and what belongs to a record.
 
-`store.py` loads and saves, `schemas.py` holds the shapes, `seal.py` and `code_hash.py` the
-digests, `provenance.py` the origin, `transcript.py` episodes as JSON and Markdown.
+`store.py` loads, saves and keeps checksums, `schemas/` holds the shapes, `provenance.py`
+the origin, and `fingerprint.py` tells by play whether two rows mean the same game.
 """

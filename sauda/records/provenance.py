@@ -5,6 +5,8 @@ import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -46,3 +48,15 @@ def _git(*arguments: str) -> str | None:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (FileNotFoundError, subprocess.CalledProcessError):
         return None
+
+
+@cache
+def source_digest() -> str:
+    """The SHA-256 of the names and contents of all code and words under `env/` and `sauda/`."""
+    digest = sha256()
+    for package in ("env", "sauda"):
+        files = (REPOSITORY / package).rglob("*")
+        for path in sorted(file for file in files if file.suffix in (".py", ".csv")):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(REPOSITORY)} {len(content)}\n".encode() + content)
+    return digest.hexdigest()

@@ -5,9 +5,9 @@ import json
 import os
 import uuid
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,10 @@ from pydantic import ValidationError
 from sauda.records.kinds import KINDS, ArtifactError, entry
 from sauda.records.provenance import provenance
 from sauda.records.schemas.base import Record
-from sauda.records.seal import digest as digest
-from sauda.records.seal import sealed
 
 ROOT = Path(__file__).resolve().parents[2] / "artifacts"
 ORIGINS = ("measured", "published")
+CHECKSUMS = "SHA256SUMS"  # of the files under artifacts/, as `sha256sum` writes and checks it
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Artifact:
     file: str  # under artifacts/
     kind: str  # of KINDS
     origin: str  # measured by a command, or published by a named source
-    made: Mapping[str, Any]  # command, commit, time, device and versions behind it; its seal
+    made: Mapping[str, Any]  # command, commit, time, device and versions behind it
     config: Mapping[str, Any]  # what the command was asked for
     data: Any  # an object of the kind's schema
 
@@ -88,7 +87,7 @@ def parsed(kind: str, data: Any) -> Record:
 
 
 def measured(file: str, config: Mapping[str, Any], data: Record | Mapping[str, Any]) -> Artifact:
-    """An artifact that this command has just measured, not written yet and without a seal.
+    """An artifact that this command has just measured, not written yet.
 
     Raises ValueError naming the first place where `data` is not of the file's kind, and TypeError
     for what JSON does not hold.
@@ -102,29 +101,38 @@ def measured(file: str, config: Mapping[str, Any], data: Record | Mapping[str, A
 def save(
     file: str, config: Mapping[str, Any], data: Record | Mapping[str, Any], root: Path = ROOT
 ) -> Artifact:
-    """Write a measured artifact, whole or not at all, sealed, with its provenance; returns it.
+    """Write a measured artifact with its provenance, whole or not at all; returns it.
 
     Raises what `measured` raises, before anything is written.
     """
-    return write_sealed(measured(file, config, data), root)
+    return write_artifact(measured(file, config, data), root)
 
 
-def write_sealed(artifact: Artifact, root: Path = ROOT) -> Artifact:
-    """Write an artifact with a new seal; returns it as it is in the file."""
-    content = sealed(content_of(artifact))
-    write(root / artifact.file, dumps(content) + "\n")
-    return replace(artifact, made=content["made"])
-
-
-def content_of(artifact: Artifact) -> dict[str, Any]:
-    """The JSON value that the file of an artifact holds."""
-    return {
+def write_artifact(artifact: Artifact, root: Path = ROOT) -> Artifact:
+    """Write an artifact and its checksum; returns it."""
+    content = {
         "kind": artifact.kind,
         "origin": artifact.origin,
         "made": artifact.made,
         "config": artifact.config,
         "data": artifact.data.as_json(),
     }
+    write(root / artifact.file, dumps(content) + "\n")
+    renew_checksums([artifact.file], root)
+    return artifact
+
+
+def checksums(root: Path = ROOT) -> dict[str, str]:
+    """The recorded SHA-256 of each file under `root`, in hex; empty where none are recorded."""
+    path = root / CHECKSUMS
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {file: sha256 for sha256, _, file in (line.partition("  ") for line in lines)}
+
+
+def renew_checksums(files: Iterable[str], root: Path = ROOT) -> None:
+    """Record the SHA-256 of some files under `root` as they are now."""
+    lines = checksums(root) | {file: sha256(root / file) for file in files}
+    write(root / CHECKSUMS, "".join(f"{lines[file]}  {file}\n" for file in sorted(lines)))
 
 
 def write(path: Path, text: str) -> None:
@@ -167,6 +175,11 @@ def dumps(value: Any, indent: str = "") -> str:
 
 def _plain(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float)
+
+
+def digest(data: Any) -> str:
+    """The SHA-256 of a JSON value, whatever its layout on disk."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def sha256(path: Path) -> str:

@@ -27,7 +27,7 @@ from sauda.llm.backends.model import (
 )
 from sauda.llm.backends.model import Model as ServedModel
 from sauda.llm.backends.weights import WEIGHTS, Weights, smollm2
-from sauda.records.store import sha256, write_bytes
+from sauda.records.store import renew_checksums, sha256, write_bytes
 
 TOY = "toy"
 BASES = {"mini": MODELS["mini"].base, "8b": MODELS["sauda-8b"].base}
@@ -248,7 +248,9 @@ def read_adapter(network: Any, folder: Path) -> None:
 
 def publish(folder: Path, name: str, root: Path = ADAPTERS) -> dict[str, Any]:
     """Copy an adapter to `root/name`, where `load` finds it; returns its name, hash and size."""
-    for file in (ADAPTER_CONFIG, TRAINED, ADAPTER_WEIGHTS):
+    files = (ADAPTER_CONFIG, TRAINED, ADAPTER_WEIGHTS)
+    for file in files:
         write_bytes(root / name / file, (folder / file).read_bytes())
+    renew_checksums([f"{root.name}/{name}/{file}" for file in files], root.parent)
     size = (folder / ADAPTER_WEIGHTS).stat().st_size
     return {"name": name, "sha256": sha256(folder / ADAPTER_WEIGHTS), "bytes": size}

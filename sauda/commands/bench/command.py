@@ -26,8 +26,7 @@ NO_MODEL = "The language model's speed is left out: the run was asked for withou
 
 def add(commands: Any) -> None:
     """Add `bench` to the commands of `python -m sauda`."""
-    about = "measure speed: games, import, page, OpenEnv, language model"
-    parser = add_command(commands, "bench", bench, about)
+    parser = add_command(commands, "bench", bench)
     part = parser.add_mutually_exclusive_group()
     part.add_argument("--model", action="store_true", help="the language model alone")
     part.add_argument("--no-model", action="store_true", help="all but the language model")

@@ -18,8 +18,7 @@ FILE = "load.json"
 
 def add(commands: Any) -> None:
     """Add `loadtest` to the commands of `python -m sauda`."""
-    about = "play many visitors of the page at once, polite and hostile ones"
-    parser = add_command(commands, "loadtest", loadtest, about)
+    parser = add_command(commands, "loadtest", loadtest)
     parser.add_argument(
         "--mix", nargs="+", choices=tuple(ALL), default=tuple(ALL), help="default: all of them"
     )

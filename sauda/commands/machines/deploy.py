@@ -17,8 +17,7 @@ ANSWERS_WITHIN = 120.0  # seconds from a running Space to its first answer
 
 def add(commands: Any) -> None:
     """Add `deploy` and `smoke` to the commands of `python -m sauda`."""
-    about = "put the last commit on a Hugging Face Space: stage, check, upload, wait, smoke test"
-    parser = add_command(commands, "deploy", deploy, about)
+    parser = add_command(commands, "deploy", deploy)
     parser.add_argument("--space", required=True, metavar="OWNER/NAME")
     parser.add_argument(
         "--dry-run", action="store_true", help="stage and check; only the package index is asked"
@@ -30,8 +29,7 @@ def add(commands: Any) -> None:
         "--python", nargs="+", default=PYTHONS, metavar="VERSION", help="of the fresh environments"
     )
     parser.add_argument("--private", action="store_true", help="of a Space that is created")
-    about = "test the page at an address: first page, health, one scripted game, OpenEnv"
-    parser = add_command(commands, "smoke", smoke, about)
+    parser = add_command(commands, "smoke", smoke)
     parser.add_argument("address", help="such as http://127.0.0.1:7860")
 
 

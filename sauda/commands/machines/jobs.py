@@ -21,8 +21,7 @@ from sauda.train.run import RUNS
 
 def add(commands: Any) -> None:
     """Add `jobs` to the commands of `python -m sauda`."""
-    about = "train on a rented machine: submit, keep and bring back runs"
-    parser = commands.add_parser("jobs", help=about, description=about)
+    parser = add_command(commands, "jobs")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _add_train(verbs)
     verb = add_command(verbs, "upload", _upload, "keep the folder of a run in the results")

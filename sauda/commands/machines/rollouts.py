@@ -17,8 +17,7 @@ TOKEN = "SAUDA_ENDPOINT_TOKEN"
 
 def add(commands: Any) -> None:
     """Add `rollouts` to the commands of `python -m sauda`."""
-    about = "many games of one language model: loaded by workers, or held by OpenAI-style servers"
-    parser = add_command(commands, "rollouts", rollouts, about)
+    parser = add_command(commands, "rollouts", rollouts)
     parser.add_argument("--task", default="bazaar/open")
     parser.add_argument("--player", default="", help="a model that every worker loads")
     parser.add_argument(

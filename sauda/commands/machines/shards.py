@@ -18,8 +18,7 @@ from sauda.scale.hardware import from_hub
 
 def add(commands: Any) -> None:
     """Add `shards` to the commands of `python -m sauda`."""
-    about = "spread an evaluation by ranges of seeds, stop and resume it, merge its table"
-    parser = commands.add_parser("shards", help=about, description=about)
+    parser = add_command(commands, "shards")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     verb = add_command(verbs, "play", _play, "play shards; pieces that are kept are not repeated")
     _add_plan_options(verb)

@@ -66,7 +66,7 @@ def quality(dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[st
 
 
 def again(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """The data with every figure computed from its sealed counts, for `verify`."""
+    """The data with every figure computed from its recorded counts, for `verify`."""
     return figures(artifact.data.as_json())
 
 

@@ -7,14 +7,14 @@ to words that name another price, or none. Shares are of the ZOPA.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from env import Offer, Policy, Task, rollout, shares, zopa_width
+from env import Accept, Offer, Policy, Task, WalkAway, get_task, rollout, shares, zopa_width
 from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
 from sauda.evaluation.market.tournament.players import Side, task_against
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
@@ -27,7 +27,7 @@ from sauda.llm.models import NamedModel, loaded
 from sauda.llm.role_seat import RoleSeat, price_said, prompt
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
-from sauda.records.code_hash import code_hash
+from sauda.records.fingerprint import fingerprint, positions
 from sauda.records.progress import progress
 from sauda.records.schemas.roles import SaidRow
 from sauda.records.store import Artifact
@@ -84,9 +84,27 @@ def role_play(config: Config) -> dict[str, Any]:
     return summarised(config, games) | {"models": sources}
 
 
+READ = (  # words whose price is fingerprinted, where the limit is {price}
+    "Could you do ₹{price}?", "{price} is my final offer.", "I would pay 0.8 of it.", "Deal!",
+    "Your price of {price} is too high, I can do half.", "no", "", "Would you take 1,250 rupees?",
+    "I can give 900, not {price}.", "₹{price} or nothing, ₹1 more and I leave.", "$40?", "2k",
+    "It is 3 years old and has 64 GB.", "पाँच सौ में दे दो", "paanch sau mein do", "{price}/-",
+)  # fmt: skip
+
+
+@cache
 def prompt_hashes() -> dict[str, str]:
-    """The hashes of the code that writes the prompt of a role and reads a price from its words."""
-    return {"prompt": code_hash(prompt), "parser": code_hash(price_said)}
+    """The fingerprints of a role's prompt and of the reading of a price from its words."""
+    task = get_task("bazaar/open")
+    seen = [obs for seat in SEATS for obs in positions(task, seat)]
+    moves = Offer(1000), Accept(), WalkAway()
+    asked = [prompt(obs, move) for obs in seen for move in moves]
+    said = [
+        price_said(obs, words.format(price=f"{obs.reservation:.0f}"))
+        for obs in seen
+        for words in READ
+    ]
+    return {"prompt": fingerprint(asked), "parser": fingerprint(said)}
 
 
 def played(config: Config, seat: str, model: BatchGenerate) -> list[dict[str, Any]]:

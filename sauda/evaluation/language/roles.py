@@ -60,8 +60,8 @@ def comparison(runs: Runs) -> dict[str, Any]:
 
     Raises ValueError where two runs did not measure the same dialogues.
     """
-    sealed = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
-    return {"runs": sealed, "contrasts": list(_contrasts(runs))}
+    digests = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
+    return {"runs": digests, "contrasts": list(_contrasts(runs))}
 
 
 def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
@@ -154,7 +154,7 @@ def _of_role(run: RoleRun, role: str) -> list[DialogueLoss]:
 
 
 def recomputed_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Training is not repeated: what follows from its sealed losses, log and adapter is.
+    """Training is not repeated: what follows from its recorded losses, log and adapter is.
 
     Raises ArtifactError where the adapter is missing.
     """

@@ -6,7 +6,6 @@ is kept on disk: a stopped run resumes where it was.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,18 +18,16 @@ from sauda.evaluation.batches import first, in_batches, joined
 from sauda.evaluation.evaluate import Cell, hashes, play_cell, row
 from sauda.evaluation.models.config import ORACLE, Cells, Comparison
 from sauda.evaluation.models.sources import Played, is_same_player, models_behind, with_cpus
-from sauda.games import GAMES, game_of
+from sauda.games import game_of
 from sauda.games.adapter import Columns, Game
-from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.model import Model
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.models import loaded
-from sauda.llm.policy import LLMPolicy
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.policies.best_response.informed import informed_policy
-from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
+from sauda.records.provenance import source_digest
 from sauda.statistics import paired_difference, share_of_gap
 
 PARTS = CACHE / "ladder"  # the batches on disk
@@ -54,8 +51,8 @@ def compare_models(
     """The artifact's data: a row a task and policy, gains of the stages, episodes, models.
 
     Games in `recorded`, the data of an earlier comparison, are kept where weights, sampling, prompt
-    and parser of their language model, or the code of their script, are still the same; all others
-    are played. A model whose games were played on several kinds of CPU names them all.
+    and parser of their language model, or the fingerprints of their row, are still the same; all
+    others are played. A model whose games were played on several kinds of CPU names them all.
     """
     cells = config.cells()
     models = models_behind({name for _, name in cells}, config.game)
@@ -91,8 +88,8 @@ def kept_episodes(
         if weights:
             same = is_same_player(recorded["models"].get(weights), models[weights])
         else:
-            others, code = config.game.others["holdout"][0], model_hash(cell[1], config.game.name)
-            same = then.get(cell) == hashes(Cell(others, *cell), code)
+            others = config.game.others["holdout"][0]
+            same = then.get(cell) == hashes(Cell(others, *cell))
         had = len(episodes[cell]["grade"])
         count = len(seeds) if had >= len(seeds) else had - had % config.batch
         if same and count:
@@ -110,7 +107,7 @@ def summarised(config: Comparison, episodes: Cells) -> dict[str, Any]:
         base = first(episodes[task_name, config.baseline], len(columns["grade"]))
         cell = Cell(others, task_name, name)
         pair = {cell._replace(policy=config.baseline): base, cell: columns}
-        figures = row(cell, pair, worlds[task_name], config.baseline, model_hash(name, game.name))
+        figures = row(cell, pair, worlds[task_name], config.baseline)
         rows.append(figures | {count: sum(columns[count]) for count in table.model_counts})
     data = {
         "ends": dict(table.ends),
@@ -195,22 +192,6 @@ def gap_closed(config: Comparison, episodes: Cells) -> list[dict[str, Any]]:
     return shares
 
 
-@cache  # a hash takes up to half a second, and rows of many tasks share it
-def model_hash(name: str, game_name: str) -> str:
-    """Hashes prompt, decoder, parser and wrapper of a model; "" for a script.
-
-    How weights are loaded is left out: their digest, precision and device are recorded beside it.
-    A script's hash is that of its policy.
-    """
-    if name == ORACLE:
-        return code_hash(informed_policy)
-    if not is_model(name):
-        return ""
-    player = player_spec(name)
-    decoder = Decoder if player.weights else type(player.generate)
-    return code_hash(LLMPolicy, player.seat(GAMES[game_name]), decoder)
-
-
 def _cell(
     task_name: str,
     name: str,
@@ -231,7 +212,7 @@ def _cell(
         return joined([*begun, _played(task_name, name, seeds)])
 
     weights = player_spec(name).weights
-    marks = played_with(task_name, loaded(weights) if weights else None, name)
+    marks = played_with(loaded(weights) if weights else None)
 
     def key(some: Sequence[int]) -> str:
         return repr((task_name, name, list(some), *marks))
@@ -242,18 +223,10 @@ def _cell(
     return joined([*begun, *in_batches(seeds, batch, parts, key, play)])
 
 
-def played_with(task_name: str, model: Model | None, name: str) -> tuple[Any, ...]:
-    """Everything that the games of a model policy depend on except their seeds."""
+def played_with(model: Model | None) -> tuple[Any, ...]:
+    """Everything that unfinished games of a model depend on beside their names and seeds."""
     weights = model and (model.sha256, model.source, asdict(model.decoder.sampling))
-    return weights, _rules_hash(task_name), model_hash(name, game_of(task_name).name)
-
-
-@cache
-def _rules_hash(task_name: str) -> str:
-    """The hash of a task's rules, opponents and grade, and of the columns that are recorded."""
-    task, table = get_task(task_name), game_of(task_name).table
-    recorded = table.episode_columns, table.count_model
-    return code_hash(task.env, task.opponents, task.grade, *recorded)
+    return weights, source_digest()
 
 
 def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:

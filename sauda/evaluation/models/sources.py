@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cache
 from typing import Any, NamedTuple
 
+from env import get_task
+from sauda.games import GAMES
 from sauda.games.adapter import Game
 from sauda.llm.backends.model import Model
 from sauda.llm.models import loaded
 from sauda.llm.registry import is_model, player_spec
-from sauda.records.code_hash import code_hash
+from sauda.records.fingerprint import fingerprint, of_parser, positions
 
 OR = " or "  # between the kinds of CPU that played a model's games
 
@@ -22,7 +25,7 @@ class Played(NamedTuple):
 
 
 def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
-    """The weights that each policy used, and the hashes of prompt and parser."""
+    """The weights that each policy used, and the fingerprints of prompt and parser."""
     return model_sources({player_spec(p).weights for p in policies if is_model(p)} - {""}, game)
 
 
@@ -48,9 +51,31 @@ def is_same_player(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bo
     return then is not None and {**then, "cpu": now["cpu"]} == now
 
 
+# The tasks whose positions a game's prompt and parser are fingerprinted at; none when one is added.
+READ = {
+    "bazaar": (
+        "bazaar/open",
+        "bazaar/rushed",
+        "bazaar/seller_brief",
+        "classic/amazon_realistic",
+        "classic/career_10",
+        "classic/marketplace_arena",
+    ),
+    "arena": ("arena/market_round", "arena/coalition_market"),
+}
+
+
 def prompt_hashes(game: Game) -> dict[str, str]:
-    """The hashes of a game's prompt and of the parser of its replies."""
-    return {"prompt": code_hash(game.prompt.render), "parser": code_hash(game.prompt.parse)}
+    """The fingerprints of a game's prompt and of the parser of its replies."""
+    return dict(_prompt_hashes(game.name))
+
+
+@cache
+def _prompt_hashes(game_name: str) -> Mapping[str, str]:
+    prompt = GAMES[game_name].prompt
+    seen = [obs for task_name in READ[game_name] for obs in positions(get_task(task_name))]
+    rendered = fingerprint([prompt.render(obs) for obs in seen])
+    return {"prompt": rendered, "parser": of_parser(prompt.parse, seen)}
 
 
 def kinds_of_cpu(source_cpu: str) -> list[str]:

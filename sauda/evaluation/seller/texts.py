@@ -7,26 +7,38 @@ model; a model's checked words; and the same model's first tries, unchecked.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from env import get_task, rupees
 from sauda.evaluation.batches import in_batches
 from sauda.evaluation.seller.games import Game
 from sauda.llm.seller.personas import DEFAULT, PERSONAS
-from sauda.llm.seller.policy import SellerModel, SellerSeat, sampled_model
+from sauda.llm.seller.policy import SellerModel, SellerSeat, decide, sampled_model
 from sauda.llm.seller.wording import brief, check, settled
 from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
 from sauda.llm.types import BatchGenerate, Reply
-from sauda.records.code_hash import code_hash
+from sauda.records.fingerprint import fingerprint, positions
+from sauda.records.provenance import source_digest
 
 STUB, FIRST = "stub", "first tries"
 TURNS = 12  # of a dialogue that the published persona test shows its judge
 PATIENCE = 160  # characters of an answer in it that are kept
+
+# Texts whose check is fingerprinted, at decisions of every kind.
+CHECKED = (
+    "The price is {price}.", "My {item} is yours for {price}.", "All right, {price}, it is a deal!",
+    "{price} is my final price, not a rupee less.", "Another buyer is coming, so {price}.",
+    "Be quick, {price} today only.", "Sorry, we are too far apart. Goodbye.", "No.", "", "{price}",
+    "My lowest is {price}.", "It costs ₹5, or {price}.", "It is new and original, {price}.",
+    "As an AI I say {price}.", "$10 is good.", "Seller: {price}.", "{price}. {price}.",
+    "ठीक है, {price}.", "It is {price}, and the weather is nice today.", "I cannot sell at {price}.",
+)  # fmt: skip
 
 Tries = list[str]  # what a model wrote for one decision, try after try
 Said = list[list[str]]  # what was said, a list a game
@@ -40,7 +52,7 @@ def worded(
     No buyer reads the words, so decisions of different games may share a batch.
     """
     decisions = [(game, turn) for game in played for turn in range(len(game.decisions))]
-    key = _key(player, "words", code_hash(SellerSeat, _written))
+    key = _key(player, "words")
     flat = chain.from_iterable(
         in_batches(decisions, batch, parts, key, lambda some: _written(player, some))
     )
@@ -62,15 +74,15 @@ def _seed(game: Game, turn: int, attempt: int) -> int:
     return seed_of(np.random.default_rng([game.seed, turn, attempt]))
 
 
-def _key(player: BatchGenerate, what: str, code: str) -> Callable[[Sequence[Any]], str]:
+def _key(player: BatchGenerate, what: str) -> Callable[[Sequence[Any]], str]:
     """Cache key: everything that the texts of a batch depend on."""
     model = sampled_model(player.name) if isinstance(player, SellerModel) else None
     marks = model and (model.sha256, model.source, asdict(model.decoder.sampling))
-    return lambda some: repr((what, marks, code, some))
+    return lambda some: repr((what, marks, source_digest(), some))
 
 
 def model_behind(player: BatchGenerate) -> dict[str, Any]:
-    """The weights that wrote the words, and the hashes of prompt and check."""
+    """The weights that wrote the words, and the fingerprints of prompt and check."""
     hashes = word_hashes()
     if not isinstance(player, SellerModel):
         return {"source": "no model", "sha256": "", "sampling": {}} | hashes
@@ -79,9 +91,17 @@ def model_behind(player: BatchGenerate) -> dict[str, Any]:
     return {"source": model.source, "sha256": model.sha256, "sampling": sampling} | hashes
 
 
+@cache
 def word_hashes() -> dict[str, str]:
-    """The hashes of the prompt that asks for a seller's words, and of what checks them."""
-    return {"prompt": code_hash(brief, PERSONAS), "check": code_hash(check)}
+    """The fingerprints of the prompt that asks for a seller's words, and of what checks them."""
+    decisions = [decide(obs) for obs in positions(get_task("bazaar/open"), "seller")]
+    asked = [brief(decision, persona) for persona in PERSONAS.values() for decision in decisions]
+    checked = [
+        check(Reply(text.format(price=rupees(d.price or 1), item=d.item.name), ""), d).faults == ()
+        for d in decisions
+        for text in (d.action.message, *CHECKED)
+    ]
+    return {"prompt": fingerprint(asked), "check": fingerprint(checked)}
 
 
 def judged(
@@ -103,7 +123,7 @@ def judged(
         replies = player.batch(chats, range(len(chats)), [None] * len(chats))
         return [reply.text[:PATIENCE] for reply in replies]
 
-    key = _key(player, "persona", code_hash(_question))
+    key = _key(player, "persona")
     return list(chain.from_iterable(in_batches(dialogues, batch, parts, key, answer)))
 
 

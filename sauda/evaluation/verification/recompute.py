@@ -16,7 +16,6 @@ from sauda.evaluation.models.config import CONFIGS, Comparison, Part
 from sauda.evaluation.reproduction import reproduction
 from sauda.evaluation.speed import load_recomputed, recomputed
 from sauda.records.kinds import ArtifactError
-from sauda.records.seal import digest
 from sauda.records.store import Artifact, sha256
 
 
@@ -133,16 +132,9 @@ def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, A
     return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
 
 
-def published(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Published figures cannot be recomputed; each must still equal the sealed one."""
-    seals = artifact.made.get("digests", {})
-    figures = []
-    for figure in artifact.data.figures:
-        plain = figure.as_json()
-        changed = f"another content than the one sealed under {figure.id}"
-        figures.append(plain if digest(plain) == seals.get(figure.id) else changed)
-    missing = seals.keys() - {figure.id for figure in artifact.data.figures}
-    return {"figures": figures} | {f"figure {name}": "sealed" for name in missing}
+def recorded(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Nothing to recompute: what was transcribed by hand has its checksum."""
+    return artifact.data.as_json()
 
 
 def bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
-"""Every hash of code that an artifact records, beside the hash of the same code today.
+"""Every fingerprint that an artifact records, beside that of today's code.
 
-Needs no weights and plays nothing.
+Needs no weights.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from sauda.evaluation.evaluate import opponents_hash, policy_hash, task_hash
-from sauda.evaluation.models.comparison import model_hash
+from sauda.evaluation.evaluate import Cell, hashes
 from sauda.evaluation.models.sources import prompt_hashes
 from sauda.games import game_of
 from sauda.games.arena import ARENA
 from sauda.games.bazaar import BAZAAR
 from sauda.records.kinds import KINDS
-from sauda.records.seal import child
 from sauda.records.store import Artifact
 
 
 @dataclass(frozen=True)
 class RecordedHash:
-    """A hash in an artifact's data: the keys that lead to it, its value, and today's."""
+    """A fingerprint in an artifact's data: the keys that lead to it, its value, and today's."""
 
     keys: tuple[str | int, ...]
     recorded: str
@@ -38,13 +36,22 @@ class RecordedHash:
         if self.recorded == self.today:
             return ""
         return (
-            f"{self.place}: recorded {self.recorded!r}, but today's code has the hash "
+            f"{self.place}: recorded {self.recorded!r}, but today's code has "
             f"{self.today!r}: what was measured is not what this code does"
         )
 
 
+def child(place: str, key: str | int) -> str:
+    """The name of the part of `place` under `key`, such as data.log[3]."""
+    if isinstance(key, int):
+        return f"{place}[{key}]"
+    if not key.isidentifier():
+        return f"{place}[{key!r}]"
+    return f"{place}.{key}" if place else key
+
+
 def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:
-    """Each hash in `artifact`; none for a kind that records no hashes.
+    """Each fingerprint in `artifact`; none for a kind that records none.
 
     Raises ValueError where a row names a task or policy that is not there.
     """
@@ -55,12 +62,12 @@ def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:
 
 
 def bazaar_prompt() -> dict[str, str]:
-    """The hashes of the code that writes and reads a buyer's or seller's prompt."""
+    """The fingerprints of what writes and reads a buyer's or seller's prompt."""
     return prompt_hashes(BAZAAR)
 
 
 def arena_prompt() -> dict[str, str]:
-    """The hashes of the code that writes and reads a lab's prompt."""
+    """The fingerprints of what writes and reads a lab's prompt."""
     return prompt_hashes(ARENA)
 
 
@@ -71,14 +78,8 @@ def _of_rows(data: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], s
 
 
 def _row_hashes(row: Mapping[str, Any]) -> dict[str, str]:
-    task_name, policy_name = row["task"], row["policy"]
-    game = game_of(task_name)
-    others = row["others"] if "others" in row else game.others["holdout"][0]
-    return {
-        "task": task_hash(task_name),
-        "opponents": opponents_hash(task_name, others),
-        "policy": model_hash(policy_name, game.name) or policy_hash(task_name, policy_name),
-    }
+    others = row.get("others", game_of(row["task"]).others["holdout"][0])
+    return hashes(Cell(others, row["task"], row["policy"]))
 
 
 def _of_models(

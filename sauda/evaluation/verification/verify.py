@@ -1,4 +1,4 @@
-"""Check an artifact: first its seal, then what can be computed again, digit by digit.
+"""Check an artifact: first its checksum, then what can be computed again, digit by digit.
 
 Each kind has a function that returns the data as it should be; what differs is named by its place.
 The entry of its kind names it and says in words what is checked.
@@ -16,46 +16,32 @@ from sauda.evaluation.models import comparison
 from sauda.evaluation.models.config import FILES
 from sauda.evaluation.models.sources import kinds_of_cpu
 from sauda.evaluation.verification.recompute import comparison_config, settings
-from sauda.evaluation.verification.recorded_hashes import recorded_hashes
+from sauda.evaluation.verification.recorded_hashes import child, recorded_hashes
 from sauda.games import game_of
-from sauda.records.kinds import KINDS, entry
-from sauda.records.seal import SEAL, broken, child
-from sauda.records.store import (
-    ROOT,
-    Artifact,
-    content_of,
-    load,
-)
+from sauda.records.kinds import KINDS
+from sauda.records.store import CHECKSUMS, ROOT, checksums, load, sha256
 from sauda.statistics import paired_difference
 
 TOURNAMENT = "tournament"
 
 
 def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
-    """The faults of `file`, a sentence each: broken seals and values that recompute differently.
+    """The faults of `file`, a sentence each: its checksum, and values that recompute differently.
 
-    Empty where all of it is right. A file whose seal is broken is not replayed: its settings may be
-    the part that was changed. Raises ArtifactError for a file that is missing or malformed.
+    Empty where all of it is right. A file with another checksum is not replayed: its settings may
+    be the part that was changed. Raises ArtifactError for a file that is missing or malformed.
     """
     artifact = load(file, root)
-    if SEAL in artifact.made and (changed := broken(content_of(artifact))):
-        return changed
+    recorded, now = checksums(root).get(file), sha256(root / file)
+    if recorded is None:
+        return [f"{file} has no line in {CHECKSUMS}; `make checksums` writes one"]
+    if recorded != now:
+        return [f"{file} was changed: its SHA-256 is {now}, and {CHECKSUMS} has {recorded}"]
     again = KINDS[artifact.kind].check.recompute()(artifact, workers, root)
     hashes = {hash_.place: hash_.fault for hash_ in recorded_hashes(artifact) if hash_.fault}
     moved = differences(artifact.data.as_json(), again, "data")
     others = [place for place in moved if place.partition(": ")[0] not in hashes]
-    return [*_no_seal(artifact), *hashes.values(), *others]
-
-
-def _no_seal(artifact: Artifact) -> list[str]:
-    """The fault of an artifact without a seal; none where it has one."""
-    if SEAL in artifact.made:
-        return []
-    command = entry(artifact.file).command
-    return [
-        f"made: there is no seal; record the file again (`{command}`), or seal the version that is "
-        f"committed (`python -m sauda seal {artifact.file}`)"
-    ]
+    return [*hashes.values(), *others]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ DIALOGUES: tuple[Kind, ...] = (
         Acts,
         (File("acts.json", "acts --data FILE", "Training"),),
         Check(
-            "sealed",
+            "checksum only",
             "every count; figures recomputed from them. The dialogues are not ours to ship: "
             "`acts --data FILE --check` reads them again where they are",
             lambda config, data: sum(part.n for part in data.parts),

@@ -57,7 +57,7 @@ MARKET: tuple[Kind, ...] = (
         (File("training/pilot.json", "train pilot", "Training"),),
         Check(
             "replayed in part",
-            "the final games replayed from the weights, which are digested; the log is sealed",
+            "the final games replayed from the weights, which are digested; not the log",
             lambda config, data: sum(row.n for row in data.final),
             "games",
             "sauda.train.pilot.run:recomputed",
@@ -81,8 +81,8 @@ MARKET: tuple[Kind, ...] = (
         (File("tournament.json", "tournament", "Results"),),
         Check(
             "replayed in part",
-            "scripts replayed by the scalar rules; model rows recomputed from sealed columns; the "
-            "first games of each model by --models tournament",
+            "scripts replayed by the scalar rules; model rows recomputed from recorded columns; "
+            "the first games of each model by --models tournament",
             tournament_games,
             "games",
             f"{RECOMPUTE}:tournament_games",
@@ -95,7 +95,7 @@ MARKET: tuple[Kind, ...] = (
         (File("profiles.json", "profile", "Results"),),
         Check(
             "replayed in part",
-            "every profile of a script computed again; those of language models are sealed",
+            "every profile of a script computed again; those of language models are not",
             profile_games,
             "games",
             f"{RECOMPUTE}:profile_rows",

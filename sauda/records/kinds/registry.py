@@ -35,13 +35,13 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "published/1",
             Published,
-            (File("published.json", "seal-published", "Results"),),
+            (File("published.json", "verify published.json", "Results"),),
             Check(
-                "sealed",
+                "checksum only",
                 "every figure, as it was transcribed by hand",
                 lambda config, data: len(data.figures),
-                "sealed figures",
-                f"{RECOMPUTE}:published",
+                "figures",
+                f"{RECOMPUTE}:recorded",
             ),
         ),
         Kind(
@@ -176,7 +176,7 @@ KINDS: Mapping[str, Kind] = {
             Bench,
             (File("bench.json", "bench --save", "Artifacts & API"),),
             Check(
-                "sealed",
+                "checksum only",
                 "every sample; medians and ratios recomputed from them",
                 lambda config, data: len(data.figures),
                 "figures",
@@ -188,7 +188,7 @@ KINDS: Mapping[str, Kind] = {
             LoadTest,
             (File("load.json", "loadtest --before COMMIT --save", "Artifacts & API"),),
             Check(
-                "sealed",
+                "checksum only",
                 "every sample; percentiles and slopes recomputed from them",
                 lambda config, data: sum(row.n for mix in data.mixes for row in mix.rows),
                 "timed actions",
@@ -201,7 +201,7 @@ KINDS: Mapping[str, Kind] = {
             (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
             Check(
                 "replayed in part",
-                "scripts replayed; model rows recomputed from sealed columns; the "
+                "scripts replayed; model rows recomputed from recorded columns; the "
                 "first games of each stage by --models",
                 scripted_games,
                 "games of scripts",
@@ -215,7 +215,7 @@ KINDS: Mapping[str, Kind] = {
             (File("seller_quality.json", "seller-quality", "Results"),),
             Check(
                 "replayed in part",
-                "every game replayed; figures recomputed from the sealed texts",
+                "every game replayed; figures recomputed from the recorded texts",
                 lambda config, data: len(data.games),
                 "games",
                 f"{RECOMPUTE}:seller_quality",
@@ -234,7 +234,7 @@ KINDS: Mapping[str, Kind] = {
             ),
             Check(
                 "replayed in part",
-                "scripts replayed; model rows recomputed from sealed "
+                "scripts replayed; model rows recomputed from recorded "
                 "columns; the first games of each stage by --models",
                 scripted_games,
                 "games of scripts",
@@ -249,8 +249,8 @@ KINDS: Mapping[str, Kind] = {
             (File("episodes/before_after.json", "before-after", "Transcripts"),),
             Check(
                 "replayed in part",
-                "the games shown replayed from the sealed replies, and chosen again; "
-                "other grades sealed",
+                "the games shown replayed from the recorded replies, and chosen "
+                "again; other grades are not repeated",
                 lambda config, data: 2 * sum(len(task.chosen) for task in data.tasks),
                 "games",
                 f"{RECOMPUTE}:before_and_after",

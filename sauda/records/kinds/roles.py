@@ -51,11 +51,11 @@ ROLES: tuple[Kind, ...] = (
         RoleRun,
         tuple(_recorded()),
         Check(
-            "sealed",
+            "checksum only",
             "every step and loss; the best checkpoint, perplexities and the adapter's digest "
             "computed from them",
             lambda config, data: len(data.log) + len(data.holdout),
-            "sealed steps and losses",
+            "steps and losses",
             "sauda.evaluation.language.roles:recomputed_run",
         ),
     ),

@@ -68,10 +68,10 @@ TRAINING: tuple[Kind, ...] = (
             ),
         ),
         Check(
-            "sealed",
+            "checksum only",
             "every step of the log; the adapter's digest computed from its file",
             lambda config, data: len(data.log),
-            "sealed steps and one adapter",
+            "steps and one adapter",
             f"{RECOMPUTE}:training_run",
         ),
     ),

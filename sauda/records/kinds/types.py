@@ -9,12 +9,12 @@ from sauda.records.schemas.base import Record
 
 RECOMPUTE = "sauda.evaluation.verification.recompute"  # the module of most verifiers
 
-# Every file is sealed. What else `verify` checks, the strongest first.
+# Every file has a checksum. What else `verify` checks, the strongest first.
 METHODS: Mapping[str, str] = {
     "replayed": "all of its data is computed again, to the last digit",
-    "replayed in part": "scripts and rules are played again; what a language model wrote is sealed",
-    "recomputed": "its data follows from other data, which is sealed",
-    "sealed": "it does not come out twice, or is written by hand: only its digests are checked",
+    "replayed in part": "scripts and rules are played again; what a language model wrote is not",
+    "recomputed": "its data is computed again from data that is not",
+    "checksum only": "it cannot be repeated, or is written by hand",
 }
 
 
@@ -49,7 +49,7 @@ class File:
 
 @dataclass(frozen=True)
 class Check:
-    """How `verify` checks a kind beside its seal."""
+    """How `verify` checks a kind beside its checksum."""
 
     method: str  # of METHODS
     about: str
@@ -78,10 +78,10 @@ class Kind:
     schema: type[Record]  # of their `data`
     files: tuple[File, ...]
     check: Check
-    model_hashes: str = ""  # "module:function", today's hashes of code that each model records
+    model_hashes: str = ""  # "module:function", today's fingerprints that each model records
 
     def hashes_of_models(self) -> Mapping[str, str]:
-        """Today's hashes of the code behind each model of its data; none where it has no models."""
+        """Today's fingerprints of prompt and parser of its models; none where it has no models."""
         return _imported(self.model_hashes)() if self.model_hashes else {}
 
     def entries(self) -> Iterator[Entry]:

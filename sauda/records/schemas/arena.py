@@ -38,7 +38,7 @@ class ArenaRow(Record):
     )
     components: dict[str, Interval] = Field(description="parts of the reward, by name")
     ends: dict[str, int] = Field(description="episodes by the way they ended")
-    hashes: Hashes = Field(description="hashes of the code that was played")
+    hashes: Hashes = Field(description="fingerprints of what was played")
 
 
 class ArenaCorrelation(Record):

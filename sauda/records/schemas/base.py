@@ -45,9 +45,9 @@ class Metric(Interval):
 
 
 class Hashes(Record):
-    """Hashes of the code that was played; rows compare only where task and opponents agree."""
+    """Fingerprints of what was played; rows compare only where task and opponents agree."""
 
-    task: str = Field(description="rules, learner's seat, grade and success threshold")
+    task: str = Field(description="rules, grade and success threshold")
     opponents: str = Field(description="the policies in the other seats")
     policy: str = Field(description="the judged policy")
 
@@ -59,6 +59,6 @@ class ModelSource(Record):
     origin: str = Field(description="where the base weights come from, with their version")
     sha256: str = Field(description="digest of base and adapter weights")
     cpu: str = Field(description="vector instructions of the CPUs, which decide bf16 rounding")
-    prompt: str = Field(description="hash of the code that renders the prompt")
-    parser: str = Field(description="hash of the code that parses the completion")
+    prompt: str = Field(description="fingerprint of the prompt")
+    parser: str = Field(description="fingerprint of the parser")
     sampling: dict[str, Number] = Field(description="sampling parameters by name")

@@ -35,7 +35,7 @@ class Row(Record):
     success_rate: FiniteFloat = Field(description="share of episodes at the success threshold")
     rounds: FiniteFloat = Field(description="mean rounds a deal")
     ends: dict[str, int] = Field(description="deals by the way they ended")
-    hashes: Hashes = Field(description="hashes of the code that was played")
+    hashes: Hashes = Field(description="fingerprints of what was played")
 
 
 class Evaluation(Record):

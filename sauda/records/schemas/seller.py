@@ -60,8 +60,8 @@ class SellerModel(Record):
     source: str = Field(description="base, adapter, precision and device in words")
     sha256: str = Field(description="digest of the weights")
     sampling: dict[str, Number] = Field(description="sampling parameters by name")
-    prompt: str = Field(description="hash of the prompt's code")
-    check: str = Field(description="hash of the check of a text against the decision")
+    prompt: str = Field(description="fingerprint of the prompt")
+    check: str = Field(description="fingerprint of the check of a text against the decision")
 
 
 class SellerQuality(Record):

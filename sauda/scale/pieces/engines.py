@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import cache, partial
-from hashlib import sha256
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from sauda.records.provenance import REPOSITORY
+from sauda.records.provenance import source_digest
 
 ENGINES = ("process", "ray")
 RETRIES = 5  # of an item whose node or worker died; what the function itself raises is raised
@@ -126,14 +125,3 @@ def _with_the_same_code(
             "out the same commit on every node"
         )
     return function(item)
-
-
-@cache
-def source_digest() -> str:
-    """The SHA-256 of the names and contents of every module under `env/` and `sauda/`."""
-    digest = sha256()
-    for package in ("env", "sauda"):
-        for path in sorted((REPOSITORY / package).rglob("*.py")):
-            content = path.read_bytes()
-            digest.update(f"{path.relative_to(REPOSITORY)} {len(content)}\n".encode() + content)
-    return digest.hexdigest()

@@ -15,15 +15,14 @@ from typing import Any
 
 from env import get_task
 from sauda.evaluation.batches import joined
-from sauda.evaluation.evaluate import Config, measured, task_hash
+from sauda.evaluation.evaluate import Config, measured
 from sauda.evaluation.models.comparison import model_columns, play_model
 from sauda.games import game_of
 from sauda.llm.backends.remote import Endpoint, RetryPolicy
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
-from sauda.llm.policy import LLMPolicy
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.types import ReplyError
-from sauda.records.code_hash import code_hash
+from sauda.records.provenance import source_digest
 from sauda.scale.pieces.engines import Engine, EngineFault
 from sauda.scale.pieces.servers import Servers
 from sauda.scale.pieces.store import compute_missing, keep_plan, read_pieces
@@ -83,19 +82,13 @@ class Rollouts:
         return [Games(self, one[0], one[-1]) for one in some]
 
     def as_json(self) -> dict[str, Any]:
-        """What the games depend on: settings without the token, and the hashes of their code.
+        """What the games depend on: settings without the token, and the code.
 
         A server more or less, or more requests in flight, change no game.
         """
         apart = ("token", "retry", "servers", "in_flight")
         settings = {name: value for name, value in asdict(self).items() if name not in apart}
-        table = game_of(self.task).table
-        code = {
-            "task": task_hash(self.task),
-            "player": code_hash(LLMPolicy, self.spec().seat(game_of(self.task))),
-            "columns": code_hash(table.episode_columns, table.count_model),
-        }
-        return settings | {"code": code}
+        return settings | {"code": source_digest()}
 
 
 @dataclass(frozen=True)

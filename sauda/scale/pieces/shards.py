@@ -15,16 +15,13 @@ from sauda.evaluation.batches import joined
 from sauda.evaluation.evaluate import (
     Cell,
     Config,
-    opponents_hash,
     play_cell,
-    policy_hash,
     seated_others,
     tabulated,
-    task_hash,
 )
 from sauda.games import game_of
 from sauda.llm.registry import is_model
-from sauda.records.code_hash import code_hash
+from sauda.records.provenance import source_digest
 from sauda.scale.pieces.engines import Engine
 from sauda.scale.pieces.store import (
     compute_missing,
@@ -99,18 +96,8 @@ class Plan:
         return pieces
 
     def as_json(self) -> dict[str, Any]:
-        """The plan with the hashes of all code that its pieces depend on."""
-        return {**asdict(self.config), "shards": self.shards, "code": self.code()}
-
-    def code(self) -> dict[str, str]:
-        """The hash of each task, opponent and policy, and of what is recorded of an episode."""
-        table, hashes = self.config.game().table, {}
-        for cell in self.config.cells(self.others):
-            hashes[f"task {cell.task}"] = task_hash(cell.task)
-            seated = f"opponents {cell.others} of {cell.task}"
-            hashes[seated] = opponents_hash(cell.task, cell.others)
-            hashes[f"policy {cell.policy} of {cell.task}"] = policy_hash(cell.task, cell.policy)
-        return hashes | {"columns": code_hash(table.episode_columns, table.worlds)}
+        """The plan with the digest of the code that its pieces depend on."""
+        return {**asdict(self.config), "shards": self.shards, "code": source_digest()}
 
 
 def compute(piece: Piece) -> dict[str, Any]:

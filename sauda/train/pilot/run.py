@@ -22,8 +22,7 @@ from sauda.policies.pilot.buyer import PARTS, Pilot
 from sauda.policies.pilot.network import Network, network
 from sauda.policies.pilot.numbers import FEATURES
 from sauda.policies.unsteady import BatchUnsteady
-from sauda.records.seal import digest
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, digest
 from sauda.statistics import mean_interval
 from sauda.train.pilot.games import SEEN_PRICES, SEEN_TYPES, Hand, play
 from sauda.train.pilot.ppo import PPO, Learner

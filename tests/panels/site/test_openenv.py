@@ -41,9 +41,8 @@ from websockets.sync.client import connect
 from env import TASKS
 from sauda.__main__ import main as sauda_command
 from sauda.commands.bench.openenv import openenv_figures
-from sauda.commands.readme import speeds
 from sauda.records.schemas.bench import Speed
-from sauda.records.store import ROOT
+from sauda.records.store import ROOT, load
 from sauda.serve.leaderboard.board import GAMES as GAMES_OF_AN_ENTRY
 from sauda.serve.leaderboard.board import own_board
 from sauda.serve.leaderboard.hourly import OF_ADDRESS, Hourly
@@ -661,8 +660,9 @@ def test_the_bench_times_steps_in_process_and_over_sockets(site, nobody):
     assert [row["unit"] for row in figures] == ["steps/s"] * 4 + ["ms"]
     assert [row.get("visitors") for row in figures] == [None, 1, 16, 64, None]
     assert all(row["median"] > 0 for row in figures)
-    names = [Speed(**row).name for row in figures]
-    assert names == [name for _, name, _ in speeds.SPEEDS if "OpenEnv" in name]
+    assert {Speed(**row).name for row in figures} <= {
+        figure.name for figure in load("bench.json").data.figures
+    }
 
 
 def test_health_counts_the_sessions(site, nobody):

@@ -5,12 +5,13 @@ import argparse
 import pytest
 
 from sauda.__main__ import main
+from sauda.commands import COMMANDS
 from sauda.commands.console import add_command
 
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["train"], ["train", "distill"], ["jobs"], ["shards"], ["shards", "submit"], ["deploy"]],
+    [["train"], ["train", "distill"], ["jobs"], ["shards"], ["shards", "submit"], ["deploy"]],
 )
 def test_a_command_prints_its_help(command, capsys):
     with pytest.raises(SystemExit) as end:
@@ -23,3 +24,16 @@ def test_a_percent_sign_in_a_text_is_printed_as_it_is():
     parser = argparse.ArgumentParser()
     add_command(parser.add_subparsers(), "half", print, "50 % of all")
     assert "50 % of all" in parser.format_help()
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_the_index_names_every_command_with_what_it_does(arguments, capsys):
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, (_, about) in COMMANDS.items():
+        assert any(line.split()[:1] == [name] and line.endswith(about) for line in lines)
+
+
+def test_a_command_that_is_not_there_is_refused_with_those_that_are(capsys):
+    assert main(["evaluat"]) == 2
+    assert "no command 'evaluat'; commands are play," in capsys.readouterr().err

@@ -5,29 +5,26 @@ import shlex
 
 import pytest
 
-from sauda.__main__ import parser
+from sauda.__main__ import parse
 from sauda.commands.readme import DOCUMENTS, REPOSITORY, filled
-from sauda.commands.readme.evaluations import market
 from sauda.records.kinds import entry
+from sauda.records.store import load
 from sauda.serve.leaderboard.storage import VARIABLE
 
 COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
-PAGES = [REPOSITORY / "ARCHITECTURE.md", *sorted((REPOSITORY / "docs").glob("*.md")), *DOCUMENTS]
-PAGES = list(dict.fromkeys(PAGES))
+PAGES = [
+    *(REPOSITORY / name for name in ("ARCHITECTURE.md", "README.md", "artifacts/README.md")),
+    *sorted((REPOSITORY / "docs").glob("*.md")),
+]
 
 
 def read(*names: str) -> str:
     return (REPOSITORY.joinpath(*names)).read_text(encoding="utf-8")
 
 
-README, RESULTS, LIST = (
-    read("README.md"),
-    read("docs", "results.md"),
-    read("artifacts", "README.md"),
-)
-SERVING = read("docs", "serving.md")
+README, SERVING = read("README.md"), read("docs", "serving.md")
 COMMANDS = dict.fromkeys(
     command.strip()
     for page in PAGES
@@ -42,13 +39,15 @@ def test_every_table_is_what_the_artifacts_show():
 
 
 def test_a_table_is_written_anew_between_its_marks_and_nothing_else_is_touched():
-    text = "before\n<!-- market -->\nold\n<!-- /market -->\nafter\n"
-    before, table, after = filled(text).partition(market() + "\n")
-    assert (before, table) == ("before\n<!-- market -->\n", market() + "\n")
-    assert after == "<!-- /market -->\nafter\n"
+    text = "before\n<!-- models -->\nold\n<!-- /models -->\nafter\n"
+    before, table, after = re.split(r"<!-- /?models -->\n", filled(text))
+    assert (before, after) == ("before\n", "after\n")
+    rows = load("evaluation/model-comparison.json").data.rows
+    linear = next(row for row in rows if (row.task, row.policy) == ("bazaar/open", "linear"))
+    assert f"| `linear` | {linear.n} | {linear.grade.mean:.3f} [" in table
 
 
-@pytest.mark.parametrize("text", ["<!-- nothing -->\n<!-- /nothing -->", "<!-- market -->\n"])
+@pytest.mark.parametrize("text", ["<!-- nothing -->\n<!-- /nothing -->", "<!-- models -->\n"])
 def test_a_mark_without_a_table_or_an_end_is_refused(text):
     with pytest.raises(ValueError, match=r"no table 'nothing'|never closed"):
         filled(text)
@@ -56,7 +55,7 @@ def test_a_mark_without_a_table_or_an_end_is_refused(text):
 
 def test_every_command_of_the_documents_is_one_the_command_line_takes():
     for command in COMMANDS:
-        options = parser().parse_args(shlex.split(command))
+        options = parse(shlex.split(command))
         if getattr(options, "out", None):
             assert entry(options.out).kind == "evaluation/1"
 

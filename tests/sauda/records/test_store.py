@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,18 @@ import pytest
 import sauda.__main__ as command_line
 from sauda.records.kinds import FILES, ArtifactError, entry
 from sauda.records.provenance import provenance
-from sauda.records.store import ROOT, digest, dumps, load, save, sha256, write
+from sauda.records.store import (
+    CHECKSUMS,
+    ROOT,
+    checksums,
+    digest,
+    dumps,
+    load,
+    renew_checksums,
+    save,
+    sha256,
+    write,
+)
 
 FILE = "bench.json"
 NOTHING = {"machine": {}, "figures": [], "ratios": [], "left_out": []}
@@ -86,7 +98,7 @@ def test_a_number_that_is_none_is_not_saved_and_the_old_file_stays(tmp_path):
         with pytest.raises((ValueError, TypeError)):
             save(FILE, {}, {"median": broken}, tmp_path)
     assert load(FILE, tmp_path) == old
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert {path.name for path in tmp_path.iterdir()} == {FILE, CHECKSUMS}
 
 
 def test_a_text_that_cannot_be_encoded_leaves_the_old_file_and_no_other(tmp_path):
@@ -136,14 +148,32 @@ def test_the_sha256_is_the_known_one_of_an_empty_file(tmp_path):
     assert sha256(path).startswith("e3b0c44298fc1c14")
 
 
+def test_sha256sum_accepts_what_was_saved_and_names_a_changed_file(tmp_path):
+    for file in ("bench.json", "published.json"):
+        write(tmp_path / file, "old")
+    renew_checksums(["published.json", "bench.json"], tmp_path)
+    save(FILE, {}, NOTHING, tmp_path)
+    check = ["sha256sum", "--check", "--quiet", CHECKSUMS]
+    assert subprocess.run(check, cwd=tmp_path).returncode == 0
+    write(tmp_path / "published.json", "new")
+    found = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout == "published.json: FAILED\n"
+
+
 # The register
+
+
+def test_every_artifact_and_adapter_has_its_checksum():
+    there = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()}
+    there = {file for file in there if file.endswith(".json") or file.startswith("adapters/")}
+    assert checksums() == {file: sha256(ROOT / file) for file in there}
 
 
 def test_every_file_under_artifacts_has_a_kind_but_their_list_and_the_pictures():
     """A reader's own evaluation has one too, by its name."""
     there = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file()}
     there = {file for file in there if not file.startswith(("adapters/", "pictures/"))}
-    for file in there - {"README.md"}:
+    for file in there - {"README.md", CHECKSUMS}:
         assert entry(file).file == file
 
 
@@ -156,7 +186,7 @@ def test_the_command_of_an_artifact_is_one_that_the_command_line_knows():
     for known in FILES:
         python, flag, module, *arguments = shlex.split(known.command)
         assert (python, flag, module) == ("python", "-m", "sauda")
-        assert callable(command_line.parser().parse_args(arguments).run), known.file
+        assert callable(command_line.parse(arguments).run), known.file
 
 
 def test_every_artifact_is_there_and_loads_as_its_kind():

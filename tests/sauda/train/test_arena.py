@@ -144,7 +144,7 @@ def test_the_acceptance_check_counts_actions_that_the_rules_accept():
 
 def settings(*arguments):
     """The Config that `python -m sauda train` makes of its arguments."""
-    return cli.configured(command.parser().parse_args(["train", *arguments]))
+    return cli.configured(command.parse(["train", *arguments]))
 
 
 def test_the_command_has_the_options_of_the_stage_and_the_defaults_of_the_game(capsys):

@@ -411,7 +411,7 @@ def test_a_committed_run_is_the_one_that_its_registered_command_makes(known):
     A setting added later has its default.
     """
     arguments = known.command.removeprefix("python -m sauda ").split()
-    config = configured(command_line.parser().parse_args(arguments))
+    config = configured(command_line.parse(arguments))
     default, today = (json.loads(json.dumps(asdict(c))) for c in (type(config)(), config))
     recorded = store.load(known.file).config
     made = default | recorded | {"threads": today["threads"]}

@@ -21,7 +21,6 @@ from sauda.evaluation.market.tournament.scenarios import instance, scenario_seed
 from sauda.evaluation.models.sources import is_same_player, model_sources
 from sauda.games.bazaar import BAZAAR
 from sauda.games.bazaar.behaviour import behaviour_metrics
-from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import loaded
 from sauda.llm.registry import is_model
@@ -29,8 +28,8 @@ from sauda.policies import BUYERS
 from sauda.policies.belief.buyer import BeliefBuyer
 from sauda.policies.best_response.informed import informed_value
 from sauda.policies.move_values import MoveValues
-from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
+from sauda.records.provenance import source_digest
 from sauda.statistics import (
     mean_interval,
     named_interval,
@@ -170,10 +169,8 @@ def kept_profile(player: Player, bench: Bench) -> dict[str, Any]:
         return profile(player, bench)
     model = loaded(player.model.weights)
     bench_size = (list(bench.seeds), bench.cues, len(bench.judged.states), player.batch)
-    code = code_hash(profile, player.model.seat(BAZAAR), Decoder)
-    key = repr(
-        (player.name, bench_size, model.sha256, model.source, asdict(model.decoder.sampling), code)
-    )
+    weights = model.sha256, model.source, asdict(model.decoder.sampling)
+    key = repr((player.name, bench_size, *weights, source_digest()))
     (row,) = in_batches(
         [player], 1, CACHE / "profiles", lambda _: key, lambda _: profile(player, bench)
     )

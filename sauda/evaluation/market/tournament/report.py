@@ -15,7 +15,6 @@ from sauda.evaluation.market.tournament.figures import Payoffs, cell
 from sauda.evaluation.market.tournament.games import (
     ENDS,
     SEATS,
-    columns,
     play_models,
     play_pair,
     replay_pair,
@@ -24,7 +23,6 @@ from sauda.evaluation.market.tournament.players import (
     TASK,
     Pair,
     buyer_policy,
-    scripts,
     sides,
     task_against,
     weights,
@@ -40,13 +38,12 @@ from sauda.evaluation.market.tournament.shown import replayed_columns, shown_rep
 from sauda.evaluation.models.comparison import Replayed
 from sauda.evaluation.models.sources import Played, is_same_player, model_sources, with_cpus
 from sauda.games.bazaar import BAZAAR
-from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import NULL, loaded
 from sauda.llm.seller.personas import PERSONAS
 from sauda.policies import BUYERS
-from sauda.records.code_hash import code_hash
 from sauda.records.progress import progress
+from sauda.records.provenance import source_digest
 
 # The untrained base and the buyer after each stage of training; the page serves "mini+distill".
 STAGES = ("mini", "mini+sft", "mini+distill", "mini+grpo", "mini+dpo")
@@ -162,12 +159,10 @@ def _with_models(pairs: Sequence[Pair]) -> list[Pair]:
 def kept_games(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[str, Any]:
     """The columns of a pair with a language model; finished batches are read from `folder`."""
     models = [loaded(name) for name in weights(pair)]
-    seats = [side.seat for side in sides(pair).values()]
-    code = code_hash(task_against(pair.seller).env, scripts(pair), *seats, Decoder, columns)
     weights_used = [
         (model.sha256, model.source, asdict(model.decoder.sampling)) for model in models
     ]
-    marks = (*weights_used, code)
+    marks = (*weights_used, source_digest())
     pieces = in_batches(
         seeds,
         batch,

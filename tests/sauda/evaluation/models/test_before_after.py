@@ -21,9 +21,8 @@ from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.schemas.comparison import ChosenPair
-from sauda.records.seal import sealed
 from sauda.records.splits import SPLITS
-from sauda.records.store import Artifact, load, save, write
+from sauda.records.store import Artifact, load, renew_checksums, save, write
 
 FILE = panel.FILE
 TASK = "bazaar/open"
@@ -84,7 +83,8 @@ def changed(root, tmp_path):
     def verified(change):
         content = json.loads((root / FILE).read_text(encoding="utf-8"))
         change(content["data"])
-        write(tmp_path / FILE, json.dumps(sealed(content)))
+        write(tmp_path / FILE, json.dumps(content))
+        renew_checksums([FILE], tmp_path)
         return verify(FILE, root=tmp_path)
 
     return verified
@@ -174,7 +174,7 @@ def test_what_cannot_be_compared_is_refused(config, fault):
 
 def test_the_command_of_the_artifact_is_known_and_a_missing_file_names_it(tmp_path):
     arguments = entry(FILE).command.split()[3:]
-    assert command_line.parser().parse_args(arguments).run is compare_models.before_after
+    assert command_line.parse(arguments).run is compare_models.before_after
     with pytest.raises(ArtifactError, match="before-after"):
         load(FILE, tmp_path)
 

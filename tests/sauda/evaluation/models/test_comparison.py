@@ -171,9 +171,8 @@ def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_play
 
 @pytest.mark.slow
 def test_rows_and_models_carry_their_hashes(data):
-    hashes = {(row["task"], row["policy"]): row["hashes"]["policy"] for row in data["rows"]}
-    assert len(set(hashes.values())) == len(PLAYED)
-    assert hashes["bazaar/open", "null"] == hashes["bazaar/rushed", "null"]
+    hashes = [row["hashes"]["policy"] for row in data["rows"] if row["task"] == "bazaar/open"]
+    assert len(set(hashes)) == len(PLAYED)
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from sauda.evaluation.verification.verify import differences, verify, verify_mod
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES, KINDS, METHODS, ArtifactError, amount
-from sauda.records.seal import sealed
-from sauda.records.store import ROOT, load, save, write
+from sauda.records.store import CHECKSUMS, ROOT, load, renew_checksums, save, write
 
 EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
 TASK = "classic/single_deal"
@@ -38,19 +37,20 @@ def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
     speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
     save("bench.json", {}, {"machine": {}, "figures": speeds, "ratios": [], "left_out": []}, root)
-    published = json.loads((ROOT / "published.json").read_text(encoding="utf-8"))
-    write(root / "published.json", json.dumps(sealed(published)))
+    write(root / "published.json", (ROOT / "published.json").read_text(encoding="utf-8"))
+    renew_checksums(["published.json"], root)
     return root
 
 
 @pytest.fixture
 def changed(written_root: Path, tmp_path: Path) -> Callable[..., list[str]]:
-    """Verifies a copy of one file that was sealed after `change` was made to its content."""
+    """Verifies a copy of one file with `change` made to its content and a new checksum."""
 
     def check(file: str, change: Callable[[Any], None]) -> list[str]:
         content = json.loads((written_root / file).read_text(encoding="utf-8"))
         change(content)
-        write(tmp_path / file, json.dumps(sealed(content)))
+        write(tmp_path / file, json.dumps(content))
+        renew_checksums([file], tmp_path)
         return verify(file, workers=1, root=tmp_path)
 
     return check
@@ -163,19 +163,18 @@ def test_a_grade_that_the_moves_do_not_earn_is_found(changed):
 # Published figures and speeds
 
 
-def test_a_published_cell_is_found_by_its_figure(changed):
-    def change(content):
-        ladder = next(f for f in content["data"]["figures"] if f["id"] == "scaling-ladder")
-        ladder["rows"][0][-1] = 99
+def test_a_changed_file_is_found_by_its_checksum(written_root: Path, tmp_path: Path):
+    text = (written_root / "published.json").read_text(encoding="utf-8")
+    write(tmp_path / "published.json", text.replace("0.5", "0.6", 1))
+    write(tmp_path / CHECKSUMS, (written_root / CHECKSUMS).read_text(encoding="utf-8"))
+    (fault,) = verify("published.json", workers=1, root=tmp_path)
+    assert fault.startswith("published.json was changed: its SHA-256 is ")
 
-    (place,) = changed("published.json", change)
-    assert "sealed under scaling-ladder" in place
 
-
-def test_a_published_figure_that_is_gone_is_found(changed):
-    places = changed("published.json", lambda content: content["data"]["figures"].pop())
-    assert len(places) == 1
-    assert "recorded 'nothing', played again 'sealed'" in places[0]
+def test_a_file_without_a_checksum_is_found(written_root: Path, tmp_path: Path):
+    write(tmp_path / "published.json", (written_root / "published.json").read_text("utf-8"))
+    (fault,) = verify("published.json", workers=1, root=tmp_path)
+    assert fault.startswith(f"published.json has no line in {CHECKSUMS}")
 
 
 def test_a_median_that_its_samples_do_not_have_is_found(changed):
@@ -203,8 +202,10 @@ def test_equal_values_have_no_difference_and_others_are_named_in_order():
 def test_the_command_says_what_is_to_do_and_then_ok_and_returns_0(capsys):
     assert command_line.main(["verify", "artifacts/published.json"]) == 0
     todo, verdict = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"to do published.json: \d+ sealed figures", todo)
-    assert verdict.startswith("ok   published.json: sealed: every figure, as it was transcribed")
+    assert re.fullmatch(r"to do published.json: \d+ figures", todo)
+    assert verdict.startswith(
+        "ok   published.json: checksum only: every figure, as it was transcribed"
+    )
 
 
 def test_every_kind_has_a_check_in_words_a_method_and_an_amount():

@@ -11,11 +11,10 @@ from panels.haggle.opponents import badge, model_view, stages
 from panels.haggle.talk.visitor_text import play_text
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.evaluation.models.config import BAZAAR
+from sauda.evaluation.seller.texts import word_hashes
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named
 from sauda.llm.backends.weights import smollm2
 from sauda.llm.registry import player_spec, row_name
-from sauda.llm.seller.personas import PERSONAS
-from sauda.llm.seller.wording import brief, check
 from sauda.llm.serving import served
 from sauda.llm.serving.events import Ready
 from sauda.llm.serving.served import (
@@ -33,7 +32,6 @@ from sauda.llm.serving.threads import ThreadEngine
 from sauda.llm.types import Reply
 from sauda.policies.belief.buyer import BeliefBuyer
 from sauda.policies.belief.posterior import believe
-from sauda.records.code_hash import code_hash
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from sauda.sessions.bazaar import after_reply, answer, counterfactual_request, request, start
@@ -122,8 +120,7 @@ def test_the_model_sellers_on_the_page_are_those_whose_words_were_measured():
     }
     measured = artifact.data.as_json()["models"][seat.model]
     assert measured["sampling"] == asdict(seat.sampling)
-    assert measured["prompt"] == code_hash(brief, PERSONAS)
-    assert measured["check"] == code_hash(check)
+    assert {name: measured[name] for name in ("prompt", "check")} == word_hashes()
 
 
 @pytest.mark.model

@@ -26,8 +26,7 @@ from sauda.evaluation.market.profile.report import (
 from sauda.evaluation.verification.verify import verify
 from sauda.llm.backends.remote import Endpoint
 from sauda.llm.registry import PlayerSpec
-from sauda.records.seal import sealed
-from sauda.records.store import load, parsed, save, write
+from sauda.records.store import load, parsed, renew_checksums, save, write
 from tests.support.endpoint import openai, server
 from tests.support.models import Haggler
 
@@ -113,12 +112,13 @@ def test_a_name_that_cannot_buy_is_refused():
 
 @pytest.fixture
 def changed(root: Path, tmp_path: Path) -> Callable[..., list[str]]:
-    """Verifies a copy that was sealed after `change` was made to its content."""
+    """Verifies a copy with `change` made to its content and a new checksum."""
 
     def check(change: Callable[[Any], None]) -> list[str]:
         content = json.loads((root / FILE).read_text(encoding="utf-8"))
         change(content["data"])
-        write(tmp_path / FILE, json.dumps(sealed(content)))
+        write(tmp_path / FILE, json.dumps(content))
+        renew_checksums([FILE], tmp_path)
         return verify(FILE, workers=1, root=tmp_path)
 
     return check

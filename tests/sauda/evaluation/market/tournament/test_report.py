@@ -17,8 +17,7 @@ from sauda.evaluation.market.tournament.scenarios import Scenarios
 from sauda.evaluation.market.tournament.shown import chosen, episodes
 from sauda.evaluation.verification.verify import verify, verify_models
 from sauda.records.kinds import KINDS
-from sauda.records.seal import sealed
-from sauda.records.store import load, parsed, save, write
+from sauda.records.store import load, parsed, renew_checksums, save, write
 
 FILE = "tournament.json"
 TINY = Config(("linear", "naive", "null"), ("linear", "firm", "null:firm", "random"), 6, batch=4)
@@ -34,12 +33,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def changed(root: Path, tmp_path: Path) -> Callable[..., list[str]]:
-    """Verifies a copy that was sealed after `change` was made to its content."""
+    """Verifies a copy with `change` made to its content and a new checksum."""
 
     def check(change: Callable[[Any], None]) -> list[str]:
         content = json.loads((root / FILE).read_text(encoding="utf-8"))
         change(content["data"])
-        write(tmp_path / FILE, json.dumps(sealed(content)))
+        write(tmp_path / FILE, json.dumps(content))
+        renew_checksums([FILE], tmp_path)
         return verify(FILE, workers=1, root=tmp_path)
 
     return check

@@ -1,0 +1,155 @@
+"""Fingerprints: short digests of what is played, which tell whether two rows mean the same game.
+
+A fingerprint is computed by playing a few seeds. It does not change with the names or the layout of
+code, and it does not see a rule that no game of the sample reaches. The learners are fixed and some
+of them odd, so that no change of a policy changes the fingerprint of a task.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from env import Accept, Episode, IllegalAction, Offer, Policy, Task, Turn, WalkAway, arena, rollout
+
+DIGITS = 12  # hexadecimal
+SEEDS, LABS = 120, 12  # games of a task in the bazaar and in the arena, where they are slower
+FEW = range(4)  # of a policy's games
+
+# What the fixed learners of the bazaar do round by round; the last entry repeats. A number is a bid
+# as a share of the own limit, for a seller an ask of 2 minus that share.
+ANY = "any share"
+PLANS: Sequence[tuple[float | str, ...]] = (
+    (0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, "accept"),
+    (0.5, 0.5, 0.5, 0.9, "accept"),
+    (0.05, 0.1, 0.95, 0.99, 1.0),  # insults, then nearly meets
+    (0.8, 0.7, 0.6, 0.5, 0.4),  # retreats
+    (0.7, 1.3),  # offers more than it has
+    (0.6, 0.75, "accept"),
+    ("accept",),
+    (0.45, 0.55, "walk"),
+    (0.001, 0.9, "forfeit"),
+    (0.62, 0.64, 0.66, 0.68, 0.7, 0.71, 0.72, 0.73, 0.74, 0.75),
+    (ANY,),
+)
+# Replies of a language model, good and bad ones, of both games.
+REPLIES = (
+    '{"offer":45,"say":"# is fair, friend."}', '{"offer":92.5}', '{"offer":101}', '{"offer":0}',
+    '{"offer":145,"say":"Only 90% for you"}', '{"offer":20000}', '{"offer":"₹1,200"}',
+    '{"offer":"sau"}', '{"offer":true}', '{"offer":null,"say":"hm"}', '{"offer":60,"accept":true}',
+    '{"action":"offer","price":80,"message":"For 80 I take it."}', '{"action":"wait"}',
+    'Sure: {"Accept":true,"say":"Done!"} or so', '{"accept":88}', '{"accept":false}',
+    '{"walk":true,"say":"Too much."}', '{"walk":5}', '{"offer":70,"say":7}', '{"offer":55', "",
+    "I can give 900 for it.", "[1, 2]", '{"offer":NaN}', '{"action_type":"wait"}',
+    '{"action_type":"accept_offer","offer_id":"o_1"}', '{"action_type":"finish","payment":-1}',
+    '{"action_type":"send_offer","target_lab_id":"lab_1","requested_block_ids":["b_1_0"],'
+    '"payment":9}', '{"action_type":"allocate_to_job","job_id":"j_0_1","block_ids":["b_0_2"]}',
+)  # fmt: skip
+
+
+def fingerprint(value: Any) -> str:
+    """The digest of a value by its content; of an object only the values of its fields count."""
+    return hashlib.sha256(repr(_plain(value)).encode()).hexdigest()[:DIGITS]
+
+
+def of_rules(task: Task) -> str:
+    """The fingerprint of a task's rules, grade and least success: fixed learners in every seat."""
+    return fingerprint([task.success, [_told(task, game) for game in games(task, True)]])
+
+
+def of_opponents(task: Task) -> str:
+    """The fingerprint of a task's opponents, as the fixed learners meet them."""
+    return fingerprint([_told(task, game) for game in games(task)])
+
+
+def of_turns(task: Task, played: Iterable[Episode]) -> str:
+    """The fingerprint of the learner's turns in some games."""
+    return fingerprint([_moves(game.trajectory(task.learner)) for game in played])
+
+
+def of_policy(task: Task, policy: Policy) -> str:
+    """The fingerprint of a policy: its turns over FEW seeds, and off its own path."""
+    played = [rollout(task, policy, seed) for seed in FEW]
+    turns = [_moves(game.trajectory(task.learner)) for game in played]
+    here = [_made(policy, obs, np.random.default_rng(i)) for i, obs in enumerate(positions(task))]
+    return fingerprint([turns, here])
+
+
+def of_parser(parse: Callable[[str, Any], Any], observations: Sequence[Any]) -> str:
+    """The fingerprint of what `parse` makes of each of REPLIES at each observation."""
+    return fingerprint([[_made(parse, text, obs) for text in REPLIES] for obs in observations])
+
+
+def positions(task: Task, agent: str = "") -> list[Any]:
+    """Observations of `agent`, by default the learner: its first and its last of some games."""
+    turns = [game.trajectory(agent or task.learner) for game in games(task, most=len(PLANS))]
+    return [turn.observation for some in turns if some for turn in (some[0], some[-1])]
+
+
+def games(task: Task, in_every_seat: bool = False, most: int = SEEDS) -> list[Episode]:
+    """Games of the fixed learners, another at each seed; opponents are fixed too where asked."""
+    of_labs = isinstance(task.env, arena.GpuBudgetNegotiationEnv)
+    fixed = partial(_lab, 0.5) if of_labs else partial(_bargain, PLANS[0])
+    opponents = dict.fromkeys(task.opponents, fixed) if in_every_seat else task.opponents
+    task = replace(task, opponents=opponents)
+    if of_labs:
+        return [rollout(task, partial(_lab, seed % 3 / 2), seed) for seed in range(min(most, LABS))]
+    return [rollout(task, partial(_bargain, PLANS[s % len(PLANS)]), s) for s in range(most)]
+
+
+def _bargain(plan: Sequence[float | str], obs: Any, rng: np.random.Generator) -> Any:
+    step = plan[min(obs.round, len(plan) - 1)]
+    if step == "accept":
+        return Accept()
+    if step == "walk":
+        return WalkAway("Too much for me.")
+    if step == "forfeit":
+        raise IllegalAction("no move")
+    share = rng.uniform(0.2, 1.0) if step == ANY else step
+    if obs.agent != "seller":
+        return Offer(obs.priced(obs.budget * share))
+    ask = obs.priced(min([*obs.table.asks[-1:], obs.budget * (2 - share)]))
+    return Accept() if obs.bid is not None and obs.bid >= ask else Offer(ask)
+
+
+def _lab(share: float, obs: Any, rng: np.random.Generator) -> Any:
+    """Any legal action in `share` of its turns, else the first."""
+    actions = list(arena.legal_actions(obs))
+    return actions[int(rng.integers(len(actions)))] if rng.random() < share else actions[0]
+
+
+def _told(task: Task, game: Episode) -> Any:
+    """A game as its fingerprint sees it: all moves, what the learner saw last, and the outcome."""
+    seen = [turn.observation for turn in game.trajectory(task.learner)][-1:]
+    return _moves(game.turns), seen, game.end, game.payoffs, task.grade(game.final)
+
+
+def _moves(turns: Sequence[Turn]) -> list[Any]:
+    return [(turn.agent, type(turn.action).__name__, turn.action) for turn in turns]
+
+
+def _made(function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        value = function(*arguments)
+    except IllegalAction:
+        return "illegal"
+    return type(value).__name__, value
+
+
+def _plain(value: Any) -> Any:
+    """A value as lists of texts and numbers; floats to 9 digits, since more differ by machine."""
+    if value is None or isinstance(value, str | bool | int):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, float | np.number):
+        return f"{value:.9g}"
+    if is_dataclass(value):
+        return [_plain(getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, Mapping):
+        return [[_plain(key), _plain(part)] for key, part in value.items()]
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
+    return [_plain(part) for part in value]
