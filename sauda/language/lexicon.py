@@ -94,7 +94,7 @@ class Found(NamedTuple):
     end: int  # index after its last word
 
 
-class _Element(NamedTuple):
+class Element(NamedTuple):
     """One element of a phrase; an empty one is a gap."""
 
     words: frozenset[str] = frozenset()
@@ -110,7 +110,7 @@ class _Element(NamedTuple):
         )
 
 
-_GAP = _Element()
+_GAP = Element()
 _KINDS = {"#": ("number", "price"), "₹": ("price",)}
 
 
@@ -163,14 +163,14 @@ def find(line: Sequence[Word]) -> Iterator[Found]:
                 yield Found(cue, i, end)
 
 
-def _starting_with(word: Word) -> Iterator[tuple[tuple[_Element, ...], Cue]]:
+def _starting_with(word: Word) -> Iterator[tuple[tuple[Element, ...], Cue]]:
     if word.key:
         yield from _BY_WORD.get(word.key, ())
         yield from (row for row in _BY_STEM.get(word.key[:3], ()) if row[0][0].fits(word))
     yield from _BY_KIND.get(word.kind, ())
 
 
-def phrase_end(line: Sequence[Word], i: int, elements: Sequence[_Element], k: int) -> int:
+def phrase_end(line: Sequence[Word], i: int, elements: Sequence[Element], k: int) -> int:
     """The end of the phrase whose element `k` is at word `i`; 0 if it does not match."""
     if k == len(elements):
         return i
@@ -192,7 +192,7 @@ def phrase_end(line: Sequence[Word], i: int, elements: Sequence[_Element], k: in
     return phrase_end(line, i, elements, k + 1) if element.optional else 0
 
 
-def _element(place: str) -> _Element:
+def element_of(place: str) -> Element:
     if place == "..":
         return _GAP
     names, stems, kinds = set(), [], set()
@@ -205,16 +205,16 @@ def _element(place: str) -> _Element:
             stems.append(fold(name[:-1]))
         else:
             names.add(fold(name))
-    return _Element(frozenset(names), tuple(stems), frozenset(kinds), place.endswith("?"))
+    return Element(frozenset(names), tuple(stems), frozenset(kinds), place.endswith("?"))
 
 
-def phrases(path: Path) -> Iterator[tuple[tuple[_Element, ...], Cue]]:
+def phrases(path: Path) -> Iterator[tuple[tuple[Element, ...], Cue]]:
     """The elements and the cue of each phrase in the table at `path`."""
     negators, questions = keys(NEGATORS), keys(QUESTIONS)
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             for phrase in ";".join(row[column] for column in ("en", "hinglish", "hi")).split(";"):
-                elements = tuple(map(_element, phrase.split()))
+                elements = tuple(map(element_of, phrase.split()))
                 used = frozenset().union(*(element.words for element in elements))
                 negates, asks = bool(used & negators), bool(used & questions)
                 score, explanation, denied = row["score"], row["explanation"], row["denied"]

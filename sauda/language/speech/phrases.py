@@ -15,9 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from sauda.language.lexicon import Word, keys, phrase_end, words
-from sauda.language.lexicon import _Element as Element
-from sauda.language.lexicon import _element as element
+from sauda.language.lexicon import Element, Word, element_of, keys, phrase_end, words
 from sauda.language.numerals import Token, tokens
 from sauda.language.speech.lines import ENGLISH, HINDI, HINGLISH
 
@@ -140,7 +138,7 @@ class PhraseTable:
 
 def _folded(place: str) -> Element:
     """A place as in the lexicon, or {ask} for a question mark."""
-    return Element(frozenset("?")) if place == "{ask}" else element(place)
+    return Element(frozenset("?")) if place == "{ask}" else element_of(place)
 
 
 def _literal(place: str) -> Element:

@@ -19,7 +19,7 @@ from sauda.commands.bench.games import (
     ways_to_play,
 )
 from sauda.commands.bench.page import no_browser
-from sauda.commands.bench.tables import full_table, merge_of_shards
+from sauda.commands.bench.tables import merge_of_shards
 from sauda.commands.bench.throughput import (
     NO_OPENVINO,
     ROUNDS,
@@ -31,7 +31,6 @@ from sauda.commands.bench.throughput import (
 )
 from sauda.evaluation.evaluate import Config
 from sauda.evaluation.speed import figure, published_speeds, ratio, recomputed
-from sauda.policies import BUYERS
 from sauda.records.schemas.bench import Bench
 from sauda.records.store import Artifact, load, save
 
@@ -167,14 +166,6 @@ def test_the_text_gives_ratios_of_one_run_and_published_speeds_apart():
     assert lines[3].startswith("As published, on other machines; not timed in this run")
     assert not any("531" in line for line in lines[:3])
     assert "531" in lines[4]
-
-
-@pytest.mark.slow
-def test_the_whole_table_is_timed_on_every_open_market_task_and_scripted_buyer():
-    timing = full_table(episodes=1, repetitions=1)
-    assert (timing["unit"], timing["n"], timing["cores"]) == ("s", 1, 2)
-    assert (timing["tasks"], timing["policies"], timing["episodes"]) == (5, len(BUYERS), 1)
-    assert timing["samples"][0] > 0.01  # 55 cells
 
 
 def test_the_merge_of_shards_is_timed_and_leaves_nothing_behind(monkeypatch, tmp_path):

@@ -9,7 +9,6 @@ from sauda.__main__ import parse
 from sauda.commands.readme import DOCUMENTS, REPOSITORY, filled
 from sauda.records.kinds import entry
 from sauda.records.store import load
-from sauda.serve.leaderboard.storage import VARIABLE
 
 COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
@@ -74,10 +73,11 @@ def test_the_python_of_the_readme_runs(code, capsys):
 
 
 def test_every_setting_of_the_page_stands_in_the_serving_document():
-    served = REPOSITORY / "sauda" / "llm" / "serving" / "served.py"
-    settings = set(re.findall(r"SAUDA_[A-Z]+_?[A-Z]+", served.read_text(encoding="utf-8")))
-    settings.add(VARIABLE)
-    assert settings == set(re.findall(r"SAUDA_[A-Z]+_?[A-Z]+", SERVING))
+    code = [REPOSITORY / "app.py"]
+    code += [path for room in ("panels", "sauda") for path in (REPOSITORY / room).rglob("*.py")]
+    texts = (path.read_text(encoding="utf-8") for path in code)
+    settings = {name for text in texts for name in re.findall(r"\bSAUDA_[A-Z]+(?:_[A-Z]+)*", text)}
+    assert settings == set(re.findall(r"\bSAUDA_[A-Z]+(?:_[A-Z]+)*", SERVING))
 
 
 def test_the_front_matter_names_what_the_space_runs():
