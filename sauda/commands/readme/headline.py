@@ -6,7 +6,7 @@ from typing import Any
 from sauda.commands.readme.evaluations import difference
 from sauda.commands.readme.tables import markdown, spanned
 from sauda.evaluation.models.config import OURS, TUNED, Config
-from sauda.policies.tuned import PRICE, WALK
+from sauda.policies.pilot.tuned import PRICE, WALK
 from sauda.records.schemas.base import Interval
 from sauda.records.store import load
 
