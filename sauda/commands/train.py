@@ -197,7 +197,7 @@ def pilot(options: argparse.Namespace) -> int:
 
 def tuned(options: argparse.Namespace) -> int:
     """Search for the numbers of the tuned rule, save them and print them."""
-    from sauda.policies.tuned import FILE
+    from sauda.policies.pilot.tuned import FILE
     from sauda.train.pilot.tuned import Config, search
 
     config = Config()

@@ -8,7 +8,7 @@ from env import MARKETS, Policy, Task, with_seller_type
 from sauda.policies import BUYERS, SELLERS, SLOW
 from sauda.policies.bazaar_scripted import leave
 from sauda.policies.pilot.buyer import trained
-from sauda.policies.tuned import tuned
+from sauda.policies.pilot.tuned import tuned
 from sauda.records.splits import UNSEEN_SELLER, seller_type
 
 PILOT = "pilot"
