@@ -27,7 +27,8 @@ COUNTERS = frozenset(
 _ENDS = frozenset(".!?,;:।()–—\n")
 _TABLE = PhraseTable(Path(__file__).with_name("closings.csv"))
 _FIRM, _SOFT, _SURE, _REFUSE = "firm", "soft", "sure", "refuse"
-_IF, _BREAK, _ASKS = "if", "break", "asks"
+_IF, _TERM, _BREAK, _ASKS = "if", "term", "break", "asks"
+_PARTING = (_IF, _TERM, _BREAK)  # part a clause in two
 
 
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
@@ -52,13 +53,16 @@ def closing(text: str, standing: float | None = None) -> str:
         apart += others if len(others) == len(parts) else []
     if LEAVE in said:
         return LEAVE if not rest and said.isdisjoint((_FIRM, _SOFT, YES, _SURE, NOD)) else ""
-    conditional = any(kind == _IF for _, kind in _TABLE.found(text))
+    found = {kind for _, kind in _TABLE.found(text)}
+    conditional = not found.isdisjoint((_IF, _TERM))
     if _FIRM in said and conditional:
         return CONDITION
     if _REFUSE in said or any(map(_counters, apart)):
         return ""
     if _FIRM in plainly:
         return ACCEPT
+    if _TERM in found and {_SOFT, YES, _SURE} & said and not any("?" in other for other in rest):
+        return "" if any(map(_counters, rest)) else CONDITION
     if {_FIRM, _SOFT} & said:
         is_talk = conditional or any("?" in other for other in rest)
         return "" if is_talk else LIKELY if rest else AGREE
@@ -110,7 +114,7 @@ def _parts(clause: list[Word]) -> Iterator[list[Word]]:
     part, i = [], 0
     while i < len(clause):
         end, kind = _TABLE.longest(clause, i)
-        if kind in (_BREAK, _IF):
+        if kind in _PARTING:
             yield part
             part, i = [], end
         else:
@@ -123,7 +127,7 @@ def _kinds(clause: Sequence[Word]) -> set[str]:
     kinds, i = set(), 0
     while i < len(clause):
         end, kind = _TABLE.longest(clause, i)
-        if kind in (_BREAK, _IF) or (not kind and clause[i].kind not in ("price", "currency")):
+        if kind in _PARTING or (not kind and clause[i].kind not in ("price", "currency")):
             return set()
         kinds.add(kind)
         i = max(end, i + 1)
