@@ -147,8 +147,8 @@ FOREIGN = frozenset("$€£¥") | words(
 HUNDRED_TYPED = words("so")  # "12 so" is "12 sau"
 BEHIND_SO = words(
     "do de dedo dena doge dunga doonga denge dijiye mein me pe rupaye rupees rs lo lunga loonga "
-    "final fix chalega hi bas max tak se ka ke ki le lelo lenge loge rakh rakho kar karo kardo laga "
-    "lagao bol bolo mil milega theek thik pakka hai nahi wala bhai bhaiya ji sahi deta deti"
+    "final fix chalega hi bas max tak se ka ke ki le lelo lenge loge rakh rakho kar karo kardo "
+    "laga lagao bol bolo mil milega theek thik pakka hai nahi wala bhai bhaiya ji sahi deta deti"
 )  # what follows "12 so" where it is a price, and not "I have 12 so …"
 THOUSAND = words("grand")  # "a grand", "two grand"
 NO_THOUSAND = words(

@@ -61,7 +61,7 @@ def closing(text: str, standing: float | None = None) -> str:
         return ""
     if _FIRM in plainly:
         return ACCEPT
-    if _TERM in found and {_SOFT, YES, _SURE} & said and not any("?" in other for other in rest):
+    if _TERM in found and {_SOFT, YES, _SURE} & said and "?" not in text:
         return "" if any(map(_counters, rest)) else CONDITION
     if {_FIRM, _SOFT} & said:
         is_talk = conditional or any("?" in other for other in rest)
