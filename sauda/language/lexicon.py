@@ -175,7 +175,7 @@ def phrase_end(line: Sequence[Word], i: int, elements: Sequence[_Element], k: in
     if k == len(elements):
         return i
     if i >= len(line):
-        return i if all(element.optional for element in elements[k:]) else 0
+        return 0
     element = elements[k]
     if element is _GAP:
         for j in range(i, min(i + LONGEST_GAP + 1, len(line))):

@@ -25,6 +25,7 @@ COUNTERS = frozenset(
     ("bargain", "limit", "too_far", "refusal", "price", "press", "insult", "several")
 )
 _ENDS = frozenset(".!?,;:।()–—\n")
+_END = Word("", 0, 0, "mark")  # after a clause: a last word that may be left out needs one
 _TABLE = PhraseTable(Path(__file__).with_name("closings.csv"))
 _FIRM, _SOFT, _SURE, _REFUSE = "firm", "soft", "sure", "refuse"
 _IF, _TERM, _BREAK, _ASKS = "if", "term", "break", "asks"
@@ -111,9 +112,9 @@ def _clauses(
 
 def _parts(clause: list[Word]) -> Iterator[list[Word]]:
     """A clause cut at its conjunctions."""
-    part, i = [], 0
+    part, i, line = [], 0, [*clause, _END]
     while i < len(clause):
-        end, kind = _TABLE.longest(clause, i)
+        end, kind = _TABLE.longest(line, i)
         if kind in _PARTING:
             yield part
             part, i = [], end
@@ -124,9 +125,9 @@ def _parts(clause: list[Word]) -> Iterator[list[Word]]:
 
 def _kinds(clause: Sequence[Word]) -> set[str]:
     """The kinds of the phrases that cover a clause; empty where a word is left over."""
-    kinds, i = set(), 0
+    kinds, i, line = set(), 0, [*clause, _END]
     while i < len(clause):
-        end, kind = _TABLE.longest(clause, i)
+        end, kind = _TABLE.longest(line, i)
         if kind in _PARTING or (not kind and clause[i].kind not in ("price", "currency")):
             return set()
         kinds.add(kind)
