@@ -103,6 +103,7 @@ OFFSETS = _table(
 )  # saade teen is 3.5, sava sau 125, paune do sau 175
 
 SHARES = {"half": 0.5, "quarter": 0.25}  # after "and a"
+QUARTERS = ("quarter", "quarters")  # after "and three"
 WHOLE = words("hundred sau सौ thousand hazaar हज़ार lakh lac लाख crore करोड़")  # "hazaar" is 1,000
 CURRENCY = words(
     "₹ ₨ /- /= rs rs. inr inr. रु रु. रू रू. rupee rupees rupe rupay rupaye rupaya rupaiya rupaiye "
@@ -146,7 +147,8 @@ FOREIGN = frozenset("$€£¥") | words(
 HUNDRED_TYPED = words("so")  # "12 so" is "12 sau"
 BEHIND_SO = words(
     "do de dedo dena doge dunga doonga denge dijiye mein me pe rupaye rupees rs lo lunga loonga "
-    "final fix chalega hi bas max tak se ka ke ki"
+    "final fix chalega hi bas max tak se ka ke ki le lelo lenge loge rakh rakho kar karo kardo "
+    "laga lagao bol bolo mil milega theek thik pakka hai nahi wala bhai bhaiya ji sahi deta deti"
 )  # what follows "12 so" where it is a price, and not "I have 12 so …"
 THOUSAND = words("grand")  # "a grand", "two grand"
 NO_THOUSAND = words(
@@ -177,7 +179,7 @@ _TOKEN = re.compile(
       | \d+(?:\.\d+){{2,}} | \d-in-\d                              # version 1.2.3, 2-in-1
       | \+\d{{1,3}}[ -]?\d{{5}}[ -]?\d{{5}}(?!\d)                  # +91 98765 43210
       | \d{{3}}-\d{{3}}-\d{{4}}(?!\w)                              # 555-555-5555
-      | 0\d{{2,4}}[ -]\d{{3,4}}[ -]?\d{{3,4}}(?![\w,])             # 022-2345 6789
+      | 0\d{{2,4}}[ -]\d{{3,4}}[ -]?\d{{3,4}}(?!\w|,\d)            # 022-2345 6789
       | (?!\d{{4}}0-\d{{4}}0)[6-9]\d{{4}}[ -]\d{{5}}(?![\d,])   # but 60000-65000 is a range
       | [48]k\s?(?:tv|uhd|ultra|hdr|video|display|monitor)(?!\w)
       | (?!rs-|inr-)(?-i:[A-Z]{{1,3}})-\d+\w*                      # PS-5
@@ -294,8 +296,9 @@ def _group(line: Sequence[Token], i: int) -> Number | None:
         elif _joins(line[number.end - 1 : number.end + 2]):
             tenths = line[number.end].value / 10  # 3k5 is 3,500
             number = number._replace(value=number.value + tenths * times, end=number.end + 1)
-        elif part := _and_part(line, number.end):
-            number = number._replace(value=number.value + part * times, end=number.end + 3)
+        elif (found := _and_part(line, number.end))[0]:
+            part, end = found
+            number = number._replace(value=number.value + part * times, end=end)
     return number
 
 
@@ -310,6 +313,8 @@ def _times(line: Sequence[Token], number: Number) -> float:
     is_typed = before.kind in ("digits", "hindi") and before.key not in WEAK  # not "to do so"
     if token.key in HUNDRED_TYPED and is_typed and number.value < 100:
         return 100.0 if ends or after.key in BEHIND_SO else 0.0
+    if token.key == "k" and before.kind in ("english", "part") and before.key not in WEAK:
+        return 1000.0  # "six and a half K"
     is_lakh = token.key == "l" and before.kind == "digits" and before.touches(token)
     return 100_000.0 if is_lakh and (ends or after.key in BEHIND_SO) else 0.0
 
@@ -320,10 +325,13 @@ def _joins(tokens: Sequence[Token]) -> bool:
     return times.key == "k" and times.touches(digit) and digit.key in tuple("123456789")
 
 
-def _and_part(line: Sequence[Token], i: int) -> float:
-    """The part of "and a half", "and a quarter" at token `i`; 0 elsewhere."""
+def _and_part(line: Sequence[Token], i: int) -> tuple[float, int]:
+    """The part of "and a half", "and three quarter" at token `i`, and its end; 0.0 elsewhere."""
     keys = [token.key for token in line[i : i + 3]]
-    return SHARES.get(keys[2], 0.0) if keys[:2] == ["and", "a"] else 0.0
+    if keys[:2] == ["and", "a"]:
+        return SHARES.get(keys[2], 0.0), i + 3
+    is_quarters = keys[:2] == ["and", fold("three")] and keys[2] in QUARTERS
+    return (0.75, i + 3) if is_quarters else (0.0, i)
 
 
 def _count(line: Sequence[Token], i: int) -> Number | None:
@@ -349,8 +357,8 @@ def _count(line: Sequence[Token], i: int) -> Number | None:
         value, j = value * 100 + second.value, second.end  # "four fifty", but not "fifteen twenty"
     elif line[j].kind == "part" and line[j].value < 1 and line[j - 1].touches(line[j]):
         value, j = value + line[j].value, j + 1  # 1½
-    elif part := _and_part(line, j):
-        value, j = value + part, j + 3
+    elif (found := _and_part(line, j))[0]:
+        value, j = value + found[0], found[1]
     elif line[j].key == "point" and (tenths := small_at(line, j + 1)) and tenths.value < 10:
         value, j = value + tenths.value / 10, tenths.end
     return Number(value, j, value)

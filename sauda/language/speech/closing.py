@@ -25,9 +25,11 @@ COUNTERS = frozenset(
     ("bargain", "limit", "too_far", "refusal", "price", "press", "insult", "several")
 )
 _ENDS = frozenset(".!?,;:।()–—\n")
+_END = Word("", 0, 0, "mark")  # after a clause: a last word that may be left out needs one
 _TABLE = PhraseTable(Path(__file__).with_name("closings.csv"))
 _FIRM, _SOFT, _SURE, _REFUSE = "firm", "soft", "sure", "refuse"
-_IF, _BREAK, _ASKS = "if", "break", "asks"
+_IF, _TERM, _BREAK, _ASKS = "if", "term", "break", "asks"
+_PARTING = (_IF, _TERM, _BREAK)  # part a clause in two
 
 
 @lru_cache(maxsize=1024)  # a chat is put together anew at each move
@@ -52,13 +54,16 @@ def closing(text: str, standing: float | None = None) -> str:
         apart += others if len(others) == len(parts) else []
     if LEAVE in said:
         return LEAVE if not rest and said.isdisjoint((_FIRM, _SOFT, YES, _SURE, NOD)) else ""
-    conditional = any(kind == _IF for _, kind in _TABLE.found(text))
+    found = {kind for _, kind in _TABLE.found(text)}
+    conditional = not found.isdisjoint((_IF, _TERM))
     if _FIRM in said and conditional:
         return CONDITION
     if _REFUSE in said or any(map(_counters, apart)):
         return ""
     if _FIRM in plainly:
         return ACCEPT
+    if _TERM in found and {_SOFT, YES, _SURE} & said and "?" not in text:
+        return "" if any(map(_counters, rest)) else CONDITION
     if {_FIRM, _SOFT} & said:
         is_talk = conditional or any("?" in other for other in rest)
         return "" if is_talk else LIKELY if rest else AGREE
@@ -107,10 +112,10 @@ def _clauses(
 
 def _parts(clause: list[Word]) -> Iterator[list[Word]]:
     """A clause cut at its conjunctions."""
-    part, i = [], 0
+    part, i, line = [], 0, [*clause, _END]
     while i < len(clause):
-        end, kind = _TABLE.longest(clause, i)
-        if kind in (_BREAK, _IF):
+        end, kind = _TABLE.longest(line, i)
+        if kind in _PARTING:
             yield part
             part, i = [], end
         else:
@@ -120,10 +125,10 @@ def _parts(clause: list[Word]) -> Iterator[list[Word]]:
 
 def _kinds(clause: Sequence[Word]) -> set[str]:
     """The kinds of the phrases that cover a clause; empty where a word is left over."""
-    kinds, i = set(), 0
+    kinds, i, line = set(), 0, [*clause, _END]
     while i < len(clause):
-        end, kind = _TABLE.longest(clause, i)
-        if kind in (_BREAK, _IF) or (not kind and clause[i].kind not in ("price", "currency")):
+        end, kind = _TABLE.longest(line, i)
+        if kind in _PARTING or (not kind and clause[i].kind not in ("price", "currency")):
             return set()
         kinds.add(kind)
         i = max(end, i + 1)

@@ -41,7 +41,9 @@ UNCLEAR = re.compile(
     r"\d[oO]+(?![A-Za-z])"  # 5oo
     r"|(?<![\d.,])\d{1,3}\.\d{3}(?![\d.,])(?!\s*(?:k|l|lakh|lac|thousand|hazaa?r|cr)\b)"  # 5.000
     r"|\d/\d+(?:th)?\s+(?:of|ka|का)\s"  # 3/4 of 800
-    r"|\b(?:half|quarter|third|percent|%)\s+of\s+[₹\d]"
+    r"|(?:\b(?:half|quarters?|thirds?|fifths?|tenths?|percent)|%)\s+of\s+(?:rs\.?\s*)?[₹\d]"
+    r"|\d\s+(?:ka|ke|का|के)\s+(?:(?:do|teen|ek|दो|तीन|एक)\s+)?"
+    r"(?:aadha|adha|half|tihai|chauthai|आधा|तिहाई|चौथाई)"
 )
 
 

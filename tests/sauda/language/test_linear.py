@@ -14,6 +14,8 @@ from sauda.language import lexicon, money, numerals, relative, stances, tells
 from sauda.language.acts.parser import parse
 from sauda.language.acts.types import Context
 from sauda.language.markup import without_code
+from sauda.language.speech.closing import closing
+from sauda.language.speech.kinds import kind_of_talk
 from sauda.language.speech.phrases import language_of
 from sauda.language.speech.small_talk import slip, small_talk
 from sauda.sessions.bazaar import start
@@ -24,6 +26,7 @@ MOST = 80  # between 16 and 256: what looks ahead a bounded way takes more at fi
 UNITS = (
     *("12 ", "1 000 ", "1,", "1-", "half and a ", "ek lakh ", "&lt;", "<%", "{", "a(", "select a "),
     *("a.b@", "1;", "not 500 ", "I paid 500, ", "if it were 500 ", "200 more ", "if he said ", '"'),
+    *("deal, ", "ok ", "that price ", "pakka ", "if ", "theek hai, ", "are you ", "x. "),
 )
 
 
@@ -38,6 +41,8 @@ def readers():
         "tells": tells.read,
         "stances": stances.read.__wrapped__,
         "relative": relative.relative.__wrapped__,
+        "closing": closing.__wrapped__,
+        "kind of talk": kind_of_talk.__wrapped__,
         "language": language_of.__wrapped__,
         "slip": slip,
         "small talk": lambda text: small_talk(text, table, "seller"),
