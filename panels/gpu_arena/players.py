@@ -119,9 +119,3 @@ def badge(name: str, task_name: str) -> Markup:
         "Its row in Results",
         reproduce.link_to(RESULTS_PART, reproduce.key(Cell(DRAWN, row.task, name)), "Reproduce"),
     )  # fmt: skip
-
-
-def among(kind: str, task_name: str) -> str:
-    """What the planner ends with where all other labs are of one kind, with interval and n."""
-    row = script_rows().get((kind, task_name, FIRST_PLAYER))
-    return f"{with_interval(row.grade, FORM)}, n = {row.n:,}" if row else "not measured"

@@ -5,7 +5,6 @@ from collections import Counter
 from markupsafe import Markup
 
 from env import arena, begin
-from panels.gpu_arena.players import among
 from panels.gpu_arena.words import PLAYERS
 from panels.ui.look import code, folded, note, short_seed, stat, strip, table
 from panels.ui.terms import short, term
@@ -99,21 +98,20 @@ def _players(game: ArenaGame) -> Markup:
 
 
 def _others(game: ArenaGame) -> Markup:
-    """The other labs' characters, and how the planner fares among labs of each alone."""
+    """The other labs' characters."""
     state = game.play.state
     rows = [
         (
             term(lab.public_name, lab_id),
             state.private[lab_id].archetype.replace("_", " "),
-            among(state.private[lab_id].archetype, game.task_name),
         )
         for lab_id, lab in state.market.labs.items()
         if lab_id != LEARNER
     ]
     return table(
-        ("lab", term("character", "archetype"), "the planner’s mean score among such labs alone"),
+        ("lab", term("character", "archetype")),
         rows,
-        "llr",
+        "ll",
         caption="Who the others were: scripted labs, their characters hidden until now",
     )
 

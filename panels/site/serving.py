@@ -40,7 +40,7 @@ from sauda.serve.openenv.sockets import Sockets
 
 LISTENS_WITHIN = 15.0  # seconds from a call to the caller who fetches its answer
 # Gradio runs events in threads of their own then, and never in those that serve the page's files.
-THREADS = 88
+THREADS = 104  # as many as run at once, by the limits of all groups
 QUEUE = 512  # events in all; `queue_door.py` limits those of one address
 # Gradio computes statistics of all its last events after each; nobody sees them here.
 VARIABLES = {"GRADIO_ANALYTICS_MAX_EVENTS": "1", "GRADIO_ANALYTICS_CACHE_FREQUENCY": "1000000"}

@@ -94,10 +94,8 @@ def test_a_player_without_a_row_cannot_be_picked(name):
         players.policy_of(name, PAGE)
 
 
-def test_the_end_tells_who_the_others_were_and_how_a_planner_fares_among_such_labs():
+def test_the_end_tells_who_the_others_were():
     game = new_game(TASK, str(SEED))
     shown = str(settlement(callbacks.played(game, arena.Action("finish"))))
     for kind in ("deceptive", "retaliatory"):
         assert kind in shown
-        assert players.among(kind, TASK) in shown
-        assert "n = 200" in players.among(kind, TASK)

@@ -162,14 +162,16 @@ def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_s
     choice = ["sell", "any item", "linear", "this page", "en"]
     call(site, "haggle.callbacks.begin", first, None, *choice)
     for text in ("₹900000 <b>only</b>", "is it raining?"):
-        call(site, "haggle.callbacks.send", first, None, None, text, "this page", "en", None)
+        call(site, "haggle.callbacks.send", first, None, None, text, "this page", "en", None, None)
     shown = reloaded(site, first, second)
     assert "₹900000 &lt;b&gt;only&lt;/b&gt;" in shown
     assert "is it raining?" in shown
     assert "नया खेल" in shown
-    call(site, "haggle.callbacks.send", second, None, None, "₹800000", "this page", "hi", None)
-    assert "₹800000" in reloaded(site, second, third)
-    assert "₹800000" not in reloaded(site, first, uuid.uuid4().hex)
+    call(
+        site, "haggle.callbacks.send", second, None, None, "₹800000", "this page", "hi", None, None
+    )
+    assert "₹8,00,000" in reloaded(site, second, third)
+    assert "₹8,00,000" not in reloaded(site, first, uuid.uuid4().hex)
 
 
 @pytest.mark.slow
@@ -185,7 +187,7 @@ def test_a_reload_after_the_session_was_put_away_says_so_and_begins_anew(site, m
 
 @pytest.mark.slow
 def test_a_visitor_is_told_whether_the_page_was_restarted_or_the_tab_was_left(site, monkeypatch):
-    message = [None, None, "500", "this page", "en", None]
+    message = [None, None, "500", "this page", "en", None, None]
     problem = json.dumps(call(site, "haggle.callbacks.send", "of-the-page-before", *message))
     assert "The page was restarted, and this game was lost; press" in problem
     open_page(site, "left")

@@ -39,8 +39,12 @@ def test_a_chat_tells_the_other_sides_secret_to_nobody(dialogues):
         for view in views(dialogues, [role], "train")[:40]:
             first, *others = view.chat()
             (other,) = (side for side in view.dialogue.values if side != role)
-            secrets = {f"₹{value:,.0f}" for value in view.dialogue.values[other].values()}
+            secrets, own = (
+                {f"₹{value:,.0f}" for value in view.dialogue.values[side].values()}
+                for side in (other, role)
+            )
             said = " ".join(turn.text for turn in view.dialogue.turns)
+            secrets -= own  # both may have one limit
             assert not [s for s in secrets if s in first["content"]]
             read = " ".join(m["content"] for m in others if m["role"] == "user")
             offered = [s for s in secrets if s in read and s not in said + view.dialogue.scenario]
