@@ -122,7 +122,8 @@ UNITS = words(
     "baar bar dafa percent pratishat fisadi door seater seat wheel speed gear floor room bedroom "
     "bhk number other more extra photo pic page sheet sqft rpm left x "
     "लीटर किलो ग्राम किमी मीटर इंच साल वर्ष महीने महीना हफ्ते हफ्ता दिन घंटे घंटा मिनट बजे तारीख बार "
-    "दफा लोग लोगों आदमी ग्राहक खरीदार पीस जोड़ी दर्जन प्रतिशत फीसदी अन्य नंबर"
+    "दफा लोग लोगों आदमी ग्राहक खरीदार पीस जोड़ी दर्जन प्रतिशत फीसदी अन्य नंबर "
+    "सेंटीमीटर सेमी मिलीमीटर फुट फीट वाट वॉट"
 )  # these, and their plurals in -s, make the number before them a measure or a count
 MONTHS = words(
     "january jan february feb march april apr june jun july jul august aug september sept sep "

@@ -85,7 +85,7 @@ def asks_something(message: str, standing: float | None) -> bool:
 
 def confirms(text: str) -> bool:
     """Whether a text confirms what the visitor was asked back about."""
-    return closing(text) in (YES, NOD)
+    return closing(text) in (YES, NOD, AGREE)
 
 
 def _text(message: str, clause: Sequence[Word]) -> str:
