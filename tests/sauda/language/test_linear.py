@@ -69,6 +69,7 @@ def ratio(read, unit: str) -> float:
     return seconds(read, long) / seconds(read, short)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_takes_linear_time(name):
     for unit in UNITS:

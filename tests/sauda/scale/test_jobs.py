@@ -385,6 +385,7 @@ child.communicate(b"\\n")
 """
 
 
+@pytest.mark.nightly
 def test_a_job_that_is_ended_leaves_nothing_running_and_the_next_finishes_its_stage(tmp_path):
     python, kept = tmp_path / "python", tmp_path / "it's kept" / "sft"
     python.write_text(PYTHON)

@@ -90,6 +90,7 @@ def test_every_turn_of_a_game_is_as_likely_to_be_learnt(toy, tmp_path):
     assert all(abs(n - wanted) < 5 * np.sqrt(wanted) for n in count.values())
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_grpo_learns_from_a_labs_games_and_goes_on_where_it_was(tmp_path, monkeypatch):
     config = replace(PLAYED, num_generations=2, per_device_train_batch_size=4)

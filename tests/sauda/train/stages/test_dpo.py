@@ -224,6 +224,7 @@ def test_the_loss_sees_what_trl_s_own_head_sees(tmp_path):
     assert (ours.label_mask == theirs.label_mask).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     data = PairConfig(pairs=6, batch_size=4)

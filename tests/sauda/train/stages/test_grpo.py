@@ -159,6 +159,7 @@ def test_the_learner_plays_what_the_adapter_says_now(toy):
         assert network(input_ids=ids).logits[0, -1].argmax() == after.ids[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_a_stopped_run_goes_on_and_loses_no_step(tmp_path, monkeypatch):
     config = replace(TOY, max_steps=2)
