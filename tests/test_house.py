@@ -15,7 +15,7 @@ from tests.support.source import (
 )
 
 MOST_FUNCTION_LINES = 60
-OURS = {"app", "env", "panels", "sauda", "tests"}
+OURS = {"app", "benchmarks", "env", "panels", "sauda", "tests"}
 NAMED_TUPLE = {"_asdict", "_fields", "_replace", "_make"}  # public, in spite of the underscore
 OVERRIDDEN = {"_get_per_token_logps_and_entropies"}  # TRL's hook, which our trainer replaces
 

@@ -1,4 +1,7 @@
-"""Imports point one way, app -> panels -> sauda -> env -> numpy, and nothing heavy comes along."""
+"""Imports point one way, app -> panels -> sauda -> env -> numpy, and nothing heavy comes along.
+
+`benchmarks` stand above them all: nothing imports them.
+"""
 
 import ast
 import subprocess

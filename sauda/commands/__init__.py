@@ -75,7 +75,6 @@ COMMANDS = {
         "list the complete entries of a leaderboard; --verify plays all their games again, --remove"
         " deletes one",
     ),
-    "bench": ("bench.command", "measure speed: games, import, page, OpenEnv, language model"),
     "loadtest": (
         "loadtest.command",
         "play many visitors of the page at once, polite and hostile ones",

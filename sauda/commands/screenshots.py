@@ -6,14 +6,23 @@ They show a game in the Haggle tab, the arena's calendar, and the model's grade 
 import argparse
 import re
 import shutil
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from sauda.commands.bench.page import CHROMIUM_FLAGS, no_browser
 from sauda.commands.console import add_command
 from sauda.commands.loadtest.page_process import running_app
 from sauda.records.store import ROOT, write_bytes
 
 PICTURES = ROOT / "pictures"
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 WIDTH, HEIGHT = 1280, 900  # of the window, in CSS pixels; two pixels of the picture for each
 
 
@@ -51,6 +60,15 @@ def pictures() -> None:
             page.goto(f"{app.address}/?__theme=light")
             write_bytes(PICTURES / f"{name}.png", taken(page).screenshot())
         browser.close()
+
+
+def no_browser() -> str:
+    """The reason why the page cannot be opened in a browser on this machine; empty where it can."""
+    try:
+        version("playwright")
+    except PackageNotFoundError:
+        return "playwright is not installed here (it comes with the dev extra)"
+    return "" if shutil.which("chromium") else "there is no chromium on this machine"
 
 
 def _haggle(page: Any) -> Any:

@@ -1,7 +1,7 @@
 """Speeds as their samples, ratios of two speeds that were timed in one run, published speeds."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +10,6 @@ from sauda.records.schemas.bench import LoadTest
 from sauda.records.store import Artifact
 
 PUBLISHED = ("reference-throughput", "arena-reference-speed")  # figures of published.json
-
-
-class Compared(NamedTuple):
-    """Figures of ways to do one thing that were timed in turn, and ratios between them."""
-
-    figures: list[dict[str, Any]]
-    ratios: list[dict[str, Any]]
 
 
 def figure(

@@ -1,5 +1,6 @@
 """Where an artifact comes from: command, commit, versions and machine."""
 
+import os
 import platform
 import shlex
 import subprocess
@@ -15,10 +16,13 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "scipy", "torch", "transformers")  # a measured number may depend on them
 
 
-def provenance() -> dict[str, Any]:
-    """What is needed to make an artifact again: command, commit, versions and machine."""
+def provenance(module: str = "sauda") -> dict[str, Any]:
+    """What is needed to make an artifact again: command, commit, versions and machine.
+
+    The process was started by `python -m` with that module.
+    """
     return {
-        "command": shlex.join(["python", "-m", "sauda", *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", module, *sys.argv[1:]]),
         "commit": _git("rev-parse", "HEAD"),
         "dirty": None if (status := _git("status", "--porcelain", "--", ".", ":!artifacts")) is None
         else bool(status),
@@ -34,6 +38,21 @@ def device() -> str:
     if torch is not None and torch.cuda.is_available():
         return torch.cuda.get_device_name()
     return f"{platform.machine()} CPU"
+
+
+def machine() -> dict[str, Any]:
+    """What the samples depend on: processor, cores, versions."""
+    return {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()}
+
+
+def processor() -> str:
+    """The processor's name where the system tells it, else its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def now() -> str:

@@ -92,10 +92,11 @@ def measured(file: str, config: Mapping[str, Any], data: Record | Mapping[str, A
     Raises ValueError naming the first place where `data` is not of the file's kind, and TypeError
     for what JSON does not hold.
     """
-    kind = entry(file).kind
+    known = entry(file)
     plain = data.as_json() if isinstance(data, Record) else data
     config, plain = json.loads(json.dumps([config, plain], allow_nan=False))  # tuples to lists
-    return Artifact(file, kind, "measured", provenance(), config, parsed(kind, plain))
+    made = provenance(known.command.split()[2])  # the module of `python -m MODULE`
+    return Artifact(file, known.kind, "measured", made, config, parsed(known.kind, plain))
 
 
 def save(

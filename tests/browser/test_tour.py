@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from benchmarks.speed import FIGURE
 from panels.tour.tab import PROMISE, STEPS
-from sauda.commands.bench.page import FIGURE
 from tests.support.page import settle
 
 

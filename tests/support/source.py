@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LAYERS = ("app", "panels", "sauda", "env")  # each may import those after it
+LAYERS = ("benchmarks", "app", "panels", "sauda", "env")  # each may import those after it
 ROOMS = (  # the same inside sauda
     "__main__",
     "commands",

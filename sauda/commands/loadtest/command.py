@@ -8,10 +8,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from sauda.commands.bench.command import machine
 from sauda.commands.console import add_command, save_measured
 from sauda.commands.loadtest.mixes import SHORT, Size
 from sauda.commands.loadtest.run import ALL, played_at, played_here
+from sauda.records.provenance import machine
 
 FILE = "load.json"
 

@@ -21,7 +21,7 @@ ADAPTERS = ROOT / "adapters"
 TRAINED = "trained.json"  # in an adapter of ours: the hash of its base, and where it comes from
 BYTES = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "nf4": 0.6}  # a parameter; nf4 with its scales
 SPARE = 1.25  # times the weights: cache and activations of a short chat
-CPU_CHOICE = ("bf16", "fp32")  # int8 is faster, but other moves come out: see `bench --model`
+CPU_CHOICE = ("bf16", "fp32")  # int8 is faster, but other moves come out: see benchmarks/speed.py
 GPU_CHOICE = ("bf16", "nf4")  # 4-bit only where memory is short: it decodes slower
 
 

@@ -65,8 +65,5 @@ def entry(file: str) -> Entry:
         kind, family = ("arena/2", " --family arena") if of_arena else ("evaluation/1", "")
         command = f"python -m sauda evaluate{family} --out {file}"
         return Entry(file, kind, command, "An evaluation of one's own", "")
-    if file == "bench-gpu.json":  # of a machine that has a GPU
-        command = "python -m sauda bench --gpu --save"
-        return Entry(file, "bench/2", command, "Speed of the language model on a GPU", "")
     known_files = ", ".join(known.file for known in FILES)
     raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")

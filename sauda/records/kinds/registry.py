@@ -174,7 +174,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             "bench/2",
             Bench,
-            (File("bench.json", "bench --save", "Artifacts & API"),),
+            (File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),),
             Check(
                 "checksum only",
                 "every sample; medians and ratios recomputed from them",

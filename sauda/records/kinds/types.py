@@ -42,9 +42,10 @@ class File:
     """One file of a kind; `about` is the first line of the schema's docstring if it is left out."""
 
     name: str
-    command: str  # after `python -m sauda`
+    command: str  # after `python -m MODULE`
     tab: str
     about: str = ""
+    module: str = "sauda"
 
 
 @dataclass(frozen=True)
@@ -88,5 +89,5 @@ class Kind:
         """One entry a file."""
         summary = self.schema.__doc__.partition("\n")[0].removesuffix(".")
         for file in self.files:
-            command = f"python -m sauda {file.command}"
+            command = f"python -m {file.module} {file.command}"
             yield Entry(file.name, self.name, command, file.about or summary, file.tab)

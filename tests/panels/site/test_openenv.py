@@ -15,7 +15,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from socket import create_connection as open_connection
@@ -40,9 +39,7 @@ from websockets.sync.client import connect
 
 from env import TASKS
 from sauda.__main__ import main as sauda_command
-from sauda.commands.bench.openenv import openenv_figures
-from sauda.records.schemas.bench import Speed
-from sauda.records.store import ROOT, load
+from sauda.records.store import ROOT
 from sauda.serve.leaderboard.board import GAMES as GAMES_OF_AN_ENTRY
 from sauda.serve.leaderboard.board import own_board
 from sauda.serve.leaderboard.hourly import OF_ADDRESS, Hourly
@@ -651,18 +648,6 @@ def test_visitors_of_the_page_are_answered_while_every_session_plays(site, nobod
         assert site.shared.get("/").status_code == 200
 
     run(crowd())
-
-
-@pytest.mark.nightly
-def test_the_bench_times_steps_in_process_and_over_sockets(site, nobody):
-    with ThreadPoolExecutor(1) as thread:  # where no loop of a browser runs
-        figures = thread.submit(openenv_figures, site.address, 0.05).result()
-    assert [row["unit"] for row in figures] == ["steps/s"] * 4 + ["ms"]
-    assert [row.get("visitors") for row in figures] == [None, 1, 16, 64, None]
-    assert all(row["median"] > 0 for row in figures)
-    assert {Speed(**row).name for row in figures} <= {
-        figure.name for figure in load("bench.json").data.figures
-    }
 
 
 def test_health_counts_the_sessions(site, nobody):

@@ -7,7 +7,6 @@ import pytest
 
 import sauda.__main__ as command_line
 from env import ARENA_TASKS, IllegalAction, arena, begin, rollout
-from sauda.commands.bench.games import arena_speeds
 from sauda.evaluation.evaluate import Config, evaluate, play_cell
 from sauda.evaluation.verification.verify import verify
 from sauda.games.arena.columns import COMPONENTS, episode_row, worlds_of
@@ -281,13 +280,3 @@ def test_a_correlation_keeps_the_columns_of_several_rows_together():
     r, low, high = correlation(x, y)
     assert r == pytest.approx(np.corrcoef(x.ravel(), y.ravel())[0, 1])
     assert low < r < high
-
-
-def test_the_arenas_speed_is_measured_in_episodes_and_steps(monkeypatch):
-    monkeypatch.setattr("sauda.commands.bench.games.ARENA_EPISODES", 3)
-    figures = arena_speeds()
-    assert [f["task"] for f in figures] == [name for name in ARENA_TASKS for _ in range(2)]
-    for episodes, steps in zip(figures[::2], figures[1::2], strict=True):
-        assert (episodes["unit"], steps["unit"]) == ("episodes/s", "steps/s")
-        assert steps["n"] == 5
-        assert 1 < steps["steps_an_episode"] < steps["actions_of_all_labs_an_episode"]

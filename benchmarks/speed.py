@@ -1,0 +1,291 @@
+"""Speed of the games, the page and the language model: `python -m benchmarks.speed --save`.
+
+Run by hand. Every figure keeps its samples; the machine stands beside them. What cannot be measured
+on a machine is left out, with the reason in a sentence. Ways to do one thing are timed in turn, so
+that the load of the machine meets them alike; only figures of one such run are put into a ratio.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
+from itertools import count, islice, product
+from typing import Any
+
+import numpy as np
+
+from env import (
+    ARENA_TASKS,
+    IllegalAction,
+    Observation,
+    Task,
+    draw_games,
+    games_of,
+    get_task,
+    play_batch,
+    rollout,
+)
+from sauda.commands.loadtest.page_process import running_app
+from sauda.commands.screenshots import CHROMIUM_FLAGS, no_browser
+from sauda.evaluation.models.comparison import play_model
+from sauda.evaluation.models.config import OURS
+from sauda.evaluation.speed import figure, ratio
+from sauda.games.bazaar import BAZAAR
+from sauda.llm.backends.decoding import Sampling
+from sauda.llm.backends.model import Model, load
+from sauda.llm.backends.weights import NoWeights
+from sauda.llm.registry import get_policy, player_spec
+from sauda.policies.bazaar_scripted import linear
+from sauda.policies.vectorized import BATCH
+from sauda.records.provenance import REPOSITORY, machine
+from sauda.records.store import save
+
+Figures = list[dict[str, Any]]
+
+REPETITIONS = 5
+EPISODES = 2000  # per repetition, as in the published measurement
+BATCH_EPISODES = 20_000  # per repetition, drawn at once
+GAMES = (  # policy, task
+    ("rule_based", "classic/single_deal"),
+    ("expert", "classic/single_deal"),
+    ("rule_based", "bazaar/open"),
+    ("linear", "bazaar/open"),
+)
+ALONE, SEEDED, DRAWN = "one by one", "in a batch, from seeds", "in a batch, drawn at once"
+ARENA_EPISODES = 200  # per repetition
+IMPORT = """
+import sys, time
+start = time.perf_counter()
+import app
+print(time.perf_counter() - start, "torch" in sys.modules)
+"""
+# The page opens on the Tour's race, a table, at first as plain HTML and then as a component.
+FIGURE = ":is(.sauda-race, .sauda-offers, .js-plotly-plot .main-svg):visible"
+TABS = ".sauda-tabs [role=tab]:visible"  # of the page itself, which can be used then
+PRECISIONS = ("fp32", "bf16", "int8")
+TASK = "bazaar/open"  # that the language model plays
+GREEDY = Sampling(temperature=0.0)
+ROUNDS, ROWS = 3, 16  # of its games: repetitions, and games side by side
+
+
+def main() -> None:
+    """Measure, print the figures, and save them if the options say so."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
+    parser.add_argument("--save", action="store_true", help="write artifacts/bench.json")
+    options = parser.parse_args()
+    data = measure()
+    print("\n".join(report(data)))
+    if options.save:
+        save("bench.json", {}, data)
+
+
+def measure() -> dict[str, Any]:
+    """The data of the bench artifact: the machine, figures, their ratios, what was left out."""
+    figures, ratios, left_out = [], [], []
+    for game in GAMES:
+        speeds, compared = play_in_ways(*game)
+        figures += speeds
+        ratios += compared
+    for task in ARENA_TASKS.values():
+        figures += play_arena(task)
+    figures.append(import_app())
+    if obstacle := no_browser():
+        left_out.append(f"the page in a browser is left out: {obstacle}.")
+    else:
+        with running_app() as app:
+            figures += open_page(app.address)
+    try:
+        figures += make_moves()
+        figures += play_in_step()
+    except NoWeights as error:
+        left_out.append(f"The language model's speed is left out: {error}.")
+    about = machine() | {"gradio": version("gradio")}
+    return {"machine": about, "figures": figures, "ratios": ratios, "left_out": left_out}
+
+
+def report(data: Mapping[str, Any]) -> Iterator[str]:
+    """A bench's data as lines of text."""
+    width = max(len(row["name"]) for row in data["figures"])
+    for row in data["figures"]:
+        p95 = f", 95 % within {row['p95']:.4g}" if "p95" in row else ""
+        yield f"{row['name']:{width}} {row['median']:10.4g} {row['unit']}{p95}, n {row['n']}"
+    for row in data["ratios"]:
+        yield f"{row['of']}: {row['median']:.4g} times {row['to']}, n {row['n']}"
+    yield from data["left_out"]
+
+
+def play_in_ways(
+    policy: str, task: str, episodes: int = EPISODES, drawn: int = BATCH_EPISODES
+) -> tuple[Figures, Figures]:
+    """Episodes per second on one core in three ways, and each batch as a ratio to one by one.
+
+    "One by one" and "from seeds" play the same games. Drawing the games counts in every way.
+    """
+    learner, form = get_policy(get_task(task), policy), BATCH[policy]
+
+    def alone(repetition: int) -> int:
+        for seed in seeds(repetition):
+            rollout(get_task(task), learner, seed)
+        return episodes
+
+    def from_seeds(repetition: int) -> int:
+        play_batch(games_of(task, seeds(repetition)), form)
+        return episodes
+
+    def drawn_at_once(repetition: int) -> int:
+        play_batch(draw_games(task, drawn, np.random.default_rng(repetition)), form)
+        return drawn
+
+    def seeds(repetition: int) -> range:
+        return range(repetition * episodes, (repetition + 1) * episodes)
+
+    rates = interleave({ALONE: alone, SEEDED: from_seeds, DRAWN: drawn_at_once})
+    figures = []
+    for way, samples in rates.items():
+        name = f"episodes a second, {policy} on {task}, {way}"
+        played = drawn if way == DRAWN else episodes
+        figures.append(figure(name, "episodes/s", samples, task=task, episodes=played, cores=1))
+    return figures, [ratio(batch, figures[0]) for batch in figures[1:]]
+
+
+def interleave(
+    ways: Mapping[str, Callable[[int], int]],
+    repetitions: int = REPETITIONS,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, list[float]]:
+    """Work per second of `clock` of each way, one sample per repetition, the ways in turn in each.
+
+    A way does the work of the repetition whose number it is given, from 0, and returns how much
+    that was. A first repetition, with the last one's work, warms up.
+    """
+    samples: dict[str, list[float]] = {way: [] for way in ways}
+    for repetition in range(-1, repetitions):
+        for way, work in ways.items():
+            start = clock()
+            done = work(repetition % repetitions)
+            if repetition >= 0:
+                samples[way].append(done / (clock() - start))
+    return samples
+
+
+def play_arena(task: Task, policy: str = "rule_based_expert") -> Figures:
+    """Episodes and steps per second of a task of the arena on one core.
+
+    A step is an action of the learner with all that the other labs do until its next.
+    """
+    learner = get_policy(task, policy)
+    speeds: dict[str, list[float]] = {"episodes": [], "steps": []}
+    for repetition in range(REPETITIONS):
+        seeds = range(repetition * ARENA_EPISODES, (repetition + 1) * ARENA_EPISODES)
+        start = time.perf_counter()
+        played = [rollout(task, learner, seed).turns for seed in seeds]
+        seconds = time.perf_counter() - start
+        own = sum(turn.agent == task.learner for turns in played for turn in turns)
+        speeds["episodes"].append(ARENA_EPISODES / seconds)
+        speeds["steps"].append(own / seconds)
+    more = {"task": task.name, "episodes": ARENA_EPISODES, "cores": 1}
+    return [
+        figure(f"{unit} a second, {policy}, {task.name}", f"{unit}/s", samples, **more)
+        for unit, samples in speeds.items()
+    ]
+
+
+def import_app() -> dict[str, Any]:
+    """Seconds for `import app` in a fresh interpreter; ValueError where that imports torch."""
+    samples = []
+    for _ in range(REPETITIONS):
+        command = [sys.executable, "-c", IMPORT]
+        run = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+        if run.returncode:
+            raise ValueError(f"app cannot be imported: {run.stderr.strip()}")
+        seconds, torch = run.stdout.split()
+        if torch != "False":
+            raise ValueError("importing app imports torch; the page must open without it")
+        samples.append(float(seconds))
+    return figure("import of app", "s", samples)
+
+
+def open_page(address: str) -> Figures:
+    """Seconds from navigation to the first figure and to the tabs, each in a fresh context."""
+    from playwright.sync_api import sync_playwright
+
+    seen: dict[str, list[float]] = {"first figure visible": [], "tabs visible": []}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
+        )
+        for _ in range(REPETITIONS):
+            context = browser.new_context(viewport={"width": 1280, "height": 800})
+            page = context.new_page()
+            start = time.perf_counter()
+            page.goto(address, wait_until="commit")
+            for selector, samples in zip((FIGURE, TABS), seen.values(), strict=True):
+                page.locator(selector).first.wait_for()
+                samples.append(time.perf_counter() - start)
+            context.close()
+        chromium = browser.version
+        browser.close()
+    return [figure(name, "s", samples, chromium=chromium) for name, samples in seen.items()]
+
+
+def make_moves(name: str = "mini", moves: int = 20) -> Figures:
+    """The time of a real move in each precision: replies decoded under the grammar of legal moves.
+
+    Each precision also says how often it makes the move that fp32 makes, so that speed is not
+    bought with another player.
+    """
+    games = (rollout(get_task(TASK), linear, seed) for seed in count())
+    turns = (turn for game in games for turn in game.trajectory("buyer"))
+    seen = [turn.observation for turn in islice(turns, moves)]
+    figures, moved = [], {}
+    for precision, prefix in product(PRECISIONS, (True, False)):
+        model = load(name, precision, "cpu", GREEDY)
+        model.decoder.reuses_prefix = prefix
+        timed = [time_move(model, obs) for obs in [seen[0], *seen]][1:]  # the first warms up
+        mark = {"precision": precision, "prefix_cache": prefix, "model": name}
+        if prefix:
+            moved[precision] = [move for *_, move in timed]
+            same = sum(a == b for a, b in zip(moved[precision], moved["fp32"], strict=True))
+            mark["moves_as_fp32"] = same / len(seen)
+        label = f"{name}, {precision}, prefix cache {'on' if prefix else 'off'}"
+        firsts, wholes, speeds, _ = zip(*timed, strict=True)
+        figures += [
+            figure(f"first words, {label}", "s", firsts, p95=True, **mark),
+            figure(f"whole move, {label}", "s", wholes, p95=True, **mark),
+            figure(f"decoding, {label}", "tokens/s", speeds, **mark),
+        ]
+    return figures
+
+
+def time_move(model: Model, obs: Observation) -> tuple[float, float, float, str]:
+    """Seconds to the first token and to the last, tokens per second between, and the move made."""
+    start = time.perf_counter()
+    at, text = [], ""
+    for reply in model.stream(BAZAAR.prompt.render(obs), 0, BAZAAR.prompt.schema(obs)):
+        at.append(time.perf_counter() - start)
+        text = reply.text
+    try:
+        move = repr(BAZAAR.prompt.parse(text, obs)).split(", message")[0]
+    except IllegalAction:
+        move = "none"
+    return at[0], at[-1], (len(at) - 1) / max(at[-1] - at[0], 1e-9), move
+
+
+def play_in_step() -> Figures:
+    """Whole games of the model per CPU minute, training seeds, bare, prompts read alone."""
+    player = player_spec(OURS)
+
+    def play(number: int) -> int:
+        play_model(get_task(TASK), player, range(number * ROWS, (number + 1) * ROWS))
+        return ROWS
+
+    (rates,) = interleave({OURS: play}, ROUNDS, time.process_time).values()
+    name = f"games, {OURS}, {ROWS} in step"
+    return [figure(name, "games/CPU min", [60.0 * rate for rate in rates], task=TASK)]
+
+
+if __name__ == "__main__":
+    main()
