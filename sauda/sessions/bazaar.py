@@ -30,7 +30,7 @@ from env import (
     shares,
 )
 from sauda.games import policies_of
-from sauda.games.messages import ParsedReply, Reply, Request
+from sauda.games.adapter import ParsedReply, Reply, Request
 from sauda.llm.registry import against
 from sauda.llm.seats import VisitorSeat, visitor_seat
 from sauda.llm.turn import attempt_seeds

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from env import IllegalAction, Observation, get_task, rollout
 from sauda.evaluation.models.comparison import play_model
 from sauda.evaluation.speed import figure
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load
 from sauda.llm.registry import PlayerSpec

@@ -18,7 +18,7 @@ from sauda.commands.bench.model import TASK, positions
 from sauda.evaluation.models.comparison import play_model
 from sauda.evaluation.models.config import OURS
 from sauda.evaluation.speed import Compared, figure, ratio
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.joint import JointDecoder
 from sauda.llm.backends.model import Model, load

@@ -32,7 +32,7 @@ from env import (
     play_batch,
     rollout,
 )
-from sauda.games.bazaar.columns import games_at
+from sauda.games.bazaar_columns import games_at
 from sauda.policies import BUYERS
 from sauda.policies.bazaar_scripted import Wait, bid, leave
 from sauda.policies.belief.buyer import belief_buyer

@@ -25,7 +25,7 @@ from env import (
     market_task,
     rollout,
 )
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.turn import in_batches, take_turns
 from sauda.policies.belief.buyer import belief_buyer, values_against

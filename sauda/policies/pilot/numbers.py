@@ -1,7 +1,7 @@
 """The numbers of a position as the pilot reads them: those that the prompt shows, over arrays.
 
 Prices are whole percent of the buyer's own limit and the discount whole percent, rounded as in
-`sauda.games.bazaar.prompt`, so that whoever reads the prompt can know every input of the network.
+`sauda.games.bazaar_prompt`, so that whoever reads the prompt can know every input of the network.
 """
 
 from itertools import pairwise

@@ -20,8 +20,8 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.games.bazaar import BAZAAR
-from sauda.games.bazaar.prompt import completion, parse, render, schema, shown
+from sauda.games import BAZAAR
+from sauda.games.bazaar_prompt import completion, parse, render, schema, shown
 from sauda.llm.models import NullModel
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply

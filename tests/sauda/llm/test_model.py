@@ -14,8 +14,8 @@ import pytest
 
 from env import get_task, rollout
 from sauda.evaluation.seller.games import play
-from sauda.games.bazaar import BAZAAR
-from sauda.games.bazaar.prompt import parse, render, schema
+from sauda.games import BAZAAR
+from sauda.games.bazaar_prompt import parse, render, schema
 from sauda.llm.backends.decoding import (
     Decoder,
     Sampling,

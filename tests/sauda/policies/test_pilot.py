@@ -17,7 +17,7 @@ from env import (
     play_batch,
     rollout,
 )
-from sauda.games.bazaar.prompt import render, shown
+from sauda.games.bazaar_prompt import render, shown
 from sauda.policies.pilot.buyer import NEAR, Pilot, moves
 from sauda.policies.pilot.network import Intent, Network, network
 from sauda.policies.pilot.numbers import FEATURES, features, of_observation

@@ -19,8 +19,8 @@ from sauda.evaluation.market.tournament.players import TASK
 from sauda.evaluation.market.tournament.report import ROLES, STAGES
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
 from sauda.evaluation.models.sources import is_same_player, model_sources
-from sauda.games.bazaar import BAZAAR
-from sauda.games.bazaar.behaviour import behaviour_metrics
+from sauda.games import BAZAAR
+from sauda.games.bazaar_columns import behaviour_metrics
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import loaded
 from sauda.llm.registry import is_model
