@@ -20,7 +20,7 @@ from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.turn import ModelSeat
-from sauda.policies.best_response.informed import informed_policy
+from sauda.policies.best_response import informed_policy
 from sauda.records import fingerprint
 from sauda.records.progress import progress
 from sauda.records.schemas.arena import ArenaRow

@@ -38,10 +38,10 @@ from env import (
 from sauda.games.adapter import Evaluated, ModelTurn
 from sauda.games.bazaar_prompt import Action, shown
 from sauda.policies import BUYERS, SELLERS, SLOW
-from sauda.policies.bazaar_scripted import leave
-from sauda.policies.belief.buyer import belief_buyer
-from sauda.policies.pilot.buyer import trained
-from sauda.policies.pilot.tuned import tuned
+from sauda.policies.bazaar import leave
+from sauda.policies.belief import belief_buyer
+from sauda.policies.pilot import trained
+from sauda.policies.tuned import tuned
 from sauda.policies.vectorized import batch_form
 from sauda.records.splits import UNSEEN_SELLER, seller_type
 

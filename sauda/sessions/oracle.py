@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from env import ARENA_TASKS, MARKETS, Task, advance, begin, get_task
 from sauda.policies.arena_bound import upper_bound
-from sauda.policies.best_response.informed import informed_value, rivals_in
+from sauda.policies.best_response import informed_value, rivals_in
 from sauda.sessions.search import Search
 
 SOLVER_SECONDS = 5.0  # that the upper bound of an arena game may take

@@ -24,7 +24,7 @@ from sauda.llm.serving.line import Limits, Visitor
 from sauda.llm.serving.process import ProcessEngine
 from sauda.llm.serving.service import ReplyService
 from sauda.llm.serving.worker import ModelWorker
-from sauda.policies.bazaar_scripted import linear
+from sauda.policies.bazaar import linear
 
 PRECISIONS = ("fp32", "bf16", "int8")
 TASK = "bazaar/open"

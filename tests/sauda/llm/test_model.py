@@ -37,7 +37,7 @@ from sauda.llm.seller.checks import faults
 from sauda.llm.seller.personas import PERSONAS
 from sauda.llm.seller.policy import SAMPLING, SellerSeat
 from sauda.llm.turn import attempt_seeds, in_batches, take_turns
-from sauda.policies.bazaar_scripted import linear
+from sauda.policies.bazaar import linear
 from tests.support.models import tiny_network
 
 pytestmark = pytest.mark.model

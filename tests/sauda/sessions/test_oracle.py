@@ -4,7 +4,7 @@ import pytest
 
 from env import ARENA_TASKS, TASKS, begin, rollout
 from sauda.games import policies_of
-from sauda.policies.best_response.informed import informed_value
+from sauda.policies.best_response import informed_value
 from sauda.sessions.oracle import informed_grade, oracle
 
 UNKNOWN = {"classic/career_10", "classic/read_the_tells"}  # several deals, no solution

@@ -25,9 +25,8 @@ from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import loaded
 from sauda.llm.registry import is_model
 from sauda.policies import BUYERS
-from sauda.policies.belief.buyer import BeliefBuyer
-from sauda.policies.best_response.informed import informed_value
-from sauda.policies.move_values import MoveValues
+from sauda.policies.belief import BeliefBuyer
+from sauda.policies.best_response import MoveValues, informed_value
 from sauda.records.progress import progress
 from sauda.records.provenance import source_digest
 from sauda.statistics import (
