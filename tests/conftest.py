@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from sauda.evaluation.evaluate import Config, evaluate
-from sauda.games.arena.opponents import DRAWN
+from sauda.games.arena_columns import DRAWN
 from sauda.llm.backends.weights import packaged_file
 from sauda.records.store import Artifact, measured
 from tests.support.lanes import FULL, QUICK, unavailable

@@ -21,7 +21,7 @@ from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, term
 from sauda.evaluation.evaluate import Cell
-from sauda.games.arena import ARENA
+from sauda.games import ARENA
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.serving.events import Failed, Loading
 from sauda.llm.serving.line import Visitor

@@ -13,7 +13,7 @@ from panels.gpu_arena.names import (
     with_names,
 )
 from panels.results.model_labels import policy_label
-from sauda.games.arena.transcript import action_in_words
+from sauda.games.arena_columns import action_in_words
 from sauda.llm.registry import is_model
 
 GOAL = (

@@ -27,8 +27,7 @@ from panels.haggle.talk.trouble import Trouble
 from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import translator
 from panels.ui.look import heading, note
-from sauda.sessions.bazaar import Game, back, moves_of, quick_moves
-from sauda.sessions.doubts import propose
+from sauda.sessions.bazaar import Game, back, moves_of, propose, quick_moves
 
 
 def begin(

@@ -15,7 +15,7 @@ from sauda.evaluation.models.config import ORACLE, OURS, SCRIPTS, TUNED
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
-from sauda.policies.pilot.tuned import PRICE, WALK
+from sauda.policies.tuned import PRICE, WALK
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.comparison import ArenaModelRow, GapClosed, ModelRow
 from sauda.records.store import Artifact

@@ -10,7 +10,7 @@ from env import ARENA_TASKS, Episode, arena, begin, get_task
 from panels.results.model_labels import policy_label
 from panels.transcripts.playing import moves_of
 from panels.ui.terms import shown_round
-from sauda.games.arena.events import Event, events
+from sauda.games.arena_columns import Event, events
 from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact
 

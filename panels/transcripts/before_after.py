@@ -13,7 +13,7 @@ from panels.ui.look import heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.terms import could_be_won, nothing_to_win, short
 from sauda.evaluation.models.before_after import BEST, PERCENTILES, SIDES, gain
-from sauda.games.bazaar.prompt import QUOTED
+from sauda.games.bazaar_prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
 from sauda.records.schemas.comparison import BeforeAfterTask, ChosenPair
 from sauda.records.schemas.evaluation import ModelEpisode

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from sauda.commands.console import add_command, interval, save_measured
 from sauda.llm.backends.model import CannotLoad
 from sauda.llm.backends.weights import NoWeights, smollm2
-from sauda.policies.pilot.buyer import WEIGHTS as PILOT_FILE
+from sauda.policies.pilot import WEIGHTS as PILOT_FILE
 from sauda.records.store import ROOT, save
 from sauda.train import STAGES
 from sauda.train.pilot.run import Config as Pilot
@@ -197,7 +197,7 @@ def pilot(options: argparse.Namespace) -> int:
 
 def tuned(options: argparse.Namespace) -> int:
     """Search for the numbers of the tuned rule, save them and print them."""
-    from sauda.policies.pilot.tuned import FILE
+    from sauda.policies.tuned import FILE
     from sauda.train.pilot.tuned import Config, search
 
     config = Config()

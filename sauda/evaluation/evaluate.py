@@ -1,7 +1,7 @@
 """Evaluates policies on tasks and seeds of either game; the artifact holds every episode.
 
 The game's adapter says what is recorded of an episode and which figures a row has; see
-`sauda/games/*/columns.py`.
+`sauda/games/*_columns.py`.
 """
 
 from collections import Counter
@@ -17,11 +17,10 @@ import numpy as np
 from env import Task, get_task, rollout
 from sauda.evaluation.models.config import ORACLE
 from sauda.games import game_of
-from sauda.games.adapter import Columns, Evaluated, Game, Worlds
-from sauda.games.messages import Reply
+from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.turn import ModelSeat
-from sauda.policies.best_response.informed import informed_policy
+from sauda.policies.best_response import informed_policy
 from sauda.records import fingerprint
 from sauda.records.progress import progress
 from sauda.records.schemas.arena import ArenaRow

@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from env import Bazaar, Instance, Task, get_task, rollout
-from sauda.games.bazaar.columns import ENDS, episode_columns
+from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
 from sauda.policies.reference_buyers import REFERENCE_BUYERS
 from sauda.records.store import ROOT, Artifact, load

@@ -12,7 +12,7 @@ import numpy as np
 
 from env import Play, Task, advance, agent_stream, begin
 from sauda.games import game_of
-from sauda.games.messages import ModelTurn
+from sauda.games.adapter import ModelTurn
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import apply, in_batches, seed_of, take_turns
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from env import Accept, IllegalAction, Observation, Offer, Policy, WalkAway
-from sauda.games.messages import Messages, ParsedReply, Reply, Request
+from sauda.games.adapter import Messages, ParsedReply, Reply, Request
 from sauda.language.acts.chats import SELLING, view
 from sauda.language.acts.examples import posting
 from sauda.language.acts.parser import parse, price_intent

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from env import Observation, Task, market_seller
-from sauda.games.bazaar import BAZAAR
-from sauda.games.messages import ParsedReply, Reply, Request
+from sauda.games import BAZAAR
+from sauda.games.adapter import ParsedReply, Reply, Request
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.llm.seller.policy import SellerSeat, persona_seat
 from sauda.llm.seller.seating import seated

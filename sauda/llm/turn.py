@@ -12,8 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from env import IllegalAction, Play, Task, Turn, move
-from sauda.games.adapter import Prompt
-from sauda.games.messages import ModelTurn, ParsedReply, Reply, Request
+from sauda.games.adapter import ModelTurn, ParsedReply, Prompt, Reply, Request
 from sauda.llm.types import BatchGenerate, Generate
 from sauda.llm.wrappers import Steered, Wrapper
 

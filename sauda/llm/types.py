@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from sauda.games.messages import Messages, Reply, Schema
+from sauda.games.adapter import Messages, Reply, Schema
 
 
 class Generate(Protocol):

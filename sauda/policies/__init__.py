@@ -1,44 +1,44 @@
 """Contestants that need no network, by name: `BUYERS`, `SELLERS`, `LABS`.
 
-`bazaar_scripted.py`, `expert.py` and `reference_buyers.py` hold buyers and sellers, `vectorized.py`
-the buyers over arrays, `arena_scripted.py` and `planner.py` labs, `arena_bound.py` an upper bound
-on a lab's utility. `best_response/` solves a game against a known seller, `belief/` plays against
-an unknown one.
+`bazaar.py`, `expert.py` and `reference_buyers.py` hold buyers and sellers, `vectorized.py` the
+buyers over arrays, `arena.py` and `planner.py` labs, `arena_bound.py` an upper bound on a lab's
+utility. `best_response.py` solves a game against a known seller, `belief.py` plays against an
+unknown one, `pilot.py` plays by a small network and `tuned.py` by a linear rule.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from env import Policy, aggressive, classic_seller, naive, rule_based, smart
-from sauda.policies import arena_scripted, bazaar_scripted
-from sauda.policies.belief.buyer import belief_buyer, belief_prices
+from sauda.policies import arena, bazaar
+from sauda.policies.belief import belief_buyer, belief_prices
 from sauda.policies.expert import expert
 from sauda.policies.planner import planner
 
 BUYERS: Mapping[str, Policy] = MappingProxyType(
     {
         "expert": expert,
-        "wait": bazaar_scripted.wait,
+        "wait": bazaar.wait,
         "rule_based": rule_based,
         "smart": smart,
         "aggressive": aggressive,
         "naive": naive,
-        "boulware": bazaar_scripted.boulware,
-        "linear": bazaar_scripted.linear,
-        "conceder": bazaar_scripted.conceder,
-        "tit_for_tat": bazaar_scripted.tit_for_tat,
-        "random": bazaar_scripted.random,
+        "boulware": bazaar.boulware,
+        "linear": bazaar.linear,
+        "conceder": bazaar.conceder,
+        "tit_for_tat": bazaar.tit_for_tat,
+        "random": bazaar.random,
     }
 )
 
 SELLERS: Mapping[str, Policy] = MappingProxyType(
     {
-        "boulware": bazaar_scripted.boulware,
-        "linear": bazaar_scripted.linear,
-        "conceder": bazaar_scripted.conceder,
-        "tit_for_tat": bazaar_scripted.tit_for_tat,
+        "boulware": bazaar.boulware,
+        "linear": bazaar.linear,
+        "conceder": bazaar.conceder,
+        "tit_for_tat": bazaar.tit_for_tat,
         "schedule": classic_seller,
-        "random": bazaar_scripted.random,
+        "random": bazaar.random,
     }
 )
 
@@ -46,13 +46,13 @@ SELLERS: Mapping[str, Policy] = MappingProxyType(
 LABS: Mapping[str, Policy] = MappingProxyType(
     {
         "planner": planner,
-        "autarky": arena_scripted.autarky,
-        "rule_based_expert": arena_scripted.rule_based_expert,
-        "always_accept": arena_scripted.always_accept,
-        "greedy_hoarder": arena_scripted.greedy_hoarder,
-        "naive_plea": arena_scripted.naive_plea,
-        "random": arena_scripted.random,
-        "wait": arena_scripted.wait,
+        "autarky": arena.autarky,
+        "rule_based_expert": arena.rule_based_expert,
+        "always_accept": arena.always_accept,
+        "greedy_hoarder": arena.greedy_hoarder,
+        "naive_plea": arena.naive_plea,
+        "random": arena.random,
+        "wait": arena.wait,
     }
 )
 LAB_LABELS: Mapping[str, str] = MappingProxyType(

@@ -17,7 +17,7 @@ from math import ceil
 import numpy as np
 
 from env import Accept, Observation, Offer, WalkAway
-from sauda.policies.bazaar_scripted import bid
+from sauda.policies.bazaar import bid
 
 
 @dataclass(frozen=True, slots=True)

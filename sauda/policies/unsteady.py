@@ -21,9 +21,7 @@ from env import (
     Policy,
     WalkAway,
 )
-from sauda.policies.pilot.buyer import moves
-from sauda.policies.pilot.network import Intent
-from sauda.policies.pilot.numbers import Position, of_observation, of_view
+from sauda.policies.pilot import Intent, Position, moves, of_observation, of_view
 
 
 @dataclass(frozen=True)

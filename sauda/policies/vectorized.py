@@ -18,7 +18,7 @@ from env import (
 )
 from env import batch_form as form_of_env
 from sauda.policies import BUYERS
-from sauda.policies.bazaar_scripted import Wait, leave, random, tit_for_tat
+from sauda.policies.bazaar import Wait, leave, random, tit_for_tat
 from sauda.policies.expert import (
     BLUFF,
     HABITS,
@@ -30,12 +30,12 @@ from sauda.policies.expert import (
     Habits,
     expert,
 )
-from sauda.policies.pilot.buyer import Pilot
+from sauda.policies.pilot import Pilot
 from sauda.policies.unsteady import BatchUnsteady, Unsteady
 
 
 def bids(view: BatchView, price: np.ndarray, leaves: np.ndarray | bool = False) -> Moves:
-    """`bazaar_scripted.bid` over arrays, or a walk where `leaves`."""
+    """`bazaar.bid` over arrays, or a walk where `leaves`."""
     step = 10**-view.decimals
     fits = np.minimum(np.maximum(rounded(price, view.decimals), step), view.budget)
     return np.where(leaves | (view.budget < step), WALK, OFFER), fits

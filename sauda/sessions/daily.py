@@ -28,7 +28,7 @@ from sauda.games import game_of
 from sauda.policies.vectorized import BATCH
 from sauda.records.splits import DAILY
 from sauda.sessions.bazaar import Action, Game, Standing, answer, moves_of, standing, start
-from sauda.sessions.oracle import informed_grade
+from sauda.sessions.review import informed_grade
 
 TASK = "bazaar/open"  # its own seller is the opponent; the visitor buys
 VERSION = "1"  # of the links

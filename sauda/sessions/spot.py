@@ -11,8 +11,7 @@ from typing import Any
 from env import IllegalAction, Item, Offer, Turn
 from sauda.games.transcript import from_json
 from sauda.llm.types import Generate
-from sauda.sessions.bazaar import Game, after_reply, answer, back, moves_of, request, start
-from sauda.sessions.doubts import doubt
+from sauda.sessions.bazaar import Game, after_reply, answer, back, doubt, moves_of, request, start
 
 TASK = "bazaar/seller_brief"  # of a live duel: the visitor sells
 EXCHANGES = 3  # asks with their answers, at most

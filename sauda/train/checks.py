@@ -17,7 +17,7 @@ from env import IllegalAction, Offer, arena, get_task
 from sauda.evaluation.market.regret import Config as Positions
 from sauda.evaluation.market.regret import Judged, by_pilot
 from sauda.games import GAMES
-from sauda.games.bazaar.prompt import shown
+from sauda.games.bazaar_prompt import shown
 from sauda.llm.backends.model import Model
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sauda.games.messages import ModelTurn
+from sauda.games.adapter import ModelTurn
 from sauda.llm.backends.batch import replies
 from sauda.llm.backends.decoding import Sampling, generation_mode
 from sauda.llm.backends.joint import JointDecoder

@@ -5,7 +5,7 @@ import re
 from typing import Any, ClassVar
 
 from env import arena
-from sauda.games.arena.prompt import completion
+from sauda.games.arena_prompt import completion
 from sauda.llm.backends.weights import Weights
 from sauda.llm.types import Reply
 

@@ -24,7 +24,7 @@ from sauda.language.speech.small_talk import answer_to
 from sauda.language.speech.small_talk import small_talk as kind_of_talk
 from sauda.language.speech.spoken import Decided
 from sauda.llm.registry import row_name
-from sauda.sessions.doubts import doubt
+from sauda.sessions.bazaar import doubt
 from sauda.sessions.spot import EXCHANGES, Duel, Side
 
 WRITTEN = 80  # characters shown of a reply that is no move

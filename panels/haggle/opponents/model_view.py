@@ -13,7 +13,7 @@ from sauda.language import money
 from sauda.language.lexicon import SIGNALS
 from sauda.language.tells import Tell, memory, read
 from sauda.llm.types import Reply
-from sauda.policies.belief.posterior import believe
+from sauda.policies.belief import believe
 from sauda.sessions.bazaar import Game, counterfactual_action, moves_of
 
 

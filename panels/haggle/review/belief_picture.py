@@ -9,7 +9,7 @@ from markupsafe import Markup
 from env import rupees
 from panels.haggle.words import Translate
 from panels.ui.offers import nice_ticks
-from sauda.policies.belief.posterior import Belief
+from sauda.policies.belief import Belief
 
 WIDTH, HILL, AXIS, ROW = 320, 96, 42, 20  # px: the viewBox; the hill, what is under it, a type
 SIDE, NAMES, SHARES = 8, 64, 40  # margins: of the hill, of the names and shares of the types

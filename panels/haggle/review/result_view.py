@@ -16,7 +16,7 @@ from panels.ui.provenance import missing
 from sauda.language.speech.items import name_in
 from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, finished, rank, ranked, standing, standings
-from sauda.sessions.oracle import informed_grade
+from sauda.sessions.review import informed_grade
 
 LISTINGS = "classic/amazon_realistic"  # the one published task whose prices are drawn
 

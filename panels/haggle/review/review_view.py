@@ -9,8 +9,7 @@ from panels.haggle.game_view import IN_ENGLISH, limits
 from panels.haggle.words import Translate
 from panels.ui.look import note
 from sauda.sessions.bazaar import Game, moves_of
-from sauda.sessions.review import OwnMove, Review, deal_of, is_asked, outcome_of
-from sauda.sessions.search import Line, Worth
+from sauda.sessions.review import Line, OwnMove, Review, Worth, deal_of, is_asked, outcome_of
 
 WIDTH, HEIGHT, FOOT, TOP = 420, 92, 18, 14  # of the picture's viewBox; under and over the bars
 LABELLED = 12  # bars that are labelled with their share

@@ -4,8 +4,15 @@ from env import Accept, Offer, rupees
 from panels.haggle.talk.state import Exchange
 from sauda.language.relative import relative
 from sauda.language.speech.closing import CONDITION, closing
-from sauda.sessions.bazaar import Action, Game
-from sauda.sessions.doubts import BACKWARDS, FAR_OFF, doubt, loss_at, own_and_their_prices
+from sauda.sessions.bazaar import (
+    BACKWARDS,
+    FAR_OFF,
+    Action,
+    Game,
+    doubt,
+    loss_at,
+    own_and_their_prices,
+)
 
 
 def asked_back(game: Game) -> Exchange:

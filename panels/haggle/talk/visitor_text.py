@@ -29,8 +29,7 @@ from sauda.language.speech.closing import (
 from sauda.language.speech.kinds import TOLD
 from sauda.language.speech.small_talk import slip, small_talk
 from sauda.language.stances import read
-from sauda.sessions.bazaar import Action, Game, answer
-from sauda.sessions.doubts import propose
+from sauda.sessions.bazaar import Action, Game, answer, propose
 
 
 class NoMove(ValueError):

@@ -20,8 +20,8 @@ from sauda.evaluation.market.tournament.players import Side, task_against
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
 from sauda.evaluation.models.sources import model_source
 from sauda.evaluation.verification.recompute import settings
-from sauda.games.bazaar import BAZAAR
-from sauda.games.messages import Messages, Reply, Schema
+from sauda.games import BAZAAR
+from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts.policy import Acts
 from sauda.llm.models import NamedModel, loaded
 from sauda.llm.role_seat import RoleSeat, price_said, prompt

@@ -17,8 +17,7 @@ import numpy as np
 from env import SELLER_TYPES, get_task, rollout
 from sauda.evaluation.market.oracle import grades
 from sauda.policies import BUYERS
-from sauda.policies.belief.buyer import belief_buyer, belief_prices
-from sauda.policies.belief.posterior import believe
+from sauda.policies.belief import belief_buyer, belief_prices, believe
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval, paired_difference, wilson_interval

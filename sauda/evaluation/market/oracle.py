@@ -32,11 +32,11 @@ from env import (
     play_batch,
     rollout,
 )
-from sauda.games.bazaar.columns import games_at
+from sauda.games.bazaar_columns import games_at
 from sauda.policies import BUYERS
-from sauda.policies.bazaar_scripted import Wait, bid, leave
-from sauda.policies.belief.buyer import belief_buyer
-from sauda.policies.best_response.informed import GRID, informed_policy, informed_value, rivals_in
+from sauda.policies.bazaar import Wait, bid, leave
+from sauda.policies.belief import belief_buyer
+from sauda.policies.best_response import GRID, informed_policy, informed_value, rivals_in
 from sauda.policies.vectorized import batch_form, bids, otherwise
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS

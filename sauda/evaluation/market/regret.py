@@ -25,14 +25,12 @@ from env import (
     market_task,
     rollout,
 )
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.turn import in_batches, take_turns
-from sauda.policies.belief.buyer import belief_buyer, values_against
-from sauda.policies.belief.sample import BLUFFING
-from sauda.policies.move_values import MoveValues
-from sauda.policies.pilot.buyer import trained
-from sauda.policies.pilot.values import pilot_values
+from sauda.policies.belief import BLUFFING, belief_buyer, values_against
+from sauda.policies.best_response import MoveValues
+from sauda.policies.pilot import pilot_values, trained
 from sauda.policies.unsteady import Unsteady
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.statistics import mean_interval

@@ -25,8 +25,8 @@ from env import (
 from sauda.evaluation.models.config import BAZAAR, CLASSIC, OURS
 from sauda.evaluation.models.config import Config as Comparison
 from sauda.evaluation.models.sources import models_behind
-from sauda.games.bazaar import BAZAAR as BAZAAR_GAME
-from sauda.games.bazaar.prompt import parse
+from sauda.games import BAZAAR as BAZAAR_GAME
+from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import to_json
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.registry import PlayerSpec, player_spec

@@ -25,7 +25,7 @@ from sauda.llm.backends.weights import CACHE
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.models import loaded
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
-from sauda.policies.best_response.informed import informed_policy
+from sauda.policies.best_response import informed_policy
 from sauda.records.progress import progress
 from sauda.records.provenance import source_digest
 from sauda.statistics import paired_difference, share_of_gap

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Protocol
 
+from sauda.games import ARENA
+from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
-from sauda.games.arena import ARENA
-from sauda.games.bazaar import BAZAAR as BAZAAR_GAME
-from sauda.games.bazaar.columns import OPEN_MARKET
+from sauda.games.bazaar_columns import OPEN_MARKET
 from sauda.llm.backends.model import SAUDA
 from sauda.llm.registry import is_model, player_spec
 from sauda.records.splits import SPLITS

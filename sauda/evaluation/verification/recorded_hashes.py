@@ -10,9 +10,7 @@ from typing import Any
 
 from sauda.evaluation.evaluate import Cell, hashes
 from sauda.evaluation.models.sources import prompt_hashes
-from sauda.games import game_of
-from sauda.games.arena import ARENA
-from sauda.games.bazaar import BAZAAR
+from sauda.games import ARENA, BAZAAR, game_of
 from sauda.records.kinds import KINDS
 from sauda.records.store import Artifact
 

@@ -17,7 +17,7 @@ from sauda.evaluation.verification.recompute import comparison_config
 from sauda.games import game_of
 from sauda.games.adapter import Columns
 from sauda.llm.registry import is_model, player_spec
-from sauda.policies.best_response.informed import informed_policy
+from sauda.policies.best_response import informed_policy
 from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact
 

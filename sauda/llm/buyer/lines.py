@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from env import Accept, Observation, Offer, WalkAway
-from sauda.games.bazaar.prompt import shown
+from sauda.games.bazaar_prompt import shown
 
 LINES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from env import Accept, Observation, WalkAway, claim_at, market_seller
-from sauda.games.messages import Messages, ParsedReply, Reply, Request, Schema
+from sauda.games.adapter import Messages, ParsedReply, Reply, Request, Schema
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model
 from sauda.llm.models import BASES, NULL, NullModel, loaded

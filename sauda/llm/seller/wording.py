@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from env import Item, rupees
-from sauda.games.bazaar.prompt import clean
-from sauda.games.messages import Messages, Reply
+from sauda.games.adapter import Messages, Reply
+from sauda.games.bazaar_prompt import clean
 from sauda.llm.seller.checks import Decision, faults
 from sauda.llm.seller.personas import Persona
 

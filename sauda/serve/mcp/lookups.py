@@ -19,7 +19,7 @@ from sauda.serve.openenv.actions import ARENA
 from sauda.serve.openenv.game import ServedGame
 from sauda.serve.openenv.observations import outcome_of
 from sauda.serve.openenv.task_list import task_cards
-from sauda.sessions.oracle import oracle
+from sauda.sessions.review import oracle
 
 MOST_ACTIONS = 40  # of the legal ones, listed at a time
 TaskName = Annotated[Name, Field(description="A name of list_tasks, such as bazaar/open.")]

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from sauda.games import game_of
-from sauda.games.arena.opponents import DRAWN
+from sauda.games.arena_columns import DRAWN
 from sauda.records.store import load
 
 SHOWCASE, BEFORE_AFTER = "episodes/showcase.json", "episodes/before_after.json"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from env import Play, Task, advance, agent_stream, arena, begin, get_task, move
-from sauda.games.arena.prompt import completion, parse, render
+from sauda.games.arena_prompt import completion, parse, render
 from sauda.llm.registry import get_policy
 from sauda.records.splits import SPLITS
 from sauda.train.data.teacher import MIXTURE, Row

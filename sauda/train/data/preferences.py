@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, get_task
-from sauda.games.bazaar.prompt import completion
+from sauda.games.bazaar_prompt import completion
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games, play_turn
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Generate, ReplyError

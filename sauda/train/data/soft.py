@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from env import Accept, Observation, Offer, WalkAway
-from sauda.games.bazaar.prompt import completion, schema, shown
+from sauda.games.bazaar_prompt import completion, schema, shown
 from sauda.train.data.teacher import replies
 
 Action = Offer | Accept | WalkAway

@@ -28,7 +28,7 @@ from env import (
     get_task,
     move,
 )
-from sauda.games.bazaar.prompt import completion, parse, render, schema, shown, unit
+from sauda.games.bazaar_prompt import completion, parse, render, schema, shown, unit
 from sauda.llm.buyer.lines import LINES, situation
 from sauda.llm.registry import get_policy
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_listing, seller_type

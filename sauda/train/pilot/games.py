@@ -21,9 +21,7 @@ from env import (
     draw_games,
     play_batch,
 )
-from sauda.policies.pilot.buyer import moves
-from sauda.policies.pilot.network import Intent, Network
-from sauda.policies.pilot.numbers import FAR, features, of_view
+from sauda.policies.pilot import FAR, Intent, Network, features, moves, of_view
 from sauda.records.splits import UNSEEN_SELLER, is_unseen_listing
 
 HIDDEN = 7  # numbers that the critic reads beside the features

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.policies.pilot.network import MIDDLE, RELUCTANCE, SPREAD, Network
-from sauda.policies.pilot.numbers import FEATURES
+from sauda.policies.pilot import FEATURES, MIDDLE, RELUCTANCE, SPREAD, Network
 from sauda.train.pilot.games import HIDDEN, Trajectories
 
 PILOT = "pilot"  # beside the tasks' names

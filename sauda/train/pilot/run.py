@@ -18,9 +18,7 @@ import numpy as np
 
 from env import TASKS, draw_games, play_batch
 from sauda.evaluation.verification.recompute import settings
-from sauda.policies.pilot.buyer import PARTS, Pilot
-from sauda.policies.pilot.network import Network, network
-from sauda.policies.pilot.numbers import FEATURES
+from sauda.policies.pilot import FEATURES, PARTS, Network, Pilot, network
 from sauda.policies.unsteady import BatchUnsteady
 from sauda.records.store import Artifact, digest
 from sauda.statistics import mean_interval

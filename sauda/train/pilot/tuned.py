@@ -17,8 +17,8 @@ import numpy as np
 
 from env import draw_games, play_batch
 from sauda.evaluation.verification.recompute import settings
-from sauda.policies.pilot.buyer import Pilot
-from sauda.policies.pilot.tuned import PRICE, WALK, rule
+from sauda.policies.pilot import Pilot
+from sauda.policies.tuned import PRICE, WALK, rule
 from sauda.records.progress import progress
 from sauda.records.store import Artifact
 from sauda.train.pilot.games import SEEN_PRICES, SEEN_TYPES

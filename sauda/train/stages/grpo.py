@@ -21,7 +21,7 @@ import numpy as np
 
 from env import IllegalAction, arena, get_task
 from sauda.games import game_of
-from sauda.games.messages import ModelTurn
+from sauda.games.adapter import ModelTurn
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game

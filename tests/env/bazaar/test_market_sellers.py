@@ -33,7 +33,7 @@ from env.bazaar.market.sellers import (
     hazard_at,
     threshold_at,
 )
-from sauda.policies.bazaar_scripted import boulware, linear, random, tit_for_tat
+from sauda.policies.bazaar import boulware, linear, random, tit_for_tat
 
 OPEN, RUSHED = get_task("bazaar/open"), get_task("bazaar/rushed")
 CALM = ((1.0, 1.0, 0.0, 1.0, 0.0, *(0.0,) * 7),) * 10  # it neither walks nor claims anything

@@ -31,7 +31,7 @@ from env.rollout import agent_stream
 from sauda.games import policies_of
 from sauda.games.transcript import from_json, to_json
 from sauda.policies import SELLERS
-from sauda.policies.bazaar_scripted import boulware, conceder, linear, random, tit_for_tat, wait
+from sauda.policies.bazaar import boulware, conceder, linear, random, tit_for_tat, wait
 from sauda.policies.expert import expert
 
 BUYER_TASKS = [t for t in BAZAAR_TASKS.values() if t.learner == "buyer"]

@@ -30,7 +30,7 @@ from env import (
 )
 from env.rollout import agent_stream
 from sauda.policies import BUYERS
-from sauda.policies.bazaar_scripted import Wait
+from sauda.policies.bazaar import Wait
 from sauda.policies.vectorized import BATCH, BatchWait, batch_form
 
 AGENTS = ("seller", "buyer", "rival_1", "rival_2")

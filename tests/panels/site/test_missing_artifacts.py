@@ -11,7 +11,7 @@ from panels.gpu_arena import players
 from panels.haggle.opponents import badge, stages
 from panels.haggle.review.card import card
 from panels.haggle.review.result_view import result
-from sauda.policies.pilot import buyer
+from sauda.policies import pilot
 from sauda.records import store
 from sauda.sessions.bazaar import answer, start
 from tests.support.site import Site
@@ -31,7 +31,7 @@ def no_artifacts(request, monkeypatch):
 
     monkeypatch.setattr(store, "read_json", read)
     kept = (
-        buyer.trained, badge.seller_figures, badge.persona_figures, stages.rows,
+        pilot.trained, badge.seller_figures, badge.persona_figures, stages.rows,
         players.script_rows, players.model_rows,
     )  # fmt: skip
     for cache in kept:

@@ -9,9 +9,15 @@ import sauda.__main__ as command_line
 from env import ARENA_TASKS, IllegalAction, arena, begin, rollout
 from sauda.evaluation.evaluate import Config, evaluate, play_cell
 from sauda.evaluation.verification.verify import verify
-from sauda.games.arena.columns import COMPONENTS, episode_row, worlds_of
-from sauda.games.arena.events import events
-from sauda.games.arena.opponents import DRAWN, OTHERS, against
+from sauda.games.arena_columns import (
+    COMPONENTS,
+    DRAWN,
+    OTHERS,
+    against,
+    episode_row,
+    events,
+    worlds_of,
+)
 from sauda.policies import LABS
 from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact, load, renew_checksums, save, write

@@ -4,7 +4,7 @@ import pytest
 
 from sauda.evaluation.market import belief as belief_report
 from sauda.evaluation.market.belief import EVIDENCE, Config, calibration, changed, report
-from sauda.policies.belief.buyer import belief_buyer
+from sauda.policies.belief import belief_buyer
 from sauda.records.splits import SPLITS
 from sauda.records.store import parsed
 

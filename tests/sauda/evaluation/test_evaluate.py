@@ -17,7 +17,7 @@ from sauda.evaluation.evaluate import (
     replay_cell,
     row,
 )
-from sauda.games.bazaar.columns import ENDS, deal_price, ends, rounds
+from sauda.games.bazaar_columns import ENDS, deal_price, ends, rounds
 from sauda.policies import BUYERS
 from sauda.policies.vectorized import BATCH
 from sauda.records.schemas.evaluation import Row

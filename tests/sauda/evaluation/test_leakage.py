@@ -19,7 +19,7 @@ from env import (
 )
 from sauda.evaluation.market.leakage import SIGNALS, inference_attack, partial_r2, signals
 from sauda.policies import BUYERS
-from sauda.policies.bazaar_scripted import boulware, linear
+from sauda.policies.bazaar import boulware, linear
 
 pytestmark = pytest.mark.slow
 

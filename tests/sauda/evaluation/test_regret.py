@@ -5,10 +5,9 @@ import pytest
 
 from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout
 from sauda.evaluation.market.regret import Config, Judged, by_belief, by_pilot, states, task_of
-from sauda.policies.belief.buyer import belief_buyer
-from sauda.policies.move_values import MoveValues
-from sauda.policies.pilot.buyer import trained
-from sauda.policies.pilot.values import pilot_values
+from sauda.policies.belief import belief_buyer
+from sauda.policies.best_response import MoveValues
+from sauda.policies.pilot import pilot_values, trained
 from sauda.policies.unsteady import Unsteady
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from env import advance, arena, begin, get_task, move, rollout
-from sauda.games.arena import ARENA
-from sauda.games.arena.prompt import RULES, completion, parse, render, schema
+from sauda.games import ARENA
+from sauda.games.arena_prompt import RULES, completion, parse, render, schema
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec, get_policy, player_spec
 from sauda.policies import LABS

@@ -20,12 +20,12 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.games.bazaar import BAZAAR
-from sauda.games.bazaar.prompt import completion, parse, render, schema, shown
+from sauda.games import BAZAAR
+from sauda.games.bazaar_prompt import completion, parse, render, schema, shown
 from sauda.llm.models import NullModel
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
-from sauda.policies.bazaar_scripted import linear
+from sauda.policies.bazaar import linear
 from tests.support.bazaar_games import seen
 
 RNG = np.random.default_rng(0)

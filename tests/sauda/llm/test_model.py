@@ -14,8 +14,8 @@ import pytest
 
 from env import get_task, rollout
 from sauda.evaluation.seller.games import play
-from sauda.games.bazaar import BAZAAR
-from sauda.games.bazaar.prompt import parse, render, schema
+from sauda.games import BAZAAR
+from sauda.games.bazaar_prompt import parse, render, schema
 from sauda.llm.backends.decoding import (
     Decoder,
     Sampling,
@@ -37,7 +37,7 @@ from sauda.llm.seller.checks import faults
 from sauda.llm.seller.personas import PERSONAS
 from sauda.llm.seller.policy import SAMPLING, SellerSeat
 from sauda.llm.turn import attempt_seeds, in_batches, take_turns
-from sauda.policies.bazaar_scripted import linear
+from sauda.policies.bazaar import linear
 from tests.support.models import tiny_network
 
 pytestmark = pytest.mark.model

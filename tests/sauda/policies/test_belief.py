@@ -18,15 +18,20 @@ from env.bazaar.market.sellers import (
 )
 from sauda.llm.registry import get_policy
 from sauda.policies import BUYERS
-from sauda.policies.belief.buyer import SELLERS, BeliefBuyer, belief_buyer, belief_prices
-from sauda.policies.belief.likelihood import (
+from sauda.policies.belief import (
+    SAMPLE_SIZE,
+    SELLERS,
+    BeliefBuyer,
+    Sample,
+    belief_buyer,
+    belief_prices,
+    believe,
     claim_chances,
+    claim_in,
     claim_likelihoods,
     manner_log_likelihood,
 )
-from sauda.policies.belief.posterior import believe, claim_in
-from sauda.policies.belief.sample import SAMPLE_SIZE, Sample
-from sauda.policies.best_response.sellers import Sellers
+from sauda.policies.best_response import Sellers
 
 LAMP = Item("lamp", "Lamps", "new", 1000)
 CALM = Tells(verbal_urgency=0.15, verbal_confidence=0.8, verbal_deception_cue=0.2, fidget_level=0.1)

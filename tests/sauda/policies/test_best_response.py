@@ -10,15 +10,15 @@ from env import TimeDependent, begin, get_task, rollout
 from env.bazaar.listings import Item
 from env.bazaar.market.sellers import LOW_BID, SellerType, Stance, ask_at, hazard_at, threshold_at
 from env.bazaar.types import Instance
-from sauda.policies.best_response.informed import (
+from sauda.policies.best_response import (
     GRID,
+    WALK,
     informed,
     informed_policy,
     informed_value,
     known_seller,
     rivals_in,
 )
-from sauda.policies.best_response.solver import WALK
 
 TASKS = ("bazaar/open", "bazaar/rushed")
 deaf = SellerType("deaf", 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0)  # its ask falls evenly to its floor

@@ -15,7 +15,7 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.policies.bazaar_scripted import random, wait
+from sauda.policies.bazaar import random, wait
 from sauda.policies.expert import expert
 
 BUYER_TASKS = [t for t in TASKS.values() if t.learner == "buyer"]

@@ -17,10 +17,18 @@ from env import (
     play_batch,
     rollout,
 )
-from sauda.games.bazaar.prompt import render, shown
-from sauda.policies.pilot.buyer import NEAR, Pilot, moves
-from sauda.policies.pilot.network import Intent, Network, network
-from sauda.policies.pilot.numbers import FEATURES, features, of_observation
+from sauda.games.bazaar_prompt import render, shown
+from sauda.policies.pilot import (
+    FEATURES,
+    NEAR,
+    Intent,
+    Network,
+    Pilot,
+    features,
+    moves,
+    network,
+    of_observation,
+)
 from sauda.policies.unsteady import BatchUnsteady, Unsteady
 from sauda.policies.vectorized import BATCH
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from env import Offer, WalkAway, begin, get_task, rollout, zopa_width
-from sauda.policies.bazaar_scripted import leave
-from sauda.policies.pilot.tuned import CONSTANT, rule
+from sauda.policies.bazaar import leave
+from sauda.policies.tuned import CONSTANT, rule
 from tests.support.bazaar_games import seen
 
 RNG = np.random.default_rng(0)

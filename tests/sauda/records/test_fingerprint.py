@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from env import TASKS, Accept, IllegalAction, Offer, Task, get_task, market_seller
-from sauda.games import game_of
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR, game_of
 from sauda.policies import BUYERS
 from sauda.records.fingerprint import (
     fingerprint,

@@ -23,7 +23,7 @@ from sauda.sessions.daily import (
     seed_of,
     today,
 )
-from sauda.sessions.oracle import informed_grade
+from sauda.sessions.review import informed_grade
 
 DAY = date(2026, 11, 23)
 

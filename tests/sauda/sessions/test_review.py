@@ -1,23 +1,52 @@
-"""What every own move cost: mistakes, deadlines, careers, and a language model that is asked."""
+"""What every own move cost, the search for the best line beside every line, and the oracle."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from env import Accept, EndReason, IllegalAction, Offer, WalkAway, advance, begin, move
+from env import (
+    ARENA_TASKS,
+    TASKS,
+    Accept,
+    Bazaar,
+    EndReason,
+    IllegalAction,
+    Instance,
+    Item,
+    Offer,
+    Play,
+    Task,
+    WalkAway,
+    advance,
+    begin,
+    get_task,
+    move,
+    rollout,
+)
+from sauda.games import policies_of
 from sauda.llm.types import Reply
+from sauda.policies import BUYERS
+from sauda.policies.best_response import informed_value
 from sauda.sessions.bazaar import Game, after_reply, answer, quick_moves, start
 from sauda.sessions.review import (
+    Line,
     Review,
+    Search,
+    Worth,
     asked_findings,
+    closed,
     closing_findings,
     earned,
     findings,
+    informed_grade,
     is_asked,
     offers_to_ask,
+    oracle,
     outcome_of,
     searched,
+    worth,
 )
-from sauda.sessions.search import Line, Worth
 from tests.support.coroutines import run
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
@@ -274,3 +303,147 @@ def test_a_model_that_buys_cannot_be_searched(sold_to_a_model):
     assert is_asked(sold_to_a_model)
     with pytest.raises(ValueError, match="decides"):
         next(findings(sold_to_a_model))
+
+
+# The search
+
+
+def small_sale(buyer, rounds: int = 2) -> Task:
+    """Selling for at least ₹9 to `buyer`, who pays at most ₹14 for what is listed at ₹12."""
+    deal = Instance(
+        Item("tin cup", "Kitchenware", "good", 12),
+        buyer={"reservation": 14},
+        seller={"reservation": 9},
+    )
+    env = Bazaar(draw=lambda rng: (deal,), rounds=rounds)
+    return replace(get_task("bazaar/seller_brief"), env=env, opponents={"buyer": buyer})
+
+
+def best_of_all(task: Task, play: Play, prices: range) -> Worth:
+    """The most that any line of acceptance, walking away and whole `prices` earns."""
+    deal, before = len(play.state.table.past), worth(task, play)
+
+    def best(position: Play) -> Worth:
+        worths = []
+        for action in (Accept(), WalkAway(), *map(Offer, prices)):
+            asks = position.state.table.asks
+            if task.learner == "buyer" and isinstance(action, Offer) and action.price >= asks[-1]:
+                continue
+            try:
+                after = advance(task, task.opponents, move(task, position, action))
+            except IllegalAction:
+                continue
+            ended = closed(task, after, deal)
+            worths.append(worth(task, after) - before if ended else best(after))
+        return max(worths)
+
+    return best(play)
+
+
+@pytest.mark.parametrize("buyer", sorted(set(BUYERS) - {"random"}))
+def test_against_every_buyer_no_line_of_a_small_sale_earns_more_than_the_one_found(buyer):
+    task = small_sale(BUYERS[buyer])
+    play = begin(task, 3)
+    assert Search(task).best(play).worth == best_of_all(task, play, range(9, 25))
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_no_line_of_a_small_purchase_earns_more_than_the_one_found(seed):
+    game = start("classic/read_the_tells", "", seed)
+    for _ in range(4):
+        game = answer(game, WalkAway())
+    found = Search(game.task).best(game.play)
+    assert found.worth == best_of_all(game.task, game.play, range(1, 76))
+
+
+@pytest.mark.parametrize(
+    ("task_name", "opponent"),
+    [
+        ("bazaar/seller_brief", "linear"),
+        ("bazaar/open", ""),
+        ("bazaar/rushed", ""),
+        ("classic/asymmetric_pressure", ""),
+    ],
+)
+def test_a_line_is_a_game_that_can_be_played_and_earns_what_it_says(task_name, opponent):
+    game = start(task_name, opponent, 6)
+    line = Search(game.task).best(game.play)
+    again = game
+    for turn in line.play.turns[line.first :]:
+        if turn.agent == game.you:
+            if isinstance(turn.action, Offer) and game.you == "buyer":
+                assert turn.action.price < again.observation.ask
+            again = answer(again, turn.action)
+    assert again.over
+    assert again.play.turns == line.play.turns
+    assert worth(game.task, again.play) == line.worth
+
+
+@pytest.mark.parametrize("seed", [500, 501])
+@pytest.mark.parametrize("task_name", ["bazaar/open", "bazaar/rushed"])
+def test_no_scripted_buyer_earns_more_than_the_line_that_is_found(task_name, seed):
+    game = start(task_name, "", seed)
+    best = Search(game.task).best(game.play).worth.grade
+    for name, policy in BUYERS.items():
+        assert game.task.grade(rollout(game.task, policy, seed).final) <= best + 1e-9, name
+
+
+def test_where_no_price_suits_both_the_best_line_is_to_leave_at_once():
+    games = (start("bazaar/open", "", seed) for seed in range(100))
+    game = next(
+        game
+        for game in games
+        if game.observation.reservation < game.play.state.private["seller"]["reservation"]
+    )
+    line = Search(game.task).best(game.play)
+    assert isinstance(line.action, WalkAway)
+    assert line.worth == Worth(1, 0)
+
+
+def test_a_line_that_the_other_side_forfeits_earns_nothing():
+    def breaks_off(obs, rng):
+        if obs.ask > 12:
+            raise IllegalAction("it lost its temper")
+        return Accept()
+
+    task = small_sale(breaks_off)
+    lines = list(Search(task).lines(begin(task, 0)))
+    forfeits = [line for line in lines if line.play.forfeit]
+    assert forfeits
+    assert all(line.worth == Worth(0, 0) for line in forfeits)
+    assert max(line.worth for line in lines) == Worth(0.6, 3)  # ₹12 of what lies from ₹9 to ₹14
+
+
+def test_a_deadline_bounds_the_rounds_of_the_best_line():
+    game = start("classic/asymmetric_pressure", "", 6)
+    (deal,) = Search(game.task).best(game.play).play.state.table.past
+    assert deal.rounds <= game.observation.own["deadline"]
+
+
+# The oracle
+
+UNKNOWN = {"classic/career_10", "classic/read_the_tells"}  # several deals, no solution
+
+
+@pytest.mark.parametrize("task_name", TASKS)
+def test_every_task_but_two_has_an_oracle_whose_grade_is_one(task_name):
+    found = oracle(task_name, 60_007)
+    assert (found is None) == (task_name in UNKNOWN)
+    if found is not None:
+        assert -1 <= found.grade <= 1
+        assert found.meaning.endswith(".")
+
+
+@pytest.mark.parametrize("task_name", [*ARENA_TASKS, "bazaar/seller_brief", "classic/single_deal"])
+def test_no_script_does_better_than_what_can_be_won_in_this_very_game(task_name):
+    task = TASKS[task_name]
+    for seed in (3, 60_007):
+        most = oracle(task_name, seed).grade
+        for name in ("linear", "boulware") if task_name not in ARENA_TASKS else ("planner", "wait"):
+            played = rollout(task, policies_of(task)[name], seed)
+            assert task.grade(played.final) <= most + 1e-6
+
+
+def test_a_buyers_oracle_in_the_open_market_is_the_informed_value_of_its_deal():
+    (deal,) = begin(TASKS["bazaar/open"], 7).state.private["nature"]
+    assert informed_grade(TASKS["bazaar/open"], 7) == informed_value(deal)

@@ -9,8 +9,8 @@ import pytest
 from env import get_task
 from sauda import __main__ as command
 from sauda.commands import train as cli
-from sauda.games.arena import ARENA
-from sauda.games.arena.prompt import completion
+from sauda.games import ARENA
+from sauda.games.arena_prompt import completion
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from env import get_task
-from sauda.games.bazaar.prompt import completion, render
+from sauda.games.bazaar_prompt import completion, render
 from sauda.llm.backends.decoding import Sampling, stop_tokens
 from sauda.llm.backends.model import CannotLoad, base_weights, load
 from sauda.llm.backends.weights import smollm2

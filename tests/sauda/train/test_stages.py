@@ -22,7 +22,7 @@ from env import CATALOGUE, Accept, Offer, begin, get_task
 from sauda import __main__ as command_line
 from sauda.commands.train import configured
 from sauda.evaluation.verification.verify import verify
-from sauda.games.bazaar.prompt import LETTERS, parse, render, shown, unit
+from sauda.games.bazaar_prompt import LETTERS, parse, render, shown, unit
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.model import BYTES, TRAINED, CannotLoad, load
 from sauda.llm.buyer.lines import LINES, situation

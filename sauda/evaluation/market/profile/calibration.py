@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from env import SELLER_RESERVATION, IllegalAction, Observation
-from sauda.games.bazaar import BAZAAR
-from sauda.games.bazaar.prompt import HIGHEST, first_object, unit
-from sauda.games.messages import Messages
+from sauda.games import BAZAAR
+from sauda.games.adapter import Messages
+from sauda.games.bazaar_prompt import HIGHEST, first_object, unit
 from sauda.llm.types import BatchGenerate
 from sauda.statistics import mean_interval, named_interval, wilson_interval
 

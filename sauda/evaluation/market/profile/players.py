@@ -21,9 +21,9 @@ from sauda.evaluation.market.profile.calibration import Range, asked
 from sauda.evaluation.market.regret import Judged
 from sauda.evaluation.market.tournament.model_games import play_sides
 from sauda.evaluation.market.tournament.players import TASK, Side
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR
 from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
-from sauda.policies.belief.buyer import BeliefBuyer
+from sauda.policies.belief import BeliefBuyer
 
 Action = Offer | Accept | WalkAway
 TAILS = np.array([0.1, 0.9])  # quantiles of the range that a player is asked for

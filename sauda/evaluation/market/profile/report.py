@@ -19,15 +19,14 @@ from sauda.evaluation.market.tournament.players import TASK
 from sauda.evaluation.market.tournament.report import ROLES, STAGES
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
 from sauda.evaluation.models.sources import is_same_player, model_sources
-from sauda.games.bazaar import BAZAAR
-from sauda.games.bazaar.behaviour import behaviour_metrics
+from sauda.games import BAZAAR
+from sauda.games.bazaar_columns import behaviour_metrics
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import loaded
 from sauda.llm.registry import is_model
 from sauda.policies import BUYERS
-from sauda.policies.belief.buyer import BeliefBuyer
-from sauda.policies.best_response.informed import informed_value
-from sauda.policies.move_values import MoveValues
+from sauda.policies.belief import BeliefBuyer
+from sauda.policies.best_response import MoveValues, informed_value
 from sauda.records.progress import progress
 from sauda.records.provenance import source_digest
 from sauda.statistics import (

@@ -17,7 +17,7 @@ from env import (
 )
 from sauda.evaluation.market.tournament.players import TASK, task_against
 from sauda.policies import SELLERS
-from sauda.policies.bazaar_scripted import tit_for_tat
+from sauda.policies.bazaar import tit_for_tat
 
 
 class NoTells(NamedTuple):

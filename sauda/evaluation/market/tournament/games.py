@@ -29,8 +29,8 @@ from sauda.evaluation.market.tournament.players import (
     sides,
     task_against,
 )
-from sauda.games.bazaar.prompt import first_object
-from sauda.games.messages import ModelTurn
+from sauda.games.adapter import ModelTurn
+from sauda.games.bazaar_prompt import first_object
 from sauda.language import money
 from sauda.policies.vectorized import batch_form
 

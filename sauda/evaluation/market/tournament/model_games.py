@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from env import Play, Policy, Task, advance, agent_stream, begin
 from sauda.evaluation.market.tournament.players import Side
-from sauda.games.messages import ModelTurn
+from sauda.games.adapter import ModelTurn
 from sauda.llm.turn import apply, attempt_seeds, in_batches, take_turns
 
 

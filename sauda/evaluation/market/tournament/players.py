@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from env import SELLER_TYPES, Policy, Task, get_task, market_seller, with_seller_type
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR
 from sauda.llm.models import NULL
 from sauda.llm.registry import get_policy, is_model, player_spec, script
 from sauda.llm.seller.policy import model_seller, persona_seat, seller_model

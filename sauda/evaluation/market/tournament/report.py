@@ -37,7 +37,7 @@ from sauda.evaluation.market.tournament.scenarios import Scenarios, scenario_see
 from sauda.evaluation.market.tournament.shown import replayed_columns, shown_replies
 from sauda.evaluation.models.comparison import Replayed
 from sauda.evaluation.models.sources import Played, is_same_player, model_sources, with_cpus
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import NULL, loaded
 from sauda.llm.seller.personas import PERSONAS

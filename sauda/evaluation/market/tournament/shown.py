@@ -13,7 +13,7 @@ from sauda.evaluation.market.tournament.games import SEATS, model_columns, repla
 from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
 from sauda.evaluation.market.tournament.players import Pair, scripts, sides, task_against
 from sauda.evaluation.market.tournament.scenarios import Scenarios
-from sauda.games.messages import Reply
+from sauda.games.adapter import Reply
 
 SHOWN = {"10th percentile": 0.1, "median": 0.5, "90th percentile": 0.9}
 Replies = Sequence[Mapping[str, str]]  # of one game in order, each with its `seat` and `text`

@@ -9,8 +9,7 @@ import pytest
 from env import SELLER_TYPES, get_task, rollout, rupees
 from panels.haggle.review import belief_picture as picture
 from panels.haggle.words import ENGLISH, HINDI, translator
-from sauda.policies.belief.buyer import belief_buyer
-from sauda.policies.belief.posterior import Belief, believe
+from sauda.policies.belief import Belief, belief_buyer, believe
 
 SAY = translator(ENGLISH)
 

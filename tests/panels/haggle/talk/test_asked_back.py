@@ -11,8 +11,7 @@ from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.sessions.bazaar import answer, start
-from sauda.sessions.doubts import propose
+from sauda.sessions.bazaar import answer, propose, start
 
 LANGUAGES = (ENGLISH, HINGLISH, HINDI)
 

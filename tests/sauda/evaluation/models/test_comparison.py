@@ -11,8 +11,8 @@ from sauda.evaluation.batches import first
 from sauda.evaluation.evaluate import play_cell
 from sauda.evaluation.models import comparison
 from sauda.evaluation.models.config import ArenaConfig, Config, Part
-from sauda.games.bazaar import BAZAAR
-from sauda.games.bazaar.columns import episode_columns
+from sauda.games import BAZAAR
+from sauda.games.bazaar_columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sauda.__main__ as command_line
-import sauda.games.bazaar.columns
+import sauda.games.bazaar_columns
 from env import TASKS, rollout
 from sauda.evaluation.evaluate import Config, evaluate
 from sauda.evaluation.models import comparison
@@ -128,7 +128,7 @@ def test_an_evaluation_is_verified_without_the_engine_that_recorded_it(written_r
     def broken(games, buyers):
         raise AssertionError("the batch engine must not check itself")
 
-    monkeypatch.setattr(sauda.games.bazaar.columns, "play_batch", broken)
+    monkeypatch.setattr(sauda.games.bazaar_columns, "play_batch", broken)
     assert verify(EVALUATION, workers=1, root=written_root) == []
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from env import CATALOGUE, Accept, Item, Offer, Table, WalkAway, rupees
-from sauda.games.bazaar.behaviour import LAST
+from sauda.games.bazaar_columns import LAST
 from sauda.language.speech.lines import LINES
 from sauda.language.speech.situations import situations
 from sauda.language.speech.spoken import (

@@ -30,8 +30,7 @@ from sauda.llm.serving.served import (
 from sauda.llm.serving.service import ReplyService
 from sauda.llm.serving.threads import ThreadEngine
 from sauda.llm.types import Reply
-from sauda.policies.belief.buyer import BeliefBuyer
-from sauda.policies.belief.posterior import believe
+from sauda.policies.belief import BeliefBuyer, believe
 from sauda.records.store import load as load_artifact
 from sauda.records.store import sha256
 from sauda.sessions.bazaar import after_reply, answer, counterfactual_request, request, start

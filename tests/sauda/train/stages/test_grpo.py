@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from env import get_task
-from sauda.games.bazaar.prompt import completion
+from sauda.games.bazaar_prompt import completion
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import CannotLoad
 from sauda.llm.batched_rollout import new_game, play_games

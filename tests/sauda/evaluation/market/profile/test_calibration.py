@@ -12,8 +12,8 @@ from sauda.evaluation.market.profile.calibration import (
     question,
     scored,
 )
-from sauda.games.bazaar import BAZAAR
-from sauda.games.messages import Reply
+from sauda.games import BAZAAR
+from sauda.games.adapter import Reply
 from sauda.policies import BUYERS
 from sauda.records.splits import SPLITS
 

@@ -12,7 +12,7 @@ from sauda.evaluation.market.profile.cues import (
     signalling,
 )
 from sauda.policies import BUYERS
-from sauda.policies.belief.posterior import claim_in
+from sauda.policies.belief import claim_in
 from sauda.records.splits import SPLITS
 
 TASK = "bazaar/open"

@@ -26,8 +26,8 @@ from sauda.evaluation.market.tournament.players import (
     weights,
 )
 from sauda.evaluation.market.tournament.scenarios import Scenarios, instance, scenario_seeds
-from sauda.games.bazaar import BAZAAR
-from sauda.games.messages import ModelTurn, ParsedReply, Reply
+from sauda.games import BAZAAR
+from sauda.games.adapter import ModelTurn, ParsedReply, Reply
 from sauda.llm.turn import PromptSeat
 from sauda.policies import BUYERS
 from sauda.records.splits import SPLITS, is_unseen_listing

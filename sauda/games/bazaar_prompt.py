@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Any
 
 from env import Accept, IllegalAction, Move, Observation, Offer, WalkAway, rupees
-from sauda.games.messages import Schema
+from sauda.games.adapter import Schema
 from sauda.language import money
 
 Action = Offer | Accept | WalkAway

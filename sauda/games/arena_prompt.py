@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from env import IllegalAction, arena
-from sauda.games.bazaar.prompt import first_object
-from sauda.games.messages import Schema
+from sauda.games.adapter import Schema
+from sauda.games.bazaar_prompt import first_object
 
 Action = arena.Action | arena.Malformed
 

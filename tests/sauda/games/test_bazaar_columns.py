@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from env import Accept, Offer, WalkAway
-from sauda.games.bazaar import behaviour as module
-from sauda.games.bazaar.behaviour import BEHAVIOUR, behaviour_metrics
-from sauda.games.messages import ModelTurn, ParsedReply, Request
+from sauda.games import bazaar_columns as module
+from sauda.games.adapter import ModelTurn, ParsedReply, Request
+from sauda.games.bazaar_columns import BEHAVIOUR, behaviour_metrics
 from sauda.llm.types import Reply
 from tests.support.bazaar_games import seen
 

@@ -9,9 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from sauda.policies.pilot.buyer import Pilot
-from sauda.policies.pilot.network import MIDDLE, RELUCTANCE, SPREAD, Network
-from sauda.policies.pilot.numbers import FEATURES
+from sauda.policies.pilot import FEATURES, MIDDLE, RELUCTANCE, SPREAD, Network, Pilot
 from sauda.records.store import ROOT, load
 
 FILE = "training/tuned.json"  # under artifacts/

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from env import Accept, Offer
-from sauda.policies.bazaar_scripted import tit_for_tat
+from sauda.policies.bazaar import tit_for_tat
 from tests.support.bazaar_games import seen
 
 CHANCE = np.random.default_rng(0)

@@ -1,0 +1,360 @@
+"""The GPU arena's opponents, its actions in words, and its episodes as columns and tables.
+
+One value per episode. Utilities are in credits; grades and rewards are shares of the stake, which
+is what a lab's first jobs are worth in full. The reward of an episode is the sum over its steps.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from env import Episode, Policy, Task, Turn, arena, begin, get_task, rollout
+from sauda.games.adapter import Evaluated, ModelTurn
+from sauda.policies import LABS
+from sauda.statistics import correlation, mean_interval
+
+DRAWN = "as drawn"  # the other labs as each world draws them
+
+# Who is evaluated in the other seats: on hold-out seeds also markets in which every lab plans.
+OTHERS: Mapping[str, tuple[str, ...]] = {
+    "train": (DRAWN,),
+    "holdout": (DRAWN, "planner"),
+}
+
+
+def policies(task: Task) -> Mapping[str, Policy]:
+    """The policies that can take the learner's seat of `task`, by name."""
+    return LABS
+
+
+def slow_policies(task: Task) -> Mapping[str, Policy]:
+    """Every policy of the arena is compared by default."""
+    return {}
+
+
+def against(task: Task, name: str) -> Task:
+    """`task` with the other labs as drawn (DRAWN or ""), all of one archetype, or of one policy.
+
+    Raises ValueError naming what there is to choose from.
+    """
+    if name in ("", DRAWN):
+        return task
+    if name in arena.ARCHETYPES:
+        seat = partial(as_archetype, name)
+    elif name in LABS:
+        seat = LABS[name]
+    else:
+        known = (DRAWN, *arena.ARCHETYPES, *LABS)
+        raise ValueError(f"no other labs {name!r}; they may be {', '.join(known)}")
+    return replace(task, opponents=dict.fromkeys(task.opponents, seat))
+
+
+def as_archetype(
+    kind: str, obs: arena.Observation, rng: np.random.Generator
+) -> arena.Action | arena.Malformed:
+    """The action of a scripted lab of this archetype, instead of the archetype that was drawn."""
+    return arena.scripted_lab(obs._replace(own=obs.own._replace(archetype=kind)), rng)
+
+
+def has_unseen_opponent(task: Task, seed: int) -> bool:
+    """Training in the arena meets every archetype of lab."""
+    return False
+
+
+MALFORMED = "malformed_action"
+
+
+def to_json(action: arena.Action | arena.Malformed) -> dict[str, Any]:
+    """The action as a recorded move, without its lab."""
+    reason = action.reason if isinstance(action, arena.Malformed) else arena.action_fault(action)
+    if reason:
+        return {"action": MALFORMED, "reason": reason}
+    fields = action.as_json()
+    return {"action": fields.pop("action_type"), **fields}
+
+
+def from_json(row: Mapping[str, Any]) -> arena.Action | arena.Malformed:
+    """The action that a recorded move holds; what is malformed is recorded as such.
+
+    Raises ValueError for a kind of action that the arena has not.
+    """
+    if row["action"] == MALFORMED:
+        return arena.Malformed(row["reason"])
+    if row["action"] not in arena.KINDS:
+        raise ValueError(f"an action is one of {', '.join(arena.KINDS)}, not {row['action']!r}")
+    fields = {name: field for name, field in row.items() if name not in ("agent", "action")}
+    return arena.action_from({"action_type": row["action"], **fields})
+
+
+def action_in_words(action: arena.Action | arena.Malformed) -> str:
+    """The action as a phrase without its lab."""
+    if isinstance(action, arena.Malformed):
+        return f"gives no action: {action.reason}"
+    words = _VERBS[action.action_type]
+    target = action.offer_id or action.coalition_id or action.job_id or action.target_lab_id
+    words = f"{words} {target}" if target else words.removesuffix(" to").removesuffix(" of")
+    requested, gives = ", ".join(action.requested_block_ids), list(action.block_ids)
+    gives += (
+        [f"{action.payment:{'.2f' if abs(action.payment) < 1e9 else 'g'}} credits"]
+        if action.payment
+        else []
+    )
+    words += f" with {', '.join(gives)}" if gives else ""
+    words += f" for {requested}" if requested else ""
+    words += "".join(f", {name} {value}" for name, value in action.conditions)
+    return f"{words}: “{action.message}”" if action.message else words
+
+
+_VERBS = {
+    "send_offer": "makes an offer to",
+    "accept_offer": "accepts",
+    "reject_offer": "rejects",
+    "counter_offer": "counters",
+    "make_pitch": "pitches",
+    "counter_pitch": "answers the pitch of",
+    "reserve_capacity": "reserves",
+    "release_capacity": "releases",
+    "form_coalition": "seeks a coalition with",
+    "commit_to_coalition": "commits to",
+    "allocate_to_job": "books",
+    "send_message": "says to",
+    "wait": "waits",
+    "finish": "leaves",
+}
+
+
+def in_words(turn: Turn) -> str:
+    """The turn's action as a phrase without its lab."""
+    return action_in_words(turn.action)
+
+
+def to_markdown(played: Episode, policy: str) -> str:
+    """The episode for people: rounds, shocks, every move with its result, the settlement."""
+    task = get_task(played.task)
+    lines = [f"# {played.task}, seed {played.seed}: {policy} as {task.learner}", *_moves(played)]
+    gains = ", ".join(f"{lab} {gain:.2f}" for lab, gain in played.payoffs.items())
+    rewards = arena.episode_rewards(begin(task, played.seed).state, played.turns, task.learner)
+    reward = arena.total(rewards).normalized_reward if rewards else 0.0
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Ended by {played.end}. Surplus in credits: {gains}.",
+            f"Grade {task.grade(played.final):.4f}, reward {reward:.4f}.",
+            "",
+        ]
+    )
+
+
+def _moves(played: Episode) -> Iterator[str]:
+    task = get_task(played.task)
+    state, shown = begin(task, played.seed).state, -1
+    for number, turn in enumerate(played.turns, 1):
+        market = state.market
+        if market.round_index != shown:
+            shown = market.round_index
+            yield from ("", f"## Round {shown + 1}", "")  # people count from 1
+            struck = [s.message for s in market.shock_history if s.round_index == shown]
+            yield from (line for shock in struck for line in (f"Shock: {shock}.", ""))
+        if turn.action is None:
+            yield f"{number}. **{turn.agent}** forfeits: {turn.error}"
+            return
+        state = task.env.step(state, turn.action)
+        for result in state.private[turn.agent].results[:1]:
+            yield f"{number}. **{turn.agent}** {action_in_words(turn.action)} → `{result.code}`"
+    yield from ("", "## Settlement", "")
+    for lab in state.market.labs:
+        yield f"- **{lab}** {state.private[lab].results[-1].message}"
+
+
+class Event(NamedTuple):
+    """An action of a lab and what became of it; or a shock, which is no lab's."""
+
+    round_index: int
+    lab: str  # "" for a shock
+    words: str
+    code: str  # of the result, or the kind of shock
+    ok: bool
+    reward: arena.Breakdown | None = None  # of the lab that is followed
+    cumulative: float = 0.0  # its rewards so far
+
+
+def events(played: Episode, lab: str) -> tuple[Event, ...]:
+    """What happened in `played`, in order, with the rewards of `lab`."""
+    return tuple(_events(played, lab))
+
+
+def _events(played: Episode, lab: str) -> Iterator[Event]:
+    task = get_task(played.task)
+    state = begin(task, played.seed).state
+    rewards = iter(arena.episode_rewards(state, played.turns, lab))
+    gathered, shown = 0.0, -1
+    for turn in played.turns:
+        now = state.market.round_index
+        for past in range(shown + 1, now + 1):
+            for shock in state.market.shock_history:
+                if shock.round_index == past:
+                    yield Event(past, "", shock.message, shock.kind, True)
+        shown = now
+        if turn.action is None:
+            yield Event(now, turn.agent, f"forfeits: {turn.error}", "forfeit", False)
+            return
+        state = task.env.step(state, turn.action)
+        result = state.private[turn.agent].results[0]
+        words = action_in_words(turn.action)
+        if turn.agent == lab:
+            reward = next(rewards)
+            gathered += reward.normalized_reward
+            yield Event(now, lab, words, result.code, result.ok, reward, gathered)
+        else:
+            yield Event(now, turn.agent, words, result.code, result.ok)
+
+
+METRICS = ("grade", "utility", "reward")
+COMPONENTS = tuple(component.name for component in arena.COMPONENTS)
+ENDS = {"D": "deadline", "W": "walkaway", "F": "forfeit"}
+MODEL_COUNTS = ("invalid_replies", "tokens")  # of a language model, per episode
+
+
+def episode_columns(task: Task, played: Sequence[Episode]) -> dict[str, Any]:
+    """Episodes of one task as columns: one value per episode."""
+    rows = [episode_row(task, one) for one in played]
+    columns = {name: [row[name] for row in rows] for name in rows[0] if name != "components"}
+    parts = {name: [row["components"][name] for row in rows] for name in COMPONENTS}
+    return columns | {"end": "".join(columns["end"]), "components": parts}
+
+
+def episode_row(task: Task, played: Episode) -> dict[str, Any]:
+    """One episode in figures; an action without a result, where a policy forfeits, is not valid."""
+    steps = arena.episode_rewards(begin(task, played.seed).state, played.turns, task.learner)
+    whole, own = arena.total(steps), played.final.private[task.learner]
+    return {
+        "end": str(played.end)[0].upper(),
+        "utility": round(own.utility, 2),
+        "grade": round(task.grade(played.final), 6),
+        "reward": round(whole.normalized_reward, 6),
+        "actions": len(played.trajectory(task.learner)),
+        "valid": sum(step.invalid_action_penalty == 0 for step in steps),
+        "jobs": sum(job.completed for job in own.jobs),
+        "jobs_had": len(own.jobs),
+        "components": {name: round(getattr(whole, name), 6) for name in COMPONENTS},
+    }
+
+
+def batch_columns(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any] | None:
+    """None: the arena has no faster engine."""
+    return None
+
+
+def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """The world of each seed: the learner's stake and its BATNA."""
+    task = get_task(task_name)
+    owns = [begin(task, seed).state.private[task.learner] for seed in seeds]
+    return {"stake": [own.stake for own in owns], "batna": [own.batna for own in owns]}
+
+
+def figures(task: Task, columns: Mapping[str, Any], worlds: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row holds beside METRICS, its ends and hashes; `worlds` are those of the task."""
+    share = np.array(columns["utility"]) / np.array(worlds["stake"])
+    return {
+        "actions": sum(columns["actions"]),
+        "valid": round(sum(columns["valid"]) / sum(columns["actions"]), 6),
+        "jobs": interval(columns["jobs"]),
+        "jobs_had": round(float(np.mean(columns["jobs_had"])), 6),
+        "correlation": correlation_interval(columns["reward"], share),
+        "components": {name: interval(columns["components"][name]) for name in COMPONENTS},
+    }
+
+
+def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
+    """The MODEL_COUNTS of one episode from the model's turns."""
+    return {
+        "invalid_replies": sum(isinstance(turn.action, arena.Malformed) for turn in turns),
+        "tokens": sum(turn.reply.tokens for turn in turns),
+    }
+
+
+def interval(values: Any) -> dict[str, float]:
+    """The mean of `values` with its 95 % bootstrap interval, to six decimals."""
+    return _named(mean_interval(np.asarray(values, dtype=float)))
+
+
+def _named(figures: tuple[float, float, float]) -> dict[str, float]:
+    return {k: round(v, 6) for k, v in zip(("mean", "low", "high"), figures, strict=True)}
+
+
+def correlation_interval(rewards: Any, shares: Any) -> dict[str, float] | None:
+    """Pearson's r of rewards and utilities with its interval; None where either does not vary."""
+    r = correlation(rewards, shares)
+    return None if r is None else _named(r)
+
+
+def tables(played: Evaluated) -> dict[str, Any]:
+    """The correlations and examples of an evaluation, and the worlds under them."""
+    return {
+        "correlations": [
+            pooled_correlation(others, name, played)
+            for others, name in product(played.others, played.tasks)
+        ],
+        "examples": list(examples(played)),
+        "worlds": dict(played.worlds),
+    }
+
+
+def pooled_correlation(others: str, task_name: str, played: Evaluated) -> dict[str, Any]:
+    """How far reward follows utility over all episodes of all policies; seeds are resampled."""
+    cells = [played.columns[others, task_name, name] for name in played.policies]
+    rewards = np.array([cell["reward"] for cell in cells])
+    stake = np.array(played.worlds[task_name]["stake"])
+    shares = np.array([cell["utility"] for cell in cells]) / stake
+    return {
+        "others": others,
+        "task": task_name,
+        "n": int(rewards.size),
+        "correlation": correlation_interval(rewards, shares),
+    }
+
+
+def examples(played: Evaluated) -> Iterator[dict[str, Any]]:
+    """One measured step for each component that occurs: the largest of its first episode.
+
+    The first is sought in the last task, policy by policy and seed by seed, then in those before.
+    """
+    for component in COMPONENTS:
+        place = _first_place(component, played)
+        if place is not None:
+            yield _example(component, *place, played)
+
+
+def _first_place(component: str, played: Evaluated) -> tuple[str, str, int] | None:
+    """The task, policy and seed of the first episode in which the component is not 0."""
+    for task_name, policy_name in product(played.tasks[::-1], played.policies):
+        columns = played.columns[played.others[0], task_name, policy_name]
+        for seed, amount in zip(played.seeds, columns["components"][component], strict=True):
+            if amount:
+                return task_name, policy_name, seed
+    return None
+
+
+def _example(
+    component: str, task_name: str, policy_name: str, seed: int, played: Evaluated
+) -> dict[str, Any]:
+    task = against(get_task(task_name), played.others[0])
+    episode = rollout(task, played.get_policy(task, policy_name), seed)
+    own = [event for event in events(episode, task.learner) if event.reward is not None]
+    step, largest = max(enumerate(own, 1), key=lambda p: abs(getattr(p[1].reward, component)))
+    return {
+        "component": component,
+        "task": task_name,
+        "policy": policy_name,
+        "seed": seed,
+        "step": step,
+        "round": largest.round_index,
+        "words": largest.words,
+        "code": largest.code,
+        "amount": round(getattr(largest.reward, component), 6),
+    }

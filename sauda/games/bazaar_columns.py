@@ -1,0 +1,327 @@
+"""The bazaar's opponents, its actions in words, and its episodes as columns, one value per deal.
+
+Shares are of the ZOPA, and a failure counts 0. A career is one episode of several deals: its share
+is the mean over them; `deal_rate`, `rounds` and `ends` count deals.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from env import (
+    BATCH_TASKS,
+    MARKETS,
+    SELLER,
+    Accept,
+    EndReason,
+    Episode,
+    Games,
+    IllegalAction,
+    Observation,
+    Offer,
+    Policy,
+    Task,
+    Turn,
+    WalkAway,
+    games_of,
+    get_task,
+    play_batch,
+    rupees,
+    shares,
+    with_seller_type,
+)
+from sauda.games.adapter import Evaluated, ModelTurn
+from sauda.games.bazaar_prompt import Action, shown
+from sauda.policies import BUYERS, SELLERS, SLOW
+from sauda.policies.bazaar import leave
+from sauda.policies.belief import belief_buyer
+from sauda.policies.pilot import trained
+from sauda.policies.tuned import tuned
+from sauda.policies.vectorized import batch_form
+from sauda.records.splits import UNSEEN_SELLER, seller_type
+
+PILOT = "pilot"
+LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, a rule found by search
+OTHERS: Mapping[str, tuple[str, ...]] = {"train": ("",), "holdout": ("",)}  # the task's own
+
+
+def policies(task: Task) -> Mapping[str, Policy]:
+    """The policies that can take the learner's seat of `task`, by name.
+
+    The pilot, and what is there to compare with, plays the open market alone. Raises ArtifactError
+    where the weights of the pilot or the numbers of the tuned rule are missing.
+    """
+    if task.learner == "seller":
+        return SELLERS
+    market = task.name.removeprefix("bazaar/") in MARKETS
+    if not market:
+        return BUYERS
+    return MappingProxyType({**BUYERS, LEAVE: leave, PILOT: trained(), TUNED: tuned()})
+
+
+def slow_policies(task: Task) -> Mapping[str, Policy]:
+    """The buyers that are too slow to be compared by default."""
+    return SLOW if task.learner == "buyer" else {}
+
+
+def against(task: Task, name: str) -> Task:
+    """`task` with the other seat taken by `name`; "" keeps the task's own opponents.
+
+    Where the learner sells, `name` is a buyer; in the open market, a type of seller. Raises
+    ValueError where there is none of that name, or nothing to choose, and ArtifactError where the
+    pilot's weights are missing.
+    """
+    if not name:
+        return task
+    if task.learner != "seller":
+        return with_seller_type(task, name)
+    if name not in (*BUYERS, PILOT):
+        known = ", ".join((*BUYERS, PILOT))
+        raise ValueError(f"no buyer {name!r} to sell to; buyers are {known}")
+    buyer = trained() if name == PILOT else BUYERS[name]
+    return replace(task, opponents={**task.opponents, "buyer": buyer})
+
+
+def has_unseen_opponent(task: Task, seed: int) -> bool:
+    """Whether the seller in the game of `seed` is of the type that no training game has."""
+    return seller_type(task, seed) == UNSEEN_SELLER
+
+
+ACTIONS = {"offer": Offer, "accept": Accept, "walk": WalkAway}
+NAMES = {kind: name for name, kind in ACTIONS.items()}
+
+
+def to_json(action: Action) -> dict[str, Any]:
+    """The action as a recorded move, without its agent."""
+    row: dict[str, Any] = {"action": NAMES[type(action)]}
+    if isinstance(action, Offer):
+        row["price"] = action.price
+    return row | ({"message": action.message} if action.message else {})
+
+
+def from_json(row: Mapping[str, Any]) -> Action:
+    """The action that a recorded move holds; ValueError for a kind that the bazaar has not."""
+    if row["action"] not in ACTIONS:
+        raise ValueError(f"an action is one of {', '.join(ACTIONS)}, not {row['action']!r}")
+    price = (row["price"],) if row["action"] == "offer" else ()
+    return ACTIONS[row["action"]](*price, message=row.get("message", ""))
+
+
+def in_words(turn: Turn) -> str:
+    """The turn's action as a phrase without its agent, price first."""
+    if isinstance(turn.action, Offer):
+        verb = "asks" if turn.agent == "seller" else "bids"
+        words = f"{verb} {rupees(turn.action.price)}"
+    else:
+        words = "accepts" if isinstance(turn.action, Accept) else "walks away"
+    return f"{words}: “{turn.action.message}”" if turn.action.message else words
+
+
+def to_markdown(played: Episode, policy: str) -> str:
+    """The episode for people: every move in order, then how it ended and who gained what."""
+    task = get_task(played.task)
+    lines = [f"# {played.task}, seed {played.seed}: {policy} as {task.learner}", ""]
+    for number, turn in enumerate(played.turns, 1):
+        words = in_words(turn) if turn.action is not None else f"forfeits: {turn.error}"
+        lines.append(f"{number}. **{turn.agent}** {words}")
+    gains = ", ".join(f"{agent} {rupees(gain)}" for agent, gain in played.payoffs.items())
+    return "\n".join([*lines, "", f"Ended by {played.end}. Surplus: {gains}.", ""])
+
+
+BEHAVIOUR = (  # of one game
+    "retreats",  # bids below an earlier one of its own
+    "broken",  # bids or acceptances above a price that it called its last
+    "over_limit",  # bids or acceptances above its limit: a loss
+    "walk_due",  # 1 where there is a position in which the belief buyer walks away ...
+    "walked",  # ... and 1 where this one walks in the first of them
+)
+LAST = re.compile(
+    r"\b(last|final|at most|no more|cannot (go|pass)|must go|all i have|aakhri|akhri|warna)\b",
+    re.IGNORECASE,
+)
+
+
+def behaviour_metrics(turns: Sequence[ModelTurn], market: bool) -> dict[str, int]:
+    """The BEHAVIOUR counts of one deal, from the actions that were taken.
+
+    To walk is due where the belief buyer would: the best play we know that uses nothing hidden. It
+    knows the sellers of the open `market` alone; elsewhere nothing is due.
+    """
+    counts = dict.fromkeys(BEHAVIOUR, 0)
+    highest = last = None
+    for turn in turns:
+        move, obs = turn.action, turn.obs
+        if market:
+            _recall(counts, obs, move)
+        if not isinstance(move, Offer | Accept):
+            continue
+        price = move.price if isinstance(move, Offer) else obs.ask
+        counts["broken"] += last is not None and price > last
+        counts["over_limit"] += price > obs.budget
+        if isinstance(move, Offer):
+            counts["retreats"] += highest is not None and shown(obs, price) < shown(obs, highest)
+            highest = price if highest is None else max(highest, price)
+            if LAST.search(move.message):
+                last = price
+    return counts
+
+
+def _recall(counts: dict[str, int], obs: Observation, move: Action | None) -> None:
+    """Count the game's first position in which to walk is due."""
+    if counts["walk_due"]:
+        return
+    if isinstance(belief_buyer(obs, np.random.default_rng(0)), WalkAway):
+        counts["walk_due"], counts["walked"] = 1, int(isinstance(move, WalkAway))
+
+
+METRICS = ("share", "grade")
+MODEL_COUNTS = (
+    "moves",
+    "invalid_replies",
+    "changed",
+    "tokens",
+    *BEHAVIOUR,
+)  # of a model, per episode
+OPEN_MARKET = ("bazaar/open", "bazaar/rushed")  # of one deal
+
+# How a deal ended for the learner, one letter per deal.
+ENDS = {
+    "A": "agreement",
+    "O": "outbid",
+    "S": "seller walked",
+    "B": "buyer walked",
+    "D": "deadline",
+    "F": "forfeit",
+}
+
+
+def batch_columns(task_name: str, policy_name: str, seeds: Sequence[int]) -> dict[str, Any] | None:
+    """The columns of one task and policy over `seeds` through the vectorized engine.
+
+    They equal those of `episode_columns` to the last digit. None for whoever sells, and for a buyer
+    without a batch form.
+    """
+    if task_name not in BATCH_TASKS:
+        return None
+    policy = policies(get_task(task_name)).get(policy_name)
+    form = None if policy is None else batch_form(policy)
+    if form is None:
+        return None
+    games = games_at(task_name, tuple(seeds))
+    played = play_batch(games, form)
+
+    def column(field: str) -> list[Any]:
+        return np.stack([getattr(deal, field) for deal in played.deals], axis=1).ravel().tolist()
+
+    is_learner = [buyer == 0 for buyer in column("buyer")]
+    by_seller = [by == SELLER for by in column("by")]
+    reasons = [tuple(EndReason)[end] for end in column("end")]
+    number = float if games.decimals else int  # as the scalar engine counts whole rupees
+    return {
+        "end": "".join(map(letter, reasons, by_seller, is_learner)),
+        "price": [
+            number(price) if own else None
+            for price, own in zip(column("price"), is_learner, strict=True)
+        ],
+        "rounds": [
+            0 if end == EndReason.FORFEIT else count
+            for end, count in zip(reasons, column("rounds"), strict=True)
+        ],
+        "share": _six_digits(played.share.T.ravel().tolist()),
+        "grade": _six_digits(played.grade.tolist()),
+    }
+
+
+@lru_cache(maxsize=4)
+def games_at(task_name: str, seeds: tuple[int, ...]) -> Games:
+    """`games_of`, kept: one policy after the other meets the same games."""
+    return games_of(task_name, seeds)
+
+
+def episode_columns(game: Task, played: Sequence[Episode]) -> dict[str, Any]:
+    """Episodes of a task as columns: one value per deal, `grade` one per episode."""
+    learner = game.learner
+    return {
+        "end": "".join(ends(e, learner) for e in played),
+        "price": [deal_price(e, i, learner) for e in played for i in range(deals(e))],
+        "rounds": [r for e in played for r in rounds(e)],
+        "share": _six_digits(s for e in played for s in shares(e.final, learner)),
+        "grade": _six_digits(game.grade(e.final) for e in played),
+    }
+
+
+def _six_digits(values: Iterable[float]) -> list[float]:
+    return [round(value, 6) for value in values]
+
+
+def letter(end: EndReason, by_seller: bool, own: bool) -> str:
+    """How a deal ended, as a letter of ENDS; `own` where the learner is a party to the price."""
+    if end == EndReason.AGREEMENT:
+        return "A" if own else "O"
+    if end == EndReason.WALKAWAY:
+        return "S" if by_seller else "B"
+    return "D" if end == EndReason.DEADLINE else "F"
+
+
+def deals(played: Episode) -> int:
+    """Deals an episode was to have, made or not."""
+    return played.final.table.deals
+
+
+def ends(played: Episode, learner: str) -> str:
+    """One letter of ENDS per deal; deals a forfeit cut off are forfeits too."""
+    letters = [
+        letter(deal.end, deal.by == "seller", learner in ("seller", deal.buyer))
+        for deal in played.final.table.past
+    ]
+    return "".join(letters).ljust(deals(played), "F")
+
+
+def deal_price(played: Episode, index: int, learner: str) -> float | None:
+    """The price the learner paid or got in one deal; None without one of its own."""
+    past = played.final.table.past
+    own = index < len(past) and learner in ("seller", past[index].buyer)
+    return past[index].price if own else None
+
+
+def rounds(played: Episode) -> list[int]:
+    """Rounds of each deal, 0 for one that a forfeit cut off before its end."""
+    past = played.final.table.past
+    return [past[i].rounds if i < len(past) else 0 for i in range(deals(played))]
+
+
+def worlds_of(task_name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """None: rows of the bazaar are computed from their columns alone."""
+    return {}
+
+
+def tables(played: Evaluated) -> dict[str, Any]:
+    """An evaluation of the bazaar has no tables beside its rows."""
+    return {}
+
+
+def figures(task: Task, columns: Mapping[str, Any], worlds: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row holds beside METRICS, its ends and hashes."""
+    deals = columns["end"]
+    return {
+        "deals": len(deals),
+        "deal_rate": round(deals.count("A") / len(deals), 6),
+        "success_rate": round(float(np.mean(np.array(columns["grade"]) >= task.success)), 6),
+        "rounds": round(float(np.mean(columns["rounds"])), 6),
+    }
+
+
+def count_model(task: Task, turns: Sequence[ModelTurn]) -> dict[str, int]:
+    """The MODEL_COUNTS of one episode from the model's turns."""
+    return {
+        "moves": len(turns),
+        "invalid_replies": sum(isinstance(turn.parsed.proposal, IllegalAction) for turn in turns),
+        "changed": sum(bool(turn.parsed.changes) for turn in turns),
+        "tokens": sum(turn.reply.tokens for turn in turns),
+        **behaviour_metrics(turns, task.name in OPEN_MARKET),
+    }
