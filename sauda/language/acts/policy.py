@@ -7,7 +7,7 @@ import numpy as np
 from env import Accept, Observation, Offer, Policy, WalkAway
 from sauda.language.acts.parser import parse
 from sauda.language.acts.realise import act_of, context_of, move_of, realised
-from sauda.language.speech.lines import ENGLISH
+from sauda.language.lines import ENGLISH
 from sauda.language.speech.spoken import Decided
 
 

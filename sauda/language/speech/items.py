@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from sauda.language.speech.lines import HINDI
+from sauda.language.lines import HINDI
 
 NAMES = Path(__file__).with_name("items_hi.csv")
 CONDITIONS: Mapping[str, str] = {

@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 from env import Offer
+from sauda.language.lines import CHAT_LINES, CLAIMS, ENGLISH
 from sauda.language.speech.items import name_in
-from sauda.language.speech.lines import CHAT_LINES, CLAIMS, ENGLISH
 from sauda.language.speech.phrases import language_of
 from sauda.language.speech.situations import ARGUMENTS, chat_situations, is_last
 from sauda.language.speech.spoken import (

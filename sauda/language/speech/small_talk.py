@@ -11,6 +11,7 @@ import numpy as np
 
 from env import Table, rupees
 from sauda.language.lexicon import NEGATORS, keys, words
+from sauda.language.lines import ANSWERS
 from sauda.language.markup import without_code
 from sauda.language.money import HIGHEST_PRICE, prices
 from sauda.language.numerals import VAGUE, Token, tokens
@@ -18,7 +19,6 @@ from sauda.language.relative import relative
 from sauda.language.speech.closing import LEAVE, closing
 from sauda.language.speech.items import condition_in, name_in
 from sauda.language.speech.kinds import FOREIGN, NO, QUESTION, TOLD, kind_of_talk
-from sauda.language.speech.lines import ANSWERS
 from sauda.language.speech.phrases import kind_of
 from sauda.language.speech.situations import ARGUMENTS, prices_of
 from sauda.language.speech.spoken import shape

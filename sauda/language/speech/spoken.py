@@ -14,7 +14,7 @@ import numpy as np
 
 from env import Accept, Offer, Table, WalkAway, rupees
 from sauda.language import money
-from sauda.language.speech.lines import ENGLISH, LINES
+from sauda.language.lines import ENGLISH, LINES
 from sauda.language.speech.situations import is_last, prices_of, situations
 
 LONGEST = 160  # characters

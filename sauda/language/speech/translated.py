@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from sauda.language.lines import ENGLISH
 from sauda.language.speech.items import name_in
-from sauda.language.speech.lines import ENGLISH
 
 FILE = Path(__file__).with_name("seller_lines.csv")
 PRICE = r"(?P<price>₹[\d,.]*\d)"

@@ -17,8 +17,8 @@ from env import Accept, Episode, IllegalAction, Turn, WalkAway, get_task, rollou
 from sauda.evaluation.verification.recompute import settings
 from sauda.language.acts.realise import act_of, context_of, realised, talked
 from sauda.language.acts.types import RUPEES, Act, Context
+from sauda.language.lines import ENGLISH
 from sauda.language.speech.items import condition_in
-from sauda.language.speech.lines import ENGLISH
 from sauda.language.speech.spoken import Decided
 from sauda.llm.registry import get_policy
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game

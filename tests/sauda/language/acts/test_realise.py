@@ -17,7 +17,7 @@ from sauda.language.acts.realise import (
     talked,
 )
 from sauda.language.acts.types import INTENTS, RUPEES, Act, Context
-from sauda.language.speech.lines import LINES
+from sauda.language.lines import LINES
 from sauda.language.speech.spoken import Decided
 
 TASK = get_task("bazaar/open")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from env import Accept, Item, Offer, Table, WalkAway, rupees
+from sauda.language.lines import CHAT_LINES, CLAIMS, LINES
 from sauda.language.money import prices
-from sauda.language.speech.lines import CHAT_LINES, CLAIMS, LINES
 from sauda.language.speech.phrases import language_of
 from sauda.language.speech.retold import chat_line, claim_of, repeats, retold
 from sauda.language.speech.situations import chat_situations

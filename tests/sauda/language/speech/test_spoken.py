@@ -7,7 +7,7 @@ import pytest
 
 from env import CATALOGUE, Accept, Item, Offer, Table, WalkAway, rupees
 from sauda.games.bazaar.behaviour import LAST
-from sauda.language.speech.lines import LINES
+from sauda.language.lines import LINES
 from sauda.language.speech.situations import situations
 from sauda.language.speech.spoken import (
     SILENCE,

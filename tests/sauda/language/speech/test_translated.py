@@ -7,7 +7,7 @@ import pytest
 from env.bazaar.classic.lines import LINES as CLASSIC
 from env.bazaar.market.sellers import LINES as MARKET
 from sauda.language import money
-from sauda.language.speech.lines import ANSWERS, CHAT_LINES, ENGLISH, HINDI, HINGLISH
+from sauda.language.lines import ANSWERS, CHAT_LINES, ENGLISH, HINDI, HINGLISH
 from sauda.language.speech.translated import translated, translations
 from sauda.llm.seller.personas import PERSONAS
 
