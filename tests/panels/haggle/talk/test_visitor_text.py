@@ -11,7 +11,7 @@ from panels.haggle.talk.trouble import Trouble
 from panels.haggle.talk.visitor_text import NoMove, play_text
 from panels.haggle.words import ENGLISH, HINDI
 from sauda.language.lines import ANSWERS
-from sauda.language.speech.small_talk import HIGHEST_ASK
+from sauda.language.small_talk import HIGHEST_ASK
 from sauda.sessions.bazaar import start
 
 

@@ -8,14 +8,14 @@ import pytest
 from env import CATALOGUE, Accept, Item, Offer, Table, WalkAway, rupees
 from sauda.games.bazaar.behaviour import LAST
 from sauda.language.lines import LINES
-from sauda.language.speech.situations import situations
-from sauda.language.speech.spoken import (
+from sauda.language.spoken import (
     SILENCE,
     Decided,
     Line,
     faults,
     from_lines,
     named,
+    situations,
     spoken,
 )
 
