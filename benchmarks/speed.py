@@ -16,6 +16,7 @@ from itertools import count, islice, product
 from typing import Any
 
 import numpy as np
+from sauda.policies.bazaar import linear
 
 from env import (
     ARENA_TASKS,
@@ -33,12 +34,11 @@ from sauda.commands.screenshots import CHROMIUM_FLAGS, no_browser
 from sauda.evaluation.models.comparison import play_model
 from sauda.evaluation.models.config import OURS
 from sauda.evaluation.speed import figure, ratio
-from sauda.games.bazaar import BAZAAR
+from sauda.games import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load
 from sauda.llm.backends.weights import NoWeights
 from sauda.llm.registry import get_policy, player_spec
-from sauda.policies.bazaar_scripted import linear
 from sauda.policies.vectorized import BATCH
 from sauda.records.provenance import REPOSITORY, machine
 from sauda.records.store import save

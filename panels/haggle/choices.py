@@ -19,7 +19,7 @@ from panels.haggle.opponents.stages import (
 from panels.haggle.talk.names import market_in
 from panels.haggle.talk.trouble import Trouble
 from panels.haggle.words import ENGLISH, Translate, translator
-from sauda.language.speech.items import name_in
+from sauda.language.lines import name_in
 from sauda.policies import BUYERS
 from sauda.records.seeds import drawn_seed
 from sauda.sessions.bazaar import Game, start

@@ -9,8 +9,8 @@ from panels.haggle.talk.conversation import chart_words, rival_name
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.look import as_typed
 from panels.ui.offers import LARGE, Offers, offer_chart
+from sauda.language.lines import category_in, condition_in, name_in
 from sauda.language.money import prices
-from sauda.language.speech.items import category_in, condition_in, name_in
 from sauda.sessions.bazaar import Game, Quick
 
 IN_ENGLISH = translator(ENGLISH)

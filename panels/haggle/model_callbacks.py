@@ -21,8 +21,8 @@ from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
 from panels.haggle.words import Translate
 from panels.ui.look import note, trouble
-from sauda.language.speech.lines import ENGLISH
-from sauda.language.speech.phrases import language_of
+from sauda.language.lines import ENGLISH
+from sauda.language.phrases import language_of
 from sauda.llm.serving.events import Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.service import Waiting

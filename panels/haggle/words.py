@@ -14,7 +14,7 @@ from panels.haggle.opponents import words as opponents
 from panels.haggle.review import result_words, review_words
 from panels.haggle.talk import hinglish, words
 from panels.ui.offers import CHART_WORDS
-from sauda.language.speech.lines import ENGLISH, HINDI, HINGLISH
+from sauda.language.lines import ENGLISH, HINDI, HINGLISH
 
 LANGUAGES = [("English", ENGLISH), ("Hinglish", HINGLISH), ("हिन्दी", HINDI)]  # (label, value)
 Translate = Callable[..., str]

@@ -74,7 +74,7 @@ def examples(options: argparse.Namespace) -> int:
 
     Raises ValueError where nothing is used and where the file cannot be written.
     """
-    from sauda.language.acts.examples import examples as run
+    from sauda.language.acts import examples as run
 
     loaded = loaded_from(options.source or "", options.data, options.hub or "")
     made, left_out = run(reported(loaded))

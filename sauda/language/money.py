@@ -1,20 +1,20 @@
 """Prices in text, in rupees: digits and words, in English, Hinglish and Devanagari.
 
-`prices` takes the numbers that `numerals` finds and drops those that `not_prices` recognises as
-something else: a count, a date, a model, a share. `price` finds the one price that a message
-offers: it ignores code (`markup`) and prices that the message takes back (`corrections`). Every
-step looks a bounded way ahead, so the time is linear in the length of the text.
+`prices` takes the numbers that `numerals` finds and drops those that `is_other` recognises as
+something else: a count, a size, an age, a date, a model, a share. `price` finds the one price that
+a message offers: it ignores code (`without_code`) and prices that the message takes back
+(`standing`): "not 500, 450" offers 450. Every step looks a bounded way ahead, so the time is linear
+in the length of the text.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from env import grouped, rupees
 from sauda.language import numerals
-from sauda.language.corrections import standing
-from sauda.language.markup import without_code
-from sauda.language.not_prices import AT, GIVE, TO, is_cut, is_foreign, is_of_many, is_other
-from sauda.language.numerals import Number, Token, number_at, small_at, words
+from sauda.language.numerals import Number, Token, fold, number_at, small_at, words
 
 LONGEST_MESSAGE = 2_000  # characters
 HIGHEST_PRICE = 10_00_00_000  # rupees: ten crore
@@ -192,3 +192,357 @@ def _is_cued(line: Sequence[Token], i: int, end: int) -> bool:
     if at.key not in AT or line[i].key in ("ek", "एक", "one") or line[i].value == 0.5:
         return False  # "aadhe mein" is at half the price
     return after.key in GIVE or (after.kind in ("mark", "edge") and at.key != "me")
+
+
+_OFF = words("off discount less chhoot छूट")  # "500 off" names a cut
+TO = words("- – to se or ya से या")  # "2-3 hazaar", "do ya teen sau"
+AT = words("mein me pe par में मे पे पर")  # "32 mein", "32 pe"
+GIVE = words(
+    "de dedo do dena dijiye dijiyega doge dega denge dunga doonga lunga loonga lenge le lo lelo "
+    "chalega chalegi milega final pakka done deal theek thik bech becho kar karo ho hoga "
+    "दे दो देना दीजिए दीजिये दोगे देंगे दूंगा लूंगा लेंगे ले लो चलेगा मिलेगा पक्का ठीक कर करो बेचो"
+)  # "sau mein de do"
+_GLUED = (
+    AT
+    | GIVE
+    | words(
+        "ka ke ki ko se tak tk mai mei men meh par pr hi bhi bas wala wale wali only last fix "
+        "fixed ish का के की को से तक वाला वाले वाली"
+    )
+)  # "32mein" and "500se" are prices
+_AFTER_SMALL = (
+    _GLUED
+    | TO
+    | words(
+        "and but or if because bcoz please pls plz bhai bhaiya yaar sir madam ji each apiece per a "
+        "an is for ok okay na max today now right this kya with total flat sounds seems "
+        "would could maybe perhaps instead up so it take then thank thanks cash plus "
+        "और भाई जी क्या बस"
+    )
+)  # other words after a bare number up to ten show that it counts something
+_NO_PLURAL = words(
+    "this plus thanks always perhaps unless wapas yours theirs lets thats works sounds seems feels "
+    "makes means does goes gets takes suits looks stays guys sirs yaars fits helps feels comes "
+    "covers leaves says sells beats saves needs includes sales boss"
+)  # "12 works" is a price, "12 chairs" a count
+_SIZE = words("size साइज़ साइज")  # "42 size chahiye"
+_QUOTES = {'"': '"', "'": "'", "″": "″", "”": "“"}  # marks of inches and feet, and what opens them
+_YEARS = range(1950, 2036)
+_MODEL = words(
+    "model edition version registered registration reg make manufactured manufacturing bought "
+    "purchased onwards मॉडल"
+)  # "2019 model"
+_BRANDS = words(
+    "honda hyundai maruti suzuki toyota tata mahindra bajaj hero yamaha tvs royal ktm ford kia "
+    "chevrolet bmw audi dell hp lenovo apple macbook ipad samsung sony activa swift alto wagonr "
+    "splendor pulsar bullet scooty"
+)  # "2015 Honda"
+_DISTANCE = words("driven clocked odometer")  # "driven 30000"
+_TOOK = words(
+    "kharida kharidi kharide kharid liya li bana bani aaya aayi launch mila mili खरीदा खरीदी खरीदे "
+    "ख़रीदा लिया ली बना बनी आया आई मिला मिली"
+)  # "2021 mein kharida"
+_OF = words("ka ke ki का के की")  # "2019 ka model"
+_FOR = words("for ke ka ki me mein के का की में")  # "2 for 900", "2 ke 900"
+_MOTION = words("reach come coming arrive meet leave call pick pickup")  # "I'll reach at 5"
+_EACH = words("each apiece per har प्रति हर")  # "120 each for 5" names no single price
+_ONE, _ONES = words("ek एक"), words("ka ki ke का की के")  # "ek ka 80"
+_PIECES = words(
+    "piece pieces pc pcs unit units pair pairs lunga loonga lenge lene lena chahiye chaiye "
+    "पीस लूंगा लेंगे चाहिए"
+)  # "4 pieces", "4 chahiye"
+_TAKE = words("for buy take need want")  # "120 each for 5"
+_OUT, _ALL = words("out"), words("all")
+
+
+def is_other(line: Sequence[Token], i: int, number: Number) -> bool:
+    """Whether the number at token `i`, which has no rupee sign or word, is no price."""
+    other = _is_name(line, i, number) or _is_count(line, i, number)
+    return other or is_foreign(line, i, number.end)
+
+
+def is_of_many(line: Sequence[Token]) -> bool:
+    """Whether a message gives the price of one piece and the number of pieces."""
+    return any(map(_is_each, line, line[1:])) and any(
+        token.kind == "digits"
+        and 1 < token.value <= 100
+        and (before.key in _TAKE or after.key in _PIECES or _is_plural(after))
+        for before, token, after in zip(line, line[1:], line[2:], strict=False)
+    )
+
+
+def _is_each(token: Token, after: Token) -> bool:
+    return token.key in _EACH or (token.key in _ONE and after.key in _ONES)
+
+
+def _is_name(line: Sequence[Token], i: int, number: Number) -> bool:
+    """Whether digits are a model, a code, an age, a day, an hour or a year."""
+    before, token = line[i - 1], line[i]
+    if before.key == "#":
+        return True
+    if token.kind != "digits":
+        return False
+    is_plain = token.key.isdecimal()
+    is_day = token.value <= 31
+    is_age = before.key in ("am", "m", "im") and line[number.end].kind in ("mark", "edge")
+    return (
+        (before.touches(token) and before.kind not in ("mark", "currency"))
+        or (is_plain and len(token.key) >= 10)
+        or (before.key in numerals.LABELS and token.value < 100)
+        or (is_age and is_plain and token.value < 100)
+        or before.key in numerals.CODES
+        or (before.key in ("is", "hai", ":") and line[i - 2].key in numerals.CODES)
+        or (before.key == "in" and is_plain and token.value <= 60)  # "back in 5"
+        or before.key in _DISTANCE
+        or (before.key == "of" and line[i - 2].key in _OUT)  # "9 out of 10"
+        or (before.key == "no" and line[max(0, i - 2)].key in numerals.NUMBERED)
+        or (before.key in ("after", "before", "by", "till", "until") and token.value <= 12)
+        or (before.key == "at" and token.value <= 12 and _is_hour(line, i))
+        or (before.key in numerals.MONTHS and is_day)
+        or (is_plain and token.value in _YEARS and _is_year(line, i))
+    )
+
+
+def _is_hour(line: Sequence[Token], i: int) -> bool:
+    return any(token.key in _MOTION for token in line[max(0, i - 5) : i - 1])
+
+
+def _is_year(line: Sequence[Token], i: int) -> bool:
+    """Whether a number between 1950 and 2035 is a year: "2019 model", "2021 mein kharida"."""
+    before, after, then = line[i - 1], line[i + 1], line[i + 2]
+    return (
+        before.key in numerals.MONTHS | numerals.BOUGHT
+        or before.key in ("since", "year", "model", "a")
+        or (before.key == "from" and after.key not in TO)
+        or (before.key == "in" and line[i - 2].key in numerals.BOUGHT)
+        or after.key in _MODEL | _BRANDS
+        or (after.key in _OF and then.key in _MODEL)
+        or (after.key in AT and then.key in _TOOK)
+    )
+
+
+def is_foreign(line: Sequence[Token], i: int, end: int) -> bool:
+    """Whether the number at [i:end] is an amount in another currency."""
+    return line[i - 1].key in numerals.FOREIGN or line[end].key in numerals.FOREIGN
+
+
+def _is_count(line: Sequence[Token], first: int, number: Number) -> bool:
+    """Whether the tokens around a number show that it counts or measures something."""
+    i = number.end
+    last, after, then = line[i - 1], line[i], line[i + 1]
+    if after.key in TO and (high := number_at(line, i + 1)) and number.value < high.value:
+        return line[high.end].kind == "unit"  # "2-3 din"
+    glued = last.kind == "digits" and last.touches(after)
+    return (
+        after.kind == "unit"
+        or after.key in ("%", "°")
+        or (glued and _is_length(line, i))
+        or (glued and (after.kind == "word" or after.is_number) and after.key not in _GLUED)
+        or (glued and after.key == "-" and after.touches(then) and then.kind == "unit")
+        or (after.key in ("aur", "और", "interested", "serious") and then.kind == "unit")
+        or (after.key in numerals.MONTHS and number.value <= 31)
+        or (after.key == "of" and then.key in ("them", "these", "those", "us"))
+        or (number.value < 100 and after.key in _SIZE)
+        or (number.value < 100 and _is_plural(after))
+        or (number.value <= 10 and after.kind == "word" and after.key not in _AFTER_SMALL)
+        or (number.value <= 20 and _is_priced_count(line, first, number))
+        or is_cut(line, i)
+    )
+
+
+def _is_length(line: Sequence[Token], i: int) -> bool:
+    """Whether the mark at `i` means inches or feet: 32", and not the end of "32"."""
+    mark = line[i].key
+    if mark not in _QUOTES or (line[i + 1].kind == "word" and mark == "'"):
+        return False
+    window = list(zip(line[max(0, i - 13) : i], line[max(1, i - 12) : i], strict=False))
+    closed = sum(token.key == mark and before.kind == "digits" for before, token in window)
+    opened = sum(token.key == _QUOTES[mark] and before.kind != "digits" for before, token in window)
+    return opened <= closed if mark == "”" else opened == 0
+
+
+def _is_priced_count(line: Sequence[Token], first: int, number: Number) -> bool:
+    """Whether a small number counts the pieces of a price: "2 for 900", "900 for 2"."""
+    before, after = line[first - 1], line[number.end]
+    if after.key in _FOR:
+        j = number.end + 1
+        price = number_at(line, j + (line[j].kind == "currency"))
+        return price is not None and price.value > number.value
+    if before.key not in _FOR and not (before.key in _ALL and line[first - 2].key in _FOR):
+        return False
+    earlier = line[max(0, first - 6) : first - 1]
+    if any(token.key in _EACH for token in earlier):
+        return False
+    return any(token.is_number and token.value > number.value for token in earlier)
+
+
+def _is_plural(token: Token) -> bool:
+    word = token.key
+    return token.kind == "word" and len(word) > 3 and word.endswith("s") and word not in _NO_PLURAL
+
+
+def is_cut(line: Sequence[Token], i: int) -> bool:
+    """Whether the number before token `i` is a cut in a price: 500 off, 500 kam karo."""
+    return line[i].key in _OFF or (
+        line[i].key in ("kam", "कम") and line[i + 1].key.startswith(("kar", "kij", "कर", "किज"))
+    )
+
+
+MOST = 4  # prices; a message with more offers no single price
+
+_NO = words("nahi nahin nhi nai नहीं नहि")  # after a price: "500 nahi"
+_MORE = words("less more lower higher problem")  # "500, no less"
+_MARKS = frozenset(".…,!?-–—")
+_ELSE = words("to toh तो")  # "500 nahi to": 500 or else
+_LINKS = words("mein me pe ka ke ki में पे का के की rupaye rupees rs")  # "500 mein nahi"
+_NOT, _WHY = fold("not"), fold("why")
+_OVER = (["instead", "of"], ["rather", "than"], ["take", "back"])  # "450 instead of 500"
+_ASIDE = words("forget ignore cancel chhodo छोड़ो")  # "forget 600"
+_SCRATCH, _THAT, _THE = words("scratch"), words("that it"), words("the my this")
+_BEFORE_SCRATCH = words("no so ok okay sorry oops wait please actually and")
+_SLIPS = words("galti galat typo mistake mistakenly wrongly गलती गलत")  # "galti se 5000"
+_REPLACES = _SLIPS | words(
+    "sorry oops wait err actually meant mean correction matlab balki likhna bolna kehna badha "
+    "badhakar ghata ghatakar hata hatakar jagah badle maaf cancel too मतलब बल्कि लिखना बोलना कहना "
+    "बढ़ा घटा बढ़ाकर घटाकर हटा हटाकर जगह बदले सॉरी माफ"
+)
+_MUCH = words("zyada jyada mehnga mahanga ज्यादा महंगा")  # "500 zyada hai, 450 lo"
+_THAN = words("se से")
+_PAST = words("tha thi था थी")
+_MAKE = words("make")  # "make it 2400"
+_IT = words("it that")
+_SAID = words("said wrote typed quoted bola kaha likha बोला कहा लिखा")  # "I said 300 but ..., 350"
+_EARLIER = words("pehle pahle earlier previously before first was पहले") | _SAID
+_FORMER = _EARLIER | words("old purana पुराना")
+_NOW = words("now new ab abhi naya अब अभी नया")
+_OR = words("or nor and ya aur to या और")
+_MOVES = words(
+    "raise raised raising increase increased up down drop dropped reduce reduced lower lowered "
+    "bring come came go went move moved change changed changing revise revised"
+)
+_MAKES = words("kar karo kardo karta karte karti karunga कर करो करता करते करूंगा")
+
+
+def standing(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[int]:
+    """The indices of the prices at `spans` that the message does not take back.
+
+    A span is [start:end] in the text whose `numerals.tokens` are `line`.
+    """
+    if not 0 < len(spans) <= MOST:
+        return list(range(len(spans)))
+    parts = _parts(line, spans)
+    kept = [k for k in range(len(spans)) if not _is_rejected(parts, k)]
+    return [k for k in kept if not any(later > k and _replaces(parts, k, later) for later in kept)]
+
+
+def _parts(line: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[list[str]]:
+    """The words and marks before the first price, between prices, and after the last."""
+    keys: list[list[str]] = [[] for _ in range(len(spans) + 1)]
+    for token in line:
+        if token.kind != "edge" and not any(start <= token.start < end for start, end in spans):
+            keys[sum(start <= token.start for start, _ in spans)].append(token.key)
+    return keys
+
+
+def _is_rejected(parts: Sequence[list[str]], k: int) -> bool:
+    """Whether the words beside price `k` reject it."""
+    before, after = parts[k], parts[k + 1]
+    if before[-1:] == [_NOT] and before[-2:-1] != [_WHY]:
+        return True
+    if k and before[-2:] == ["instead", "of"] and _SAID.intersection(parts[k - 1][-2:]):
+        return False  # "I typed 174 instead of 164"
+    if before[-2:] in _OVER or _ASIDE.intersection(before[-2:]) or _is_scratched(before, k):
+        return True
+    if _SLIPS.intersection(_same_clause(before)[-3:]):
+        return True
+    if k and _NOW.intersection(parts[k - 1][-4:]) and _FORMER.intersection(before[-4:]):
+        return True  # "new price 700, old price 800"
+    if k and before == ["from"] and parts[k - 1][-1:] == ["to"]:
+        return True  # "up to 450 from 400"
+    if k and len(before) == 1 and before[0] in _OR and _is_rejected(parts, k - 1):
+        return True  # "not 450 or 500"
+    return _is_denied(after, is_last=k + 2 == len(parts))
+
+
+def _is_scratched(before: Sequence[str], k: int) -> bool:
+    """Whether "scratch the" stands before price `k`; a scratch alone is one on the item.
+
+    "Scratch that" takes back a price that follows only where none came before.
+    """
+    following = _THE if k else _THE | _THAT
+    return _says_scratch(before, len(before) - 2, following)
+
+
+def _says_scratch(keys: Sequence[str], i: int, following: frozenset[str]) -> bool:
+    """Whether word `i` is an order to scratch what one of `following` stands for."""
+    if i < 0 or keys[i] not in _SCRATCH or keys[i + 1] not in following:
+        return False
+    return i == 0 or keys[i - 1] in _MARKS | _BEFORE_SCRATCH
+
+
+def _same_clause(before: Sequence[str]) -> list[str]:
+    """The words after the last mark of `before`."""
+    marks = [i for i, key in enumerate(before) if key in _MARKS]
+    return list(before[marks[-1] + 1 :] if marks else before)
+
+
+def _is_denied(after: Sequence[str], is_last: bool) -> bool:
+    """Whether "nahi" follows a price, or between two prices "no" does."""
+    rest = [key for key in after if is_last or key not in _MARKS]
+    while rest and rest[0] in _LINKS:
+        rest = rest[1:]
+    if not rest or (len(rest) > 1 and rest[1] in _ELSE):
+        return False
+    if is_last:
+        return rest[0] in _NO and "?" not in after
+    return rest[0] in _NO or (rest[0] == "no" and not _MORE.intersection(rest[1:2]))
+
+
+def _replaces(parts: Sequence[list[str]], k: int, later: int) -> bool:
+    """Whether the words around prices `k` and `later` replace the first by the second."""
+    gap = [key for part in parts[k + 1 : later + 1] for key in part]
+    before, after = parts[k], parts[later + 1]
+    if gap == ["to"]:
+        return bool(_MOVES.intersection(before[-5:]))  # "drop it from 500 to 450"
+    if gap in (["se"], ["से"]):
+        return bool(_MAKES.intersection(after[:1]))  # "300 se 340 kar do"
+    if len(gap) == 1 and gap[0] in _OR:
+        return False
+    if _REPLACES.intersection(gap) or _SAID.intersection(before[-2:]):
+        return True
+    if _MUCH.intersection(gap[:3]) and gap[0] not in _THAN:
+        return True
+    if any(key in _MAKE and then in _IT for key, then in pairwise(gap)):
+        return True
+    if any(_says_scratch(gap, i, _THAT) for i in range(len(gap) - 1)):
+        return True
+    was = _EARLIER.intersection([*before[-3:], *gap])
+    is_past = _SAID.intersection(gap) and _PAST.intersection(gap)  # "500 kaha tha, 550 lo"
+    return bool(is_past or (was and _NOW.intersection([*gap, *after[:1]])))
+
+
+_CODE = re.compile(
+    r"""
+    \A\s*<([a-z]\w*)[^<>]*>.*</\1\s*>\s*\Z                     # a message that is one element
+  | <(script|style)\b[^<>]*>.*?(?:</\2\s*>|\Z)
+  | </?[a-z!][^<>]*>                                           # a tag; its text stays
+  | &lt;.{0,200}?&gt; | &\#?\w+;                                     # the same, escaped
+  | <%.{0,200}?%> | \$?\{[^{}]*\}                                    # a template
+  | (?:https?://|www\.)\S+ | (?<!\S)[\w.+-]{1,64}@\w+\.\w\S*                    # an address
+  | (?<![\w.])(?!rs\b|inr\b)[a-z_][\w.]{0,40}\([^()]{0,200}\)                # a call: alert(1)
+  | (?<![\w.])\d{1,9}(?:\s?==?\s?|\*+)\d{1,9}(?!\w)                    # 1=1, 7*7
+  | \bselect\s+[\w*,.\s]{1,60}?\sfrom\s+\w+\s*(?:;|where\b|limit\b|order\b|\Z)[^\n;]*
+  | (?<!\w)(?!rs\b)[a-z_]{1,2}\s?=\s?["']?\d+                 # x = 1
+  | (?:(?<!\d)\d{1,9}\s?['"]?;\s?)?                                     # 1; drop table offers
+    \b(?:insert\s+into|delete\s+from|drop\s+table|union\s+select|update\s+\w+\s+set)\b[^\n;]*
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE | re.ASCII,
+)
+_DEEPEST = 3  # levels of braces in braces
+
+
+def without_code(text: str) -> str:
+    """`text` with spaces in place of its code, so that every other character keeps its position."""
+    for _ in range(_DEEPEST):
+        text = _CODE.sub(lambda match: " " * len(match.group()), text)
+    return text

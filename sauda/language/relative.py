@@ -14,8 +14,7 @@ from env import Table
 from sauda.language import cues
 from sauda.language.cues import Word, line_of, live, phrases
 from sauda.language.lexicon import keys
-from sauda.language.markup import without_code
-from sauda.language.money import prices
+from sauda.language.money import prices, without_code
 from sauda.language.stances import OWN, stances
 
 _TABLE = phrases(Path(__file__).with_name("relative.csv"))

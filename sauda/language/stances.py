@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sauda.language.cues import line_of, live, phrases
-from sauda.language.markup import without_code
-from sauda.language.money import Mention, prices
+from sauda.language.money import Mention, prices, without_code
 
 OWN, LISTED, NUMBER = "own", "listed", "number"
 STANCES = (OWN, "refused", "press", LISTED, "elsewhere", "rival", "past", "supposed", NUMBER)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from env import Policy, Task
 from sauda.games import game_of
 from sauda.games.adapter import Game
-from sauda.language.acts.policy import Acts
+from sauda.language.acts import Acts
 from sauda.llm.backends.model import MODELS, SAUDA, adapter_folder
 from sauda.llm.models import BASES, NULL, NamedModel, NullModel
 from sauda.llm.policy import LLMPolicy

@@ -10,13 +10,20 @@ import numpy as np
 
 from env import Accept, IllegalAction, Observation, Offer, Policy, WalkAway
 from sauda.games.adapter import Messages, ParsedReply, Reply, Request
-from sauda.language.acts.chats import SELLING, view
-from sauda.language.acts.examples import posting
-from sauda.language.acts.parser import parse, price_intent
-from sauda.language.acts.prices import written
-from sauda.language.acts.realise import context_of
-from sauda.language.acts.types import RUPEES, Act, Dialogue, Turn
-from sauda.language.speech.spoken import named
+from sauda.language.acts import (
+    RUPEES,
+    SELLING,
+    Act,
+    Dialogue,
+    Turn,
+    context_of,
+    parse,
+    posting,
+    price_intent,
+    view,
+    written,
+)
+from sauda.language.spoken import named
 
 Action = Offer | Accept | WalkAway
 UNSAID = "x"  # stands for the words that are asked for

@@ -5,9 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from sauda.evaluation.language.roles import best_step, loss_and_perplexity
-from sauda.language.acts.chats import View
-from sauda.language.acts.parser import read
-from sauda.language.acts.types import Turn
+from sauda.language.acts import Turn, View, read
 from sauda.llm.backends.model import Model
 from sauda.llm.types import Reply
 from sauda.records.json_files import read_lines

@@ -17,7 +17,7 @@ from panels.ui.downloads import downloads
 from panels.ui.look import PALETTE
 from panels.ui.offers import Say
 from panels.ui.theme import FONTS
-from sauda.language.speech.items import name_in
+from sauda.language.lines import name_in
 from sauda.sessions.bazaar import Game
 from sauda.sessions.daily import coded
 

@@ -21,7 +21,7 @@ from panels.haggle.talk.conversation import chart_words, chat_of
 from panels.haggle.words import Translate
 from panels.ui.look import note, stat, strip
 from panels.ui.offers import SMALL, ending
-from sauda.language.speech.items import name_in
+from sauda.language.lines import name_in
 from sauda.sessions.bazaar import Action, Game, Standing, finished, ranked
 from sauda.sessions.daily import player
 

@@ -28,8 +28,7 @@ from panels.ui.look import heading, note, trouble
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
 from sauda.language.relative import relative
-from sauda.language.speech.closing import confirms
-from sauda.language.speech.small_talk import slip
+from sauda.language.small_talk import confirms, slip
 from sauda.language.stances import read
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError

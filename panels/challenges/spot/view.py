@@ -17,12 +17,11 @@ from panels.results.model_summary import FORM
 from panels.ui.look import note, table
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
-from sauda.language.speech.items import name_in
-from sauda.language.speech.phrases import language_of
-from sauda.language.speech.retold import retold
-from sauda.language.speech.small_talk import answer_to
-from sauda.language.speech.small_talk import small_talk as kind_of_talk
-from sauda.language.speech.spoken import Decided
+from sauda.language.lines import name_in
+from sauda.language.phrases import language_of
+from sauda.language.small_talk import answer_to
+from sauda.language.small_talk import small_talk as kind_of_talk
+from sauda.language.spoken import Decided, retold
 from sauda.llm.registry import row_name
 from sauda.sessions.bazaar import doubt
 from sauda.sessions.spot import EXCHANGES, Duel, Side

@@ -13,7 +13,7 @@ from panels.haggle.words import ENGLISH, Translate
 from panels.ui.look import code, folded, note, short_seed, table
 from panels.ui.offers import SMALL, ending
 from panels.ui.provenance import missing
-from sauda.language.speech.items import name_in
+from sauda.language.lines import name_in
 from sauda.records.kinds import ArtifactError
 from sauda.sessions.bazaar import Game, Standing, finished, rank, ranked, standing, standings
 from sauda.sessions.review import informed_grade

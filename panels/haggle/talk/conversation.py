@@ -16,12 +16,10 @@ from panels.haggle.talk.asked_back import asked_back
 from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.ui.offers import Say, ending
-from sauda.language.speech.items import name_in
-from sauda.language.speech.phrases import language_of
-from sauda.language.speech.retold import claim_of, retold
-from sauda.language.speech.situations import is_last
-from sauda.language.speech.small_talk import answer_to
-from sauda.language.speech.spoken import Decided, named
+from sauda.language.lines import name_in
+from sauda.language.phrases import language_of
+from sauda.language.small_talk import answer_to
+from sauda.language.spoken import Decided, claim_of, is_last, named, retold
 from sauda.sessions.bazaar import Game
 
 SEATS = ("seller", "buyer")

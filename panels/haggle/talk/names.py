@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sauda.language.speech.lines import HINDI
+from sauda.language.lines import HINDI
 
 MARKETS_HINDI: Mapping[str, str] = {  # by task
     "classic/amazon_realistic": "हमारी सूची की चीज़ों की दुकान",

@@ -14,20 +14,21 @@ from panels.haggle.talk.trouble import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
 from sauda.language.relative import NoBase, relative
-from sauda.language.speech.closing import (
+from sauda.language.small_talk import (
     ACCEPT,
     AGREE,
     CONDITION,
     LEAVE,
     LIKELY,
     NOD,
+    TOLD,
     YES,
     asks_something,
     closing,
     confirms,
+    slip,
+    small_talk,
 )
-from sauda.language.speech.kinds import TOLD
-from sauda.language.speech.small_talk import slip, small_talk
 from sauda.language.stances import read
 from sauda.sessions.bazaar import Action, Game, answer, propose
 

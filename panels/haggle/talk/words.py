@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sauda.language.speech.lines import ENGLISH, HINDI, HINGLISH
+from sauda.language.lines import ENGLISH, HINDI, HINGLISH
 
 WORDS: Mapping[str, dict[str, str]] = {
     ENGLISH: {

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sauda.language.acts.examples import PARTS, Example, examples
-from sauda.language.acts.types import INTENTS, Dialogue
+from sauda.language.acts import INTENTS, PARTS, Dialogue, Example, examples
 from sauda.train.data.dialogues.craigslist import AGENTS
 from sauda.train.data.dialogues.sources import shipped
 

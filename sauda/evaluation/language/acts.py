@@ -17,9 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.language.acts.parser import read
-from sauda.language.acts.prices import amounts
-from sauda.language.acts.types import INTENTS, RUPEES, Dialogue
+from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read
 from sauda.records.store import Artifact
 from sauda.statistics import pooled_share, wilson_interval
 

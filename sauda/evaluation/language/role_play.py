@@ -22,7 +22,7 @@ from sauda.evaluation.models.sources import model_source
 from sauda.evaluation.verification.recompute import settings
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
-from sauda.language.acts.policy import Acts
+from sauda.language.acts import Acts
 from sauda.llm.models import NamedModel, loaded
 from sauda.llm.role_seat import RoleSeat, price_said, prompt
 from sauda.llm.types import BatchGenerate

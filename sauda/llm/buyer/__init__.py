@@ -1,1 +1,1 @@
-"""The lines that SFT teaches a buyer; `sauda.language.speech` words moves for people."""
+"""The lines that SFT teaches a buyer; `sauda.language.spoken` words moves for people."""

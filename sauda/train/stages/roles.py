@@ -22,8 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sauda.language.acts.chats import GENERALIST, SELLING, counts, learnt, sides_of, views
-from sauda.language.acts.types import Dialogue
+from sauda.language.acts import GENERALIST, SELLING, Dialogue, counts, learnt, sides_of, views
 from sauda.llm.backends.model import Model
 from sauda.records.store import digest
 from sauda.train import stage

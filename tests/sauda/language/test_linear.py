@@ -11,13 +11,10 @@ import pytest
 
 from env.arena.pitch.parser import claims
 from sauda.language import lexicon, money, numerals, relative, stances, tells
-from sauda.language.acts.parser import parse
-from sauda.language.acts.types import Context
-from sauda.language.markup import without_code
-from sauda.language.speech.closing import closing
-from sauda.language.speech.kinds import kind_of_talk
-from sauda.language.speech.phrases import language_of
-from sauda.language.speech.small_talk import slip, small_talk
+from sauda.language.acts import Context, parse
+from sauda.language.money import without_code
+from sauda.language.phrases import language_of
+from sauda.language.small_talk import closing, kind_of_talk, slip, small_talk
 from sauda.sessions.bazaar import start
 from tests.support.arena_games import market
 

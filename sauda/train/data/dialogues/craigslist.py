@@ -4,8 +4,7 @@ import json
 import math
 from typing import Any
 
-from sauda.language.acts.examples import posting
-from sauda.language.acts.types import EVENTS, INTENTS, Act, Dialogue, Turn
+from sauda.language.acts import EVENTS, INTENTS, Act, Dialogue, Turn, posting
 from sauda.records.schemas.language import DialogueRow
 from sauda.train.data.dialogues.reading import MalformedRow, validated
 

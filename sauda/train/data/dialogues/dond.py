@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from sauda.language.acts.types import Dialogue, Turn
+from sauda.language.acts import Dialogue, Turn
 from sauda.train.data.dialogues.reading import MalformedRow, validated
 
 AGENTS = ("opener", "responder")

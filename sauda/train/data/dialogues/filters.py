@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sauda.language.acts.types import Dialogue
+from sauda.language.acts import Dialogue
 
 FEWEST_TURNS = 2  # with words
 LONGEST = 2_000  # characters of a text; the longest turn in the samples has 548

@@ -15,11 +15,9 @@ import numpy as np
 
 from env import Accept, Episode, IllegalAction, Turn, WalkAway, get_task, rollout
 from sauda.evaluation.verification.recompute import settings
-from sauda.language.acts.realise import act_of, context_of, realised, talked
-from sauda.language.acts.types import RUPEES, Act, Context
-from sauda.language.speech.items import condition_in
-from sauda.language.speech.lines import ENGLISH
-from sauda.language.speech.spoken import Decided
+from sauda.language.acts import RUPEES, Act, Context, act_of, context_of, realised, talked
+from sauda.language.lines import ENGLISH, condition_in
+from sauda.language.spoken import Decided
 from sauda.llm.registry import get_policy
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import Artifact

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sauda.language.acts.types import Dialogue
+from sauda.language.acts import Dialogue
 from sauda.train.data.dialogues.filters import NotUsed, check
 
 SHOWN_ROWS = 20  # that are named one by one in a report; all are counted

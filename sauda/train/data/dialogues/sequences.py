@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sauda.language.acts.chats import View
+from sauda.language.acts import View
 from sauda.train.data.teacher import labelled
 
 

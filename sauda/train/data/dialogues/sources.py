@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sauda.language.acts.types import DOLLARS, Dialogue
+from sauda.language.acts import DOLLARS, Dialogue
 from sauda.records.store import load
 from sauda.train.data.dialogues import craigslist, dond
 from sauda.train.data.dialogues.reading import Loaded, Row, lines_of, loaded

@@ -19,7 +19,7 @@ from panels.haggle.game_view import brief
 from panels.haggle.review.result_view import placed
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS, translator
 from panels.ui.theme import FONTS
-from sauda.language.speech.items import name_in
+from sauda.language.lines import name_in
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import ReplyError

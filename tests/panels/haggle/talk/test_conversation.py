@@ -11,7 +11,7 @@ from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import LONGEST, MOST, SILENT, Exchange
 from panels.haggle.talk.visitor_text import NoMove, play_text
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.language.speech.lines import CHAT_LINES
+from sauda.language.lines import CHAT_LINES
 from sauda.llm.seller.policy import decide
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, back, start

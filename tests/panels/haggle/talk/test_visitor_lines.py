@@ -5,7 +5,7 @@ import pytest
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import NoMove, converse, play_text
-from sauda.language.speech.lines import ANSWERS
+from sauda.language.lines import ANSWERS
 from sauda.sessions.bazaar import start
 from tests.support.visitor_lines import game_of, outcome, rows
 

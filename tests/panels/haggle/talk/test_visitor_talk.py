@@ -12,10 +12,9 @@ from panels.haggle.choices import SELLING_TASK
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import NoMove, converse, play_text
+from sauda.language.lines import ANSWERS, hindi_names
 from sauda.language.money import prices
-from sauda.language.speech.items import hindi_names
-from sauda.language.speech.kinds import kind_of_talk
-from sauda.language.speech.lines import ANSWERS
+from sauda.language.small_talk import kind_of_talk
 from sauda.sessions.bazaar import Game, start
 
 TESTS = Path(__file__).parents[3]

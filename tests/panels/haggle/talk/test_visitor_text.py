@@ -10,8 +10,8 @@ from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import Trouble
 from panels.haggle.talk.visitor_text import NoMove, play_text
 from panels.haggle.words import ENGLISH, HINDI
-from sauda.language.speech.lines import ANSWERS
-from sauda.language.speech.small_talk import HIGHEST_ASK
+from sauda.language.lines import ANSWERS
+from sauda.language.small_talk import HIGHEST_ASK
 from sauda.sessions.bazaar import start
 
 

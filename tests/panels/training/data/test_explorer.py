@@ -14,9 +14,7 @@ from panels.training.data.view import (
     fields_table,
     loss_mask,
 )
-from sauda.language.acts.chats import view
-from sauda.language.acts.examples import Example
-from sauda.language.acts.types import INTENTS
+from sauda.language.acts import INTENTS, Example, view
 from sauda.records.store import load
 
 ROLES = ("buyer", "seller")

@@ -7,7 +7,7 @@ import pytest
 
 from sauda.evaluation.language.acts import figures, part_of, quality
 from sauda.evaluation.verification.verify import verify
-from sauda.language.acts.types import DOLLARS, Act, Dialogue, Turn
+from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
 from sauda.records.store import load, save
 
 TURNS = (

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sauda.language.acts.examples import PARTS, THOUGHTS, examples, part_of
-from sauda.language.acts.types import Dialogue, Turn
+from sauda.language.acts import PARTS, THOUGHTS, Dialogue, Turn, examples, part_of
 from sauda.train.data.dialogues.sources import from_file, shipped
 from tests.support.dialogues import DIVISION, MIRROR, craigslist_row, lines
 
@@ -122,6 +121,6 @@ def test_a_division_is_thought_of_in_the_worth_of_its_items(tmp_path):
 
 
 def test_every_act_has_a_thought():
-    from sauda.language.acts.types import INTENTS
+    from sauda.language.acts import INTENTS
 
     assert THOUGHTS.keys() == set(INTENTS)

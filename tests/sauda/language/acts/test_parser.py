@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sauda.language.acts.parser import parse, read
-from sauda.language.acts.types import DOLLARS, Act, Context, Dialogue, Turn
+from sauda.language.acts import DOLLARS, Act, Context, Dialogue, Turn, parse, read
 
 LISTED = Context("buyer", 500.0, currency=DOLLARS, has_buttons=True)  # nothing on the table yet
 HAGGLED = Context("buyer", 500.0, own=300.0, theirs=450.0, currency=DOLLARS, has_buttons=True)

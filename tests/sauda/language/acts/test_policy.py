@@ -7,7 +7,7 @@ import pytest
 from env import BAZAAR_TASKS, Episode, IllegalAction, get_task, rollout
 from sauda.evaluation.evaluate import Config, evaluate
 from sauda.games import policies_of
-from sauda.language.acts.policy import Acts
+from sauda.language.acts import Acts
 from sauda.llm.registry import get_policy
 
 SCRIPTS = ("linear", "tit_for_tat", "random")

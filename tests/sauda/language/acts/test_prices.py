@@ -3,8 +3,7 @@
 import pytest
 
 from sauda.language import money
-from sauda.language.acts.prices import amounts, as_rupees, written
-from sauda.language.acts.types import DOLLARS, RUPEES
+from sauda.language.acts import DOLLARS, RUPEES, amounts, as_rupees, written
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from env import Accept, IllegalAction, Offer, WalkAway, begin, get_task, move
-from sauda.language.acts.parser import parse
-from sauda.language.acts.realise import (
+from sauda.language.acts import (
+    INTENTS,
+    RUPEES,
     TALK,
+    Act,
+    Context,
     act_of,
     context_of,
     move_of,
+    parse,
     realised,
     talked,
 )
-from sauda.language.acts.types import INTENTS, RUPEES, Act, Context
-from sauda.language.speech.lines import LINES
-from sauda.language.speech.spoken import Decided
+from sauda.language.lines import LINES
+from sauda.language.spoken import Decided
 
 TASK = get_task("bazaar/open")
 ASK, BID = 400, 200

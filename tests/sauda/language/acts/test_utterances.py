@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sauda.language.acts.parser import parse
-from sauda.language.acts.types import DOLLARS, Context
+from sauda.language.acts import DOLLARS, Context, parse
 
 LISTED = {"list_price": 500.0, "currency": DOLLARS, "has_buttons": True}
 CONTEXTS = {

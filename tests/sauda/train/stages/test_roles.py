@@ -12,8 +12,7 @@ from sauda.__main__ import main
 from sauda.commands.loadtest.page_process import free_port
 from sauda.evaluation.language.roles import NAMES
 from sauda.evaluation.verification.verify import verify
-from sauda.language.acts.chats import SELLING, learnt, sides_of, views
-from sauda.language.acts.examples import PARTS
+from sauda.language.acts import PARTS, SELLING, learnt, sides_of, views
 from sauda.records import store
 from sauda.train import kept_runs, run
 from sauda.train.data.dialogues.sequences import sequence

@@ -3,7 +3,7 @@
 import json
 
 from sauda.evaluation.verification.verify import verify
-from sauda.language.acts.parser import read
+from sauda.language.acts import read
 from sauda.records.store import ROOT, load
 from sauda.train.data.dialogues.generated import Config, dialogues
 from sauda.train.data.dialogues.sources import FILE, shipped

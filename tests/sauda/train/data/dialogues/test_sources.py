@@ -8,7 +8,7 @@ from datasets import Dataset
 from datasets.exceptions import DatasetNotFoundError
 from huggingface_hub.utils import httpx
 
-from sauda.language.acts.types import Act
+from sauda.language.acts import Act
 from sauda.train.data.dialogues.sources import from_file, from_hub, shipped
 from tests.support.dialogues import DIVISION, LAMP, MIRROR, craigslist_row, lines
 

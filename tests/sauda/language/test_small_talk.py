@@ -8,12 +8,11 @@ import pytest
 
 from env import Item, Table
 from sauda.language import money
+from sauda.language.lines import ANSWERS, condition_in, hindi_names, name_in
 from sauda.language.money import prices
-from sauda.language.speech.items import condition_in, hindi_names, name_in
-from sauda.language.speech.lines import ANSWERS
-from sauda.language.speech.phrases import language_of
-from sauda.language.speech.situations import ARGUMENTS
-from sauda.language.speech.small_talk import answer_to, slip, small_talk
+from sauda.language.phrases import language_of
+from sauda.language.small_talk import answer_to, slip, small_talk
+from sauda.language.spoken import ARGUMENTS
 
 LABELLED = Path(money.__file__).parent
 LAMP = Item("brass oil lamp", "Handicrafts and decor", "like_new", 900)

@@ -7,15 +7,15 @@ import pytest
 
 from env import CATALOGUE, Accept, Item, Offer, Table, WalkAway, rupees
 from sauda.games.bazaar_columns import LAST
-from sauda.language.speech.lines import LINES
-from sauda.language.speech.situations import situations
-from sauda.language.speech.spoken import (
+from sauda.language.lines import LINES
+from sauda.language.spoken import (
     SILENCE,
     Decided,
     Line,
     faults,
     from_lines,
     named,
+    situations,
     spoken,
 )
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sauda.language.lexicon import Element, Word, element_of, keys, phrase_end, words
+from sauda.language.lines import ENGLISH, HINDI, HINGLISH
 from sauda.language.numerals import Token, tokens
-from sauda.language.speech.lines import ENGLISH, HINDI, HINGLISH
 
 WHOLE, FIRST = "=", "^"
 Phrases = tuple[tuple[frozenset[str], bool], ...]  # the words, and whether no other may stand

@@ -6,12 +6,19 @@ from collections.abc import Iterator
 import pytest
 
 from env import Accept, Item, Offer, Table, WalkAway, rupees
+from sauda.language.lines import CHAT_LINES, CLAIMS, LINES
 from sauda.language.money import prices
-from sauda.language.speech.lines import CHAT_LINES, CLAIMS, LINES
-from sauda.language.speech.phrases import language_of
-from sauda.language.speech.retold import chat_line, claim_of, repeats, retold
-from sauda.language.speech.situations import chat_situations
-from sauda.language.speech.spoken import LAST, Decided, faults
+from sauda.language.phrases import language_of
+from sauda.language.spoken import (
+    LAST,
+    Decided,
+    chat_line,
+    chat_situations,
+    claim_of,
+    faults,
+    repeats,
+    retold,
+)
 
 LAMP = Item("brass lamp", "Handicrafts", "good", 900)
 MANNERS = [(language, seat) for language in LINES for seat in ("buyer", "seller")]

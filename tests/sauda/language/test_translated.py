@@ -7,8 +7,15 @@ import pytest
 from env.bazaar.classic.lines import LINES as CLASSIC
 from env.bazaar.market.sellers import LINES as MARKET
 from sauda.language import money
-from sauda.language.speech.lines import ANSWERS, CHAT_LINES, ENGLISH, HINDI, HINGLISH
-from sauda.language.speech.translated import translated, translations
+from sauda.language.lines import (
+    ANSWERS,
+    CHAT_LINES,
+    ENGLISH,
+    HINDI,
+    HINGLISH,
+    translated,
+    translations,
+)
 from sauda.llm.seller.personas import PERSONAS
 
 CLOSERS = [closer for persona in PERSONAS.values() for closer in persona.closers]

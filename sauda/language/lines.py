@@ -1,0 +1,159 @@
+"""What is said in three languages, by language and seat; all of it stands in CSV files.
+
+`lines.csv` and `answers.csv` have one line per row. `LINES[language][seat][situation]` go with
+moves, and # stands for the price of the move. `CHAT_LINES` are these and the lines that the chat
+alone says. `CLAIMS[language][kind]` is a claim in a sentence of its own.
+`ANSWERS[language][seat][kind]` answer small talk; the answers under "both" are those of either
+seat, with facts such as {item} in braces.
+
+`items_hi.csv` has the Hindi names of the goods. Policies speak English lines with a price and an
+item in them: `seller_lines.csv` holds each line of a scripted seller in Hinglish and Hindi. Both
+were written for this project.
+"""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+ENGLISH, HINGLISH, HINDI = "en", "hinglish", "hi"
+SituationLines = Mapping[str, tuple[str, ...]]
+Lines = Mapping[str, Mapping[str, SituationLines]]
+Row = Mapping[str, str]
+
+
+def _rows(file: str) -> list[Row]:
+    with Path(__file__).with_name(file).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _by_seat(rows: Sequence[Row], language: str) -> Mapping[str, SituationLines]:
+    """The lines in a language by seat and kind, in the order of the rows."""
+    seats: dict[str, dict[str, tuple[str, ...]]] = {}
+    for row in rows:
+        kinds = seats.setdefault(row["seat"], {})
+        kinds[row["kind"]] = (*kinds.get(row["kind"], ()), row[language])
+    return seats
+
+
+def _by_language(rows: Sequence[Row]) -> Lines:
+    return MappingProxyType({name: _by_seat(rows, name) for name in (ENGLISH, HINGLISH, HINDI)})
+
+
+_LINES = _rows("lines.csv")
+LINES = _by_language([row for row in _LINES if row["table"] == "move"])
+CHAT_LINES = _by_language([row for row in _LINES if row["table"] in ("move", "chat")])
+CLAIMS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        name: {row["kind"]: row[name] for row in _LINES if row["table"] == "claim"}
+        for name in (ENGLISH, HINGLISH, HINDI)
+    }
+)
+ANSWERS = _by_language(_rows("answers.csv"))
+
+
+NAMES = Path(__file__).with_name("items_hi.csv")
+CONDITIONS: Mapping[str, str] = {
+    "new": "नई हालत",
+    "like_new": "नई जैसी हालत",
+    "very_good": "बहुत अच्छी हालत",
+    "good": "अच्छी हालत",
+    "acceptable": "चलने लायक़ हालत",
+}
+CATEGORIES: Mapping[str, str] = {
+    "Bicycles and vehicles": "साइकिल और गाड़ियाँ",
+    "Books and stationery": "किताबें और लिखने का सामान",
+    "Electronics": "इलेक्ट्रॉनिक सामान",
+    "Footwear": "जूते-चप्पल",
+    "Furniture": "फ़र्नीचर",
+    "Handicrafts and decor": "हस्तशिल्प और सजावट",
+    "Home appliances": "घरेलू उपकरण",
+    "Jewellery": "गहने",
+    "Kitchenware": "रसोई का सामान",
+    "Mobile phones": "मोबाइल फ़ोन",
+    "Textiles and clothing": "कपड़े",
+    "Toys and sports": "खिलौने और खेल",
+}
+
+
+@cache
+def hindi_names() -> Mapping[str, str]:
+    """The Hindi name of each item of the catalogue and of the classic markets."""
+    with NAMES.open(encoding="utf-8", newline="") as lines:
+        return {row["name"]: row["hindi"] for row in csv.DictReader(lines)}
+
+
+def name_in(language: str, name: str) -> str:
+    """An item's name; as it is where the language is not Hindi or the name has no Hindi form."""
+    return hindi_names().get(name, name) if language == HINDI else name
+
+
+def condition_in(language: str, condition: str) -> str:
+    """An item's condition in words."""
+    words = condition.replace("_", " ")
+    return CONDITIONS.get(condition, words) if language == HINDI else words
+
+
+def category_in(language: str, category: str) -> str:
+    """An item's category."""
+    return CATEGORIES.get(category, category) if language == HINDI else category
+
+
+FILE = Path(__file__).with_name("seller_lines.csv")
+PRICE = r"(?P<price>₹[\d,.]*\d)"
+
+
+@cache
+def translations() -> Mapping[str, Mapping[str, str]]:
+    """The line in each other language by its English template, as in the sellers' LINES."""
+    with FILE.open(encoding="utf-8", newline="") as lines:
+        return {row.pop("english"): row for row in csv.DictReader(lines)}
+
+
+def translated(message: str, language: str) -> str:
+    """A scripted seller's `message` in `language`; as it is where it is no line of theirs."""
+    return translation(message, language) or message
+
+
+def translation(message: str, language: str) -> str:
+    """A scripted seller's `message` in `language`; "" where it is no line of theirs.
+
+    A pressing seller says a second line after the first.
+    """
+    if language == ENGLISH:
+        return message
+    if whole := _line(message, language):
+        return whole
+    for end in (found.end() for found in re.finditer(r"[.?!] ", message)):
+        first, second = message[: end - 1], message[end:]
+        if (one := _line(first, language)) and (two := _line(second, language)):
+            return f"{one} {two}"
+    return ""
+
+
+def _line(text: str, language: str) -> str:
+    """One line in `language`; "" where no template fits."""
+    for pattern, template in _patterns():
+        if found := pattern.fullmatch(text):
+            values = found.groupdict()
+            if "item" in values:
+                values["item"] = name_in(language, values["item"])
+            return translations()[template][language].format(**values)
+    return ""
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple(
+        (
+            re.compile(
+                re.escape(template)
+                .replace(r"\{price\}", PRICE)
+                .replace(r"\{item\}", "(?P<item>.+?)")
+            ),
+            template,
+        )
+        for template in translations()
+    )

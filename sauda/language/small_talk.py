@@ -1,0 +1,308 @@
+"""Classifies a text that makes no move, and answers it in character and from public facts alone.
+
+`kind_of_talk` finds the kind by the phrases of `kinds.csv`. The first row that has a phrase in a
+sentence counts, so the rude and the specific stand before the general; of several sentences the one
+with the first row. Insults are compared as they are spelled: folding joins "saale" with "sale" and
+"fool" with "full", and no plain word may become an insult.
+
+`closing` says whether a text accepts the price that stands, leaves, or only nods: `closings.csv`
+lists what people say by its force. A text is cut into clauses, and a clause counts only where its
+phrases cover all of it: "what a deal!" and "deal with it" accept nothing.
+
+No answer is told a limit or a seed, so none can give it away.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from env import Table, rupees
+from sauda.language.lexicon import NEGATORS, Word, keys, words
+from sauda.language.lines import ANSWERS, condition_in, name_in
+from sauda.language.money import HIGHEST_PRICE, prices, without_code
+from sauda.language.numerals import VAGUE, Token, tokens
+from sauda.language.phrases import PhraseTable, kind_of, table
+from sauda.language.relative import relative
+from sauda.language.spoken import ARGUMENTS, prices_of, shape
+from sauda.language.stances import NUMBER, read
+
+NO = keys("no nope nah never nahi/nahin/nhi na नहीं ना")  # begins a refusal
+QUESTION, TOLD = "question", "told"  # of no kind that is known: a question, a statement
+FOREIGN = table(
+    {"foreign": "dollar; dollars; usd; euro; euros; eur; pound; pounds; yen; डॉलर; यूरो; पाउंड"}
+)
+_KINDS = PhraseTable(Path(__file__).with_name("kinds.csv"))
+_NONE = (1_000, "")  # after every row
+_RUDE = (_KINDS.row("insult"), "insult")
+_TOLD = _KINDS.row(TOLD)
+# An unknown question comes before the pleasantries beside it, which stand after the begging.
+_ASKED = _KINDS.row("begging") + 0.5
+# What a seller tells of these without a question is news, which the buyer cannot answer.
+TOPICS = frozenset(
+    (
+        *("available", "why_sell", "why", "history", "defects", "warranty", "photos", "payment"),
+        *("inspect", "pickup", "place", "included", "rivals", "item", "compliment"),
+    )
+)
+SHORT = 2  # words; "?" after so few may be a slip
+_SENTENCE = re.compile(r"[^.!?।\n]*[.!?।\n]?")
+
+
+@lru_cache(maxsize=1024)
+def kind_of_talk(text: str, to_buyer: bool = False) -> str:
+    """The kind of talk in `text`, said `to_buyer` or to a seller; "" for an unknown one."""
+    if whole := min(_KINDS.whole(text), default=None):
+        return whole[1]
+    sentences = _SENTENCE.findall(text)
+    found = [_in_sentence(sentence, to_buyer) for sentence in sentences]
+    asked = [row for sentence, row in zip(sentences, found, strict=True) if "?" in sentence]
+    known = [row for row in asked if row[1] not in ("", "greeting")]
+    # What is asked comes before what is said beside it, but for what is rude.
+    return min([*(known or found), *(row for row in found if row <= _RUDE)])[1]
+
+
+def _in_sentence(sentence: str, to_buyer: bool) -> tuple[float, str]:
+    """The row and the kind of talk in a sentence."""
+    rows = set(_KINDS.found(sentence))
+    length = sum(word.kind != "mark" for word in words(sentence))
+    if any(kind == QUESTION for _, kind in rows) or ("?" in sentence and length > SHORT):
+        known = {(place, kind) for place, kind in rows if kind not in (QUESTION, TOLD)}
+        return min(known | {(_ASKED, QUESTION)})
+    if to_buyer:
+        rows = {(_TOLD, TOLD) if kind in TOPICS else (place, kind) for place, kind in rows}
+    return min(rows, default=_NONE)
+
+
+ACCEPT = "accept"  # names the deal: "you have a deal"
+AGREE = "agree"  # agrees with what was said: "that works for me"
+LIKELY = "likely"  # agrees among other words
+YES = "yes"  # may answer anything
+NOD = "nod"  # "great", "sure": no acceptance by itself
+CONDITION = "condition"  # "deal, if you bring it here"
+LEAVE = "leave"
+# A text that accepts in one clause and says this in another accepts nothing.
+COUNTERS = frozenset(
+    ("bargain", "limit", "too_far", "refusal", "price", "press", "insult", "several")
+)
+_ENDS = frozenset(".!?,;:।()–—\n")
+_END = Word("", 0, 0, "mark")  # after a clause: a last word that may be left out needs one
+_TABLE = PhraseTable(Path(__file__).with_name("closings.csv"))
+_FIRM, _SOFT, _SURE, _REFUSE = "firm", "soft", "sure", "refuse"
+_IF, _TERM, _BREAK, _ASKS = "if", "term", "break", "asks"
+_PARTING = (_IF, _TERM, _BREAK)  # part a clause in two
+
+
+@lru_cache(maxsize=1024)  # a chat is put together anew at each move
+def closing(text: str, standing: float | None = None) -> str:
+    """What `text` does to the other side's last price, `standing`: one of the above or "".
+
+    A text that names another price closes nothing.
+    """
+    if {mention.amount for mention in prices(text)} - {standing}:
+        return ""
+    said: set[str] = set()
+    plainly: set[str] = set()  # in a clause of its own
+    rest: list[str] = []  # what else is said
+    apart: list[str] = []  # of it, in clauses of their own
+    for clause, end in _clauses(words(text)):
+        parts = [clause] if _kinds(clause) else [part for part in _parts(clause) if part]
+        others = [_text(text, part) + end for part in parts if not _kinds(part)]
+        kinds = set[str]().union(*map(_kinds, parts))
+        said |= kinds
+        plainly |= kinds if not others else set()
+        rest += others
+        apart += others if len(others) == len(parts) else []
+    if LEAVE in said:
+        return LEAVE if not rest and said.isdisjoint((_FIRM, _SOFT, YES, _SURE, NOD)) else ""
+    found = {kind for _, kind in _TABLE.found(text)}
+    conditional = not found.isdisjoint((_IF, _TERM))
+    if _FIRM in said and conditional:
+        return CONDITION
+    if _REFUSE in said or any(map(_counters, apart)):
+        return ""
+    if _FIRM in plainly:
+        return ACCEPT
+    if _TERM in found and {_SOFT, YES, _SURE} & said and "?" not in text:
+        return "" if any(map(_counters, rest)) else CONDITION
+    if {_FIRM, _SOFT} & said:
+        is_talk = conditional or any("?" in other for other in rest)
+        return "" if is_talk else LIKELY if rest else AGREE
+    if rest or not said & {YES, _SURE, NOD}:
+        return ""
+    return NOD if said & {_SURE, NOD} else YES
+
+
+def asks_something(message: str, standing: float | None) -> bool:
+    """Whether the other side's `message` asks a question that is not about its price."""
+    return any(
+        end == "?"
+        and clause
+        and not {mention.amount for mention in prices(_text(message, clause))} & {standing}
+        and not _kinds(clause) & {_FIRM, _SOFT, YES, _SURE, _ASKS}
+        for clause, end in _clauses(words(message), frozenset(".!?।\n"))
+    )
+
+
+def confirms(text: str) -> bool:
+    """Whether a text confirms what the visitor was asked back about."""
+    return closing(text) in (YES, NOD, AGREE)
+
+
+def _text(message: str, clause: Sequence[Word]) -> str:
+    return message[clause[0].start : clause[-1].end]
+
+
+def _counters(clause: str) -> bool:
+    first = next((word.key for word in words(clause) if word.kind != "mark"), "")
+    return first in NO or kind_of_talk(clause) in COUNTERS
+
+
+def _clauses(
+    line: Sequence[Word], ends: frozenset[str] = _ENDS
+) -> Iterator[tuple[list[Word], str]]:
+    """The words of each clause, and the mark after it."""
+    clause: list[Word] = []
+    for word in line:
+        if word.kind == "mark" and (word.key in ends or not word.key):
+            yield clause, word.key
+            clause = []
+        elif word.kind != "mark":
+            clause.append(word)
+
+
+def _parts(clause: list[Word]) -> Iterator[list[Word]]:
+    """A clause cut at its conjunctions."""
+    part, i, line = [], 0, [*clause, _END]
+    while i < len(clause):
+        end, kind = _TABLE.longest(line, i)
+        if kind in _PARTING:
+            yield part
+            part, i = [], end
+        else:
+            part, i = [*part, clause[i]], i + 1
+    yield part
+
+
+def _kinds(clause: Sequence[Word]) -> set[str]:
+    """The kinds of the phrases that cover a clause; empty where a word is left over."""
+    kinds, i, line = set(), 0, [*clause, _END]
+    while i < len(clause):
+        end, kind = _TABLE.longest(line, i)
+        if kind in _PARTING or (not kind and clause[i].kind not in ("price", "currency")):
+            return set()
+        kinds.add(kind)
+        i = max(end, i + 1)
+    return kinds
+
+
+HIGHEST_ASK = 10  # times the list price; the rule of the market
+ARGUED = "argued_"  # before a kind of argument: "argued_tea" answers "some tea?"
+# An argument in a text of these kinds is answered first, as in "hello, some tea?".
+GENERAL = frozenset(
+    (
+        *("item", "opinion", "press", "too_far", "begging", "thanks", "compliment", "greeting"),
+        *("nod", "interest", QUESTION, TOLD),
+    )
+)
+DENIALS = keys(NEGATORS)  # "no scratches at all" is told, and no argument
+ASK_TO_OPEN = ("price", "nod")  # need a price of the one who answers
+SIGNS = "$€£¥"  # of currencies that are not taken
+
+UNCLEAR = re.compile(
+    r"\d[oO]+(?![A-Za-z])"  # 5oo
+    r"|(?<![\d.,])\d{1,3}\.\d{3}(?![\d.,])(?!\s*(?:k|l|lakh|lac|thousand|hazaa?r|cr)\b)"  # 5.000
+    r"|\d/\d+(?:th)?\s+(?:of|ka|का)\s"  # 3/4 of 800
+    r"|(?:\b(?:half|quarters?|thirds?|fifths?|tenths?|percent)|%)\s+of\s+(?:rs\.?\s*)?[₹\d]"
+    r"|\d\s+(?:ka|ke|का|के)\s+(?:(?:do|teen|ek|दो|तीन|एक)\s+)?"
+    r"(?:aadha|adha|half|tihai|chauthai|आधा|तिहाई|चौथाई)"
+)
+
+
+def slip(text: str) -> str:
+    """The kind of talk of a text whose price is not clear, "unclear"; "" elsewhere.
+
+    "Rs.5oo" is not ₹5, "₹5.000" is 5 or 5,000, and "a few thousand" is anything.
+    """
+    text = without_code(text)
+    line = tokens(text)
+    vague = any(map(_is_vague, line, line[1:], line[2:]))
+    return "unclear" if vague or (UNCLEAR.search(text) and prices(text)) else ""
+
+
+def _is_vague(before: Token, token: Token, after: Token) -> bool:
+    times = after if token.key == "of" else token
+    return before.key in VAGUE and times.kind == "times"
+
+
+def small_talk(text: str, seen: Table, agent: str) -> str:
+    """The kind of answer that `agent` gives at `seen` to a `text` that names no acceptable price.
+
+    It is a key of ANSWERS.
+    """
+    if relative(text):
+        return "change"
+    text, stance = read(text)
+    if stance not in ("", NUMBER) and not prices(text):
+        return stance
+    if trouble := slip(text) or _price_trouble(text):
+        return trouble
+    kind = kind_of_talk(text, to_buyer=agent == "buyer")
+    is_denied = kind == TOLD and any(word.key in DENIALS for word in words(text))
+    if (not kind or kind in GENERAL) and not is_denied and (argument := kind_of(text, ARGUMENTS)):
+        kind = ARGUED + argument
+    if not kind:
+        kind = "refusal" if _begins_with_no(text) else "nonsense"
+    own, _ = prices_of(seen, agent)
+    if closing(text, own[-1] if own else None) not in ("", LEAVE):
+        kind = "nod"
+    return "price_first" if kind in ASK_TO_OPEN and not own else kind
+
+
+def answer_to(
+    kind: str, seen: Table, agent: str, language: str, said: Sequence[str], seed: int
+) -> str:
+    """What `agent` says to talk of this `kind`: an answer that was not said yet.
+
+    Where all were said, the one that was said longest ago. `said` are the agent's answers before
+    it in this game. The facts of an answer are the item's name, condition and list price, the
+    highest ask of the market and the agent's own last price.
+    """
+    answers = ANSWERS[language]
+    own, _ = prices_of(seen, agent)
+    texts = [
+        text.format(
+            item=name_in(language, seen.item.name),
+            condition=condition_in(language, seen.item.condition),
+            list=rupees(seen.item.list_price),
+            own=rupees(own[-1]) if own else "",
+            most=rupees(HIGHEST_ASK * seen.item.list_price),
+        )
+        for text in answers[agent].get(kind) or answers["both"][kind]
+    ]
+    last_said = {shape(text): place for place, text in enumerate(said)}
+    places = [last_said.get(shape(text), -1) for text in texts]
+    oldest = [text for text, place in zip(texts, places, strict=True) if place == min(places)]
+    return oldest[np.random.default_rng(seed).integers(len(oldest))]
+
+
+def _begins_with_no(text: str) -> bool:
+    spoken = [word.key for word in words(text) if word.kind != "mark"]
+    return bool(spoken) and spoken[0] in NO
+
+
+def _price_trouble(text: str) -> str:
+    """What is wrong with the prices in a text; empty where it has none."""
+    text = without_code(text)
+    if any(c.isdigit() for c in text) and (set(text) & set(SIGNS) or kind_of(text, FOREIGN)):
+        return "foreign"
+    amounts = {mention.amount for mention in prices(text)}
+    if any(abs(amount) > HIGHEST_PRICE for amount in amounts):
+        return "high"
+    if len(amounts) > 1:
+        return "several"
+    if amounts:
+        return "zero" if min(amounts) <= 0 else "each"
+    return ""

@@ -1,0 +1,421 @@
+"""Puts a decided move into words: a line from a speaker, checked before it is said.
+
+A policy decides silently, for its grade. What is said comes after and changes no move, so that a
+livelier speaker cannot win less. A line is refused where a listener would take it for another move,
+or where it promises that no other price follows while one may. `situations` says what a line reacts
+to, from the public table and the other side's last words: no limit, no seed.
+
+`retold` is what the chat says with a move of the other side, which may have come with words of its
+own. Those words enter the game as they are; the chat says them where they are in its language, were
+not said before and promise no last price that another may follow. Where the other side has
+something to react to, a line that reacts comes first. A claim in words that are not said, such as
+that another buyer waits, is told in a sentence of its own, because policies read it too.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from env import Accept, Offer, Table, WalkAway, rupees
+from sauda.language import money
+from sauda.language.lines import CHAT_LINES, CLAIMS, ENGLISH, LINES, name_in, translation
+from sauda.language.phrases import kind_of, language_of, table
+from sauda.language.tells import read
+
+Action = Offer | Accept | WalkAway
+ARGUMENTS = table(
+    {
+        "warranty": "warranty; waranty; guarantee; garanti; bill; receipt; वारंटी; गारंटी; बिल",
+        "scratch": "scratch; scratches; scratched; dent; dents; damage; damaged; defect; defects; "
+        "crack; cracked; broken; kharoch; kharonch; toota; tuta; daag; nishan; खरोंच; खरोच; टूटा; "
+        "टूटी; दाग; निशान; स्क्रैच",
+        "tea": "tea; chai; coffee; lassi; चाय; कॉफ़ी; लस्सी",
+        "cash": "cash; nakad; naqad; nagad; upi; pay now; नकद; कैश",
+        "student": "student; college; hostel; students; vidyarthi; छात्र; छात्रा; विद्यार्थी; कॉलेज",
+        "loyal": "loyal; regular; hamesha; purana grahak; purane grahak; old customer; always "
+        "buy; "
+        "हमेशा; पुराना ग्राहक; पुराने ग्राहक",
+        "shop": "other shop; another shop; next shop; amazon; flipkart; online; elsewhere; "
+        "cheaper; "
+        "dusri dukan; dusri dukaan; doosri dukaan; अमेज़न; ऑनलाइन; दूसरी दुकान",
+    }
+)
+# The other side's first price as a share of the list price: from here on it is far or absurd, up
+# to here it is near. A seller's ask counts upwards, a buyer's bid downwards.
+FAR = {"seller": 1.2, "buyer": 0.45}
+ABSURD = {"seller": 3.0, "buyer": 0.1}
+NEAR = {"seller": 0.85, "buyer": 0.8}
+STEP = 0.08  # share of the list price from which a move of the other side is a "rise"
+
+
+def situations(seen: Table, agent: str, action: Action, heard: str) -> tuple[str, ...]:
+    """The keys of the lines that fit the `action` of `agent` at `seen`, the most fitting first."""
+    if not isinstance(action, Offer):
+        return ("accept",) if isinstance(action, Accept) else ("walk",)
+    if is_last(seen):
+        return ("last",)
+    own, theirs = prices_of(seen, agent)
+    reacting = []
+    anchor = _anchor(seen, agent, theirs)
+    if anchor == "absurd":
+        reacting.append(anchor)
+    if argument := kind_of(heard, ARGUMENTS):
+        reacting.append(argument)
+    if anchor in ("far", "near") and len(theirs) == 1:
+        reacting.append(anchor)
+    if not own:
+        return (*reacting, "first")
+    nearer = action.price - own[-1] if agent == "buyer" else own[-1] - action.price
+    return (*reacting, "more" if nearer > 0 else "less" if nearer < 0 else "hold")
+
+
+def chat_situations(seen: Table, agent: str, action: Action, heard: str) -> tuple[str, ...]:
+    """The keys of CHAT_LINES that fit an action: more than `situations` has.
+
+    Every argument has a key, not the first alone, and so have "rise", "stuck" and "over". All but
+    the last key react to what happened. An argument is reacted to in the last round too.
+    """
+    *anchors, plain = situations(seen, agent, action, heard="")
+    if not isinstance(action, Offer):
+        return (plain,)
+    if seen.round >= seen.rounds:
+        return ("over", plain)
+    absurd = [key for key in anchors if key == "absurd"]
+    others = [key for key in anchors if key != "absurd"]
+    return (*absurd, *arguments_in(heard), *others, *_step(seen, agent, plain), plain)
+
+
+@lru_cache(maxsize=1024)  # a chat is put together anew at each move
+def arguments_in(heard: str) -> tuple[str, ...]:
+    """Every kind of argument in the other side's words."""
+    return tuple(kind for kind, listed in ARGUMENTS.items() if kind_of(heard, {kind: listed}))
+
+
+def _step(seen: Table, agent: str, plain: str) -> tuple[str, ...]:
+    """ "rise" or "stuck" where the other side came a long way or named its last price again."""
+    _, theirs = prices_of(seen, agent)
+    if len(theirs) < 2 or plain == "last":
+        return ()
+    nearer = theirs[-1] - theirs[-2] if agent == "seller" else theirs[-2] - theirs[-1]
+    if nearer >= STEP * seen.item.list_price:
+        return ("rise",)
+    return ("stuck",) if nearer == 0 else ()
+
+
+def is_last(seen: Table) -> bool:
+    """Whether no other price of the agent that moves at `seen` can be taken after this one."""
+    return seen.rounds - seen.round <= 1
+
+
+def prices_of(seen: Table, agent: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The prices that `agent` named so far, and those of the other side."""
+    return (seen.asks, seen.bids) if agent == "seller" else (seen.bids, seen.asks)
+
+
+def _anchor(seen: Table, agent: str, theirs: tuple[float, ...]) -> str:
+    """How far the other side's last price is from the list price; empty where it is usual."""
+    if not theirs:
+        return ""
+    other = "buyer" if agent == "seller" else "seller"
+    share, sign = theirs[-1] / seen.item.list_price, 1 if other == "seller" else -1
+    if sign * share >= sign * ABSURD[other]:
+        return "absurd"
+    if sign * share >= sign * FAR[other]:
+        return "far"
+    return "near" if sign * share <= sign * NEAR[other] else ""
+
+
+LONGEST = 160  # characters
+SILENCE = "silence"  # the source where no speaker had a line
+
+
+def _any_of(listed: str) -> re.Pattern[str]:
+    """Finds one of the words as a whole; Python's own word end splits Devanagari words."""
+    letter = r"[\w\u0900-\u0963]"
+    return re.compile(f"(?<!{letter})({listed})(?!{letter})", re.IGNORECASE)
+
+
+LAST = _any_of(
+    "last|final|at most|no more|not a rupee|cannot (?:go|pass)|must go|all i have|aakhri|akhri|"
+    "warna|phir jaate|आख़िरी|आखिरी|अंतिम|वरना|फ़ाइनल|फिर चलते"
+)
+AGREES = _any_of("agreed|i accept|i take it|deal at|sold|done|pakka|manzoor|पक्का|मंज़ूर|मंजूर|बात बन गई")
+LEAVES = _any_of(
+    "goodbye|bye|no deal|i leave|i will leave|phir kabhi|rehne do|अलविदा|फिर कभी|रहने दो|रहने दीजिए"
+)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A move that is decided, and what its line may depend on: nothing that is hidden."""
+
+    seen: Table  # before the move
+    agent: str  # "buyer" or "seller"
+    action: Offer | Accept | WalkAway
+    language: str = ENGLISH
+    heard: str = ""  # the other side's words since the agent's move before
+    said: Sequence[str] = ()  # the agent's lines before it in this game
+    reacts: bool = True  # False for a plain line, which has no opinion on what happened
+
+    @property
+    def price(self) -> float | None:
+        """The price that the move names or takes; None where it walks away."""
+        if isinstance(self.action, Offer):
+            return self.action.price
+        _, theirs = prices_of(self.seen, self.agent)
+        return theirs[-1] if isinstance(self.action, Accept) and theirs else None
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A line that was not said, and what is wrong with it."""
+
+    source: str
+    text: str
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is said with a move, by whom, and the lines that were refused before."""
+
+    text: str  # prices in rupees; "" for a silent move
+    source: str
+    refused: tuple[Refused, ...] = ()
+
+
+# Gives a line for a decision by a seed, in the voice of its persona where it has one; "#" in it
+# stands for the move's price.
+Speaker = Callable[[Decided, int], str]
+
+
+def spoken(decided: Decided, speakers: Mapping[str, Speaker], seed: int) -> Line:
+    """The first line without faults, each speaker asked once and in turn; silence where none is."""
+    refused: list[Refused] = []
+    for source, speaker in speakers.items():
+        text = speaker(decided, seed)
+        if not (wrong := faults(text, decided)):
+            return Line(_priced(text, decided), source, tuple(refused))
+        refused.append(Refused(source, text, wrong))
+    return Line("", SILENCE, tuple(refused))
+
+
+def faults(text: str, decided: Decided) -> tuple[str, ...]:
+    """What keeps `text` from being said with the move, a sentence each."""
+    wrong = []
+    if not text.strip():
+        wrong.append("it says nothing")
+    if len(text) > LONGEST:
+        wrong.append(f"it has {len(text)} characters, more than {LONGEST}")
+    if " ".join(text.split()) != text or not text.isprintable():
+        wrong.append("it is no single line of plain text")
+    named = {mention.amount for mention in money.prices(_priced(text, decided))}
+    if named - {decided.price}:
+        wrong.append("it names a price that is not the move's")
+    if decided.price is None and "#" in text:
+        wrong.append("it names a price, and to walk away has none")
+    if isinstance(decided.action, Offer) and decided.price not in named:
+        wrong.append("it leaves out the price that it offers")
+    if isinstance(decided.action, Offer) and not is_last(decided.seen) and LAST.search(text):
+        wrong.append("it promises that no other price follows, and one may")
+    if not isinstance(decided.action, Accept) and AGREES.search(text):
+        wrong.append("it agrees, and the move does not")
+    if not isinstance(decided.action, WalkAway) and LEAVES.search(text):
+        wrong.append("it leaves, and the move does not")
+    return tuple(wrong)
+
+
+def from_lines(decided: Decided, seed: int) -> str:
+    """A speaker: one of LINES for the situation, at first those that were not said yet.
+
+    A line that reacts is said before a plain one. Raises ValueError for a language without lines.
+    """
+    if decided.language not in LINES:
+        raise ValueError(f"no lines in {decided.language!r}; there are {', '.join(LINES)}")
+    lines = LINES[decided.language][decided.agent]
+    said = set(map(shape, decided.said))
+    keys = situations(decided.seen, decided.agent, decided.action, decided.heard)
+    keys = keys if decided.reacts else keys[-1:]
+    rng = np.random.default_rng(seed)
+    for key in keys:
+        fresh = [line for line in lines[key] if shape(line) not in said]
+        for place in rng.permutation(len(fresh)):
+            if not faults(fresh[place], decided):
+                return fresh[place]
+    rest = [line for line in lines[keys[-1]] if not faults(line, decided)]
+    return rest[rng.integers(len(rest))] if rest else ""
+
+
+@lru_cache(maxsize=2048)  # a chat is put together anew at each move
+def named(action: Offer | Accept | WalkAway) -> str:
+    """The message of a move that has one, an offer's price before words that name none."""
+    if isinstance(action, Offer) and not money.prices(action.message):
+        return f"{rupees(action.price)}: {action.message}"
+    return action.message
+
+
+def shape(text: str) -> str:
+    """A line without its price, by which a line said before is known again."""
+    return re.sub(r"₹\s?[\d,.]*\d|#", "#", text)
+
+
+def _priced(text: str, decided: Decided) -> str:
+    """The text with the move's price in rupees."""
+    return text if decided.price is None else text.replace("#", rupees(decided.price))
+
+
+# What comes before new words of a seat: a bidding model's own words give way to less.
+FIRST = {
+    "seller": frozenset((*ARGUMENTS, "absurd", "far", "near", "rise", "stuck", "over")),
+    "buyer": frozenset((*ARGUMENTS, "absurd")),
+}
+CLAIMED = {"deception": "rival", "confidence": "final", "urgency": "urgent", "sympathy": "loss"}
+STOPS = re.compile(r"there I stop|that is it\b", re.IGNORECASE)  # beside LAST, in sellers' lines
+
+
+def retold(decided: Decided, words: str, claimed: Collection[str], seed: int) -> str:
+    """The chat's line for a decided move that came with `words`, "" for a silent one.
+
+    `claimed` are the claims told before in this deal. Raises ValueError for a language without
+    lines.
+    """
+    if decided.language not in CHAT_LINES:
+        names = ", ".join(CHAT_LINES)
+        raise ValueError(f"no lines in {decided.language!r}; there are {names}")
+    read_of = decided.seen._replace(moves=(), past=(), rivals=())
+    decided = replace(decided, seen=read_of, said=tuple(decided.said))
+    return _retold(decided, words, frozenset(claimed), seed)
+
+
+@lru_cache(maxsize=2048)  # a chat is put together anew at each move
+def _retold(decided: Decided, words: str, claimed: frozenset[str], seed: int) -> str:
+    keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
+    first = [key for key in keys[:-1] if key in FIRST[decided.agent]]
+    reaction = _fresh(decided, first, seed) if words and decided.reacts else ""
+    own = "" if reaction else _own(words, decided)
+    if own and own == in_language(words, decided.language):
+        return own
+    line = own or spoken(decided, {"lines": chat_line}, seed).text
+    for tail in _tails(words, line, decided, claimed):
+        if not faults(f"{line} {tail}", decided):
+            line = f"{line} {tail}"
+    return line
+
+
+def chat_line(decided: Decided, seed: int) -> str:
+    """A speaker: one of CHAT_LINES for the situation that was not said yet, reactions first.
+
+    Where all were said, the one that was said longest ago.
+    """
+    keys = chat_situations(decided.seen, decided.agent, decided.action, decided.heard)
+    keys = keys if decided.reacts else keys[-1:]
+    if line := _fresh(decided, keys, seed):
+        return line
+    oldest = sorted(_lines(decided, keys[-1]), key=lambda line: _last_place(line, decided.said))
+    return next((line for line in oldest if not faults(line, decided)), "")
+
+
+@lru_cache(maxsize=4096)
+def claim_of(words: str) -> str:
+    """The kind of claim in a seller's words, a key of CLAIMS; "" for none."""
+    found = [tell for tell in read(words) if tell.signal in CLAIMED]
+    found = [tell for tell in found if "worth" not in tell.text.lower()]
+    return CLAIMED[max(found, key=lambda tell: tell.score).signal] if found else ""
+
+
+@lru_cache(maxsize=4096)
+def in_language(words: str, language: str) -> str:
+    """`words` where they are in `language` or can be translated into it; "" elsewhere."""
+    if not words or language == ENGLISH:
+        return words
+    if translation_of := translation(words, language):
+        return translation_of
+    return words if language_of(words) in ("", language) else ""
+
+
+def repeats(text: str, said: Sequence[str]) -> bool:
+    """Whether a sentence of `text`, prices apart, stands in one of the texts that were `said`."""
+    return not _all_parts(said).isdisjoint(_parts(text))
+
+
+def _all_parts(said: Sequence[str]) -> set[str]:
+    return {part for text in said for part in _parts(text)}
+
+
+def _own(words: str, decided: Decided) -> str:
+    """`words` in the chat's language without the sentences that were said before or promise.
+
+    Empty where what is left does not say the move.
+    """
+    own = in_language(words, decided.language)
+    opens = (
+        decided.agent == "seller" and not decided.said
+    )  # whose first words are heard as they are
+    binds = isinstance(decided.action, Offer) and not opens and not is_last(decided.seen)
+    if binds and own != words and _promises(words):
+        return ""  # a translation, whose sentences do not match those of `words`
+    kept = [part for part in _sentences(own) if not repeats(part, decided.said)]
+    own = " ".join(part for part in kept if not (binds and _promises(part)))
+    plain = own
+    for name in (decided.seen.item.name, name_in(decided.language, decided.seen.item.name)):
+        plain = plain.replace(name, "it")  # a name may hold numbers that are no prices
+    return "" if faults(plain, decided) else own
+
+
+def _promises(words: str) -> bool:
+    return bool(LAST.search(words) or STOPS.search(words))
+
+
+def _tails(words: str, line: str, decided: Decided, claimed: Collection[str]) -> Iterator[str]:
+    """What is told after `line` of the rest of `words`: sentences without a price, a claim."""
+    if not isinstance(decided.action, Offer) or decided.agent != "seller":
+        return
+    said = (*decided.said, line)
+    parts = [part for part in _sentences(words) if "₹" not in part]
+    told = [part for part in parts if _is_tail(part, said, decided)]
+    yield from (in_language(part, decided.language) for part in told)
+    claim = claim_of(words.replace(decided.seen.item.name, "it"))
+    if claim and claim not in claimed and claim not in map(claim_of, (line, *told)):
+        yield CLAIMS[decided.language][claim]
+
+
+def _is_tail(part: str, said: Sequence[str], decided: Decided) -> bool:
+    text = in_language(part, decided.language)
+    says_more = any(found.search(part) for found in (LAST, AGREES, LEAVES, STOPS))
+    return bool(text) and not says_more and not repeats(text, said)
+
+
+def _fresh(decided: Decided, keys: Sequence[str], seed: int) -> str:
+    """A line of the first of `keys` that has one which fits and was not said; "" where none has."""
+    rng = np.random.default_rng(seed)
+    before = _all_parts(decided.said)
+    for key in keys:
+        lines = [line for line in _lines(decided, key) if before.isdisjoint(_parts(line))]
+        for place in rng.permutation(len(lines)):
+            if not faults(lines[place], decided):
+                return lines[place]
+    return ""
+
+
+def _lines(decided: Decided, key: str) -> tuple[str, ...]:
+    return CHAT_LINES[decided.language][decided.agent][key]
+
+
+def _last_place(line: str, said: Sequence[str]) -> int:
+    """The place in `said`, from 0, where a line was said last; -1 where it was not."""
+    parts = set(_parts(line))
+    return max((i for i, text in enumerate(said) if parts & set(_parts(text))), default=-1)
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.?!।…])\s+", text.strip()) if text.strip() else []
+
+
+@lru_cache(maxsize=2048)
+def _parts(text: str) -> tuple[str, ...]:
+    """The sentences of a text without prices and marks, a bare price left out."""
+    parts = (shape(part).strip(' .,:;?!।…"“”').lower() for part in _sentences(text))
+    return tuple(part for part in parts if part.strip("# "))
