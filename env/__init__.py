@@ -7,40 +7,43 @@ public interface; the arena's names stand under `env.arena`.
 """
 
 from . import arena
-from .bazaar.classic.buyers import aggressive, naive, rule_based, smart
-from .bazaar.classic.seller import classic_seller
-from .bazaar.classic.tasks import CLASSIC
-from .bazaar.env import Bazaar, shares
-from .bazaar.listings import (
+from .bazaar.classic import CLASSIC, aggressive, classic_seller, naive, rule_based, smart
+from .bazaar.market import (
+    CLAIM_RATE,
+    CLAIMS,
+    LOW_BID,
+    MARKETS,
+    RIVAL_HAZARD_FACTOR,
+    SELLER_RESERVATION,
+    SELLER_TYPES,
+    Market,
+    SellerType,
+    TimeDependent,
+    bonus,
+    claim_at,
+    draw_type,
+    market_seller,
+    market_task,
+    with_seller_type,
+)
+from .bazaar.rules import Bazaar, shares
+from .bazaar.types import (
     CATALOGUE,
     CONDITIONS,
     HIGHEST_PRICE,
     LONGEST_NAME,
     LOWEST_PRICE,
+    Accept,
+    Deal,
+    Instance,
     Item,
+    Move,
+    Observation,
+    Offer,
+    Table,
+    Tells,
+    WalkAway,
 )
-from .bazaar.market.sellers import (
-    CLAIM_RATE,
-    CLAIMS,
-    LOW_BID,
-    RIVAL_HAZARD_FACTOR,
-    SELLER_TYPES,
-    SellerType,
-    claim_at,
-    draw_type,
-    market_seller,
-)
-from .bazaar.market.tasks import (
-    MARKETS,
-    SELLER_RESERVATION,
-    Market,
-    market_task,
-    with_seller_type,
-)
-from .bazaar.selling_task import bonus
-from .bazaar.tells import Tells
-from .bazaar.time_dependent import TimeDependent
-from .bazaar.types import Accept, Deal, Instance, Move, Observation, Offer, Table, WalkAway
 from .bazaar.vectorized.buyers import batch_form
 from .bazaar.vectorized.games import BATCH_TASKS, draw_games, games_of
 from .bazaar.vectorized.rollout import play_batch
