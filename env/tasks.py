@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .arena import tasks as arena
+from .arena import env as arena
 from .bazaar import classic, market
 from .core import Task
 

@@ -35,7 +35,6 @@ from .types import (
 #
 # A line is filled in with the price of the move that it goes with and tells nothing hidden.
 
-
 LINES = {
     "default": {
         "opening": ("{price} for this {item}. That is the price.", "This {item}? {price}, fixed."),

@@ -71,7 +71,6 @@ class TimeDependent:
 # who does not move. Its asks never rise and come to rest above its reservation price, so that no
 # ask reveals that price. All its random numbers are drawn at reset and are its private values.
 
-
 LOW_BID = 0.4  # share of the opening ask from which the buyer's movement is counted
 FULL_PROGRESS = 0.05  # share of the opening ask: a rise of the bid by so much rules out a walk
 FULL_HAZARD_GAP = (
@@ -289,7 +288,6 @@ def _say(obs: Observation, kind: str, price: float, draw: float) -> str:
 # of rounds, the buyer's discount for each round, and a hidden seller type. Prices are whole
 # rupees. Time costs the same in payoff and grade.
 
-
 SELLER_RESERVATION = (0.40, 0.80)  # range of the reservation price, as a share of the list price
 BUYER_RESERVATION = (0.60, 1.10)  # the same; below the seller's in one episode of ten
 PURSE = 1.5  # most that a buyer can pay, even at a loss, as a share of the list price
@@ -408,7 +406,6 @@ def with_seller_type(task: Task, seller_type: str) -> Task:
 # The brief follows the published Sell page (reservation price at 0.78 of the asking price, a
 # bonus for what is won above it), but the buyer's reservation price is drawn independently: there
 # it was 1.05 of whatever the seller asked, so asking more always paid. Prices are whole rupees.
-
 
 ROUNDS = 8
 RESERVATION_SHARE = 0.78  # of the asking price

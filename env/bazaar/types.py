@@ -17,7 +17,6 @@ from ..core import EndReason
 # copies no data set. The items are in `listings.csv` beside this module, which is read once, at
 # import.
 
-
 CONDITIONS = ("new", "like_new", "very_good", "good", "acceptable")
 LOWEST_PRICE, HIGHEST_PRICE = 50, 80_000  # rupees, both allowed
 LONGEST_NAME = 44  # characters
