@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 
-from .arena import tasks as arena
-from .bazaar import selling_task
-from .bazaar.classic import tasks as classic
-from .bazaar.market import tasks as market
+from .arena import env as arena
+from .bazaar import classic, market
 from .core import Task
 
-_BAZAAR = (*classic.TASKS, *market.TASKS, selling_task.TASK)
+_BAZAAR = (*classic.TASKS, *market.TASKS)
 BAZAAR_TASKS: Mapping[str, Task] = {task.name: task for task in _BAZAAR}
 ARENA_TASKS: Mapping[str, Task] = {task.name: task for task in arena.TASKS}
 TASKS: Mapping[str, Task] = {**BAZAAR_TASKS, **ARENA_TASKS}

@@ -1,9 +1,10 @@
 """The GPU arena: labs trade GPU time under budgets, deadlines and shocks.
 
-`types.py` holds the values of a market, `actions.py` the fourteen actions, `generator.py` draws a
-world, `env.py` runs a round by the rules in `rules/`. `planning.py` finds a lab's best plan,
-`opponents.py` plays the scripted labs by the archetypes in `characters.py`, `reward.py` computes
-rewards, `tasks.py` lists the tasks. `pitch/` holds public pitches and the rule judge.
+`types.py` holds the values of a market, `actions.py` the fourteen actions, `world.py` draws a
+world, `env.py` runs a round by the rules in `rules.py` and lists the tasks. `legal.py` lists what a
+lab may do now, `planning.py` finds a lab's best plan, `labs.py` plays the scripted labs,
+`reward.py` computes rewards. `pitch.py` finds the claims in a public pitch and checks them,
+`judge.py` grades pitches and writes some.
 """
 
 from .actions import (
@@ -16,14 +17,23 @@ from .actions import (
     action_fault,
     action_from,
 )
-from .characters import CHARACTERS, Character
-from .env import ACTIONS_PER_ROUND, GpuBudgetNegotiationEnv
-from .generator import ARCHETYPES, Size
-from .opponents import accepts, margin, pressure, scripted_lab
-from .pitch.claim_types import DIMENSIONS
-from .pitch.judge import JUDGE_MEMORY, Decision, Finding, Verdict, award, decide, judge
-from .pitch.parser import claim_holds, claims
-from .pitch.strategies import HONEST, STRATEGIES, pitch_of, usual_strategy
+from .env import ACTIONS_PER_ROUND, SIZES, GpuBudgetNegotiationEnv
+from .judge import (
+    HONEST,
+    JUDGE_MEMORY,
+    STRATEGIES,
+    Decision,
+    Finding,
+    Verdict,
+    award,
+    decide,
+    judge,
+    pitch_of,
+    usual_strategy,
+)
+from .labs import CHARACTERS, Character, accepts, margin, pressure, scripted_lab
+from .legal import legal_actions, usable_blocks
+from .pitch import DIMENSIONS, claim_holds, claims
 from .planning import (
     BREACH_FINE,
     LATE,
@@ -53,10 +63,7 @@ from .reward import (
     reward,
     total,
 )
-from .rules.legal_actions import legal_actions, usable_blocks
-from .rules.messages import signal_of
-from .rules.transaction import is_requestable
-from .tasks import SIZES
+from .rules import is_requestable, signal_of
 from .types import (
     FREE,
     LIVE,
@@ -74,83 +81,18 @@ from .types import (
     State,
     live_hours,
 )
+from .world import ARCHETYPES, Size
 
 __all__ = [
-    "ACTIONS_PER_ROUND",
-    "ARCHETYPES",
-    "BREACH_FINE",
-    "CHARACTERS",
-    "COMPONENTS",
-    "CONDITIONS",
-    "DIMENSIONS",
-    "FREE",
-    "HONEST",
-    "JUDGE_MEMORY",
-    "KINDS",
-    "LATE",
-    "LIVE",
-    "LONGEST_MESSAGE",
-    "PLAN_WEIGHT",
-    "SIZES",
-    "STRATEGIES",
-    "TOTAL",
-    "Action",
-    "Block",
-    "Breakdown",
-    "Change",
-    "Character",
-    "Coalition",
-    "Component",
-    "Decision",
-    "Finding",
-    "GpuBudgetNegotiationEnv",
-    "Job",
-    "Kind",
-    "Lab",
-    "Malformed",
-    "Market",
-    "Message",
-    "Observation",
-    "Offer",
-    "Own",
-    "Part",
-    "Plan",
-    "Result",
-    "Shock",
-    "Size",
-    "State",
-    "Verdict",
-    "accepts",
-    "action_fault",
-    "action_from",
-    "award",
-    "best_plan",
-    "booked_value",
-    "booking_gain",
-    "claim_holds",
-    "claims",
-    "decide",
-    "episode_rewards",
-    "hours",
-    "is_requestable",
-    "judge",
-    "legal_actions",
-    "live_hours",
-    "loss_by_delay",
-    "margin",
-    "offer_gain",
-    "own_plan",
-    "pitch_of",
-    "plan_potential",
-    "pooled_part",
-    "pressure",
-    "reward",
-    "scripted_lab",
-    "signal_of",
-    "spare_blocks",
-    "total",
-    "trade_gain",
-    "unplanned_jobs",
-    "usable_blocks",
-    "usual_strategy",
-]
+    "ACTIONS_PER_ROUND", "ARCHETYPES", "BREACH_FINE", "CHARACTERS", "COMPONENTS", "CONDITIONS",
+    "DIMENSIONS", "FREE", "HONEST", "JUDGE_MEMORY", "KINDS", "LATE", "LIVE", "LONGEST_MESSAGE",
+    "PLAN_WEIGHT", "SIZES", "STRATEGIES", "TOTAL", "Action", "Block", "Breakdown", "Change",
+    "Character", "Coalition", "Component", "Decision", "Finding", "GpuBudgetNegotiationEnv", "Job",
+    "Kind", "Lab", "Malformed", "Market", "Message", "Observation", "Offer", "Own", "Part", "Plan",
+    "Result", "Shock", "Size", "State", "Verdict", "accepts", "action_fault", "action_from",
+    "award", "best_plan", "booked_value", "booking_gain", "claim_holds", "claims", "decide",
+    "episode_rewards", "hours", "is_requestable", "judge", "legal_actions", "live_hours",
+    "loss_by_delay", "margin", "offer_gain", "own_plan", "pitch_of", "plan_potential",
+    "pooled_part", "pressure", "reward", "scripted_lab", "signal_of", "spare_blocks", "total",
+    "trade_gain", "unplanned_jobs", "usable_blocks", "usual_strategy",
+]  # fmt: skip

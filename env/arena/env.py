@@ -4,7 +4,8 @@ In a round every lab acts at most twice: all labs once in the order of their sea
 A lab that waits is done for the round; a lab that finishes is done for good. When nobody is left to
 act, the round closes: its GPU-hours expire, offers and holds may lapse, a shock may strike.
 
-An action that the rules refuse returns a code and uses up the turn; nothing else changes.
+An action that the rules refuse returns a code and uses up the turn; nothing else changes. The three
+tasks stand at the end.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import EndReason, IllegalAction
+from ..core import EndReason, IllegalAction, Task
+from . import rules
 from .actions import Action, Malformed, action_fault
-from .generator import Size, draw_world
-from .rules import capacity, messages, offers
-from .rules.round_end import next_round, settlement
-from .rules.transaction import Draft, Refused
+from .labs import scripted_lab
+from .rules import Draft, Refused, next_round, settlement
 from .types import Observation, Own, Result, State
+from .world import Size, draw_world
 
 SEATS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_4")
 ACTIONS_PER_ROUND = 2  # for every lab alike
@@ -39,18 +40,18 @@ def finish(draft: Draft, agent: str, action: Action) -> tuple[str, str]:
 
 
 RULES: Mapping[str, Callable[[Draft, str, Action], tuple[str, str]]] = {
-    "send_offer": offers.send_offer,
-    "accept_offer": offers.accept_offer,
-    "reject_offer": offers.reject_offer,
-    "counter_offer": offers.counter_offer,
-    "make_pitch": messages.pitch,
-    "counter_pitch": messages.pitch,
-    "reserve_capacity": capacity.reserve_capacity,
-    "release_capacity": capacity.release_capacity,
-    "form_coalition": capacity.form_coalition,
-    "commit_to_coalition": capacity.commit_to_coalition,
-    "allocate_to_job": capacity.allocate_to_job,
-    "send_message": messages.send_message,
+    "send_offer": rules.send_offer,
+    "accept_offer": rules.accept_offer,
+    "reject_offer": rules.reject_offer,
+    "counter_offer": rules.counter_offer,
+    "make_pitch": rules.pitch,
+    "counter_pitch": rules.pitch,
+    "reserve_capacity": rules.reserve_capacity,
+    "release_capacity": rules.release_capacity,
+    "form_coalition": rules.form_coalition,
+    "commit_to_coalition": rules.commit_to_coalition,
+    "allocate_to_job": rules.allocate_to_job,
+    "send_message": rules.send_message,
     "wait": wait,
     "finish": finish,
 }
@@ -154,3 +155,47 @@ def open_round(state: State) -> State:
     present = tuple([lab.lab_id for lab in market.labs.values() if not lab.finished])
     over = market.round_index >= market.max_rounds
     return State(market._replace(queue=() if over else present * ACTIONS_PER_ROUND), state.private)
+
+
+# The three tasks of the arena and the learner's grade.
+
+LEARNER = "lab_0"
+SIZES = {
+    "arena/single_trade": Size((2,), 3, blocks=2, jobs=1, coalitions=False),
+    "arena/market_round": Size((3,), 5, blocks=3, jobs=2, shocks=((3, ("capacity_failure",)),)),
+    "arena/coalition_market": Size(
+        (4, 5),
+        9,
+        blocks=4,
+        jobs=3,
+        shocks=(
+            (3, ("capacity_failure",)),
+            (6, ("energy_spike",)),
+            (8, ("reliability_degradation", "demand_surge")),
+        ),
+    ),
+}
+ABOUT = {
+    "arena/single_trade": "Two labs, three rounds, one job each: trade a block, or make do.",
+    "arena/market_round": "Three labs, five rounds, two jobs each; a block fails in round 3.",
+    "arena/coalition_market": "Four or five labs, nine rounds, three jobs each, three shocks.",
+}
+
+
+def grade(state: State) -> float:
+    """The learner's surplus over its BATNA as a share of the full value of its first jobs.
+
+    0 is what the lab could earn alone. 1 is every job done at no cost by a lab that could do
+    nothing alone. Clipped to [-1, 1].
+    """
+    own = state.private[LEARNER]
+    return max(-1.0, min(1.0, (own.utility - own.batna) / own.stake))
+
+
+def _task(name: str) -> Task:
+    env = GpuBudgetNegotiationEnv(name, SIZES[name])
+    opponents = dict.fromkeys([seat for seat in env.agents if seat != LEARNER], scripted_lab)
+    return Task(name, env, LEARNER, opponents, grade, success=0.0, about=ABOUT[name])
+
+
+TASKS = tuple(_task(name) for name in SIZES)

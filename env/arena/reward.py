@@ -17,7 +17,7 @@ from ..core import Turn
 from .actions import Action, Malformed
 from .env import act, close
 from .planning import own_plan
-from .rules.round_end import advance_round, apply_shock
+from .rules import advance_round, apply_shock
 from .types import Observation, State
 
 PLAN_WEIGHT = 0.5  # weight of the best plan's value in the potential

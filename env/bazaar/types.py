@@ -1,15 +1,99 @@
-"""The values of a bazaar game: actions, the public table, what each side knows, the state.
+"""The values of a bazaar game: items, tells, actions, the public table, the state.
 
 Prices are rupees; a table's `decimals` says how fine they may be. Rounds are counted from 0.
 """
 
-from collections.abc import Mapping
+import csv
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core import EndReason
-from .listings import Item
-from .tells import Tells
+
+# The catalogue of items that sellers offer, with list prices in whole rupees.
+#
+# It was written for this project from general knowledge of Indian markets in the mid 2020s and
+# copies no data set. The items are in `listings.csv` beside this module, which is read once, at
+# import.
+
+CONDITIONS = ("new", "like_new", "very_good", "good", "acceptable")
+LOWEST_PRICE, HIGHEST_PRICE = 50, 80_000  # rupees, both allowed
+LONGEST_NAME = 44  # characters
+HEADER = ["name", "category", "condition", "list_price"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item for sale; its name fits into "for this {name}"."""
+
+    name: str
+    category: str
+    condition: str  # new, like_new, very_good, good or acceptable
+    list_price: int  # whole rupees
+
+
+def items_from_csv(lines: Iterable[str]) -> tuple[Item, ...]:
+    """The items in CSV text with a header. Raises ValueError that names the first bad line."""
+    rows = csv.reader(lines, quoting=csv.QUOTE_NONE)
+    header = next(rows, None)
+    if header != HEADER:
+        raise ValueError(f"listings.csv line 1: expected the header {HEADER}, got {header}")
+    items: dict[str, Item] = {}
+    for row in rows:
+        where = f"listings.csv line {rows.line_num}"
+        if len(row) != len(HEADER) or any(field != field.strip() for field in row):
+            raise ValueError(f"{where}: expected 4 fields with no space around them, got {row}")
+        name, category, condition, price = row
+        digits_only = price.isascii() and price.isdigit()
+        checks = {
+            f"a name of 1 to {LONGEST_NAME} characters": 0 < len(name) <= LONGEST_NAME,
+            "a name without quotes": not set(name) & set("\"'"),
+            "a name not used above": name not in items,
+            "a category": category != "",
+            f"a condition among {', '.join(CONDITIONS)}": condition in CONDITIONS,
+            f"whole rupees from {LOWEST_PRICE} to {HIGHEST_PRICE}": digits_only
+            and LOWEST_PRICE <= int(price) <= HIGHEST_PRICE,
+        }
+        for expected, holds in checks.items():
+            if not holds:
+                raise ValueError(f"{where}: expected {expected}, got {row}")
+        items[name] = Item(name, category, condition, int(price))
+    return tuple(items.values())
+
+
+CATALOGUE: tuple[Item, ...] = items_from_csv(
+    Path(__file__).with_name("listings.csv").read_text(encoding="utf-8").splitlines()
+)
+
+
+# Tells: observable signals in a seller's manner that depend on its hidden values.
+#
+# Twelve signals are published, three more concern the item's condition; levels lie in [0, 1].
+
+
+@dataclass(frozen=True, slots=True)
+class Tells:
+    """The signals of one move; the defaults are neutral."""
+
+    verbal_urgency: float = 0.0
+    verbal_confidence: float = 0.5
+    verbal_deception_cue: float = 0.0
+    price_rounding: str = "round"  # or precise
+    offer_speed: str = "normal"  # or instant, deliberate
+    concession_pattern: str = "steady"  # or erratic, front_loaded, stalling
+    fidget_level: float = 0.0
+    eye_contact: str = "steady"  # or avoidant, intense
+    posture: str = "neutral"  # or leaning_in, leaning_back, arms_crossed
+    repeat_phrases: int = 0
+    topic_changes: int = 0
+    emotional_escalation: float = 0.0
+    condition_score: float | None = None  # None if nothing was said about the condition
+    depreciation_score: float | None = None
+    condition_label: str = "unknown"
+
+
+# Actions, what is public, and what each side knows
 
 
 @dataclass(frozen=True, slots=True)

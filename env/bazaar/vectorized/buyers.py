@@ -1,12 +1,12 @@
-"""The scripted buyers of `classic.buyers` and `time_dependent` over arrays; the same moves."""
+"""The scripted buyers of `classic.py` and `TimeDependent` over arrays; the same moves."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...core import Policy
-from ..classic.buyers import aggressive, naive, rule_based, smart
-from ..time_dependent import TimeDependent
+from ..classic import aggressive, naive, rule_based, smart
+from ..market import TimeDependent
 from .rounding import batch_conceded, rounded
 from .sellers import ACCEPT, OFFER, WALK
 from .types import BatchView, Buyers, Moves

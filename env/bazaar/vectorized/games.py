@@ -14,26 +14,22 @@ import numpy as np
 from ...core import Task
 from ...rollout import agent_stream, begin
 from ...tasks import TASKS
-from ..classic.seller import terms
-from ..classic.tasks import CLASSIC, Classic
-from ..listings import CATALOGUE
-from ..market.sellers import (
+from ..classic import CLASSIC, Classic, terms
+from ..market import (
+    BUYER_RESERVATION,
     CLAIM_RATE,
     CLAIMS,
+    MARKETS,
+    PURSE,
     RIVAL_HAZARD_FACTOR,
+    SELLER_RESERVATION,
     SELLER_TYPES,
+    Market,
     SellerType,
     Stance,
 )
-from ..market.tasks import (
-    BUYER_RESERVATION,
-    MARKETS,
-    PURSE,
-    SELLER_RESERVATION,
-    Market,
-)
-from ..multi_buyer_env import BUYERS, MultiBuyerBazaar
-from ..types import Instance
+from ..sealed_bids import BUYERS, MultiBuyerBazaar
+from ..types import CATALOGUE, Instance
 from .buyers import batch_form
 from .rounding import power, rounded
 from .sellers import ClassicSellers, MarketSellers

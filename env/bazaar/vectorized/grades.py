@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ...tasks import TASKS
-from ..classic.tasks import career_grade, deadline_grade, mean_share, tells_grade
-from ..market.tasks import market_grade
+from ..classic import career_grade, deadline_grade, mean_share, tells_grade
+from ..market import market_grade
 from .rounding import power
 from .types import FORFEIT, Deals, Games, Outcome
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..classic.seller import Terms
-from ..market.sellers import (
+from ..classic import Terms
+from ..market import (
     FULL_HAZARD_GAP,
     FULL_PROGRESS,
     LOW_BID,

@@ -7,8 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from env import arena
-from env.arena.pitch.claim_types import CLAIMS
-from env.arena.pitch.parser import claims
+from env.arena.pitch import CLAIMS, claims
 from sauda.sessions.arena import LEARNER, ArenaGame, act, start
 
 LARGEST = 1e9

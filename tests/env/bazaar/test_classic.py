@@ -27,7 +27,7 @@ from env import (
     rollout,
     shares,
 )
-from env.bazaar.selling_task import RESERVATION_SHARE
+from env.bazaar.market import RESERVATION_SHARE
 from sauda.llm.registry import get_policy
 
 SCHEDULE = (60, 54, 48, 42, 36, 31.5, 31.5, 31.5, 31.5)

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from env.bazaar.listings import CATALOGUE, CONDITIONS, Item, items_from_csv
+from env.bazaar.types import CATALOGUE, CONDITIONS, Item, items_from_csv
 
 HEADER = "name,category,condition,list_price"
 SCARF = "handwoven silk scarf,Textiles,new,850"

@@ -23,7 +23,7 @@ from env import (
     get_task,
     rollout,
 )
-from env.bazaar.market.sellers import (
+from env.bazaar.market import (
     SELLER_TYPES,
     SellerType,
     Stance,

@@ -9,7 +9,7 @@ from time import process_time
 
 import pytest
 
-from env.arena.pitch.parser import claims
+from env.arena.pitch import claims
 from sauda.language import lexicon, money, numerals, relative, stances, tells
 from sauda.language.acts import Context, parse
 from sauda.language.money import without_code

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from env.bazaar.classic.lines import LINES as CLASSIC
-from env.bazaar.market.sellers import LINES as MARKET
+from env.bazaar.classic import LINES as CLASSIC
+from env.bazaar.market import LINES as MARKET
 from sauda.language import money
 from sauda.language.lines import (
     ANSWERS,

@@ -7,15 +7,7 @@ import numpy as np
 import pytest
 
 from env import SELLER_TYPES, Item, Move, Offer, Table, Tells, WalkAway, get_task, rollout
-from env.bazaar.market.sellers import (
-    LINES,
-    SellerType,
-    Stance,
-    ask_at,
-    claim_at,
-    draw_chance,
-    market_tells,
-)
+from env.bazaar.market import LINES, SellerType, Stance, ask_at, claim_at, draw_chance, market_tells
 from sauda.llm.registry import get_policy
 from sauda.policies import BUYERS
 from sauda.policies.belief import (

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from env import TimeDependent, begin, get_task, rollout
-from env.bazaar.listings import Item
-from env.bazaar.market.sellers import LOW_BID, SellerType, Stance, ask_at, hazard_at, threshold_at
-from env.bazaar.types import Instance
+from env.bazaar.market import LOW_BID, SellerType, Stance, ask_at, hazard_at, threshold_at
+from env.bazaar.types import Instance, Item
 from sauda.policies.best_response import (
     GRID,
     WALK,

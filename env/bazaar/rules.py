@@ -13,7 +13,6 @@ import numpy as np
 from ..core import EndReason, IllegalAction
 from ..money import rupees
 from ..welfare import surplus_share, zopa_width
-from .tells import Tells
 from .types import (
     Accept,
     Action,
@@ -24,6 +23,7 @@ from .types import (
     Offer,
     State,
     Table,
+    Tells,
     WalkAway,
 )
 

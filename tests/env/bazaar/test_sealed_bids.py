@@ -17,7 +17,7 @@ from env import (
     get_task,
     rollout,
 )
-from env.bazaar.multi_buyer_env import BUYERS, MultiBuyerState
+from env.bazaar.sealed_bids import BUYERS, MultiBuyerState
 from sauda.policies import BUYERS as CONTESTANTS
 
 ARENA = get_task("classic/marketplace_arena")

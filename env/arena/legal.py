@@ -5,20 +5,10 @@ There are too many prices and sets of blocks to list, so a few sensible ones of 
 
 from collections.abc import Iterator
 
-from ..actions import Action
-from ..planning import best_plan, booking_gain, own_plan
-from ..types import (
-    AVAILABLE,
-    COMMITTED,
-    FREE,
-    LIVE,
-    RESERVED,
-    Block,
-    Job,
-    Observation,
-    live_hours,
-)
-from .transaction import is_requestable
+from .actions import Action
+from .planning import best_plan, booking_gain, own_plan
+from .rules import is_requestable
+from .types import AVAILABLE, COMMITTED, FREE, LIVE, RESERVED, Block, Job, Observation, live_hours
 
 PAYMENTS = (2.0, 5.0, 10.0, 20.0)  # credits
 ASKS = (2.0, 5.0, 10.0)

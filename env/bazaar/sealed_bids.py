@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import EndReason, IllegalAction
-from .env import (
+from .rules import (
     buyer_payoff,
     check_ask,
     check_bid,
@@ -21,7 +21,6 @@ from .env import (
     plain,
     unknown_action,
 )
-from .tells import Tells
 from .types import (
     Accept,
     Action,
@@ -32,6 +31,7 @@ from .types import (
     Offer,
     Rival,
     Table,
+    Tells,
     WalkAway,
 )
 

@@ -1,0 +1,644 @@
+"""The claims in a pitch: the kinds of claims, how they are found in a text, and their check."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from .actions import LONGEST_MESSAGE
+from .planning import own_plan, spare_blocks
+from .types import FAILED, FREE, LIVE, Job, Market, Observation, Offer, live_hours
+
+# Checks of claims against the state, and the strength of true ones.
+#
+# Every check takes the observation of the claiming lab and a claim, so it reveals nothing private
+# of another lab. It returns the claim's strength, or None if the claim is false. A strength above
+# 1 counts as 1, below 0 as 0.
+
+URGENT_WITHIN = 6  # rounds before a deadline in which it is urgent
+NEAR = 2  # rounds that "near" and "soon" mean
+BANDS = {"low": 0.0, "medium": 0.4, "high": 0.8}  # strength of a claim of that band
+
+
+class Claim(NamedTuple):
+    """A claim of a lab about itself, at `text[start:end]` of its pitch."""
+
+    kind: str
+    figure: float
+    detail: str  # a band, a block, a partner, or "within" for a bound; else ""
+    start: int
+    end: int
+    standing: str = "claimed"  # or "promise", or "other" if it is about another lab
+    job: str = ""  # id of the job that the sentence names; "" for any job
+
+
+def narrowed(obs: Observation, claim: Claim) -> Observation:
+    """The observation of the claiming lab, with only the named job if the claim names one."""
+    if not claim.job:
+        return obs
+    named = tuple(job for job in obs.own.jobs if job.job_id == claim.job)
+    return obs._replace(own=obs.own._replace(jobs=named))
+
+
+def due_round(obs: Observation, claim: Claim, claimed_in: int) -> float:
+    """The deadline round that a claim made in round `claimed_in` is about.
+
+    For an upper bound ("within 2 rounds") the first deadline within it, or -1.
+    """
+    if claim.kind == "due_round":
+        return claim.figure
+    limit = claimed_in + (NEAR if claim.kind == "due_soon" else claim.figure)
+    if claim.kind == "rounds_left" and claim.detail != "within":
+        return limit
+    within = [j.deadline_round for j in obs.open_jobs if claimed_in < j.deadline_round <= limit]
+    return min(within, default=-1)
+
+
+def due(obs: Observation, claim: Claim) -> float | None:
+    obs = narrowed(obs, claim)
+    now = obs.market.round_index
+    round_due = due_round(obs, claim, now)
+    if all(job.deadline_round != round_due for job in obs.open_jobs):
+        return None
+    bounds = {"due_soon": NEAR, "rounds_left": claim.figure}
+    left = bounds.get(claim.kind, round_due - now)
+    return 1 - (left - 1) / URGENT_WITHIN if left > 0 else 0.0
+
+
+def demand(obs: Observation, claim: Claim) -> float | None:
+    band = obs.market.labs[obs.agent].public_demand
+    return BANDS[band] if claim.detail == band else None
+
+
+def pressure(obs: Observation, claim: Claim) -> float | None:
+    band = obs.market.market_pressure
+    return BANDS[band] / 2 if claim.detail == band else None
+
+
+def budget_band(obs: Observation, claim: Claim) -> float | None:
+    return 0.3 if obs.market.labs[obs.agent].public_budget_band == claim.detail else None
+
+
+def _lacking(job: Job) -> int:
+    return job.gpu_hours_required - job.on_time - job.late
+
+
+def hours_needed(obs: Observation, claim: Claim) -> float | None:
+    jobs = narrowed(obs, claim).open_jobs
+    needs = {_lacking(job) for job in jobs} | {job.gpu_hours_required for job in jobs}
+    needs |= {sum(_lacking(job) for job in jobs)} - {0}
+    return 1.0 if claim.figure in needs else None
+
+
+def held_hours(market: Market, lab_id: str) -> int:
+    """GPU-hours left in the free blocks of a lab."""
+    now, horizon = market.round_index, market.max_rounds
+    blocks = market.blocks.values()
+    return sum(
+        live_hours(b, now, horizon) for b in blocks if b.owner_lab_id == lab_id and b.status in FREE
+    )
+
+
+def hours_held(obs: Observation, claim: Claim) -> float | None:
+    return 0.6 if claim.figure == held_hours(obs.market, obs.agent) else None
+
+
+def _same_credits(claimed: float, true: float) -> bool:
+    """Whether amounts agree to the hundredth, or rounded to whole credits."""
+    return abs(claimed - true) < 0.005 or claimed == int(true + 0.5)
+
+
+def worth(obs: Observation, claim: Claim) -> float | None:
+    values = [job.full_value for job in narrowed(obs, claim).open_jobs]
+    return 0.8 if any(_same_credits(claim.figure, value) for value in values) else None
+
+
+def budget(obs: Observation, claim: Claim) -> float | None:
+    return 0.5 if _same_credits(claim.figure, obs.own.budget) else None
+
+
+def open_jobs(obs: Observation, claim: Claim) -> float | None:
+    return 0.5 if claim.figure == len(obs.open_jobs) > 0 else None
+
+
+def failed_block(obs: Observation, claim: Claim) -> float | None:
+    block = obs.market.blocks.get(claim.detail)
+    if block is None or block.status != FAILED:
+        return None
+    return 0.7 if block.owner_lab_id == obs.agent else 0.2
+
+
+def reputation(obs: Observation, claim: Claim) -> float | None:
+    true = obs.market.labs[obs.agent].reputation
+    claimed = claim.figure / 100 if claim.figure > 1 else claim.figure  # per cent, or a share
+    holds = true >= claimed if claim.detail == "least" else abs(true - claimed) <= 0.0051
+    return claimed if holds else None
+
+
+def best_reputation(obs: Observation, claim: Claim) -> float | None:
+    known = {lab.lab_id: lab.reputation for lab in obs.market.labs.values()}
+    return known[obs.agent] if known[obs.agent] == max(known.values()) else None
+
+
+def unbroken(obs: Observation, claim: Claim) -> float | None:
+    """No coalition broken; weak for a lab that was never in one."""
+    pools = [c for c in obs.market.coalitions.values() if c.consented and obs.agent in c.members]
+    if any(pool.breached_by == obs.agent for pool in pools):
+        return None
+    return 0.2 + 0.4 * len(pools)
+
+
+def accepted_offers(market: Market, lab_id: str) -> list[Offer]:
+    """The accepted offers that a lab made or received."""
+    return [
+        offer
+        for offer in market.closed.values()
+        if offer.status == "accepted" and lab_id in (offer.from_lab_id, offer.to_lab_id)
+    ]
+
+
+def given_blocks(market: Market, lab_id: str) -> int:
+    """The number of blocks that a lab gave away in trades."""
+    return sum(
+        len(o.offered_blocks if o.from_lab_id == lab_id else o.requested_blocks)
+        for o in accepted_offers(market, lab_id)
+    )
+
+
+def deals(obs: Observation, claim: Claim) -> float | None:
+    return claim.figure / 4 if claim.figure <= len(accepted_offers(obs.market, obs.agent)) else None
+
+
+def jobs_done(obs: Observation, claim: Claim) -> float | None:
+    return claim.figure / 3 if claim.figure <= sum(j.completed for j in obs.own.jobs) else None
+
+
+def live_blocks(market: Market) -> list[str]:
+    """The owner of each live block."""
+    return [block.owner_lab_id for block in market.blocks.values() if block.status in LIVE]
+
+
+def part(obs: Observation, claim: Claim) -> float | None:
+    """The lab's part of all live blocks: the fewer it owns, the stronger its case for more."""
+    owners = live_blocks(obs.market)
+    if (claim.figure, float(claim.detail)) != (owners.count(obs.agent), len(owners)):
+        return None
+    return 1 - claim.figure * len(obs.market.labs) / max(1, len(owners))
+
+
+def shortfall(market: Market, lab_id: str) -> float:
+    """How far a lab's hours are below an equal share, as a share of it; negative if above."""
+    held = {lab: held_hours(market, lab) for lab in market.labs}
+    return 1 - held[lab_id] * len(held) / (sum(held.values()) or 1)
+
+
+def below_share(obs: Observation, claim: Claim) -> float | None:
+    short = shortfall(obs.market, obs.agent)
+    return short if short > 0 else None
+
+
+def paid(obs: Observation, claim: Claim) -> float | None:
+    """Money that the lab offers now or has paid in a trade."""
+    offers = (*obs.market.offers.values(), *accepted_offers(obs.market, obs.agent))
+    bids = [o.payment if o.from_lab_id == obs.agent else o.ask for o in offers]
+    own = [bid for bid in bids if bid]
+    return claim.figure / 10 if any(_same_credits(claim.figure, bid) for bid in own) else None
+
+
+def given(obs: Observation, claim: Claim) -> float | None:
+    return 0.4 * claim.figure if claim.figure <= given_blocks(obs.market, obs.agent) else None
+
+
+def open_offers(obs: Observation, claim: Claim) -> float | None:
+    return 0.3 * claim.figure if claim.figure <= len(obs.outgoing) else None
+
+
+def partner(obs: Observation, claim: Claim) -> float | None:
+    pools = [c for c in obs.coalitions if not claim.detail or claim.detail in c.members]
+    return 0.5 if pools else None
+
+
+def committed_blocks(obs: Observation) -> int:
+    """The number of the lab's blocks in active coalitions."""
+    ids = [block_id for pool in obs.coalitions for block_id in pool.commitments]
+    return sum(obs.market.blocks[block_id].owner_lab_id == obs.agent for block_id in ids)
+
+
+def committed(obs: Observation, claim: Claim) -> float | None:
+    return claim.figure / 2 if claim.figure <= committed_blocks(obs) else None
+
+
+def proposed(obs: Observation, claim: Claim) -> float | None:
+    return 0.4 if any(c.members[0] == obs.agent for c in obs.market.coalitions.values()) else None
+
+
+def spare(obs: Observation, claim: Claim) -> float | None:
+    return 0.4 * claim.figure if claim.figure <= len(spare_blocks(obs, own_plan(obs))) else None
+
+
+# The kinds of claims that the judge knows: their wording, their topic, and their check.
+#
+# A claim consists of a figure (usually a number with its unit) and a cue in the same clause that
+# says what the figure means. Kinds are tried in the order of CLAIMS; a figure counts for the
+# first match.
+
+DIMENSIONS = ("urgency", "evidence", "reliability", "fairness", "coalition")
+COUNTS = "one two three four five six seven eight nine ten eleven twelve"
+WORDS = {word: number for number, word in enumerate(COUNTS.split(" "), 1)}
+NUMBER = rf"\b(?P<n>\d{{1,6}}(?:\.\d{{1,4}})?|{'|'.join(WORDS)})\b(?!\.\d| of (?:our|my)\b)"
+
+
+class ClaimKind(NamedTuple):
+    """A kind of claim: how to find it and how to check it."""
+
+    dimension: str
+    about: str  # what is claimed, in words, for the judge's reasons
+    figure: re.Pattern
+    cue: re.Pattern  # must match in the same clause
+    check: Callable[[Observation, Claim], float | None]  # strength in [0, 1]; None: it is false
+    topic: str = ""  # kinds with one topic claim one fact; "": a topic of its own
+    by_figure: bool = False  # claims with different figures are different facts
+
+
+def _words(*alternatives: str) -> re.Pattern:
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})\b")
+
+
+def _counted(unit: str) -> re.Pattern:
+    """A number, at most two words, and the unit that it counts."""
+    return re.compile(rf"{NUMBER}(?:[ -][a-z]+){{0,2}}?[ -](?:{unit})\b")
+
+
+_DEADLINE = (r"deadlines?", "due", r"deliver\w*", "must", "cut-?off", "overdue")
+_HOURS, _BLOCKS, _CREDITS = _counted("hours?"), _counted("blocks?"), _counted("credits?")
+_JOBS, _OFFERS = _counted("jobs?"), _counted("offers?|trades?|deals?")
+_POOL = r"(?:coalition|pool|alliance)s?"
+
+CLAIMS: Mapping[str, ClaimKind] = {
+    "due_round": ClaimKind(
+        "urgency",
+        "a deadline of its own",
+        re.compile(rf"\bround {NUMBER}"),
+        _words(*_DEADLINE),
+        due,
+        "due",
+    ),
+    "rounds_left": ClaimKind(
+        "urgency",
+        "rounds to a deadline of its own",
+        _counted("rounds?"),
+        _words(*_DEADLINE),
+        due,
+        "due",
+    ),
+    "due_soon": ClaimKind(
+        "urgency",
+        "a deadline of its own within two rounds",
+        _words("near", "close", "imminent", "soon", "tight", "looming"),
+        _words(*_DEADLINE),
+        due,
+        "due",
+    ),
+    "demand": ClaimKind(
+        "urgency",
+        "the posted band of its demand",
+        re.compile(
+            r"\b(?:our|my|we|i)\b.{0,30}\bdemand\b|\bdemand\b.{0,30}\b(?:us|ours|me|mine)\b"
+            r"|\bshort of (?:capacity|hours|gpus?|blocks|compute)\b"
+        ),
+        _words("low", "medium", "high", "short of"),
+        demand,
+    ),
+    "hours_needed": ClaimKind(
+        "evidence",
+        "hours that its open jobs want",
+        _HOURS,
+        _words(
+            r"needs?", "needed", r"requir\w+", r"lack\w*", "missing", "short", r"wants?", "of work"
+        ),
+        hours_needed,
+        by_figure=True,
+    ),
+    "hours_held": ClaimKind(
+        "evidence",
+        "hours left in its free blocks",
+        _HOURS,
+        _words("own", "hold", "have", "control", "left"),
+        hours_held,
+    ),
+    "worth": ClaimKind(
+        "evidence",
+        "what an open job of its own is worth",
+        _CREDITS,
+        _words("worth", r"values?", "valued", r"earns?", r"brings?"),
+        worth,
+        by_figure=True,
+    ),
+    "budget_band": ClaimKind(
+        "evidence",
+        "the posted band of its budget",
+        _words("budget"),
+        _words("low", "medium", "high"),
+        budget_band,
+    ),
+    "jobs_done": ClaimKind(
+        "reliability",
+        "jobs that it has done",
+        _JOBS,
+        _words("finished", "completed", "done", "delivered"),
+        jobs_done,
+    ),
+    "open_jobs": ClaimKind(
+        "evidence",
+        "its open jobs",
+        _JOBS,
+        _words("open", "unfinished", "waiting", "left", "queued?", "undone"),
+        open_jobs,
+    ),
+    "pressure": ClaimKind(
+        "evidence",
+        "the posted pressure of the market",
+        _words("pressure"),
+        _words("low", "medium", "high"),
+        pressure,
+    ),
+    "failed_block": ClaimKind(
+        "evidence",
+        "a block that failed",
+        re.compile(r"\bb_\d{1,2}_\d{1,2}\b"),
+        _words(r"fail\w*", "lost", "broke", "down"),
+        failed_block,
+        by_figure=True,
+    ),
+    "reputation": ClaimKind(
+        "reliability",
+        "its reputation",
+        re.compile(NUMBER),
+        _words("reputation"),
+        reputation,
+    ),
+    "best_reputation": ClaimKind(
+        "reliability",
+        "the best reputation of all",
+        _words("best", "highest"),
+        _words("reputation"),
+        best_reputation,
+        "reputation",
+    ),
+    "unbroken": ClaimKind(
+        "reliability",
+        "no pool of its own broken",
+        re.compile(r"\bno (?:breach|broken)|\b(?:kept|honou?red) (?:all|every|each|our|my)\b"),
+        _words(r"breach\w*", r"commitments?", r"promises?", r"pools?", r"coalitions?", "word"),
+        unbroken,
+    ),
+    "unbroken_by_denial": ClaimKind(
+        "reliability",
+        "no pool of its own broken",
+        re.compile(r"(?:\bnever|\bnot|n['’]t) (?:once |yet )?(?:broke|broken|breached|break)\b"),
+        _words(r"breach\w*", r"commitments?", r"promises?", r"pools?", r"coalitions?", "word"),
+        unbroken,
+        "unbroken",
+    ),
+    "deals": ClaimKind(
+        "reliability",
+        "trades that it settled",
+        _OFFERS,
+        _words("settled", "accepted", "closed", "honou?red", "completed", "concluded", "struck"),
+        deals,
+    ),
+    "open_offers": ClaimKind(
+        "fairness",
+        "offers of its own that stand",
+        _OFFERS,
+        _words("open", "on the table", "stand", "standing", "active"),
+        open_offers,
+    ),
+    "part": ClaimKind(
+        "fairness",
+        "its part of all live blocks",
+        re.compile(rf"{NUMBER} (?:blocks? )?(?:out )?of (?:the |all )?(?P<of_all>\d{{1,3}})\b"),
+        _words("blocks?"),
+        part,
+        "share",
+    ),
+    "below_share": ClaimKind(
+        "fairness",
+        "fewer hours than an equal share",
+        _words("less", "fewer", "below", "smaller"),
+        _words("equal share", "fair share", "average", "mean"),
+        below_share,
+        "share",
+    ),
+    "paid": ClaimKind(
+        "fairness",
+        "credits that it offers or has paid",
+        _CREDITS,
+        _words("pay", "paying", "paid", "bid", r"offer\w*"),
+        paid,
+        by_figure=True,
+    ),
+    "budget": ClaimKind(
+        "evidence",
+        "its budget",
+        re.compile(NUMBER),
+        _words("budget", "purse"),
+        budget,
+    ),
+    "spare": ClaimKind(
+        "coalition",
+        "blocks that it can spare",
+        _BLOCKS,
+        _words("spare", "idle", "unused", "to share"),
+        spare,
+    ),
+    "committed": ClaimKind(
+        "coalition",
+        "blocks of its own in pools",
+        _BLOCKS,
+        _words(r"commit\w*", "pooled", r"contribut\w+", "shared", "in (?:a|the|our) pool"),
+        committed,
+    ),
+    "given": ClaimKind(
+        "fairness",
+        "blocks that it parted with in trades",
+        _BLOCKS,
+        _words("sold", "gave", "given", "traded", "passed on", "handed", "parted"),
+        given,
+    ),
+    "proposed": ClaimKind(
+        "coalition",
+        "a pool that it proposed",
+        re.compile(rf"\b(?:proposed|invited|offered|asked)\b.{{0,30}}\b{_POOL}\b"),
+        _words(_POOL),
+        proposed,
+    ),
+    "partner": ClaimKind(
+        "coalition",
+        "a pool that it is in",
+        re.compile(
+            rf"\b(?:in|joined|members? of|part of|share|run) (?:a|an|our|the|one) {_POOL}\b"
+        ),
+        _words(_POOL),
+        partner,
+    ),
+}
+
+
+# Finds the claims in a pitch and checks them against the state.
+#
+# A claim is a figure with words that say what it counts ("need 8 GPU-hours"), or a fixed phrase
+# ("never broke a pool"), about the speaking lab, in the present or the past. A single word is no
+# claim. Claims are checked against what the claiming lab may see, so a check reveals nothing
+# private of another lab.
+
+CLAUSE = re.compile(r"[^.!?;,\n—–]+(?:[.,](?=\d)[^.!?;,\n—–]+)*")
+JOINT = re.compile(r"\b(?:and|but|while|because|since|yet|whereas)\b")
+PROMISE = re.compile(
+    r"\b(?:will|would|shall|should|could|might|may|(?:we|i) promise|intend|plan to|hope|if|suppose"
+    r"|going to)\b|['’](?:ll|d)\b"
+)
+DENIAL = re.compile(r"\b(?:not|never|no longer|without|hardly|cannot|nor|none)\b|n['’]t\b")
+WITHIN = re.compile(
+    r"\b(?:within|at most|no more than|less than|fewer than|under|or less|or fewer)\b"
+)
+LEAST = re.compile(r"\b(?:above|over|at least|more than|better than|no less than)\b")
+BAND = re.compile(r"\b(low|medium|high)\b")
+JOB = re.compile(r"\bj_\d+_\d+\b")
+SENTENCE_END = re.compile(r"[.!?;\n](?!\d)")
+OBJECT = re.compile(r"\b(?:with|to|from|for|than|against|between)\s+$")
+RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (\S+)\.", re.IGNORECASE)
+
+
+def claims(market: Market, lab_id: str, text: str) -> tuple[Claim, ...]:
+    """The claims of `lab_id` in the first LONGEST_MESSAGE characters of `text`, in order."""
+    names = tuple((lab.lab_id, lab.public_name.lower()) for lab in market.labs.values())
+    return _parsed(names, lab_id, text[:LONGEST_MESSAGE])
+
+
+@lru_cache(maxsize=4096)
+def _parsed(names: tuple[tuple[str, str], ...], lab_id: str, text: str) -> tuple[Claim, ...]:
+    lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # keeps positions
+    parsed = [
+        claim
+        for start, end in _clauses(lowered)
+        for claim in _clause_claims(names, lab_id, lowered, start, end)
+    ]
+    return tuple(sorted(parsed, key=lambda claim: (claim.start, claim.end)))
+
+
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    for sentence in CLAUSE.finditer(text):
+        start = sentence.start()
+        for joint in JOINT.finditer(text, *sentence.span()):
+            yield start, joint.start()
+            start = joint.end()
+        yield start, sentence.end()
+
+
+def _clause_claims(names: tuple, lab_id: str, text: str, start: int, end: int) -> Iterator[Claim]:
+    """The claims of one clause; each figure counts for the first kind that matches."""
+    clause = text[start:end]
+    denied, taken = DENIAL.search(clause), set()
+    is_question = text[end : end + 1] == "?"
+    job = _job_named(text, start, end)
+    foreign = job and not job.startswith(f"j_{lab_id.removeprefix('lab_')}_")
+    standing = (
+        "promise" if is_question else "other" if foreign else _standing(names, lab_id, clause)
+    )
+    for name, kind in CLAIMS.items():
+        cue = kind.cue.search(clause)
+        if cue is None or (denied and name != "unbroken_by_denial"):
+            continue
+        for match in kind.figure.finditer(clause):
+            if taken & set(range(*match.span())):
+                continue
+            taken |= set(range(*match.span()))
+            yield Claim(
+                name,
+                _figure(match),
+                _detail(name, clause, match, names, lab_id),
+                start + min(match.start(), cue.start()),
+                start + max(match.end(), cue.end()),
+                standing,
+                job,
+            )
+
+
+def _job_named(text: str, start: int, end: int) -> str:
+    """The last job that the sentence names up to the end of the clause; "" for none."""
+    begin = max((m.end() for m in SENTENCE_END.finditer(text, 0, start)), default=0)
+    named = JOB.findall(text, begin, end)
+    return named[-1] if named else ""
+
+
+def _figure(match: re.Match) -> float:
+    number = match.groupdict().get("n") or "0"
+    return float(WORDS.get(number, number))
+
+
+def _detail(name: str, clause: str, match: re.Match, names: tuple, lab_id: str) -> str:
+    if "of_all" in match.groupdict():
+        return match["of_all"]
+    if name in ("demand", "pressure", "budget_band"):
+        band = BAND.search(clause)
+        return band[1] if band else "high"
+    if name == "failed_block":
+        return match[0]
+    if name == "partner":
+        return next((lab for lab, _ in _mentions(names, clause) if lab != lab_id), "")
+    if name == "reputation":
+        return "least" if LEAST.search(clause) else ""
+    return "within" if WITHIN.search(clause) else ""
+
+
+def _standing(names: tuple, lab_id: str, clause: str) -> str:
+    """Whether a clause is "claimed" of the lab itself, a "promise", or about an "other" lab."""
+    others = [at for lab, at in _mentions(names, clause) if lab != lab_id]
+    others += [m.start() for m in re.finditer(r"\b(?:they|their|rivals?|competitors?)\b", clause)]
+    selves = [m.start() for m in re.finditer(r"\b(?:we|our|us|my|i)\b", clause)]
+    subjects = [at for at in others if not OBJECT.search(clause[:at])]
+    if subjects and min(subjects) < min(selves, default=len(clause)):
+        return "other"
+    return "promise" if PROMISE.search(clause) else "claimed"
+
+
+def _mentions(names: tuple, clause: str) -> list[tuple[str, int]]:
+    """Each mention of a lab with its position, in order of positions."""
+    mentions = [
+        (lab, match.start())
+        for lab, public in names
+        for match in re.finditer(rf"\b(?:{lab}|{re.escape(public)})\b", clause)
+        if public != "you" or match[0] == lab
+    ]
+    return sorted(mentions, key=lambda pair: pair[1])
+
+
+def fact(obs: Observation, claim: Claim, claimed_in: int) -> tuple:
+    """A key of the fact that `claim`, made in round `claimed_in`, states; equal for equal facts."""
+    kind = CLAIMS[claim.kind]
+    topic = kind.topic or claim.kind
+    if topic == "due":
+        return topic, due_round(narrowed(obs, claim), claim, claimed_in)
+    if claim.kind == "failed_block":
+        return topic, claim.detail
+    return (topic, int(claim.figure + 0.5)) if kind.by_figure else (topic,)
+
+
+def strength(obs: Observation, claim: Claim) -> float | None:
+    """The strength of `claim` for the observing lab, in [0, 1]; None if it is false."""
+    checked = CLAIMS[claim.kind].check(obs, claim)
+    return None if checked is None else min(1.0, max(0.0, checked))
+
+
+def claim_holds(market: Market, offer: Offer) -> bool | None:
+    """Whether the rival bid that an offer's message claims was made; None if it claims none."""
+    claim = RIVAL_BID.search(offer.message)
+    if claim is None:
+        return None
+    bid, block_id = float(claim[1]), claim[2]
+    return any(
+        rival.payment >= bid and block_id in rival.requested_blocks
+        for rival in (*market.offers.values(), *market.closed.values())
+        if rival.to_lab_id == offer.from_lab_id and rival.round_created <= offer.round_created
+    )
