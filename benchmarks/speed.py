@@ -16,7 +16,6 @@ from itertools import count, islice, product
 from typing import Any
 
 import numpy as np
-from sauda.policies.bazaar import linear
 
 from env import (
     ARENA_TASKS,
@@ -39,6 +38,7 @@ from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load
 from sauda.llm.backends.weights import NoWeights
 from sauda.llm.registry import get_policy, player_spec
+from sauda.policies.bazaar import linear
 from sauda.policies.vectorized import BATCH
 from sauda.records.provenance import REPOSITORY, machine
 from sauda.records.store import save

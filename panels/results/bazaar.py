@@ -5,7 +5,7 @@ from functools import partial
 from env import TASKS
 from panels.results.evaluation import Bound, Game, Metric, View
 from panels.ui.tables import Column, number
-from sauda.records.schemas.market import OracleRow
+from sauda.experiments.oracle import OracleRow
 from sauda.records.store import Artifact
 
 FILES = (

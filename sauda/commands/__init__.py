@@ -19,7 +19,7 @@ COMMANDS = {
         "compare_models",
         "play a model before and after training; choose games to show by a fixed rule",
     ),
-    "oracle": ("measurements", "bound what can be won in the open market; look for exploits"),
+    "run": ("run", "run an experiment, save its result and print it as a table"),
     "leakage": ("measurements", "measure what open-market sellers give away"),
     "belief": ("measurements", "calibrate the belief buyer; compare it with prices alone"),
     "tournament": (

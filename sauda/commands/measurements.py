@@ -15,8 +15,6 @@ KEEP = "keep what is recorded of language models that are still the same"
 
 def add(commands: Any) -> None:
     """Add the measurements to the commands of `python -m sauda`."""
-    parser = add_command(commands, "oracle", oracle)
-    parser.add_argument("--episodes", type=int, default=400, help="hold-out seeds a task")
     add_command(commands, "leakage", leakage)
     add_command(commands, "belief", belief)
     parser = add_command(commands, "tournament", tournament)
@@ -41,27 +39,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--published", type=int, default=10, help="published games a persona")
     parser.add_argument("--hard", type=int, default=3, help="games a persona and hostile buyer")
     add_command(commands, "language", language)
-
-
-def oracle(options: argparse.Namespace) -> int:
-    """Save the open market's bounds and print a block a task."""
-    from sauda.evaluation.market.oracle import Config
-    from sauda.evaluation.market.oracle import oracle as run
-
-    config = Config(options.episodes)
-    data = run(config)
-    save_measured("oracle.json", asdict(config), data)
-    for row in data["rows"]:
-        cells = {"informed": row["informed"]} | ({"belief": row["belief"]} if row["belief"] else {})
-        cells |= {p["policy"]: p for p in row["policies"]}
-        cells[f"search: {row['search']['best']}"] = row["search"]["holdout"]
-        print(f"{row['task']}  n {row['n']}  {row['bound']} bound  no ZOPA {row['no_zopa']:.3f}")
-        for name, cell in cells.items():
-            share = (
-                f"  {cell['share']:7.1%}{' EXPLOIT' * cell['flagged']}" if "share" in cell else ""
-            )
-            print(f"  {cell['mean']:7.4f} [{cell['low']:7.4f}, {cell['high']:7.4f}]{share}  {name}")
-    return 0
 
 
 def leakage(options: argparse.Namespace) -> int:

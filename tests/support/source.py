@@ -15,6 +15,7 @@ ROOMS = (  # the same inside sauda
     "sessions",
     "train",
     "evaluation",
+    "experiments",
     "llm",
     "games",
     "policies",

@@ -11,7 +11,7 @@ from panels.ui.look import QUIET, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices, titled
-from sauda.records.schemas.market import InformedShare, OracleRow, PolicyShare, SellerTypeRow
+from sauda.experiments.oracle import InformedShare, OracleRow, PolicyShare, SellerTypeRow
 from sauda.records.store import Artifact
 
 

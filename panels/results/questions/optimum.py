@@ -19,8 +19,8 @@ from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import lay_out_address
 from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT
+from sauda.experiments.oracle import OracleRow
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.market import OracleRow
 from sauda.records.store import Artifact
 
 NAME, TITLE = "optimum", "What can be won at all?"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from env import SELLER_TYPES, get_task, rollout
-from sauda.evaluation.market.oracle import grades
+from sauda.experiments.oracle import grades
 from sauda.policies import BUYERS
 from sauda.policies.belief import belief_buyer, belief_prices, believe
 from sauda.records.progress import progress

@@ -74,14 +74,6 @@ def reproduced(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any
     return reproduction(root, workers)
 
 
-def oracle_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game solved and every episode played again."""
-    from sauda.evaluation.market.oracle import Config as OracleConfig
-    from sauda.evaluation.market.oracle import oracle
-
-    return oracle(OracleConfig(**artifact.config), workers)
-
-
 def comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Tables computed again; scripts and the null model played again, language models not."""
     return again(comparison_config(artifact), artifact.data.as_json())

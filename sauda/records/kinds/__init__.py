@@ -1,22 +1,56 @@
 """Every kind of artifact and every file: what a new artifact is registered in.
 
-`registry.py` holds one entry a kind: those of the open market are in `market.py`, of training in
-`training.py` and `roles.py`, of dialogues in `dialogues.py`. `types.py` says what stands in an
-entry, `amounts.py` counts what `verify` has to do.
+An experiment registers its kind by its decorator, in its own file in `sauda/experiments/`, which is
+imported when the kind is asked for. `registry.py` holds one entry per kind that is made in another
+way: those of the open market are in `market.py`, of training in `training.py` and `roles.py`, of
+dialogues in `dialogues.py`. `types.py` says what stands in an entry, `amounts.py` counts what
+`verify` has to do.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
-from sauda.records.kinds.registry import KINDS as KINDS
+from sauda.records.kinds.registry import KINDS as REGISTERED
 from sauda.records.kinds.roles import CONTROLS
 from sauda.records.kinds.types import METHODS as METHODS
 from sauda.records.kinds.types import ArtifactError as ArtifactError
 from sauda.records.kinds.types import Entry as Entry
+from sauda.records.kinds.types import Kind
 from sauda.records.schemas.base import Record
 
-FILES: tuple[Entry, ...] = tuple(entry for kind in KINDS.values() for entry in kind.entries())
+
+def _experiments() -> Any:
+    return import_module("sauda.experiments")  # late: that package depends on this one
+
+
+class Kinds(Mapping[str, Kind]):
+    """Every kind by its name; that of an experiment is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Kind:
+        experiment = name.partition("/")[0]
+        if experiment in _experiments().names():
+            kind = _experiments().find(experiment).kind
+            return {kind.name: kind}[name]
+        return REGISTERED[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from REGISTERED
+        yield from (_experiments().find(name).kind.name for name in _experiments().names())
+
+    def __len__(self) -> int:
+        return len(REGISTERED) + len(_experiments().names())
+
+
+KINDS = Kinds()
+
+
+def __getattr__(name: str) -> Any:
+    """FILES, the entries of all kinds: made when they are asked for, since it imports them all."""
+    if name != "FILES":
+        raise AttributeError(name)
+    return tuple(entry for kind in KINDS.values() for entry in kind.entries())
 
 
 def amount(kind: str, config: Mapping[str, Any], data: Record) -> str:
@@ -27,7 +61,7 @@ def amount(kind: str, config: Mapping[str, Any], data: Record) -> str:
 
 def training_runs() -> list[str]:
     """The names of the registered runs of training, in the order of their stages."""
-    files = (known.file for known in FILES if known.kind == "training_run/1")
+    files = (known.file for known in KINDS["training_run/1"].entries())
     return [file.removeprefix("training/").removesuffix(".json") for file in files]
 
 
@@ -38,9 +72,13 @@ def entry(file: str) -> Entry:
     evaluation/arena-NAME.json; a run of another model training/STAGE-NAME.json, that of a role
     training/roles-ROLE-NAME.json.
     """
-    for known in FILES:
-        if known.file == file:
-            return known
+    name = _experiments().name_of(file)
+    there = name in _experiments().names()
+    kinds = [_experiments().find(name).kind, *REGISTERED.values()] if there else REGISTERED.values()
+    for kind in kinds:
+        for known in kind.entries():
+            if known.file == file:
+                return known
     if run := re.fullmatch(
         r"training/roles-(buyer|seller|opener|responder|generalist)"
         rf"({'|'.join(CONTROLS)})?(-[\w.-]+)?\.json",
@@ -65,5 +103,5 @@ def entry(file: str) -> Entry:
         kind, family = ("arena/2", " --family arena") if of_arena else ("evaluation/1", "")
         command = f"python -m sauda evaluate{family} --out {file}"
         return Entry(file, kind, command, "An evaluation of one's own", "")
-    known_files = ", ".join(known.file for known in FILES)
+    known_files = ", ".join(known.file for kind in KINDS.values() for known in kind.entries())
     raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sauda.records.schemas.market import Belief, Market, Oracle
+from sauda.records.schemas.market import Belief, Market
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 from sauda.records.schemas.training import Selector
 
@@ -18,13 +18,6 @@ def episodes_in_rows(config: Config, data: Any) -> int:
 def scripted_games(config: Config, data: Any) -> int:
     """Games of the rows for which no language model wrote a token."""
     return sum(row.n for row in data.rows if not row.tokens)
-
-
-def oracle_games(config: Config, data: Oracle) -> int:
-    """Games played by every policy, two oracles and every candidate of the search."""
-    return sum(
-        row.n * (len(row.policies) + 2) + row.search.n * row.search.tried for row in data.rows
-    )
 
 
 def market_games(config: Config, data: Market) -> int:

@@ -3,30 +3,17 @@
 from sauda.records.kinds.amounts import (
     belief_games,
     market_games,
-    oracle_games,
     profile_games,
     tournament_games,
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
-from sauda.records.schemas.market import Belief, Market, Oracle
+from sauda.records.schemas.market import Belief, Market
 from sauda.records.schemas.market.pilot import PilotRun, TunedRule
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 
 PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
 
 MARKET: tuple[Kind, ...] = (
-    Kind(
-        "oracle/2",
-        Oracle,
-        (File("oracle.json", "oracle", "Results"),),
-        Check(
-            "replayed",
-            "every solved game and every episode",
-            oracle_games,
-            "games to play or solve",
-            f"{RECOMPUTE}:oracle_rows",
-        ),
-    ),
     Kind(
         "market/3",
         Market,

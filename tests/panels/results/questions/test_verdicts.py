@@ -9,6 +9,7 @@ from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry
 from panels.ui.look import with_minus_signs
 from sauda.evaluation.models.config import BELIEF, OURS, PILOT
+from sauda.experiments.oracle import InformedShare, OracleRow, PolicyShare
 from sauda.policies import ZERO_GRADE
 from sauda.records.schemas.base import Interval, Metric
 from sauda.records.schemas.comparison import (
@@ -22,7 +23,6 @@ from sauda.records.schemas.comparison import (
     StageGain,
 )
 from sauda.records.schemas.evaluation import Hashes
-from sauda.records.schemas.market import InformedShare, OracleRow, PolicyShare
 from sauda.records.store import Artifact, load
 
 OPEN, RUSHED = "bazaar/open", "bazaar/rushed"

@@ -5,7 +5,7 @@ expect more, but for the grid error. The belief buyer knows no more than any con
 uninformed value lies between the two.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice, product
@@ -13,6 +13,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from pydantic import Field, FiniteFloat
 
 from env import (
     SELLER_TYPES,
@@ -32,6 +33,7 @@ from env import (
     play_batch,
     rollout,
 )
+from sauda.experiments.base import experiment
 from sauda.games.bazaar_columns import games_at
 from sauda.policies import BUYERS
 from sauda.policies.bazaar import Wait, bid, leave
@@ -39,6 +41,7 @@ from sauda.policies.belief import belief_buyer
 from sauda.policies.best_response import GRID, informed_policy, informed_value, rivals_in
 from sauda.policies.vectorized import batch_form, bids, otherwise
 from sauda.records.progress import progress
+from sauda.records.schemas.base import Interval, Record
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval
 
@@ -47,13 +50,70 @@ LEAVES = (1.2, 1.6, inf)  # opening asks, in limits of the buyer, tried as too h
 NEAR = 0.95  # of the informed value: a policy without hidden information that near is an exploit
 
 
-@dataclass(frozen=True)
-class Config:
-    """What to measure; the defaults are the numbers we report."""
+class InformedShare(Interval):
+    """A mean grade, and how near it comes to a buyer who knows the seller."""
 
-    episodes: int = 400  # hold-out seeds a task, from 50,000: all reported values
-    search: int = 150  # training seeds a task, from 0: to choose the best schedule
-    refined: int = 100  # deals of the hold-out seeds a task, for the grid error
+    share: FiniteFloat = Field(description="mean grade as a share of the informed value")
+    flagged: bool = Field(description="whether the share reaches the threshold of an exploit")
+
+
+class _Policy(Record):
+    policy: str = Field(description="name of the policy")
+
+
+class PolicyShare(InformedShare, _Policy):  # a last base's fields come first in the file
+    """The same for a named policy."""
+
+
+class GridError(Record):
+    """What halving the steps of the price grid adds to the informed value."""
+
+    n: int = Field(description="deals measured")
+    mean: FiniteFloat = Field(description="mean absolute change of the grade")
+    max: FiniteFloat = Field(description="largest absolute change")
+
+
+class ExploitSearch(Record):
+    """The search for a fixed schedule of bids that exploits the sellers."""
+
+    tried: int = Field(description="schedules tried")
+    n: int = Field(description="training seeds each was tried on")
+    best: str = Field(description="the best schedule in words")
+    train: InformedShare = Field(description="its grade on the training seeds")
+    holdout: InformedShare = Field(description="its grade on the holdout seeds")
+
+
+class SellerTypeRow(Record):
+    """Grades against one type of seller."""
+
+    type: str = Field(description="hidden type of the seller")
+    n: int = Field(description="episodes with that type")
+    informed: Interval = Field(description="informed value")
+    belief: InformedShare = Field(description="the belief buyer")
+    policies: list[PolicyShare] = Field(description="one entry a scripted policy")
+
+
+class OracleRow(Record):
+    """One task of the open market."""
+
+    task: str = Field(description="name of the task")
+    n: int = Field(description="holdout seeds")
+    no_zopa: FiniteFloat = Field(description="share of deals in which no price serves both sides")
+    informed: Interval = Field(description="value of the best response to the known seller")
+    informed_play: InformedShare = Field(description="what the informed buyer wins in play")
+    grid_error: GridError = Field(description="error of the price grid")
+    belief: InformedShare = Field(description="the belief buyer")
+    policies: list[PolicyShare] = Field(description="one entry a scripted policy")
+    types: list[SellerTypeRow] = Field(description="the same by type of seller")
+    search: ExploitSearch = Field(description="the search for exploits")
+
+
+class Oracle(Record):
+    """The open market's best values: known seller, believed seller; the search for exploits."""
+
+    grid: int = Field(description="prices in the grid of the best response")
+    near: FiniteFloat = Field(description="share of the informed value that flags an exploit")
+    rows: list[OracleRow] = Field(description="one row a task")
 
 
 @dataclass(frozen=True)
@@ -112,11 +172,44 @@ def candidates() -> dict[str, Policy]:
     return schedules | {f"wait at {share:g}, dodge {d:g}": Wait(share, d) for share, d in waits}
 
 
-def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
-    """The data of the oracle artifact: one row a task."""
-    train, holdout = (
-        SPLITS[s][:n] for s, n in (("train", config.search), ("holdout", config.episodes))
+def games(config: Mapping[str, Any], data: Oracle) -> int:
+    """Games played by every policy, two oracles and every candidate of the search."""
+    return sum(
+        row.n * (len(row.policies) + 2) + row.search.n * row.search.tried for row in data.rows
     )
+
+
+def per_policy(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One row per task and policy; first the buyer who knows the seller."""
+    for row in data["rows"]:
+        cells = {"informed": row["informed"], "belief": row["belief"]}
+        cells |= {cell["policy"]: cell for cell in row["policies"]}
+        cells[f"search: {row['search']['best']}"] = row["search"]["holdout"]
+        for name, cell in cells.items():
+            grade = {end: cell[end] for end in ("mean", "low", "high")}
+            exploit = {"share": cell.get("share"), "exploit": cell.get("flagged")}
+            yield {"task": row["task"], "n": row["n"], "grade": grade, **exploit, "policy": name}
+
+
+@experiment(
+    "oracle.json",
+    Oracle,
+    version=2,
+    tab="Results",
+    checks="every solved game and every episode",
+    amount=games,
+    unit="games to play or solve",
+    table=per_policy,
+)
+def oracle(
+    episodes: int = 400,  # hold-out seeds per task, from 50,000: all reported values
+    search: int = 150,  # training seeds per task, from 0: to choose the best schedule
+    refined: int = 100,  # deals of the hold-out seeds per task, for the grid error
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """The data of the oracle artifact: one row per task."""
+    train, holdout = (SPLITS[s][:n] for s, n in (("train", search), ("holdout", episodes)))
     tried = candidates()
     named = {**BUYERS, "leave": leave}
     jobs = [(t, p, holdout) for t in TASKS for p in (None, belief_buyer)]
@@ -136,7 +229,7 @@ def oracle(config: Config, workers: int = 2) -> dict[str, Any]:
         searched = {name: {p: next(values) for p in ("", *tried)} for name in TASKS}
         best = {t: _best(searched[t]) for t in TASKS}
         again = list(pool.map(grades, TASKS, [tried[best[t]] for t in TASKS], [holdout] * count))
-        errors = pool.map(grid_error, TASKS, [config.refined] * count)
+        errors = pool.map(grid_error, TASKS, [refined] * count)
         errors = list(progress(errors, count, "measuring the grid's error", "task"))
     rows = [
         {

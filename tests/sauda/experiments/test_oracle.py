@@ -3,9 +3,8 @@
 import pytest
 
 from env import get_task, rollout
-from sauda.evaluation.market.oracle import (
+from sauda.experiments.oracle import (
     TASKS,
-    Config,
     candidates,
     grades,
     informed_grades,
@@ -29,7 +28,7 @@ def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str
 
 @pytest.fixture(scope="module")
 def data() -> dict:
-    return oracle(Config(episodes=40, search=4, refined=10))
+    return oracle(episodes=40, search=4, refined=10)
 
 
 @pytest.mark.nightly

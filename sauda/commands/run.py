@@ -1,0 +1,31 @@
+"""`python -m sauda run NAME`: run an experiment, save its result and print it as a table."""
+
+import argparse
+from typing import Any
+
+from sauda.commands.console import add_command
+from sauda.experiments import about, find, names
+
+
+def add(commands: Any) -> None:
+    """Add `run` to the commands of `python -m sauda`; no experiment is imported for it."""
+    parser = add_command(commands, "run", run)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "experiments:\n" + "\n".join(f"  {name:16} {about(name)}" for name in names())
+    parser.add_argument("name", choices=names(), metavar="NAME", help="of the experiment")
+    parser.add_argument(
+        "options", nargs=argparse.REMAINDER, help="its settings; NAME --help names them"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run one experiment, save its artifact and print its rows."""
+    from sauda.experiments.base import lines
+
+    found = find(options.name)
+    parser = found.parser(f"python -m sauda run {options.name}")
+    made = found.run(vars(parser.parse_args(options.options)))
+    print(f"wrote artifacts/{found.file}")
+    for line in lines(found.table(made.data.as_json())):
+        print(line)
+    return 0

@@ -1,0 +1,107 @@
+"""`@experiment`: options from a signature, a saved result, a replay, and nothing imported early."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from sauda.experiments import base, find, names
+from sauda.records.kinds import FILES, KINDS, entry
+from sauda.records.kinds.types import METHODS
+from sauda.records.schemas.base import Record
+from sauda.records.store import ROOT, Artifact, load
+
+NAMED = pytest.mark.parametrize("name", names())
+
+
+class Sum(Record):
+    """A sum."""
+
+    rows: list[dict[str, int]] = Field(description="one row")
+
+
+ABOUT = {"version": 1, "tab": "", "checks": "all", "amount": lambda config, data: 1, "unit": "sums"}
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "EXPERIMENTS", {})
+
+
+def sum_up(of: tuple[int, ...] = (1, 2), times: int = 1, *, workers: int = 2) -> dict[str, Any]:
+    return {"rows": [{"sum": times * sum(of), "workers": workers}]}
+
+
+def recorded(made: base.Experiment, **config: Any) -> Artifact:
+    return Artifact(made.file, made.kind.name, "measured", {}, config, Sum(rows=[{"sum": 0}]))
+
+
+def test_settings_become_options_and_how_it_is_computed_does_not(registered):
+    made = base.experiment("sum.json", Sum, **ABOUT)(sum_up)
+    chosen = vars(made.parser("run sum").parse_args(["--of", "3", "4", "--times", "2"]))
+    assert chosen == {"of": [3, 4], "times": 2}
+    assert vars(made.parser("run sum").parse_args([])) == {"of": (1, 2), "times": 1}
+
+
+def test_a_replay_calls_the_function_again_with_the_recorded_settings(registered):
+    made = base.experiment("sum.json", Sum, **ABOUT)(sum_up)
+    again = made.kind.check.recompute()(recorded(made, of=[3, 4], times=2), 5, ROOT)
+    assert again == {"rows": [{"sum": 14, "workers": 5}]}
+
+
+def test_an_experiment_may_declare_a_replay_of_its_own(registered):
+    def again(artifact: Artifact, workers: int, root: object) -> dict[str, Any]:
+        return {"rows": [{"sum": artifact.config["times"]}]}
+
+    method = "replayed in part"
+    made = base.experiment("sum.json", Sum, **ABOUT, method=method, replay=again)(sum_up)
+    assert made.kind.check.recompute()(recorded(made, times=7), 1, ROOT)["rows"] == [{"sum": 7}]
+    assert made.kind.check.method == method
+
+
+@NAMED
+def test_the_entry_of_an_experiment_follows_from_its_decorator(name: str):
+    known = entry(find(name).file)
+    assert known in FILES
+    assert known.command == f"python -m sauda run {name}"
+    assert KINDS[known.kind] is find(name).kind
+    assert find(name).kind.check.method in METHODS
+
+
+@NAMED
+def test_the_recorded_settings_are_those_of_the_signature(name: str):
+    made = find(name)
+    assert load(made.file).config.keys() == made.settings().keys() | made.inputs.keys()
+    made.parser(f"run {name}").parse_args([])
+
+
+@NAMED
+def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str):
+    made = find(name)
+    rows = list(made.table(load(made.file).data.as_json()))
+    header, *lines = base.lines(rows)
+    assert header.split() == " ".join(rows[0]).split()
+    assert len(lines) >= len(rows) > 0
+
+
+def test_an_interval_is_printed_as_its_mean_and_ends():
+    assert base.text({"mean": 0.5, "low": 0.25, "high": 1.0}) == "0.5000 [0.2500, 1.0000]"
+    assert base.text([0.5, None, {"a": True}]) == "0.5000, –, a True"
+
+
+def test_the_list_of_experiments_imports_none_of_them():
+    code = (
+        "import sys\nfrom sauda.__main__ import parse\n"
+        "try: parse(['run', '--help'])\nexcept SystemExit: pass\n"
+        "print(*[m for m in sys.modules if m.startswith('sauda.experiments.')], file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True)
+    assert ran.stderr.decode().split() == []
+    assert all(f"  {name} " in ran.stdout.decode() for name in names())
+
+
+def test_an_experiment_that_is_not_there_is_refused_with_those_that_are():
+    with pytest.raises(ValueError, match=r"no experiment .orakel.; experiments are .*oracle"):
+        find("orakel")
