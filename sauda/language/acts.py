@@ -510,7 +510,7 @@ class Example:
 def examples(
     dialogues: Iterable[Dialogue], role: str | None = None
 ) -> tuple[list[Example], Counter[str]]:
-    """One example per turn with words, of one role or all, and how many turns were left out and why.
+    """One example per turn with words, of one role or all, and how many were left out and why.
 
     An act is the annotated one, or else the one that is read.
     """
