@@ -1,10 +1,10 @@
-"""Reads what people write while they bargain, in English, Hinglish and Hindi.
+"""Reads and writes what people say while they bargain, in English, Hinglish and Hindi.
 
-`money.py` finds prices with `numerals.py`, `not_prices.py`, `corrections.py` and `markup.py`.
-`stances.py` says whether a visitor offers a price or refuses, quotes or supposes it, and
-`relative.py` works out "10 % off" and "halfway"; both by tables of phrases, which `cues.py` reads.
-`tells.py` finds signals such as urgency with `lexicon.py` (phrases) and `scope.py` (negation,
-questions, reports). `acts/` reads what an utterance does and shows dialogues from the side of one
-role, `speech/` words moves and answers small talk. `labelled.csv` and `labelled_blind.csv` are the
-messages by which the readers are measured.
+`money.py` finds prices with `numerals.py`. `stances.py` says whether a visitor offers a price or
+refuses, quotes or supposes it, and works out "10 % off" and "halfway". `tells.py` finds signals
+such as urgency with `lexicon.py` (phrases) and `scope.py` (negation, questions, reports). `acts.py`
+reads what an utterance does and shows dialogues from the side of one role. `lines.py` holds what is
+said, `spoken.py` puts moves into words, `small_talk.py` answers a text that makes no move, by the
+words that `phrases.py` finds. `labelled.csv` and `labelled_blind.csv` are the messages by which the
+readers are measured.
 """

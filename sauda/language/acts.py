@@ -87,7 +87,7 @@ class Dialogue:
 
     id: str  # source, file and line
     group: str
-    scenario: str  # the public facts, a line each
+    scenario: str  # the public facts, one per line
     values: Mapping[str, Mapping[str, object]]
     turns: tuple[Turn, ...]
     currency: str = ""  # of the amounts in its texts; "" where numbers are no amounts
@@ -510,7 +510,7 @@ class Example:
 def examples(
     dialogues: Iterable[Dialogue], role: str | None = None
 ) -> tuple[list[Example], Counter[str]]:
-    """An example a turn with words, of one role or all, and how many turns were left out and why.
+    """One example per turn with words, of one role or all, and how many were left out and why.
 
     An act is the annotated one, or else the one that is read.
     """
@@ -533,7 +533,7 @@ def examples(
 
 
 def posting(title: str, category: str, list_price: float, currency: str) -> str:
-    """The public facts of a dialogue about one item, a line each."""
+    """The public facts of a dialogue about one item, one per line."""
     return "\n".join(
         (f"item: {title}", f"category: {category}", f"list price: {written(list_price, currency)}")
     )
@@ -592,7 +592,7 @@ SYSTEM = (
 
 @dataclass(frozen=True)
 class View:
-    """A dialogue from the side of one role: its examples in order, one a turn."""
+    """A dialogue from the side of one role: its examples in order, one per turn."""
 
     dialogue: Dialogue
     role: str

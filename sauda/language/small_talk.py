@@ -25,9 +25,8 @@ from sauda.language.lines import ANSWERS, condition_in, name_in
 from sauda.language.money import HIGHEST_PRICE, prices, without_code
 from sauda.language.numerals import VAGUE, Token, tokens
 from sauda.language.phrases import PhraseTable, kind_of, table
-from sauda.language.relative import relative
 from sauda.language.spoken import ARGUMENTS, prices_of, shape
-from sauda.language.stances import NUMBER, read
+from sauda.language.stances import NUMBER, read, relative
 
 NO = keys("no nope nah never nahi/nahin/nhi na नहीं ना")  # begins a refusal
 QUESTION, TOLD = "question", "told"  # of no kind that is known: a question, a statement

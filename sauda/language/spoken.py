@@ -204,7 +204,7 @@ def spoken(decided: Decided, speakers: Mapping[str, Speaker], seed: int) -> Line
 
 
 def faults(text: str, decided: Decided) -> tuple[str, ...]:
-    """What keeps `text` from being said with the move, a sentence each."""
+    """What keeps `text` from being said with the move, one sentence per fault."""
     wrong = []
     if not text.strip():
         wrong.append("it says nothing")

@@ -1,20 +1,195 @@
-"""How a visitor means each price in a text: as an offer, or refused, quoted, past, supposed.
+"""How a visitor means the prices in a text: as an offer, or refused, quoted, past, supposed.
 
 `stances.csv` holds the phrases by which it is told, in three languages; the first that fits counts,
 so the specific stand before the general. Text of people only: a model's reply says what it offers.
+
+`relative.csv` holds those of prices that are named by others on the table: "meet in the middle",
+"10 % off", "200 more". What is taken off counts from the seller's price and what is added from the
+buyer's, unless the text names another base.
+
+The phrases of both are written as in `lexicon.py`, with these elements besides:
+
+    ...           is up to 14 other words of the same sentence
+    *ending       is any word with that ending; {group} is one of `cue_groups.csv` too
+    #             is a number, a price or not; ₹ a price; @ a price that might be a year
+    !a/b          is any word but a and b
+    .             is a mark
 """
 
-from collections.abc import Sequence
+import csv
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from sauda.language.cues import line_of, live, phrases
+from env import Table
+from sauda.language import lexicon
+from sauda.language.lexicon import Word, keys
 from sauda.language.money import Mention, prices, without_code
+from sauda.language.numerals import fold
+
+_ENDS = frozenset(".!?।॥\n") | {""}
+_SILENT = frozenset("'’‘\"“”`*_")  # marks that part no words
+_GAPS = {"..": (3, False), "...": (14, True)}  # most words, and whether a comma may stand there
+_YEARS = range(1950, 2036)
+_NUMBERS = ("#", "₹", "@")
+with Path(__file__).with_name("cue_groups.csv").open(encoding="utf-8", newline="") as _lines:
+    GROUPS = lexicon.GROUPS | {row["group"]: row["words"] for row in csv.DictReader(_lines)}
+
+
+class _Place(NamedTuple):
+    """One place of a phrase: words that fit, or a gap of up to `gap` words."""
+
+    words: frozenset[str] = frozenset()
+    stems: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    optional: bool = False
+    excludes: bool = False
+    gap: int = 0
+    wide: bool = False
+
+    def fits(self, word: Word) -> bool:
+        if self.excludes:
+            return word.kind in ("word", "number") and word.key not in self.words
+        is_word = word.key in self.words or word.kind in self.kinds
+        return is_word or word.key.startswith(self.stems) or word.key.endswith(self.endings)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase of a table: its meaning, and its places before, at and after its number."""
+
+    meaning: str
+    before: tuple[_Place, ...]  # the nearest first
+    number: _Place | None  # None: all places stand in `after`
+    after: tuple[_Place, ...]
+    needs: tuple[_Place, ...]  # places that some word of a text has to fit
+
+    def at(self, line: Sequence[Word], i: int) -> tuple[int, int] | None:
+        """The first word and the end of the phrase whose number, or start, is word `i`."""
+        if self.number is None:
+            end = _match(line, i, 1, self.after)
+            return None if end is None else (i, end)
+        if not self.number.fits(line[i]):
+            return None
+        start, end = _match(line, i - 1, -1, self.before), None
+        if start is not None:
+            end = _match(line, i + 1, 1, self.after)
+        return None if end is None else (start + 1, end)
+
+
+def phrases(path: Path) -> tuple[Phrase, ...]:
+    """The phrases of the table at `path`, whose first column is their meaning, in its order."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return tuple(
+            _phrase(row[0], phrase.split())
+            for row in list(csv.reader(lines))[1:]
+            for phrase in ";".join(row[1:]).split(";")
+            if phrase.strip()
+        )
+
+
+def line_of(text: str, mentions: Sequence[Mention]) -> list[Word]:
+    """The words and marks of `text`, between edges, each of the prices `mentions` one word."""
+    line, following = [], deque(mentions)
+    for word in lexicon.words(text):
+        while following and following[0].end <= word.start and word.start:
+            following.popleft()
+        if following and following[0].start < word.end and word.start < following[0].end:
+            if word.start <= following[0].start or not line or line[-1].start < following[0].start:
+                line.append(_price(text, following[0]))
+        elif word.key not in _SILENT:
+            line.append(word._replace(kind="number") if word.kind == "price" else word)
+    return line
+
+
+def live(table: Iterable[Phrase], line: Sequence[Word]) -> list[Phrase]:
+    """The phrases whose words all stand somewhere in `line`."""
+    words = list({word.key: word for word in line}.values())
+    kinds = list({word.kind: word for word in line}.values())
+    fitting = [*words, *kinds]
+    return [p for p in table if all(any(map(place.fits, fitting)) for place in p.needs)]
+
+
+def found(line: Sequence[Word], listed: Sequence[Phrase]) -> Iterator[tuple[Phrase, int, int]]:
+    """Where each of `listed` stands in `line`: the phrase, its first word, its end."""
+    for phrase in listed:
+        for i in range(len(line)):
+            if span := phrase.at(line, i):
+                yield phrase, *span
+
+
+def _price(text: str, mention: Mention) -> Word:
+    is_year = mention.amount in _YEARS and text[mention.start : mention.end].isdecimal()
+    kind = "year" if is_year else "price"
+    return Word("", mention.start, mention.end, kind)
+
+
+def _phrase(meaning: str, names: Sequence[str]) -> Phrase:
+    places = list(map(_place, names))
+    at = next((k for k, name in enumerate(names) if name in _NUMBERS), None)
+    needs = tuple(p for p in places if not (p.gap or p.optional or p.kinds or p.excludes))
+    if at is None:
+        return Phrase(meaning, (), None, tuple(places), needs)
+    before = tuple(reversed(places[:at]))
+    return Phrase(meaning, before, places[at], tuple(places[at + 1 :]), needs)
+
+
+def _place(name: str) -> _Place:
+    if name in _GAPS:
+        most, wide = _GAPS[name]
+        return _Place(gap=most, wide=wide)
+    words, stems, endings, kinds = set(), [], [], []
+    for each in name.removesuffix("?").removeprefix("!").split("/"):
+        if each in _NUMBERS:
+            kinds += {"#": ("number", "price", "year"), "₹": ("price", "year"), "@": ("year",)}[
+                each
+            ]
+        elif each == ".":
+            kinds.append("mark")
+        elif each.startswith("{"):
+            words |= lexicon.keys(GROUPS[each[1:-1]])
+        elif each.endswith("*"):
+            stems.append(fold(each[:-1]))
+        elif each.startswith("*"):
+            endings.append(fold(each[1:]))
+        else:
+            words.add(fold(each))
+    optional, excludes = name.endswith("?"), name.startswith("!")
+    sets = (tuple(stems), tuple(endings), tuple(kinds))
+    return _Place(frozenset(words), *sets, optional, excludes)
+
+
+def _match(line: Sequence[Word], i: int, step: int, places: Sequence[_Place]) -> int | None:
+    """The word past the `places` that stand from word `i` on, going by `step`; None if none do.
+
+    A gap holds no price and ends no sentence.
+    """
+    if not places:
+        return i
+    place, rest = places[0], places[1:]
+    if place.gap:
+        for j in range(i, i + step * (place.gap + 1), step):
+            if (past := _match(line, j, step, rest)) is not None:
+                return past
+            if not 0 <= j < len(line) or line[j].kind in ("price", "year"):
+                return None
+            if line[j].kind == "mark" and not (place.wide and line[j].key not in _ENDS):
+                return None
+        return None
+    fits = 0 <= i < len(line) and place.fits(line[i])
+    if fits and (past := _match(line, i + step, step, rest)) is not None:
+        return past
+    return _match(line, i, step, rest) if place.optional else None
+
 
 OWN, LISTED, NUMBER = "own", "listed", "number"
 STANCES = (OWN, "refused", "press", LISTED, "elsewhere", "rival", "past", "supposed", NUMBER)
-_TABLE = phrases(Path(__file__).with_name("stances.csv"))
+_STANCES = phrases(Path(__file__).with_name("stances.csv"))
 _BUT = frozenset(("but", "par", "lekin", "magar", "पर", "लेकिन", "मगर"))
 
 
@@ -47,10 +222,126 @@ def stances(text: str, mentions: Sequence[Mention]) -> list[str]:
     if not mentions:
         return []
     line = line_of(text, mentions)
-    listed = live(_TABLE, line)
+    listed = live(_STANCES, line)
     places = [i for i, word in enumerate(line) if word.kind in ("price", "year")]
     meant = [next((p.meaning for p in listed if p.at(line, i)), "") for i in places]
     kept = [k for k, stance in enumerate(meant) if stance in ("", OWN)]
     if len(kept) == 2 and any(word.key in _BUT for word in line[slice(*(places[k] for k in kept))]):
         meant[kept[0]] = LISTED  # "1,800 is on the tag, but 1,500": the speaker's own comes last
     return meant
+
+
+_RELATIVE = phrases(Path(__file__).with_name("relative.csv"))
+_BASES = ("own_base", "list_base")
+_NOT, _AFTER = keys(GROUPS["not"]), keys(GROUPS["nahi"])
+_OF = re.compile(r"\bof\b", re.IGNORECASE)  # which a fold does not tell from "off"
+_ASKED = keys("you u we why")  # "can't you", "why not": no denial
+
+
+class NoBase(ValueError):
+    """The price that a relative one counts from was not named yet: "own" or "theirs"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A way to work a price out: from what, and by how much."""
+
+    way: str  # middle, half, less, more, same, percent_less, percent_more or percent_of
+    amount: float = 0.0  # rupees or percent
+    base: str = ""  # own, list, or "" for the usual one
+
+    @property
+    def kind(self) -> str:
+        """The way in a word: middle, half, less, more or same."""
+        return {"percent_of": "less"}.get(self.way, self.way.removeprefix("percent_"))
+
+    def price(self, table: Table, seat: str) -> float:
+        """The price in the smallest money of `table`; NoBase where the other price is missing."""
+        own, theirs = (table.asks, table.bids) if seat == "seller" else (table.bids, table.asks)
+        if self.way == "middle":
+            amount = (_last(own, "own") + _last(theirs, "theirs")) / 2
+        elif self.way == "same":
+            amount = _last(own, "own")
+        else:
+            amount = self._change(self._base(table, seat))
+        return _rounded(amount, table.decimals)
+
+    def _base(self, table: Table, seat: str) -> float:
+        if self.base == "list":
+            return table.item.list_price
+        own, theirs = (table.asks, table.bids) if seat == "seller" else (table.bids, table.asks)
+        counts_from = {"less": "seller", "more": "buyer"}.get(self.way.removeprefix("percent_"))
+        is_own = self.base == "own" or counts_from == seat
+        return _last(own, "own") if is_own else _last(theirs, "theirs")
+
+    def _change(self, base: float) -> float:
+        share = self.amount / 100
+        changes = {
+            "half": base / 2,
+            "less": base - self.amount,
+            "more": base + self.amount,
+            "percent_less": base * (1 - share),
+            "percent_more": base * (1 + share),
+            "percent_of": base * share,
+        }
+        return changes[self.way]
+
+
+@lru_cache(maxsize=1024)  # a text is read by its move, its question and its answer
+def relative(text: str) -> Relative | None:
+    """The way that a text names its price by others; None where it names a price itself or none."""
+    plain = without_code(text)
+    mentions = prices(plain)
+    line = line_of(plain, mentions)
+    listed = live(_RELATIVE, line)
+    ways = [phrase for phrase in listed if phrase.meaning not in _BASES]
+    for phrase, first, end in found(line, ways):
+        span = range(line[first].start, line[end - 1].end)
+        says_of = bool(_OF.search(plain, span.start, span.stop))
+        if says_of == (phrase.meaning == "percent_of") or phrase.number is None:
+            break
+    else:
+        return None
+    for mention, stance in zip(mentions, stances(plain, mentions), strict=True):
+        is_offer = mention.start not in span and stance in ("", OWN)
+        if is_offer or (mention.start in span and stance not in ("", OWN, "press")):
+            return None
+    if _is_denied(line, first, end):
+        return None
+    bases = [base for base in listed if base.meaning in _BASES]
+    base = next((b.meaning.removesuffix("_base") for b, *_ in found(line, bases)), "")
+    numbers = (line[i] for i in range(first, end) if phrase.number and phrase.number.fits(line[i]))
+    number = next(numbers, None)
+    amounts = prices(f"₹{plain[number.start : number.end]}") if number else ()
+    if number and not amounts:
+        return None
+    return Relative(phrase.meaning, amounts[0].amount if amounts else 0.0, base)
+
+
+def _is_denied(line: Sequence[Word], first: int, end: int) -> bool:
+    """Whether the clause of line[first:end] denies it: "I can't go 500 lower"."""
+    for i in range(first - 1, -1, -1):
+        if line[i].kind == "mark":
+            break
+        is_asked = line[i + 1].key in _ASKED or line[i - 1].key in _ASKED
+        if line[i].key in _NOT and not is_asked:
+            return True
+    for i in range(first, len(line)):
+        if i >= end and line[i].kind == "mark":
+            break
+        if line[i].key in _AFTER:
+            return True
+    return False
+
+
+def _last(named: Sequence[float], whose: str) -> float:
+    if not named:
+        raise NoBase(whose)
+    return named[-1]
+
+
+def _rounded(amount: float, decimals: int) -> float:
+    """`amount` to `decimals`, half up; whole prices as int, as the rules count rupees."""
+    scale = 10**decimals
+    rounded = int(amount * scale + 0.5) / scale
+    return int(rounded) if rounded == int(rounded) else rounded

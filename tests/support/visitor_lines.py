@@ -9,7 +9,7 @@ from env.bazaar.types import State
 from panels.haggle.choices import SELLING_TASK
 from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import NoMove, play_text
-from sauda.language.relative import relative
+from sauda.language.stances import relative
 from sauda.sessions.bazaar import Game, start
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -27,9 +27,8 @@ from panels.transcripts.episodes import awaited_model
 from panels.ui.look import heading, note, trouble
 from sauda.language.money import LONGEST_MESSAGE, find_price
 from sauda.language.money import price as price_in
-from sauda.language.relative import relative
 from sauda.language.small_talk import confirms, slip
-from sauda.language.stances import read
+from sauda.language.stances import read, relative
 from sauda.llm.registry import player_spec
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import drawn_seed

@@ -2,8 +2,8 @@
 
 from env import Accept, Offer, rupees
 from panels.haggle.talk.state import Exchange
-from sauda.language.relative import relative
 from sauda.language.small_talk import CONDITION, closing
+from sauda.language.stances import relative
 from sauda.sessions.bazaar import (
     BACKWARDS,
     FAR_OFF,

@@ -13,7 +13,6 @@ from panels.haggle.talk.state import SILENT, Exchange, Talk
 from panels.haggle.talk.trouble import Trouble
 from sauda.language.money import LONGEST_MESSAGE
 from sauda.language.money import price as price_in
-from sauda.language.relative import NoBase, relative
 from sauda.language.small_talk import (
     ACCEPT,
     AGREE,
@@ -29,7 +28,7 @@ from sauda.language.small_talk import (
     slip,
     small_talk,
 )
-from sauda.language.stances import read
+from sauda.language.stances import NoBase, read, relative
 from sauda.sessions.bazaar import Action, Game, answer, propose
 
 

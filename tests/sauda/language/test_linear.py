@@ -10,7 +10,7 @@ from time import process_time
 import pytest
 
 from env.arena.pitch import claims
-from sauda.language import lexicon, money, numerals, relative, stances, tells
+from sauda.language import lexicon, money, numerals, stances, tells
 from sauda.language.acts import Context, parse
 from sauda.language.money import without_code
 from sauda.language.phrases import language_of
@@ -37,7 +37,7 @@ def readers():
         "lexicon": lambda text: list(lexicon.find(lexicon.words(text))),
         "tells": tells.read,
         "stances": stances.read.__wrapped__,
-        "relative": relative.relative.__wrapped__,
+        "relative": stances.relative.__wrapped__,
         "closing": closing.__wrapped__,
         "kind of talk": kind_of_talk.__wrapped__,
         "language": language_of.__wrapped__,
