@@ -16,7 +16,6 @@ KEEP = "keep what is recorded of language models that are still the same"
 def add(commands: Any) -> None:
     """Add the measurements to the commands of `python -m sauda`."""
     add_command(commands, "leakage", leakage)
-    add_command(commands, "belief", belief)
     parser = add_command(commands, "tournament", tournament)
     parser.add_argument("--buyers", nargs="+", help="by name; with others nothing is saved")
     parser.add_argument("--sellers", nargs="+", help="by name, or MODEL:PERSONA; likewise")
@@ -57,33 +56,6 @@ def leakage(options: argparse.Namespace) -> int:
     words = data["words"]
     prices = words["prices"]["mean"]
     print(f"R2 of the reservation price: prices {prices:.3f}, words add {words['gain']}")
-    return 0
-
-
-def belief(options: argparse.Namespace) -> int:
-    """Save the calibration of the belief buyer and print it."""
-    from sauda.evaluation.market.belief import Config, report
-
-    config = Config()
-    data = report(config)
-    save_measured("belief.json", asdict(config), data)
-    for row in data["calibration"]:
-        covered = "  ".join(f"{c['level']:.0%} in {c['mean']:.3f}" for c in row["coverage"])
-        print(
-            f"{row['task']:14} after {row['round']} rounds, {row['evidence']:24} n {row['n']:4}  "
-            f"{covered}  reservation price off by {row['error']['mean']:.4f}  type right "
-            f"{row['types']['accuracy']:.3f}, Brier {row['types']['brier']:.3f}"
-        )
-    for row in data["inputs"]:
-        print(
-            f"{row['task']:14} n {row['n']:,} moves: tells and words change "
-            f"{interval(row['beliefs'])} of the beliefs and {interval(row['moves'])} of the moves"
-        )
-    for row in data["outcomes"]:
-        print(
-            f"{row['task']:14} n {row['n']}  all evidence {interval(row['belief'])}  prices alone "
-            f"{interval(row['belief_prices'])}  difference {interval(row['difference'])}"
-        )
     return 0
 
 

@@ -1,13 +1,12 @@
 """The kinds of artifacts about the open market: its optimum, its sellers, who plays it well."""
 
 from sauda.records.kinds.amounts import (
-    belief_games,
     market_games,
     profile_games,
     tournament_games,
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
-from sauda.records.schemas.market import Belief, Market
+from sauda.records.schemas.market import Market
 from sauda.records.schemas.market.pilot import PilotRun, TunedRule
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 
@@ -24,18 +23,6 @@ MARKET: tuple[Kind, ...] = (
             market_games,
             "games",
             f"{RECOMPUTE}:leakage",
-        ),
-    ),
-    Kind(
-        "belief/2",
-        Belief,
-        (File("belief.json", "belief", "Results"),),
-        Check(
-            "replayed",
-            "every belief and every game",
-            belief_games,
-            "games",
-            f"{RECOMPUTE}:belief_rows",
         ),
     ),
     Kind(

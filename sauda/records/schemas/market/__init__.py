@@ -2,8 +2,6 @@
 pilot, `tournament.py` who wins against whom and why.
 """
 
-from sauda.records.schemas.market.measures import Belief as Belief
-from sauda.records.schemas.market.measures import CalibrationRow as CalibrationRow
 from sauda.records.schemas.market.measures import Manner as Manner
 from sauda.records.schemas.market.measures import Market as Market
 from sauda.records.schemas.market.measures import SignalRow as SignalRow
