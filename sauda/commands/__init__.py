@@ -20,7 +20,6 @@ COMMANDS = {
         "play a model before and after training; choose games to show by a fixed rule",
     ),
     "run": ("run", "run an experiment, save its result and print it as a table"),
-    "leakage": ("measurements", "measure what open-market sellers give away"),
     "tournament": (
         "measurements",
         "every buyer against every seller: the matrix, ranks, and who exploits whom",

@@ -15,7 +15,6 @@ KEEP = "keep what is recorded of language models that are still the same"
 
 def add(commands: Any) -> None:
     """Add the measurements to the commands of `python -m sauda`."""
-    add_command(commands, "leakage", leakage)
     parser = add_command(commands, "tournament", tournament)
     parser.add_argument("--buyers", nargs="+", help="by name; with others nothing is saved")
     parser.add_argument("--sellers", nargs="+", help="by name, or MODEL:PERSONA; likewise")
@@ -38,25 +37,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--published", type=int, default=10, help="published games a persona")
     parser.add_argument("--hard", type=int, default=3, help="games a persona and hostile buyer")
     add_command(commands, "language", language)
-
-
-def leakage(options: argparse.Namespace) -> int:
-    """Save what sellers give away and print it."""
-    from sauda.evaluation.market.leakage import Config
-    from sauda.evaluation.market.leakage import market as run
-
-    config = Config()
-    data = run(config)
-    save_measured("market.json", asdict(config), data)
-    for manner in data["manner"]:
-        print(f"{manner['task']}  n {manner['replies']:,} replies")
-        for row in manner["signals"]:
-            causes = "  ".join(f"{cause} {r2:.3f}" for cause, r2 in row["r2"].items())
-            print(f"  {row['signal']:22} {causes}")
-    words = data["words"]
-    prices = words["prices"]["mean"]
-    print(f"R2 of the reservation price: prices {prices:.3f}, words add {words['gain']}")
-    return 0
 
 
 def tournament(options: argparse.Namespace) -> int:

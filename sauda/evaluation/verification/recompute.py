@@ -88,14 +88,6 @@ def comparison_config(artifact: Artifact) -> Comparison:
     return CONFIGS["bazaar"](**config | {"parts": tuple(parts)})
 
 
-def leakage(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game and every career played again."""
-    from sauda.evaluation.market.leakage import Config as LeakageConfig
-    from sauda.evaluation.market.leakage import market
-
-    return market(LeakageConfig(**settings(artifact)), workers)
-
-
 def pitching_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every negotiation played again."""
     from sauda.evaluation import pitching
