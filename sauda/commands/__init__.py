@@ -20,8 +20,6 @@ COMMANDS = {
         "play a model before and after training; choose games to show by a fixed rule",
     ),
     "run": ("run", "run an experiment, save its result and print it as a table"),
-    "leakage": ("measurements", "measure what open-market sellers give away"),
-    "belief": ("measurements", "calibrate the belief buyer; compare it with prices alone"),
     "tournament": (
         "measurements",
         "every buyer against every seller: the matrix, ranks, and who exploits whom",

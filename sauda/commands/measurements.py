@@ -15,8 +15,6 @@ KEEP = "keep what is recorded of language models that are still the same"
 
 def add(commands: Any) -> None:
     """Add the measurements to the commands of `python -m sauda`."""
-    add_command(commands, "leakage", leakage)
-    add_command(commands, "belief", belief)
     parser = add_command(commands, "tournament", tournament)
     parser.add_argument("--buyers", nargs="+", help="by name; with others nothing is saved")
     parser.add_argument("--sellers", nargs="+", help="by name, or MODEL:PERSONA; likewise")
@@ -39,52 +37,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--published", type=int, default=10, help="published games a persona")
     parser.add_argument("--hard", type=int, default=3, help="games a persona and hostile buyer")
     add_command(commands, "language", language)
-
-
-def leakage(options: argparse.Namespace) -> int:
-    """Save what sellers give away and print it."""
-    from sauda.evaluation.market.leakage import Config
-    from sauda.evaluation.market.leakage import market as run
-
-    config = Config()
-    data = run(config)
-    save_measured("market.json", asdict(config), data)
-    for manner in data["manner"]:
-        print(f"{manner['task']}  n {manner['replies']:,} replies")
-        for row in manner["signals"]:
-            causes = "  ".join(f"{cause} {r2:.3f}" for cause, r2 in row["r2"].items())
-            print(f"  {row['signal']:22} {causes}")
-    words = data["words"]
-    prices = words["prices"]["mean"]
-    print(f"R2 of the reservation price: prices {prices:.3f}, words add {words['gain']}")
-    return 0
-
-
-def belief(options: argparse.Namespace) -> int:
-    """Save the calibration of the belief buyer and print it."""
-    from sauda.evaluation.market.belief import Config, report
-
-    config = Config()
-    data = report(config)
-    save_measured("belief.json", asdict(config), data)
-    for row in data["calibration"]:
-        covered = "  ".join(f"{c['level']:.0%} in {c['mean']:.3f}" for c in row["coverage"])
-        print(
-            f"{row['task']:14} after {row['round']} rounds, {row['evidence']:24} n {row['n']:4}  "
-            f"{covered}  reservation price off by {row['error']['mean']:.4f}  type right "
-            f"{row['types']['accuracy']:.3f}, Brier {row['types']['brier']:.3f}"
-        )
-    for row in data["inputs"]:
-        print(
-            f"{row['task']:14} n {row['n']:,} moves: tells and words change "
-            f"{interval(row['beliefs'])} of the beliefs and {interval(row['moves'])} of the moves"
-        )
-    for row in data["outcomes"]:
-        print(
-            f"{row['task']:14} n {row['n']}  all evidence {interval(row['belief'])}  prices alone "
-            f"{interval(row['belief_prices'])}  difference {interval(row['difference'])}"
-        )
-    return 0
 
 
 def tournament(options: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ from panels.ui.look import QUIET, heading, line_style, styled, table, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
+from sauda.experiments.belief import CalibrationRow
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.market import CalibrationRow
 from sauda.records.store import Artifact
 
 STYLES = {"prices": "scripted", "prices, tells and words": "buyer"}

@@ -9,8 +9,8 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
 from panels.ui.whisker_rows import labels_above
+from sauda.experiments.market import Manner, SignalRow
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.market import Manner, SignalRow
 from sauda.records.store import Artifact
 
 OPEN = "bazaar/open"  # the task whose words were measured

@@ -1,4 +1,4 @@
-"""The open market measured: the oracle, calibration of beliefs, what sellers give away.
+"""The open market measured: regret at fixed positions, and who wins against whom.
 
 `tournament/` plays every buyer against every seller, `profile/` says why a buyer wins or loses.
 """

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sauda.evaluation.market.leakage import listened
 from sauda.evaluation.seller.games import Game, asks_of
 from sauda.evaluation.seller.hard_criteria import plain_text
 from sauda.evaluation.seller.listeners import concessions, confusion, explained, guessed, words_of
 from sauda.evaluation.seller.rows import ASKS, CONTROL, cell, table_row
 from sauda.evaluation.seller.texts import STUB, Said
+from sauda.experiments.market import listened
 from sauda.llm.seller.personas import PERSONAS
 from sauda.statistics import wilson_interval
 

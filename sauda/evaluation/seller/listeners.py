@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sauda.evaluation.market.leakage import fitted
+from sauda.experiments.market import fitted
 from sauda.statistics import RESAMPLES
 
 FOLDS = 10

@@ -88,21 +88,6 @@ def comparison_config(artifact: Artifact) -> Comparison:
     return CONFIGS["bazaar"](**config | {"parts": tuple(parts)})
 
 
-def leakage(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game and every career played again."""
-    from sauda.evaluation.market.leakage import Config as LeakageConfig
-    from sauda.evaluation.market.leakage import market
-
-    return market(LeakageConfig(**settings(artifact)), workers)
-
-
-def belief_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every belief computed again, every game of both buyers played again."""
-    from sauda.evaluation.market import belief as belief_report
-
-    return belief_report.report(belief_report.Config(**settings(artifact)), workers)
-
-
 def pitching_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every negotiation played again."""
     from sauda.evaluation import pitching

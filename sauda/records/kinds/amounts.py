@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sauda.records.schemas.market import Belief, Market
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 from sauda.records.schemas.training import Selector
 
@@ -18,17 +17,6 @@ def episodes_in_rows(config: Config, data: Any) -> int:
 def scripted_games(config: Config, data: Any) -> int:
     """Games of the rows for which no language model wrote a token."""
     return sum(row.n for row in data.rows if not row.tokens)
-
-
-def market_games(config: Config, data: Market) -> int:
-    """Games of the open market."""
-    return sum(row.games for row in data.manner) + config["listened"]
-
-
-def belief_games(config: Config, data: Belief) -> int:
-    """Games of the calibration, and of the buyer with and without tells and words."""
-    played = sum(row.games for row in data.inputs) + 2 * sum(row.n for row in data.outcomes)
-    return config["episodes"] * len(config["tasks"]) + played
 
 
 def tournament_games(config: Config, data: Tournament) -> int:

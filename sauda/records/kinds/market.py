@@ -1,43 +1,16 @@
 """The kinds of artifacts about the open market: its optimum, its sellers, who plays it well."""
 
 from sauda.records.kinds.amounts import (
-    belief_games,
-    market_games,
     profile_games,
     tournament_games,
 )
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
-from sauda.records.schemas.market import Belief, Market
 from sauda.records.schemas.market.pilot import PilotRun, TunedRule
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 
 PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
 
 MARKET: tuple[Kind, ...] = (
-    Kind(
-        "market/3",
-        Market,
-        (File("market.json", "leakage", "Results"),),
-        Check(
-            "replayed",
-            "every game",
-            market_games,
-            "games",
-            f"{RECOMPUTE}:leakage",
-        ),
-    ),
-    Kind(
-        "belief/2",
-        Belief,
-        (File("belief.json", "belief", "Results"),),
-        Check(
-            "replayed",
-            "every belief and every game",
-            belief_games,
-            "games",
-            f"{RECOMPUTE}:belief_rows",
-        ),
-    ),
     Kind(
         "pilot_run/2",
         PilotRun,

@@ -5,20 +5,22 @@ Ablation: the switch of `BeliefBuyer` first has to change what it believes in th
 then are the grades of both compared, in pairs on hold-out seeds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
+from pydantic import Field, FiniteFloat
 
 from env import SELLER_TYPES, get_task, rollout
+from sauda.experiments.base import experiment
 from sauda.experiments.oracle import grades
 from sauda.policies import BUYERS
 from sauda.policies.belief import belief_buyer, belief_prices, believe
 from sauda.records.progress import progress
+from sauda.records.schemas.base import Interval, Record
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval, paired_difference, wilson_interval
 
@@ -32,31 +34,111 @@ BINS = 10  # of the calibration error of the types, of equal width
 ENDS = ("mean", "low", "high")
 
 
-@dataclass(frozen=True)
-class Config:
-    """What to play; the defaults are the numbers we report. Hold-out seeds, from 50,000."""
+class TypeScores(Record):
+    """Scores of a predicted distribution over seller types; 0 is best but for the accuracy."""
 
-    episodes: int = 400  # a task: for the calibration and for the grades
-    compared: int = 50  # games a task, whose states are believed and answered both ways
-    rounds: tuple[int, ...] = (0, 2, 4, 6)  # moves after which the belief is read
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
-    buyer: str = "linear"  # plays the games of the calibration
+    brier: FiniteFloat = Field(description="Brier score")
+    log_loss: FiniteFloat = Field(description="mean negative log probability of the true type")
+    calibration_error: FiniteFloat = Field(description="expected calibration error, ten bins")
+    accuracy: FiniteFloat = Field(
+        description="share of beliefs whose likeliest type is the true one"
+    )
 
 
-def report(config: Config, workers: int = 2) -> dict[str, Any]:
+class _Level(Record):
+    level: FiniteFloat = Field(description="nominal level of the interval")
+
+
+class Coverage(Interval, _Level):
+    """How often the true reservation price lies in a central interval of the belief."""
+
+
+class CalibrationRow(Record):
+    """The belief after some rounds, from some evidence."""
+
+    task: str = Field(description="name of the task")
+    round: int = Field(description="rounds played when the belief is read")
+    evidence: str = Field(description="what the belief may use")
+    n: int = Field(description="beliefs read")
+    coverage: list[Coverage] = Field(description="one entry a nominal level")
+    width: Interval = Field(description="width of the 80 % interval, share of the list price")
+    error: Interval = Field(description="absolute error of the median, share of the list price")
+    types: TypeScores = Field(description="scores of the believed seller types")
+
+
+class InputsRow(Record):
+    """In how many states tells and words change what the belief buyer believes and does."""
+
+    task: str = Field(description="name of the task")
+    games: int = Field(description="games played")
+    n: int = Field(description="states compared")
+    beliefs: Interval = Field(description="share of states whose belief differs")
+    distance: Interval = Field(description="total variation distance of the two beliefs")
+    moves: Interval = Field(description="share of states whose move differs")
+
+
+class OutcomeRow(Record):
+    """Grades of the belief buyer with and without tells and words."""
+
+    task: str = Field(description="name of the task")
+    n: int = Field(description="holdout seeds")
+    belief: Interval = Field(description="mean grade with prices, tells and words")
+    belief_prices: Interval = Field(description="mean grade with prices alone")
+    difference: Interval = Field(description="the first less the second, paired by seed")
+
+
+class Belief(Record):
+    """Whether the belief buyer's belief is calibrated, and what tells and words add to it."""
+
+    uninformed: TypeScores = Field(description="scores of the uniform distribution")
+    calibration: list[CalibrationRow] = Field(description="one row a task, round and evidence")
+    inputs: list[InputsRow] = Field(description="one row a task")
+    outcomes: list[OutcomeRow] = Field(description="one row a task")
+
+
+def games(config: Mapping[str, Any], data: Belief) -> int:
+    """Games of the calibration, and of the buyer with and without tells and words."""
+    played = sum(row.games for row in data.inputs) + 2 * sum(row.n for row in data.outcomes)
+    return config["episodes"] * len(config["tasks"]) + played
+
+
+def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The rows of the calibration, of the inputs that the switch changes, and of the grades."""
+    return chain(data["calibration"], data["inputs"], data["outcomes"])
+
+
+@experiment(
+    "belief.json",
+    Belief,
+    version=2,
+    tab="Results",
+    checks="every belief and every game",
+    amount=games,
+    unit="games",
+    table=all_rows,
+)
+def report(
+    episodes: int = 400,  # per task, hold-out seeds: for the calibration and for the grades
+    compared: int = 50,  # games per task, whose states are believed and answered both ways
+    rounds: tuple[int, ...] = (0, 2, 4, 6),  # moves after which the belief is read
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed"),
+    buyer: str = "linear",  # plays the games of the calibration
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
     """The data of the belief artifact; ValueError where the switch changes no belief."""
-    seeds = SPLITS["holdout"][: config.episodes]
+    seeds = SPLITS["holdout"][:episodes]
     with ProcessPoolExecutor(workers) as pool:
-        score = partial(calibration, seeds=seeds, rounds=config.rounds, buyer=config.buyer)
-        read = pool.map(score, config.tasks)
-        read = progress(read, len(config.tasks), "scoring beliefs", "task")
+        score = partial(calibration, seeds=seeds, rounds=rounds, buyer=buyer)
+        read = pool.map(score, tasks)
+        read = progress(read, len(tasks), "scoring beliefs", "task")
         rows = [row for rows in read for row in rows]
-        inputs = pool.map(partial(changed, seeds=seeds[: config.compared]), config.tasks)
-        inputs = list(progress(inputs, len(config.tasks), "comparing beliefs", "task"))
+        inputs = pool.map(partial(changed, seeds=seeds[:compared]), tasks)
+        inputs = list(progress(inputs, len(tasks), "comparing beliefs", "task"))
         for row in inputs:
             if not row["beliefs"]["mean"]:
                 raise ValueError(f"tells and words change no belief in {row['task']}: no ablation")
-        pairs = list(product(config.tasks, (belief_buyer, belief_prices)))
+        pairs = list(product(tasks, (belief_buyer, belief_prices)))
         won = pool.map(grades, *zip(*pairs, strict=True), [seeds] * len(pairs))
         won = progress(won, len(pairs), "playing both buyers", "cell")
         won = dict(zip(pairs, won, strict=True))
@@ -67,8 +149,7 @@ def report(config: Config, workers: int = 2) -> dict[str, Any]:
         "calibration": rows,
         "inputs": inputs,
         "outcomes": [
-            outcome(name, won[name, belief_buyer], won[name, belief_prices])
-            for name in config.tasks
+            outcome(name, won[name, belief_buyer], won[name, belief_prices]) for name in tasks
         ],
     }
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sauda.evaluation.market import belief as belief_report
-from sauda.evaluation.market.belief import EVIDENCE, Config, calibration, changed, report
+from sauda.experiments import belief as belief_report
+from sauda.experiments.belief import EVIDENCE, calibration, changed, report
 from sauda.policies.belief import belief_buyer
 from sauda.records.splits import SPLITS
 from sauda.records.store import parsed
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def data() -> dict:
-    return report(Config(episodes=6, compared=3, tasks=("bazaar/rushed",)), workers=1)
+    return report(episodes=6, compared=3, tasks=("bazaar/rushed",), workers=1)
 
 
 def test_the_data_are_of_their_kind(data: dict):

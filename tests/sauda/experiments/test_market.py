@@ -17,7 +17,7 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.evaluation.market.leakage import SIGNALS, inference_attack, partial_r2, signals
+from sauda.experiments.market import SIGNALS, inference_attack, partial_r2, signals
 from sauda.policies import BUYERS
 from sauda.policies.bazaar import boulware, linear
 

@@ -5,13 +5,13 @@ Words: how much better a listener guesses the floor than one who sees the prices
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from pydantic import Field, FiniteFloat
 
 from env import (
     CLAIMS,
@@ -24,8 +24,10 @@ from env import (
     get_task,
     rollout,
 )
+from sauda.experiments.base import experiment
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
+from sauda.records.schemas.base import Interval, Record
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval, named_interval
 
@@ -57,21 +59,78 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Config:
-    """What to play; the defaults are the numbers we report. Hold-out seeds, from 50,000."""
+class SignalRow(Record):
+    """How much one signal of the seller's manner tells of each hidden cause."""
 
-    games: int = 1000  # a task, for the manner; `linear` plays them
-    listened: int = 3000  # of bazaar/open, for the words: a fit on one half, tested on the other
-    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed")
+    signal: str = Field(description="name of the signal")
+    cause: str | None = Field(description="the cause it is drawn from; null for a public one")
+    r2: dict[str, FiniteFloat] = Field(description="partial R² given public history, by cause")
+    low: dict[str, FiniteFloat] = Field(description="lower end of the 95 % interval, by cause")
+    high: dict[str, FiniteFloat] = Field(description="upper end of the 95 % interval, by cause")
 
 
-def market(config: Config, workers: int = 2) -> dict[str, Any]:
+class Manner(Record):
+    """What the sellers' manner tells in one task."""
+
+    task: str = Field(description="name of the task")
+    games: int = Field(description="games with at least one counter-offer")
+    replies: int = Field(description="counter-offers observed")
+    signals: list[SignalRow] = Field(description="one row a signal")
+
+
+class WordLeakage(Record):
+    """How well a listener guesses the reservation price: R² out of sample."""
+
+    n: int = Field(description="games guessed")
+    prices: Interval = Field(description="R² from prices alone")
+    with_words: Interval = Field(description="R² from prices and words")
+    gain: Interval = Field(description="what words add")
+
+
+class Market(Record):
+    """What the open market's sellers give away by manner and word."""
+
+    manner: list[Manner] = Field(description="signals, one entry a task")
+    words: WordLeakage = Field(description="what words tell of the reservation price")
+
+
+def games_played(config: Mapping[str, Any], data: Market) -> int:
+    """Games of the open market."""
+    return sum(row.games for row in data.manner) + config["listened"]
+
+
+def by_signal(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One row per task and signal, its R² by cause; then what words tell of the floor."""
+    for manner in data["manner"]:
+        for row in manner["signals"]:
+            yield {"task": manner["task"], "replies": manner["replies"], **row["r2"]} | {
+                "signal": row["signal"]
+            }
+    yield data["words"]
+
+
+@experiment(
+    "market.json",
+    Market,
+    version=3,
+    tab="Results",
+    checks="every game",
+    amount=games_played,
+    unit="games",
+    table=by_signal,
+)
+def market(
+    games: int = 1000,  # per task, for the manner; `linear` plays them on hold-out seeds
+    listened: int = 3000,  # of bazaar/open, for the words: a fit on one half, tested on the other
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed"),
+    *,
+    workers: int = 2,
+) -> dict[str, Any]:
     """The data of the market artifact."""
     with ProcessPoolExecutor(workers) as pool:
-        manner = pool.map(partial(signals, games=config.games), config.tasks)
-        words = pool.submit(inference_attack, config.listened)
-        manner = list(progress(manner, len(config.tasks), "reading the sellers' manner", "task"))
+        manner = pool.map(partial(signals, games=games), tasks)
+        words = pool.submit(inference_attack, listened)
+        manner = list(progress(manner, len(tasks), "reading the sellers' manner", "task"))
         return {"manner": manner, "words": words.result()}
 
 
