@@ -2,11 +2,12 @@
 
 `core.py` holds the types that every game shares, `rollout.py` plays episodes, `tasks.py` lists the
 tasks by name. `bazaar/` is bargaining over one item, `arena/` the market of GPU time.
-`concession.py`, `money.py` and `welfare.py` hold formulas that both use. `__all__` is the whole
-public interface; the arena's names stand under `env.arena`.
+`amounts.py` holds formulas that both use. `__all__` is the whole public interface; the arena's
+names stand under `env.arena`.
 """
 
 from . import arena
+from .amounts import conceded, grouped, rupees, surplus_share, zopa_width
 from .bazaar.classic import CLASSIC, aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import (
     CLAIM_RATE,
@@ -44,15 +45,27 @@ from .bazaar.types import (
     Tells,
     WalkAway,
 )
-from .bazaar.vectorized.buyers import batch_form
-from .bazaar.vectorized.games import BATCH_TASKS, draw_games, games_of
-from .bazaar.vectorized.rollout import play_batch
-from .bazaar.vectorized.rounding import batch_conceded, rounded
-from .bazaar.vectorized.sellers import ACCEPT, OFFER, WALK, asks_at, hazards_at
-from .bazaar.vectorized.types import SELLER, BatchView, Buyers, Games, Moves, Results
-from .concession import conceded
+from .bazaar.vectorized import (
+    ACCEPT,
+    BATCH_TASKS,
+    OFFER,
+    SELLER,
+    WALK,
+    BatchView,
+    Buyers,
+    Games,
+    Moves,
+    Results,
+    asks_at,
+    batch_conceded,
+    batch_form,
+    draw_games,
+    games_of,
+    hazards_at,
+    play_batch,
+    rounded,
+)
 from .core import EndReason, Env, Episode, IllegalAction, Policy, Task, Turn
-from .money import grouped, rupees
 from .rollout import (
     Play,
     advance,
@@ -64,7 +77,6 @@ from .rollout import (
     rollout,
 )
 from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
-from .welfare import frontier_distance, nash_product, surplus_share, zopa_width
 
 __all__ = [
     "ACCEPT", "ARENA_TASKS", "BATCH_TASKS", "BAZAAR_TASKS", "CATALOGUE", "CLAIMS", "CLAIM_RATE",
@@ -75,8 +87,7 @@ __all__ = [
     "Policy", "Results", "SellerType", "Table", "Task", "Tells", "TimeDependent", "Turn",
     "WalkAway", "advance", "agent_stream", "aggressive", "arena", "asks_at", "batch_conceded",
     "batch_form", "begin", "bonus", "claim_at", "classic_seller", "conceded", "draw_games",
-    "draw_type", "episode", "frontier_distance", "games_of", "get_task", "grouped", "hazards_at",
-    "instance_stream", "market_seller", "market_task", "move", "naive", "nash_product",
-    "play_batch", "rollout", "rounded", "rule_based", "rupees", "shares", "smart", "surplus_share",
-    "with_seller_type", "zopa_width",
+    "draw_type", "episode", "games_of", "get_task", "grouped", "hazards_at", "instance_stream",
+    "market_seller", "market_task", "move", "naive", "play_batch", "rollout", "rounded",
+    "rule_based", "rupees", "shares", "smart", "surplus_share", "with_seller_type", "zopa_width",
 ]  # fmt: skip

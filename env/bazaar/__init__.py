@@ -2,5 +2,5 @@
 
 `types.py` holds the values of a game, `rules.py` the two-party rules, `sealed_bids.py` those with
 several buyers. `classic.py` is the published game, `market.py` the open market and the task in
-which the learner sells, `vectorized/` the same rules over arrays.
+which the learner sells, `vectorized.py` the same rules over arrays.
 """

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import rupees
 from ..core import State as AnyState
 from ..core import Task
-from ..money import rupees
 from .rules import Bazaar, shares
 from .sealed_bids import MultiBuyerBazaar
 from .types import (

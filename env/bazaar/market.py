@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..concession import conceded
+from ..amounts import conceded, rupees
 from ..core import Task
-from ..money import rupees
 from .classic import draw_chance as draw_classic_chance
 from .classic import terms
 from .rules import Bazaar, discounted, shares

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..amounts import rupees, surplus_share, zopa_width
 from ..core import EndReason, IllegalAction
-from ..money import rupees
-from ..welfare import surplus_share, zopa_width
 from .types import (
     Accept,
     Action,

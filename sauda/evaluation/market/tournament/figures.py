@@ -42,8 +42,8 @@ class Payoffs:
 def pareto_distance(buyer: np.ndarray, seller: np.ndarray) -> np.ndarray:
     """The distance of utilities from those of deals in the first round, as shares of the ZOPA.
 
-    `frontier_distance` for the frontier from (0, 1) to (1, 0): 0 for such a deal, 1/sqrt(2) for no
-    deal. Both arrays have shape (n,).
+    The Euclidean distance from the Pareto frontier from (0, 1) to (1, 0): 0 for such a deal,
+    1/sqrt(2) for no deal. Both arrays have shape (n,).
     """
     nearest = np.clip((1 + buyer - seller) / 2, 0, 1)
     return np.hypot(buyer - nearest, seller - (1 - nearest))
