@@ -33,7 +33,6 @@ COMMANDS = {
         "labs pitch before the rule judge: an adapting advocate against a control",
     ),
     "seller-quality": ("measurements", "a model's words as a seller, beside a stub's"),
-    "language": ("measurements", "score the reading of prices and tells in labelled sentences"),
     "dialogues": (
         "dialogues",
         "put games of scripted policies into words: the dialogues that are shipped",

@@ -124,13 +124,6 @@ def load_test(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
     return load_recomputed(artifact.data.as_json())
 
 
-def language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every labelled sentence read again."""
-    from sauda.evaluation.language.sentences import quality
-
-    return quality()
-
-
 def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game played again, every figure computed again from the recorded texts."""
     from sauda.evaluation.seller import quality

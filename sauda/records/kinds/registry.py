@@ -20,7 +20,6 @@ from sauda.records.schemas.comparison import (
     ModelComparison,
 )
 from sauda.records.schemas.evaluation import Episodes, Evaluation
-from sauda.records.schemas.language import Language
 from sauda.records.schemas.pitching import Pitching
 from sauda.records.schemas.published import Published, Reproduction
 from sauda.records.schemas.seller import SellerQuality
@@ -155,18 +154,6 @@ KINDS: Mapping[str, Kind] = {
                 lambda config, data: len(data.episodes),
                 "episodes",
                 f"{RECOMPUTE}:episodes",
-            ),
-        ),
-        Kind(
-            "language/2",
-            Language,
-            (File("language.json", "language", "Results"),),
-            Check(
-                "replayed",
-                "every sentence and every figure",
-                lambda config, data: len(data.sentences),
-                "sentences",
-                f"{RECOMPUTE}:language",
             ),
         ),
         *DIALOGUES,
