@@ -28,10 +28,6 @@ COMMANDS = {
         "measurements",
         "why buyers win or lose: surplus, regret by phase, cues, belief, compliance",
     ),
-    "pitching": (
-        "measurements",
-        "labs pitch before the rule judge: an adapting advocate against a control",
-    ),
     "seller-quality": ("measurements", "a model's words as a seller, beside a stub's"),
     "dialogues": (
         "dialogues",

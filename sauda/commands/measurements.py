@@ -30,8 +30,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
     parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
     parser.add_argument("--keep", action="store_true", help=KEEP)
-    parser = add_command(commands, "pitching", pitching)
-    parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
     parser = add_command(commands, "seller-quality", seller_quality)
     parser.add_argument("--models", default="mini", help="by name, with commas; or null")
     parser.add_argument("--published", type=int, default=10, help="published games a persona")
@@ -144,24 +142,6 @@ def _print_profile(row: dict[str, Any]) -> None:
         f"  faults in {broken['moves']:,} moves: {broken['invalid']} invalid, {broken['broken']} "
         f"past its last word, {broken['losses']} at a loss"
     )
-
-
-def pitching(options: argparse.Namespace) -> int:
-    """Save the judged negotiations and print a row an advocate."""
-    from sauda.evaluation.pitching import Config
-    from sauda.evaluation.pitching import judged as run
-
-    config = Config(options.episodes)
-    data = run(config)
-    save_measured("pitching.json", asdict(config), data)
-    for row in data["rows"]:
-        rate, gain = row["win_rate"], row["difference"]
-        print(
-            f"{row['advocate']:18} n {row['n']}  wins {rate['mean']:.3f} [{rate['low']:.3f}, "
-            f"{rate['high']:.3f}]  total {row['total']['mean']:.3f}  less {data['control']} "
-            f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
-        )
-    return 0
 
 
 def seller_quality(options: argparse.Namespace) -> int:

@@ -88,13 +88,6 @@ def comparison_config(artifact: Artifact) -> Comparison:
     return CONFIGS["bazaar"](**config | {"parts": tuple(parts)})
 
 
-def pitching_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every negotiation played again."""
-    from sauda.evaluation import pitching
-
-    return pitching.judged(pitching.Config(**settings(artifact)))
-
-
 def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game between scripts played again, always through the scalar engine."""
     from sauda.evaluation.market.tournament import report

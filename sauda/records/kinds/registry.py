@@ -20,7 +20,6 @@ from sauda.records.schemas.comparison import (
     ModelComparison,
 )
 from sauda.records.schemas.evaluation import Episodes, Evaluation
-from sauda.records.schemas.pitching import Pitching
 from sauda.records.schemas.published import Published, Reproduction
 from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector
@@ -120,18 +119,6 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         *MARKET,
-        Kind(
-            "pitching/1",
-            Pitching,
-            (File("pitching.json", "pitching", "Judge"),),
-            Check(
-                "replayed",
-                "every negotiation and every verdict",
-                episodes_in_rows,
-                "negotiations",
-                f"{RECOMPUTE}:pitching_rows",
-            ),
-        ),
         Kind(
             "selector/1",
             Selector,
