@@ -10,8 +10,8 @@ from panels.ui.look import line_style, note, styled, table, whiskers
 from panels.ui.provenance import Beside, one_by_one, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
-from sauda.evaluation.pitching import ADVOCATES, LEARNER, ROUNDS, Config, negotiation
 from sauda.evaluation.verification.sample import digest
+from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, negotiation, seeds_of
 from sauda.records.store import Artifact
 
 SAMPLE = 20  # negotiations that are played again
@@ -54,7 +54,7 @@ def learning_verdict(judged: Artifact) -> tuple[str, str]:
 
 def played_again(judged: Artifact, advocate: str) -> Iterator[Markup]:
     """The first negotiations of an advocate, played again beside the record, after a word."""
-    seeds = Config(judged.config["episodes"], judged.config["split"]).seeds()[:SAMPLE]
+    seeds = seeds_of(judged.config["episodes"], judged.config["split"])[:SAMPLE]
     recorded = judged.data.wins[advocate][:SAMPLE]
     yield note(f"Playing {len(seeds)} negotiations of {ROUNDS} rounds …")
     fresh = [wins(advocate, seed) for seed in seeds]

@@ -14,9 +14,16 @@ from panels.gpu_arena.view import papers
 from panels.judge.view import card, in_titles, round_view
 from panels.ui.look import note
 from panels.ui.provenance import Beside, side_by_side
-from sauda.evaluation.pitching import ADVOCATES, LEARNER, Round, negotiation, round_json
 from sauda.evaluation.verification.sample import digest
-from sauda.records.schemas.pitching import ShownGame, Verdict
+from sauda.experiments.pitching import (
+    ADVOCATES,
+    LEARNER,
+    Round,
+    ShownGame,
+    Verdict,
+    negotiation,
+    round_json,
+)
 
 EXAMPLE = "evidence_first"
 

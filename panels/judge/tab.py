@@ -20,8 +20,7 @@ from panels.judge.view import trend
 from panels.ui.look import QUIET, heading, note, trouble
 from panels.ui.provenance import load_or_say, offer_again, provenance
 from panels.ui.wiring import Updates, bound, in_address, lay_out_address, on_address
-from sauda.evaluation.pitching import ROUNDS
-from sauda.records.schemas.pitching import ShownGame
+from sauda.experiments.pitching import ROUNDS, ShownGame
 from sauda.records.store import Artifact
 
 TITLE = "Judge"

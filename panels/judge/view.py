@@ -10,8 +10,7 @@ from panels.gpu_arena.names import NO_JOBS
 from panels.results.questions.verdict import capital
 from panels.ui.curve import curve
 from panels.ui.look import folded, note
-from sauda.evaluation.pitching import LEARNER, ROUNDS
-from sauda.records.schemas.pitching import Finding, ShownGame, Verdict
+from sauda.experiments.pitching import LEARNER, ROUNDS, Finding, ShownGame, Verdict
 
 LETTERS = "ABCD"  # of the other labs, from lab_1
 LAB = re.compile(r"\blab_\d+\b")

@@ -6,9 +6,8 @@ from markupsafe import Markup
 
 from panels.ui.look import heading, note, table
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.language.sentences import KINDS
+from sauda.experiments.language import KINDS, BlindLanguage, BlindPriceRow, Language, PriceRow
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.language import BlindLanguage, BlindPriceRow, Language, PriceRow
 from sauda.records.store import Artifact
 
 FILE = "language.json"

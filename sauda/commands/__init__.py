@@ -28,12 +28,7 @@ COMMANDS = {
         "measurements",
         "why buyers win or lose: surplus, regret by phase, cues, belief, compliance",
     ),
-    "pitching": (
-        "measurements",
-        "labs pitch before the rule judge: an adapting advocate against a control",
-    ),
     "seller-quality": ("measurements", "a model's words as a seller, beside a stub's"),
-    "language": ("measurements", "score the reading of prices and tells in labelled sentences"),
     "dialogues": (
         "dialogues",
         "put games of scripted policies into words: the dialogues that are shipped",

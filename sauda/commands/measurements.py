@@ -8,7 +8,7 @@ from typing import Any
 
 from sauda.commands.console import add_command, interval, save_measured
 from sauda.llm.backends.weights import CACHE
-from sauda.records.store import dumps, load, sha256, write
+from sauda.records.store import dumps, load, write
 
 KEEP = "keep what is recorded of language models that are still the same"
 
@@ -30,13 +30,10 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
     parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
     parser.add_argument("--keep", action="store_true", help=KEEP)
-    parser = add_command(commands, "pitching", pitching)
-    parser.add_argument("--episodes", type=int, default=100, help="hold-out seeds")
     parser = add_command(commands, "seller-quality", seller_quality)
     parser.add_argument("--models", default="mini", help="by name, with commas; or null")
     parser.add_argument("--published", type=int, default=10, help="published games a persona")
     parser.add_argument("--hard", type=int, default=3, help="games a persona and hostile buyer")
-    add_command(commands, "language", language)
 
 
 def tournament(options: argparse.Namespace) -> int:
@@ -147,24 +144,6 @@ def _print_profile(row: dict[str, Any]) -> None:
     )
 
 
-def pitching(options: argparse.Namespace) -> int:
-    """Save the judged negotiations and print a row an advocate."""
-    from sauda.evaluation.pitching import Config
-    from sauda.evaluation.pitching import judged as run
-
-    config = Config(options.episodes)
-    data = run(config)
-    save_measured("pitching.json", asdict(config), data)
-    for row in data["rows"]:
-        rate, gain = row["win_rate"], row["difference"]
-        print(
-            f"{row['advocate']:18} n {row['n']}  wins {rate['mean']:.3f} [{rate['low']:.3f}, "
-            f"{rate['high']:.3f}]  total {row['total']['mean']:.3f}  less {data['control']} "
-            f"{gain['mean']:+.3f} [{gain['low']:+.3f}, {gain['high']:+.3f}]"
-        )
-    return 0
-
-
 def seller_quality(options: argparse.Namespace) -> int:
     """Save the quality of a model's words as a seller and print each criterion."""
     from sauda.evaluation.seller.quality import Config, quality
@@ -179,36 +158,3 @@ def seller_quality(options: argparse.Namespace) -> int:
             met = {True: "meets", False: "FAILS", None: ""}[cell["meets"]]
             print(f"  {side:20} n {cell['n']:4} {cell['of']:6} {interval(cell)}  {met}")
     return 0
-
-
-def language(options: argparse.Namespace) -> int:
-    """Save how well prices and tells are read, and print it."""
-    from sauda.evaluation.language.sentences import BLIND, LABELLED, quality
-
-    data = quality()
-    save_measured("language.json", {"labelled": sha256(LABELLED), "blind": sha256(BLIND)}, data)
-    _print_language(data)
-    print("Sentences of a writer who never saw the reader:")
-    _print_language(data["blind"])
-    return 0
-
-
-def _print_language(data: dict[str, Any]) -> None:
-    for row in data["rows"]:
-        shares = "  ".join(f"{name} {_share(row[name])}" for name in ("precision", "recall", "f1"))
-        label = f"{row['split']:8} {row['language']:8} {row['signal']:10} {row['reader']:8}"
-        there = row["true_positives"] + row["false_negatives"]
-        print(f"{label} n {there:3} of {row['n']:3}  {shares}")
-    for row in data["prices"]:
-        print(
-            f"{row['split']:8} {row['language']:8} {row.get('kind', 'prices'):13} "
-            f"{row['reader']:8} n {row['n']:3}  "
-            f"exact {row['exact']} of {row['priced']}, another {row['other']}, missed "
-            f"{row['missed']}; invented {row['false_positives']} of {row['unpriced']}"
-        )
-
-
-def _share(share: dict[str, float] | None) -> str:
-    if share is None:
-        return "   of none         "
-    return f"{share['mean']:.2f} [{share['low']:.2f}, {share['high']:.2f}]"

@@ -88,13 +88,6 @@ def comparison_config(artifact: Artifact) -> Comparison:
     return CONFIGS["bazaar"](**config | {"parts": tuple(parts)})
 
 
-def pitching_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every negotiation played again."""
-    from sauda.evaluation import pitching
-
-    return pitching.judged(pitching.Config(**settings(artifact)))
-
-
 def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game between scripts played again, always through the scalar engine."""
     from sauda.evaluation.market.tournament import report
@@ -122,13 +115,6 @@ def bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
 def load_test(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Replies are not timed again; percentiles and slopes must follow from the samples."""
     return load_recomputed(artifact.data.as_json())
-
-
-def language(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every labelled sentence read again."""
-    from sauda.evaluation.language.sentences import quality
-
-    return quality()
 
 
 def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

@@ -20,8 +20,6 @@ from sauda.records.schemas.comparison import (
     ModelComparison,
 )
 from sauda.records.schemas.evaluation import Episodes, Evaluation
-from sauda.records.schemas.language import Language
-from sauda.records.schemas.pitching import Pitching
 from sauda.records.schemas.published import Published, Reproduction
 from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector
@@ -122,18 +120,6 @@ KINDS: Mapping[str, Kind] = {
         ),
         *MARKET,
         Kind(
-            "pitching/1",
-            Pitching,
-            (File("pitching.json", "pitching", "Judge"),),
-            Check(
-                "replayed",
-                "every negotiation and every verdict",
-                episodes_in_rows,
-                "negotiations",
-                f"{RECOMPUTE}:pitching_rows",
-            ),
-        ),
-        Kind(
             "selector/1",
             Selector,
             (File("training/selector.json", "train selector", "Training"),),
@@ -155,18 +141,6 @@ KINDS: Mapping[str, Kind] = {
                 lambda config, data: len(data.episodes),
                 "episodes",
                 f"{RECOMPUTE}:episodes",
-            ),
-        ),
-        Kind(
-            "language/2",
-            Language,
-            (File("language.json", "language", "Results"),),
-            Check(
-                "replayed",
-                "every sentence and every figure",
-                lambda config, data: len(data.sentences),
-                "sentences",
-                f"{RECOMPUTE}:language",
             ),
         ),
         *DIALOGUES,

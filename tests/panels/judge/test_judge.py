@@ -11,8 +11,7 @@ from panels.gpu_arena.names import job_names
 from panels.judge import learning, pitch, tab, view
 from panels.results.model_labels import policy_label
 from panels.training import tab as training
-from sauda.evaluation.pitching import LEARNER, ROUNDS
-from sauda.records.schemas.pitching import Finding
+from sauda.experiments.pitching import LEARNER, ROUNDS, Finding
 from sauda.records.store import Artifact, load
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sauda.evaluation.language.sentences import (
+from sauda.experiments.language import (
     KINDS,
     LABELLED,
     LANGUAGES,
@@ -402,7 +402,7 @@ def test_a_sentence_in_the_wrong_split_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_the_development_sentences_are_read_well_in_every_language():
-    data = quality([sentence for sentence in SENTENCES if sentence.split == "dev"], ())
+    data = quality(sentences=[s for s in SENTENCES if s.split == "dev"], unseen=())
     for row in data["rows"]:
         if (row["reader"], row["split"], row["signal"]) == ("sauda", "dev", "all"):
             assert row["f1"]["mean"] >= 0.95, row
@@ -457,7 +457,7 @@ def test_the_blind_figures_count_each_sentence_for_what_it_is_labelled_for():
 
 
 def test_the_figures_follow_from_the_counts():
-    data = quality(SENTENCES[:40], BLIND_SENTENCES[:40])
+    data = quality(sentences=SENTENCES[:40], unseen=BLIND_SENTENCES[:40])
     for row in data["rows"]:
         if row["precision"]:
             assert row["precision"]["mean"] == row["true_positives"] / (

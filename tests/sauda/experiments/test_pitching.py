@@ -1,13 +1,13 @@
 """The judged negotiation: it replays, it leaks nothing, and the adapting advocate learns."""
 
 from collections import Counter
-from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
 from env import arena
-from sauda.evaluation.pitching import (
+from sauda.evaluation.verification.verify import verify
+from sauda.experiments.pitching import (
     ADVERSARIAL,
     ADVOCATES,
     ARMS,
@@ -16,7 +16,6 @@ from sauda.evaluation.pitching import (
     LEARNER,
     MARKET,
     ROUNDS,
-    Config,
     chosen,
     judged,
     negotiation,
@@ -26,15 +25,14 @@ from sauda.evaluation.pitching import (
     round_json,
     ucb1,
 )
-from sauda.evaluation.verification.verify import verify
 from sauda.records.store import dumps, parsed, save
 
-SMALL = Config(30, "train", DRAWN)
+SMALL = {"episodes": 30, "split": "train", "advocates": DRAWN}
 
 
 @pytest.fixture(scope="module")
 def data() -> dict:
-    return judged(SMALL)
+    return judged(**SMALL)
 
 
 def row(data: dict, advocate: str) -> dict:
@@ -142,7 +140,7 @@ def test_pitches_that_earn_nothing_are_dropped(data):
 
 @pytest.mark.nightly
 def test_every_hostile_advocate_ranks_below_every_honest_one():
-    data = judged(Config(6, "train"))
+    data = judged(6, "train")
     honest = [row(data, name) for name in (*arena.HONEST, "adapting", CONTROL)]
     hostile = [row(data, name) for name in ADVERSARIAL]
     assert max(r["win_rate"]["high"] for r in hostile) < min(r["win_rate"]["low"] for r in honest)
@@ -153,7 +151,7 @@ def test_every_hostile_advocate_ranks_below_every_honest_one():
 def test_the_rows_follow_from_the_wins(data):
     wins = {name: np.array(column) / ROUNDS for name, column in data["wins"].items()}
     for name, column in wins.items():
-        assert len(column) == SMALL.episodes
+        assert len(column) == SMALL["episodes"]
         assert row(data, name)["win_rate"]["mean"] == pytest.approx(column.mean(), abs=1e-6)
         gain = (column - wins[CONTROL]).mean()
         assert row(data, name)["difference"]["mean"] == pytest.approx(gain, abs=1e-6)
@@ -190,17 +188,17 @@ def test_a_pitch_of_ones_own_can_be_judged_against_a_shown_state_and_played_on()
 
 @pytest.mark.slow
 def test_the_artifact_is_of_its_kind_and_comes_out_again(data, tmp_path):
-    small = replace(SMALL, episodes=3)
-    again = judged(small)
+    small = SMALL | {"episodes": 3}
+    again = judged(**small)
     parsed("pitching/1", again)
-    save("pitching.json", asdict(small), again, tmp_path)
+    save("pitching.json", small, again, tmp_path)
     assert verify("pitching.json", root=tmp_path) == []
     again["shown"][0]["rounds"][4]["verdicts"][LEARNER]["total"] += 0.0001
-    save("pitching.json", asdict(small), again, tmp_path)
+    save("pitching.json", small, again, tmp_path)
     (place,) = verify("pitching.json", root=tmp_path)
     assert place.startswith("data.shown[0].rounds[4].verdicts.lab_0.total: recorded")
 
 
 def test_seeds_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="episodes must be from 1 to 50,000"):
-        judged(Config(episodes=0))
+        judged(episodes=0)

@@ -8,17 +8,20 @@ Opponents' chance is the same at one seed, whatever lab_0 does: compare in pairs
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import inf, log, sqrt
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field, FiniteFloat
 
 from env import arena
+from sauda.experiments.base import experiment
+from sauda.records.kinds.amounts import episodes_in_rows
 from sauda.records.progress import progress
+from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.splits import SPLITS
 from sauda.statistics import mean_interval, named_interval, paired_difference
 
@@ -120,20 +123,97 @@ LABELS: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class Config:
-    """What to measure; the defaults are the numbers we report."""
+class AdvocateRow(Record):
+    """One advocate over all seeds."""
 
-    episodes: int = 100  # hold-out seeds; gives intervals near ±0.02 of the win rate
-    split: str = "holdout"
-    advocates: tuple[str, ...] = tuple(ADVOCATES)
+    advocate: str = Field(description="name of the advocate")
+    label: str = Field(description="what it does, in words")
+    n: int = Field(description="negotiations, one a seed")
+    win_rate: Interval = Field(description="share of rounds won")
+    total: Interval = Field(description="mean total from the judge")
+    early_win_rate: Interval = Field(description="win rate in the early rounds")
+    late_win_rate: Interval = Field(description="win rate in the later rounds")
+    difference: Interval = Field(description="win rate less the control's, paired by seed")
+    lies: FiniteFloat = Field(description="false claims a pitch")
 
-    def seeds(self) -> range:
-        """The first `episodes` seeds of the split; ValueError where it has fewer."""
-        pool = SPLITS[self.split]
-        if not 1 <= self.episodes <= len(pool):
-            raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {self.episodes:,}")
-        return pool[: self.episodes]
+
+class RoundCurve(Record):
+    """An advocate's figures round by round."""
+
+    won: list[Interval] = Field(description="share of seeds in which the round is won")
+    total: list[Interval] = Field(description="mean total from the judge")
+
+
+class Finding(Record):
+    """One claim of a pitch, as the judge checked it."""
+
+    dimension: str = Field(description="what the claim is about")
+    status: Literal["holds", "false", "repeated", "promise", "other", "unheard"] = Field(
+        description="what the check gave"
+    )
+    start: int = Field(description="first character of the claim in the pitch")
+    end: int = Field(description="character after its last")
+    reason: str = Field(description="the check in words")
+    points: Number = Field(description="what it adds to the score of its dimension")
+
+
+class Verdict(Record):
+    """The judge's verdict on one pitch."""
+
+    text: str = Field(description="the pitch")
+    scores: dict[str, Number] = Field(description="score by dimension, 0 to 1")
+    total: Number = Field(description="weighted total")
+    lies: int = Field(description="false claims")
+    findings: list[Finding] = Field(description="one entry a claim")
+    reasons: dict[str, str] = Field(description="the score in words, by dimension")
+
+
+class JudgedRound(Record):
+    """One round of a negotiation: the pitches and the award."""
+
+    round: int = Field(description="round, from 0")
+    strategy: str = Field(description="strategy of the learner's pitch")
+    winner: str | None = Field(description="lab that won; null where none did")
+    reason: str = Field(description="the award in words")
+    margins: dict[str, Number] = Field(description="total less the best other's, by lab")
+    reputations: dict[str, Number] = Field(description="public reputation, by lab")
+    shocks: list[str] = Field(description="supply shocks of the round, in words")
+    verdicts: dict[str, Verdict] = Field(description="the judge's verdict, by lab")
+
+
+class ShownGame(Record):
+    """A negotiation shown in full."""
+
+    seed: int = Field(description="its seed")
+    why: Literal["best", "median", "worst"] = Field(description="its rank by wins over the control")
+    wins: int = Field(description="rounds the adapting advocate won")
+    control_wins: int = Field(description="rounds the control won at the same seed")
+    rounds: list[JudgedRound] = Field(description="every round")
+
+
+class Pitching(Record):
+    """Judged negotiation: an adapting advocate, a control, hostile pitches; rounds to read."""
+
+    learner: str = Field(description="the lab that the advocates speak for")
+    control: str = Field(description="name of the control")
+    arms: list[str] = Field(description="strategies to choose from")
+    early_rounds: int = Field(description="rounds in which each strategy is used once")
+    rows: list[AdvocateRow] = Field(description="one row an advocate")
+    learning: Interval = Field(description="gain over the control, late less early rounds")
+    curves: dict[str, RoundCurve] = Field(description="figures by round, by advocate")
+    frequencies: dict[str, dict[str, list[FiniteFloat]]] = Field(
+        description="share of seeds that chose a strategy in each round, by advocate and strategy"
+    )
+    wins: dict[str, list[int]] = Field(description="rounds won, one a seed, by advocate")
+    shown: list[ShownGame] = Field(description="negotiations shown in full")
+
+
+def seeds_of(episodes: int, split: str = "holdout") -> range:
+    """The first `episodes` seeds of the split; ValueError where it has fewer."""
+    pool = SPLITS[split]
+    if not 1 <= episodes <= len(pool):
+        raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {episodes:,}")
+    return pool[:episodes]
 
 
 def opened(seed: int) -> arena.State:
@@ -187,9 +267,22 @@ def _stream(seed: int, now: int, party: int) -> Rng:
     return np.random.default_rng([seed, now, party])
 
 
-def judged(config: Config) -> dict[str, Any]:
-    """The data of the judged artifact; `config` names at least the advocates of DRAWN."""
-    names, seeds = config.advocates, config.seeds()
+@experiment(
+    "pitching.json",
+    Pitching,
+    version=1,
+    tab="Judge",
+    checks="every negotiation and every verdict",
+    amount=episodes_in_rows,
+    unit="negotiations",
+)
+def judged(
+    episodes: int = 100,  # hold-out seeds; gives intervals near ±0.02 of the win rate
+    split: str = "holdout",
+    advocates: tuple[str, ...] = tuple(ADVOCATES),
+) -> dict[str, Any]:
+    """The data of the judged artifact; `advocates` names at least those of DRAWN."""
+    names, seeds = advocates, seeds_of(episodes, split)
     cells = progress(product(names, seeds), len(names) * len(seeds), "negotiating", "negotiation")
     columns = iter([_columns(ADVOCATES[name], seed) for name, seed in cells])
     played = {name: [next(columns) for _ in seeds] for name in names}
