@@ -8,7 +8,7 @@ prices are fixed: accepting the opening ask is a deal, penalties do not count tw
 checked, and with several buyers bids hold for their round, budgets bind and a buyer who left stays
 away.
 
-`sauda.evaluation.reproduction.DIFFERENCES` lists the intended differences from the published game;
+`sauda.experiments.reproduction.DIFFERENCES` lists the intended differences from the published game;
 `evaluation/reproduction.json` measures them.
 """
 
