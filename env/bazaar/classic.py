@@ -429,7 +429,7 @@ def _offer(obs: Observation, price: float) -> Offer:
 # prices are checked, and with several buyers bids hold for their round, budgets bind and a buyer
 # who left stays away.
 #
-# `sauda.evaluation.reproduction.DIFFERENCES` lists the intended differences from the published
+# `sauda.experiments.reproduction.DIFFERENCES` lists the intended differences from the published
 # game; `evaluation/reproduction.json` measures them.
 
 

@@ -11,7 +11,7 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import QUIET, SERIES, badge, heading, line_style, note, styled, table, trouble
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import TASK_TITLES, short
-from sauda.records.schemas.published import SideOutcome
+from sauda.experiments.reproduction import SideOutcome
 from sauda.records.store import Artifact, load
 
 # How our game compares with its source -----------------------------------------------------------

@@ -10,7 +10,6 @@ COMMANDS = {
     "play": ("episodes", "play one episode and print it"),
     "record-episodes": ("episodes", "record the showcase episodes"),
     "evaluate": ("evaluate", "policies x tasks x seeds, with intervals, as an artifact"),
-    "reproduce": ("evaluate", "compare our classic family with the published game"),
     "compare-models": (
         "compare_models",
         "language models bare, constrained and wrapped, beside scripted policies",

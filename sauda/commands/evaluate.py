@@ -1,4 +1,4 @@
-"""`python -m sauda evaluate` and `reproduce`: policies on tasks and seeds, as an artifact."""
+"""`python -m sauda evaluate`: policies on tasks and seeds, as an artifact."""
 
 import argparse
 from collections.abc import Mapping
@@ -19,12 +19,11 @@ FAMILIES = {
 
 
 def add(commands: Any) -> None:
-    """Add `evaluate` and `reproduce` to the commands of `python -m sauda`."""
+    """Add `evaluate` to the commands of `python -m sauda`."""
     parser = add_command(commands, "evaluate", evaluate)
     add_table_options(parser)
     parser.add_argument("--out", default=None, help="artifact to write; by default by the split")
     add_engine_options(parser)
-    add_command(commands, "reproduce", reproduce)
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
@@ -141,20 +140,3 @@ def file_of(config: Any, out: str) -> str:
             f"{out} is of kind {entry(out).kind}, so it cannot hold an evaluation; say {wanted}"
         )
     return out
-
-
-def reproduce(options: argparse.Namespace) -> int:
-    """Save the comparison with the published game and print how many figures agree."""
-    from sauda.evaluation.reproduction import MEASURED, reproduction
-
-    data = reproduction()
-    save_measured(
-        "evaluation/reproduction.json", {"measured": MEASURED, "published": "published.json"}, data
-    )
-    agreement = data["agreement"]
-    sampled = agreement["figures"] - agreement["without_error"]
-    print(f"{agreement['within_two']} of {sampled} sampled figures within two standard errors")
-    print(f"{agreement['within_three']} of {sampled} within three")
-    equal, without = agreement["without_error_equal"], agreement["without_error"]
-    print(f"{equal} of {without} figures without error equal to four decimals")
-    return 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sauda.evaluation.reproduction import table
+from sauda.experiments.reproduction import table
 from sauda.records.schemas.bench import LoadTest
 from sauda.records.store import Artifact
 

@@ -1,4 +1,4 @@
-"""Buyers that compare our classic game with the published one, in `sauda.evaluation.reproduction`.
+"""Buyers that compare our classic game with the published one, in `sauda.experiments.reproduction`.
 
 Those of EVERY_ROUND bid until the last round of a deal, so they show how many rounds there are. The
 others make moves to which the two games reply differently.

@@ -406,7 +406,7 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
         expect(page.locator(".sauda-empty:visible")).to_contain_text("--split holdout")
         show_question(page, "Everything else")
         unfold(page, "Does the classic game play like the published one?")
-        expect(page.locator(".sauda-empty:visible")).to_contain_text("sauda reproduce")
+        expect(page.locator(".sauda-empty:visible")).to_contain_text("sauda run reproduction")
         show_tab(page, "Tour")
         assert any("before-after" in t for t in page.locator(".sauda-empty").all_inner_texts())
         show_tab(page, "Haggle")

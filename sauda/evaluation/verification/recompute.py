@@ -13,7 +13,6 @@ from sauda.evaluation.episodes import replayed
 from sauda.evaluation.evaluate import Config, evaluate, replay_cell
 from sauda.evaluation.models.comparison import again
 from sauda.evaluation.models.config import CONFIGS, Comparison, Part
-from sauda.evaluation.reproduction import reproduction
 from sauda.evaluation.speed import load_recomputed, recomputed
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import Artifact, sha256
@@ -68,10 +67,6 @@ def before_and_after(artifact: Artifact, workers: int, root: Path) -> Mapping[st
     from sauda.evaluation.models import before_after
 
     return before_after.again(before_after.Config(**settings(artifact)), artifact.data.as_json())
-
-
-def reproduced(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    return reproduction(root, workers)
 
 
 def comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The kinds of artifacts about the open market: its optimum, its sellers, who plays it well."""
+"""The kinds of artifacts about the open market: trained buyers, and who wins against whom."""
 
 from sauda.records.kinds.amounts import (
     profile_games,

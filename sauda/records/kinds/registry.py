@@ -20,7 +20,7 @@ from sauda.records.schemas.comparison import (
     ModelComparison,
 )
 from sauda.records.schemas.evaluation import Episodes, Evaluation
-from sauda.records.schemas.published import Published, Reproduction
+from sauda.records.schemas.published import Published
 from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector
 
@@ -104,18 +104,6 @@ KINDS: Mapping[str, Kind] = {
                 episodes_in_rows,
                 "episodes",
                 f"{RECOMPUTE}:arena",
-            ),
-        ),
-        Kind(
-            "reproduction/1",
-            Reproduction,
-            (File("evaluation/reproduction.json", "reproduce", "Tour, Results"),),
-            Check(
-                "recomputed",
-                "rows from the two files that it compares; probes and differences replayed",
-                lambda config, data: len(data.rows),
-                "figures",
-                f"{RECOMPUTE}:reproduced",
             ),
         ),
         *MARKET,

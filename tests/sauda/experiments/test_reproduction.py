@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from env import Offer, get_task, rollout
-from sauda.evaluation.reproduction import CROWD, DIFFERENCES, comparison, table, without_rivals
+from sauda.experiments.reproduction import CROWD, DIFFERENCES, comparison, table, without_rivals
 from sauda.policies.reference_buyers import REFERENCE_BUYERS, hold
 from sauda.records.store import load
 

@@ -12,20 +12,22 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import Bazaar, Instance, Task, get_task, rollout
+from sauda.experiments.base import experiment
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
 from sauda.policies.reference_buyers import REFERENCE_BUYERS
+from sauda.records.schemas.base import Number, Record
 from sauda.records.store import ROOT, Artifact, load
 from sauda.statistics import standard_error
 
 Draw = Callable[[np.random.Generator], Sequence[Instance]]
-MEASURED = "evaluation/classic-train.json"
 SEEDS = range(1_000)  # those of the published side
 CROWD = "marketplace_arena"
 GYM_WALK = 0.05  # walk probability of the seller in the published gym task of that name
@@ -75,13 +77,92 @@ DIFFERENCES = (
 )
 
 
-def reproduction(root: Path = ROOT, workers: int = 2) -> dict[str, Any]:
-    """The data of the reproduction artifact: one row a figure, how many agree, the differences."""
-    measured, published = load(MEASURED, root), load("published.json", root)
-    episodes = measured.data.episodes
-    scripted = table(published, "reference-policy-table")
-    every_round = table(published, "reference-every-round")
-    different = table(published, "reference-differences")
+class ComparedFigure(Record):
+    """One published figure beside ours."""
+
+    task: str = Field(description="task of the published game")
+    policy: str = Field(description="policy of the published game")
+    metric: Literal["surplus", "deal_rate", "longest"] = Field(
+        description="mean share of the ZOPA, share of deals closed, rounds of the longest deal"
+    )
+    published: Number = Field(description="the published figure")
+    measured: FiniteFloat = Field(description="ours")
+    deals: int = Field(description="deals behind ours")
+    error: FiniteFloat = Field(description="standard error of the difference")
+    z: FiniteFloat | None = Field(description="difference in standard errors; null without error")
+    equal: bool = Field(description="whether both agree to four decimals")
+
+
+class Agreement(Record):
+    """How many of the compared figures agree."""
+
+    figures: int = Field(description="figures compared")
+    without_error: int = Field(description="figures in which nothing varies")
+    without_error_equal: int = Field(description="of those, figures equal to four decimals")
+    within_two: int = Field(description="other figures within two standard errors")
+    within_three: int = Field(description="other figures within three standard errors")
+
+
+class SideOutcome(Record):
+    """What a policy wins in one of the two games; null where its episodes do not end."""
+
+    surplus: FiniteFloat | None = Field(description="mean share of the ZOPA")
+    deal_rate: FiniteFloat | None = Field(description="share of deals closed")
+    grade: FiniteFloat | None = Field(description="mean grade")
+
+
+class Difference(Record):
+    """What a deliberate difference of the rules changes for one policy."""
+
+    difference: str = Field(description="name of the rule")
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="name of the policy")
+    deals: int = Field(description="deals played in ours")
+    published: SideOutcome = Field(description="outcome in the published game")
+    measured: SideOutcome = Field(description="outcome in ours")
+    ends: dict[str, int] = Field(description="our deals by the way they ended")
+
+
+class Rule(Record):
+    """One deliberate difference in words."""
+
+    name: str = Field(description="name of the rule")
+    published: str = Field(description="the published rule")
+    ours: str = Field(description="our rule and its reason")
+
+
+class Reproduction(Record):
+    """Our figures against those measured on the published game's own code."""
+
+    rows: list[ComparedFigure] = Field(description="one row a task, policy and metric")
+    agreement: Agreement = Field(description="how many rows agree")
+    differences: list[Difference] = Field(description="outcomes where the rules differ on purpose")
+    rules: list[Rule] = Field(description="those differences in words")
+
+
+@experiment(
+    "evaluation/reproduction.json",
+    Reproduction,
+    version=1,
+    tab="Tour, Results",
+    checks="rows from the two files that it compares; probes and differences replayed",
+    amount=lambda config, data: len(data.rows),
+    unit="figures",
+    method="recomputed",
+    table=lambda data: [*data["rows"], data["agreement"]],
+)
+def reproduction(
+    measured: str = "evaluation/classic-train.json",
+    published: str = "published.json",
+    *,
+    root: Path = ROOT,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """The data of the reproduction artifact: one row per figure, how many agree, differences."""
+    episodes, source = load(measured, root).data.episodes, load(published, root)
+    scripted = table(source, "reference-policy-table")
+    every_round = table(source, "reference-every-round")
+    different = table(source, "reference-differences")
     wanted = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
     wanted += [(r["task"], r["policy"], False) for r in different]
     played = iter(_played(wanted, workers))
