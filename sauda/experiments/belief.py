@@ -91,9 +91,9 @@ class Belief(Record):
     """Whether the belief buyer's belief is calibrated, and what tells and words add to it."""
 
     uninformed: TypeScores = Field(description="scores of the uniform distribution")
-    calibration: list[CalibrationRow] = Field(description="one row a task, round and evidence")
-    inputs: list[InputsRow] = Field(description="one row a task")
-    outcomes: list[OutcomeRow] = Field(description="one row a task")
+    calibration: list[CalibrationRow] = Field(description="one row per task, round and evidence")
+    inputs: list[InputsRow] = Field(description="one row per task")
+    outcomes: list[OutcomeRow] = Field(description="one row per task")
 
 
 def games(config: Mapping[str, Any], data: Belief) -> int:

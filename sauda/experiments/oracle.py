@@ -90,7 +90,7 @@ class SellerTypeRow(Record):
     n: int = Field(description="episodes with that type")
     informed: Interval = Field(description="informed value")
     belief: InformedShare = Field(description="the belief buyer")
-    policies: list[PolicyShare] = Field(description="one entry a scripted policy")
+    policies: list[PolicyShare] = Field(description="one entry per scripted policy")
 
 
 class OracleRow(Record):
@@ -103,7 +103,7 @@ class OracleRow(Record):
     informed_play: InformedShare = Field(description="what the informed buyer wins in play")
     grid_error: GridError = Field(description="error of the price grid")
     belief: InformedShare = Field(description="the belief buyer")
-    policies: list[PolicyShare] = Field(description="one entry a scripted policy")
+    policies: list[PolicyShare] = Field(description="one entry per scripted policy")
     types: list[SellerTypeRow] = Field(description="the same by type of seller")
     search: ExploitSearch = Field(description="the search for exploits")
 
@@ -113,7 +113,7 @@ class Oracle(Record):
 
     grid: int = Field(description="prices in the grid of the best response")
     near: FiniteFloat = Field(description="share of the informed value that flags an exploit")
-    rows: list[OracleRow] = Field(description="one row a task")
+    rows: list[OracleRow] = Field(description="one row per task")
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class Rule(Record):
 class Reproduction(Record):
     """Our figures against those measured on the published game's own code."""
 
-    rows: list[ComparedFigure] = Field(description="one row a task, policy and metric")
+    rows: list[ComparedFigure] = Field(description="one row per task, policy and metric")
     agreement: Agreement = Field(description="how many rows agree")
     differences: list[Difference] = Field(description="outcomes where the rules differ on purpose")
     rules: list[Rule] = Field(description="those differences in words")
