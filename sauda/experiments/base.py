@@ -64,11 +64,8 @@ class Experiment:
 
     def replay(self, artifact: Artifact, workers: int, root: Path) -> Data:
         """The result of calling the function again with the recorded settings."""
-        chosen = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in artifact.config.items()
-            if name not in self.inputs
-        }
+        recorded = artifact.settings()
+        chosen = {name: recorded[name] for name in recorded if name not in self.inputs}
         how = {"workers": workers, "root": root}
         taken = signature(self.function).parameters
         return self.function(**chosen, **{n: v for n, v in how.items() if n in taken})

@@ -33,6 +33,14 @@ class Artifact:
     config: Mapping[str, Any]  # what the command was asked for
     data: Any  # an object of the kind's schema
 
+    def settings(self) -> dict[str, Any]:
+        """The config with tuples for its lists, as the parameters of experiments have them."""
+        return {name: _tuple(value) for name, value in self.config.items()}
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
 
 def load(file: str, root: Path = ROOT) -> Artifact:
     """The artifact at `root/file`, checked, its data an object of the kind's schema.

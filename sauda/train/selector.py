@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from env import arena, begin, get_task, rollout
-from sauda.evaluation.verification.recompute import settings
 from sauda.llm.registry import get_policy
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
@@ -58,7 +57,7 @@ def select(config: Config) -> dict[str, Any]:
 
 def recomputed(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data of a selector artifact, by the whole run again; for `verify`."""
-    return select(Config(**settings(artifact)))
+    return select(Config(**artifact.settings()))
 
 
 def _trained(config: Config, index: int) -> Iterator[dict[str, Any]]:

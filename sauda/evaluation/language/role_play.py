@@ -19,7 +19,6 @@ from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
 from sauda.evaluation.market.tournament.players import Side, task_against
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
 from sauda.evaluation.models.sources import model_source
-from sauda.evaluation.verification.recompute import settings
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts
@@ -119,7 +118,7 @@ def played(config: Config, seat: str, model: BatchGenerate) -> list[dict[str, An
 
 def recomputed(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game played again from its recorded replies, for `verify`; no weights are needed."""
-    config, recorded = Config(**settings(artifact)), artifact.data.as_json()
+    config, recorded = Config(**artifact.settings()), artifact.data.as_json()
     games = []
     for cell in recorded["games"]:
         rows = []

@@ -26,11 +26,6 @@ def evaluation(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any
     return evaluate(_evaluated(artifact), workers=workers, play=replay_cell)
 
 
-def settings(artifact: Artifact) -> dict[str, Any]:
-    """The artifact's config with tuples for its lists, as the Config dataclasses have them."""
-    return {name: _tuple(value) for name, value in artifact.config.items()}
-
-
 def _evaluated(artifact: Artifact) -> Config:
     names = [field.name for field in fields(Config)]
     if missing := set(names) - artifact.config.keys():
@@ -66,7 +61,7 @@ def before_and_after(artifact: Artifact, workers: int, root: Path) -> Mapping[st
     """Games made again from the models' recorded replies; the rule applied again to the grades."""
     from sauda.evaluation.models import before_after
 
-    return before_after.again(before_after.Config(**settings(artifact)), artifact.data.as_json())
+    return before_after.again(before_after.Config(**artifact.settings()), artifact.data.as_json())
 
 
 def comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
@@ -76,7 +71,7 @@ def comparison(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any
 
 def comparison_config(artifact: Artifact) -> Comparison:
     """What a model comparison played, of either game."""
-    config = settings(artifact)
+    config = artifact.settings()
     if "parts" not in config:
         return CONFIGS["arena"](**config)
     parts = (Part(**{name: _tuple(x) for name, x in part.items()}) for part in config["parts"])
@@ -87,14 +82,14 @@ def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[st
     """Every game between scripts played again, always through the scalar engine."""
     from sauda.evaluation.market.tournament import report
 
-    return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
+    return report.again(report.Config(**artifact.settings()), artifact.data.as_json(), workers)
 
 
 def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every profile of a script computed again."""
     from sauda.evaluation.market.profile import report
 
-    return report.again(report.Config(**settings(artifact)), artifact.data.as_json(), workers)
+    return report.again(report.Config(**artifact.settings()), artifact.data.as_json(), workers)
 
 
 def recorded(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
@@ -116,7 +111,7 @@ def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str,
     """Every game played again, every figure computed again from the recorded texts."""
     from sauda.evaluation.seller import quality
 
-    return quality.again(quality.Config(**settings(artifact)), artifact.data.as_json())
+    return quality.again(quality.Config(**artifact.settings()), artifact.data.as_json())
 
 
 def training_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

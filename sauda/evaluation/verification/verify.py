@@ -15,7 +15,7 @@ from sauda.evaluation.market.tournament import report
 from sauda.evaluation.models import comparison
 from sauda.evaluation.models.config import FILES
 from sauda.evaluation.models.sources import kinds_of_cpu
-from sauda.evaluation.verification.recompute import comparison_config, settings
+from sauda.evaluation.verification.recompute import comparison_config
 from sauda.evaluation.verification.recorded_hashes import child, recorded_hashes
 from sauda.games import game_of
 from sauda.records.kinds import KINDS
@@ -88,7 +88,7 @@ def _stages_again(tasks: Sequence[str], root: Path) -> Iterator[comparison.Repla
     for task_name in tasks:
         if task_name == TOURNAMENT:
             artifact = load(f"{TOURNAMENT}.json", root)
-            settled = report.Config(**settings(artifact))
+            settled = report.Config(**artifact.settings())
             yield from report.models_again(settled, artifact.data.as_json())
             continue
         artifact = load(FILES[game_of(task_name).name], root)

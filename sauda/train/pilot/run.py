@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from env import TASKS, draw_games, play_batch
-from sauda.evaluation.verification.recompute import settings
 from sauda.policies.pilot import FEATURES, PARTS, Network, Pilot, network
 from sauda.policies.unsteady import BatchUnsteady
 from sauda.records.store import Artifact, digest
@@ -215,7 +214,7 @@ def recomputed(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
 
     Tasks that it learnt and that are gone are left out.
     """
-    asked, data = settings(artifact), artifact.data.as_json()
+    asked, data = artifact.settings(), artifact.data.as_json()
     tasks = tuple(name for name in asked["tasks"] if name in TASKS)
     config = Config(**asked | {"ppo": PPO(**asked["ppo"]), "tasks": tasks})
     networks = data["networks"]

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from env import draw_games, play_batch
-from sauda.evaluation.verification.recompute import settings
 from sauda.policies.pilot import Pilot
 from sauda.policies.tuned import PRICE, WALK, rule
 from sauda.records.progress import progress
@@ -84,5 +83,5 @@ def _buyer(numbers: np.ndarray) -> Pilot:
 
 def recomputed(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
     """The data of an artifact, by the whole search again but for its seconds; for `verify`."""
-    again = search(Config(**settings(artifact)))
+    again = search(Config(**artifact.settings()))
     return again | {"seconds": artifact.data.seconds}

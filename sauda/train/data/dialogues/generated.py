@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from env import Accept, Episode, IllegalAction, Turn, WalkAway, get_task, rollout
-from sauda.evaluation.verification.recompute import settings
 from sauda.language.acts import RUPEES, Act, Context, act_of, context_of, realised, talked
 from sauda.language.lines import ENGLISH, condition_in
 from sauda.language.spoken import Decided
@@ -59,7 +58,7 @@ def dialogues(config: Config) -> dict[str, Any]:
 
 def recomputed(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game played and worded again, for `verify`."""
-    return dialogues(Config(**settings(artifact)))
+    return dialogues(Config(**artifact.settings()))
 
 
 def _rows(
