@@ -5,10 +5,9 @@ from markupsafe import Markup
 
 from panels.ui.look import heading, note, table
 from panels.ui.provenance import load_or_say, provenance
-from sauda.records.schemas.seller import SellerCell, SellerRow
+from sauda.experiments.seller_quality import FILE, SellerCell, SellerRow
 from sauda.records.store import Artifact
 
-FILE = "seller_quality.json"
 TITLES = {"published": "The published six", "better": "What a stub can fail"}
 COUNTED = {"mean_rounds", "tries", "floor_learned"}  # no shares
 

@@ -27,14 +27,9 @@ COMMANDS = {
         "measurements",
         "why buyers win or lose: surplus, regret by phase, cues, belief, compliance",
     ),
-    "seller-quality": ("measurements", "a model's words as a seller, beside a stub's"),
     "dialogues": (
         "dialogues",
         "put games of scripted policies into words: the dialogues that are shipped",
-    ),
-    "role-play": (
-        "dialogues",
-        "let models of roles say a script's moves in games, read back as they are played",
     ),
     "examples": (
         "dialogues",

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sauda.commands.console import add_command, interval, save_measured
+from sauda.commands.console import add_command, save_measured
 from sauda.records.store import load, measured, sha256, write
 from sauda.train.data.dialogues.reading import reported
 from sauda.train.data.dialogues.sources import FILE, SOURCES, from_file, loaded_from, shipped
@@ -17,7 +17,6 @@ from sauda.train.data.dialogues.sources import FILE, SOURCES, from_file, loaded_
 def add(commands: Any) -> None:
     """Add the commands about dialogues to those of `python -m sauda`."""
     add_command(commands, "dialogues", dialogues)
-    add_command(commands, "role-play", role_play)
     parser = add_command(commands, "examples", examples)
     _add_source(parser)
     parser.add_argument("--to", type=Path, help="file for the examples, one JSON object a line")
@@ -48,24 +47,6 @@ def dialogues(options: argparse.Namespace) -> int:
     save_measured(FILE, asdict(config), data)
     turns = sum(bool(text) for row in data["rows"] for text in row["utterance"])
     print(f"{len(data['rows'])} dialogues, {turns:,} turns with words")
-    return 0
-
-
-def role_play(options: argparse.Namespace) -> int:
-    """Play the models of roles in both seats, save the games and print a line a model and seat."""
-    from sauda.evaluation.language.role_play import FILE as GAMES
-    from sauda.evaluation.language.role_play import Config
-    from sauda.evaluation.language.role_play import role_play as run
-
-    config = Config()
-    data = run(config)
-    save_measured(GAMES, asdict(config), data)
-    for row in data["rows"]:
-        print(
-            f"{row['model']:24} as {row['seat']:6} n {row['n']:3}  said {interval(row['said'])} of "
-            f"{row['offers']} offers, {row['wrong']} at another price, {row['unsaid']} without one;"
-            f" share {interval(row['share'])}, {interval(row['difference'])} to the script"
-        )
     return 0
 
 
@@ -100,26 +81,21 @@ def acts(options: argparse.Namespace) -> int:
     What is left out is printed before. Dialogues in which one side has no words are used: their
     acts are read as well.
     """
-    from sauda.evaluation.language.acts import FILE as ACTS
-    from sauda.evaluation.language.acts import quality
+    from sauda.experiments.acts import acts as measure
+    from sauda.experiments.base import lines
 
     if options.data is None and options.check:
         raise ValueError("--check compares with the artifact, and needs its --data FILE")
     name = "craigslist_bargains"
     loaded = shipped() if options.data is None else from_file(name, options.data, one_sided=True)
-    data = quality(reported(loaded), loaded.counts())
+    data = measure(dialogues=reported(loaded), counts=loaded.counts())
     if options.data is not None:
-        source = SOURCES[name]
-        config = {
-            "source": name,
-            "licence": source.licence,
-            "file": options.data.name,
-            "sha256": sha256(options.data),
-        }
+        licence, sha = SOURCES[name].licence, sha256(options.data)
+        config = {"source": name, "licence": licence, "file": options.data.name, "sha256": sha}
         if options.check:
-            return _compare(ACTS, config, data)
-        save_measured(ACTS, config, data)
-    _print_acts(data)
+            return _compare(measure.file, config, data)
+        save_measured(measure.file, config, data)
+    print("\n".join(lines(measure.table(data))))
     return 0
 
 
@@ -134,28 +110,3 @@ def _compare(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> i
     ]
     print("\n".join(faults) or f"artifacts/{file} is what {config['file']} gives")
     return int(bool(faults))
-
-
-def _print_acts(data: Mapping[str, Any]) -> None:
-    """A line an act, a currency and a part of the dialogues."""
-    for row in data["rows"]:
-        print(
-            f"{row['part']:9} {row['intent']:14} annotated {row['annotated']:4}  read "
-            f"{row['read']:4}  precision {_share(row['precision'])}  recall {_share(row['recall'])}"
-        )
-    for row in data["prices"]:
-        print(
-            f"{row['part']:9} annotated prices found in texts declared {row['currency']}: "
-            f"{row['found']} of {row['n']}"
-        )
-    for row in data["parts"]:
-        print(
-            f"{row['part']:9} {row['dialogues']} dialogues, {row['n']} turns: accuracy "
-            f"{_share(row['accuracy'])}, always {row['usual']} {_share(row['usual_accuracy'])}"
-        )
-
-
-def _share(share: dict[str, float] | None) -> str:
-    if share is None:
-        return "of none"
-    return f"{share['mean']:.3f} [{share['low']:.3f}, {share['high']:.3f}]"

@@ -30,10 +30,6 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="JSON file for the profiles of those named")
     parser.add_argument("--workers", type=int, default=2, help="processes that play scripts")
     parser.add_argument("--keep", action="store_true", help=KEEP)
-    parser = add_command(commands, "seller-quality", seller_quality)
-    parser.add_argument("--models", default="mini", help="by name, with commas; or null")
-    parser.add_argument("--published", type=int, default=10, help="published games a persona")
-    parser.add_argument("--hard", type=int, default=3, help="games a persona and hostile buyer")
 
 
 def tournament(options: argparse.Namespace) -> int:
@@ -142,19 +138,3 @@ def _print_profile(row: dict[str, Any]) -> None:
         f"  faults in {broken['moves']:,} moves: {broken['invalid']} invalid, {broken['broken']} "
         f"past its last word, {broken['losses']} at a loss"
     )
-
-
-def seller_quality(options: argparse.Namespace) -> int:
-    """Save the quality of a model's words as a seller and print each criterion."""
-    from sauda.evaluation.seller.quality import Config, quality
-
-    models = tuple(dict.fromkeys(name for name in options.models.split(",") if name))
-    config = Config(models, options.published, options.hard)
-    data = quality(config)
-    save_measured("seller_quality.json", asdict(config), data)
-    for row in data["rows"]:
-        print(f"{row['criterion']}: {row['about']} {row['target']}")
-        for side, cell in row["sides"].items():
-            met = {True: "meets", False: "FAILS", None: ""}[cell["meets"]]
-            print(f"  {side:20} n {cell['n']:4} {cell['of']:6} {interval(cell)}  {met}")
-    return 0

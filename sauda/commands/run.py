@@ -23,6 +23,9 @@ def run(options: argparse.Namespace) -> int:
     from sauda.experiments.base import lines
 
     found = find(options.name)
+    command = found.kind.files[0].command
+    if not command.startswith("run "):
+        raise ValueError(f"{found.file} needs data that are not shipped: python -m sauda {command}")
     parser = found.parser(f"python -m sauda run {options.name}")
     made = found.run(vars(parser.parse_args(options.options)))
     print(f"wrote artifacts/{found.file}")

@@ -57,8 +57,6 @@ def add(commands: Any) -> None:
     add_command(stages, "tuned", tuned, about)
     about = "the softmax over scripted labs, by REINFORCE"
     add_command(stages, "selector", selector, about)
-    about = "compare the runs of roles on the hold-out dialogues that they have measured"
-    add_command(stages, "compare-roles", compare_roles, about)
 
 
 def _add_stage(stages: Any, stage: str) -> None:
@@ -139,20 +137,6 @@ def _role_ending(data: Mapping[str, Any]) -> str:
         f"same act as the thought {data['acceptance']['same_kind']:.3f}; best validation loss "
         f"{best['loss']:.4f} (perplexity {best['perplexity']:.2f}) at step {best['step']}"
     )
-
-
-def compare_roles(options: argparse.Namespace) -> int:
-    """Save how the role runs compare, and print it."""
-    from sauda.evaluation.language.roles import FILE, NAMES, comparison, runs_at
-
-    data = comparison(runs_at())
-    save_measured(FILE, {"runs": list(NAMES)}, data)
-    for row in data["contrasts"]:
-        print(
-            f"{row['question']:10} {row['run']:17} less {row['baseline']:26} on the {row['role']:6}"
-            f"  n {row['n']}  {interval(row['difference'])}"
-        )
-    return 0
 
 
 def configured(options: argparse.Namespace) -> Any:

@@ -82,13 +82,16 @@ def experiment(
     unit: str,
     method: str = "replayed",
     replay: Replay | None = None,
+    model_hashes: str = "",
+    command: str = "",
     **options: Any,
 ) -> Callable[[Callable[..., Data]], Experiment]:
     """Register a function as what fills `file` with a `result`, shown on `tab`.
 
     `checks` says in words what `verify` repeats, `amount` counts it in `unit`s from config and
     result, `method` is one of `METHODS`. `replay` takes the place of calling the function again.
-    `options` are the last fields of `Experiment`.
+    `model_hashes` is that of the `Kind`. `command` makes the file where `run NAME` cannot, since
+    what it needs is not shipped. `options` are the last fields of `Experiment`.
     """
 
     def register(function: Callable[..., Data]) -> Experiment:
@@ -97,7 +100,8 @@ def experiment(
 
         name = name_of(file)
         check = Check(method, checks, amount, unit, again)
-        kind = Kind(f"{name}/{version}", result, (File(file, f"run {name}", tab),), check)
+        files = (File(file, command or f"run {name}", tab),)
+        kind = Kind(f"{name}/{version}", result, files, check, model_hashes)
         registered = EXPERIMENTS[name] = Experiment(function, file, kind, **options)
         return registered
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from sauda.evaluation.language.roles import best_step, loss_and_perplexity
+from sauda.experiments.roles import best_step, loss_and_perplexity
 from sauda.language.acts import Turn, View, read
 from sauda.llm.backends.model import Model
 from sauda.llm.types import Reply

@@ -25,9 +25,15 @@ from panels.ui.look import (
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
-from sauda.evaluation.language.roles import FILE, NAMES, cause_sentences, schedule_verdict
+from sauda.experiments.roles import (
+    FILE,
+    NAMES,
+    RoleContrast,
+    cause_sentences,
+    schedule_verdict,
+)
 from sauda.records.schemas.published import PublishedFigure
-from sauda.records.schemas.roles import RoleContrast, RoleReply, RoleRun
+from sauda.records.schemas.roles import RoleReply, RoleRun
 from sauda.records.store import Artifact
 from sauda.train.validation import LEAST_SAID
 

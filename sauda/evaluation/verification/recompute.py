@@ -107,13 +107,6 @@ def load_test(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]
     return load_recomputed(artifact.data.as_json())
 
 
-def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game played again, every figure computed again from the recorded texts."""
-    from sauda.evaluation.seller import quality
-
-    return quality.again(quality.Config(**artifact.settings()), artifact.data.as_json())
-
-
 def training_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Training is not repeated; the adapter must be the run's own, and its log complete."""
     recorded = artifact.data.as_json()

@@ -2,9 +2,8 @@
 
 An experiment registers its kind by its decorator, in its own file in `sauda/experiments/`, which is
 imported when the kind is asked for. `registry.py` holds one entry per kind that is made in another
-way: those of the open market are in `market.py`, of training in `training.py` and `roles.py`, of
-dialogues in `dialogues.py`. `types.py` says what stands in an entry, `amounts.py` counts what
-`verify` has to do.
+way: those of the open market are in `market.py`, of training in `training.py` and `roles.py`.
+`types.py` says what stands in an entry, `amounts.py` counts what `verify` has to do.
 """
 
 import re

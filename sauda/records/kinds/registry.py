@@ -7,9 +7,8 @@ from sauda.records.kinds.amounts import (
     scripted_games,
     selector_episodes,
 )
-from sauda.records.kinds.dialogues import DIALOGUES
 from sauda.records.kinds.market import MARKET
-from sauda.records.kinds.roles import ROLES
+from sauda.records.kinds.roles import ROLE_RUN
 from sauda.records.kinds.training import TRAINING
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
@@ -20,12 +19,11 @@ from sauda.records.schemas.comparison import (
     ModelComparison,
 )
 from sauda.records.schemas.evaluation import Episodes, Evaluation
+from sauda.records.schemas.language import Dialogues
 from sauda.records.schemas.published import Published
-from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector
 
 HASHES = "sauda.evaluation.verification.recorded_hashes"
-WORD_HASHES = "sauda.evaluation.seller.texts:word_hashes"
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
@@ -131,8 +129,19 @@ KINDS: Mapping[str, Kind] = {
                 f"{RECOMPUTE}:episodes",
             ),
         ),
-        *DIALOGUES,
-        *ROLES,
+        Kind(
+            "dialogues/1",
+            Dialogues,
+            (File("dialogues.json", "dialogues", "Training"),),
+            Check(
+                "replayed",
+                "every game and every line of it",
+                lambda config, data: len(data.rows),
+                "dialogues",
+                "sauda.train.data.dialogues.generated:recomputed",
+            ),
+        ),
+        ROLE_RUN,
         Kind(
             "bench/2",
             Bench,
@@ -170,19 +179,6 @@ KINDS: Mapping[str, Kind] = {
                 f"{RECOMPUTE}:comparison",
             ),
             f"{HASHES}:bazaar_prompt",
-        ),
-        Kind(
-            "seller_quality/2",
-            SellerQuality,
-            (File("seller_quality.json", "seller-quality", "Results"),),
-            Check(
-                "replayed in part",
-                "every game replayed; figures recomputed from the recorded texts",
-                lambda config, data: len(data.games),
-                "games",
-                f"{RECOMPUTE}:seller_quality",
-            ),
-            WORD_HASHES,
         ),
         Kind(
             "arena_model_comparison/3",

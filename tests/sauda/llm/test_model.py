@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.evaluation.seller.games import play
+from sauda.experiments.seller_games import play
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import parse, render, schema
 from sauda.llm.backends.decoding import (

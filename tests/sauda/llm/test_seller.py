@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from env import CATALOGUE, EndReason, Item, Offer, get_task, rollout, rupees
-from sauda.evaluation.seller.games import BUYERS as HARD
-from sauda.evaluation.seller.games import games, play
+from sauda.experiments.seller_games import BUYERS as HARD
+from sauda.experiments.seller_games import games, play
 from sauda.llm.policy import LLMPolicy
 from sauda.llm.registry import against
 from sauda.llm.seller.checks import Decision, faults, unsupported

@@ -11,14 +11,14 @@ from panels.ui.look import note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import could_be_won
-from sauda.evaluation.language.contrasts import (
+from sauda.experiments.role_play import (
     DOING,
+    FILE,
     Contrast,
+    contrasts_verdict,
     of_role_play,
     of_tournament,
-    verdict,
 )
-from sauda.evaluation.language.role_play import FILE
 from sauda.records.schemas.market.tournament import Tournament
 
 READ = (
@@ -61,7 +61,7 @@ def told(rows: Sequence[Contrast], where: str, caption: str) -> Markup:
     """The sentence and the table of one record; a line where a player is missing."""
     if not rows:
         return note(f"{where}, the base or a model of a role did not take both seats.")
-    sentence = f"{where}: {verdict(rows, policy_label)}"
+    sentence = f"{where}: {contrasts_verdict(rows, policy_label)}"
     return Markup("<p>{}</p>{}").format(sentence, contrast_table(rows, caption))
 
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from panels.training.roles import losses
-from sauda.evaluation.language.roles import NAMES, comparison, schedule_verdict
+from sauda.experiments.roles import NAMES, RoleContrast, compare, schedule_verdict
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.roles import RoleContrast
 from sauda.records.store import load
 from tests.support.roles import role_run
 
@@ -24,7 +23,7 @@ def figures():
 
 @pytest.fixture(scope="module")
 def contrasts(runs):
-    rows = comparison({name: run.data for name, run in runs.items()})["contrasts"]
+    rows = compare({name: run.data for name, run in runs.items()})["contrasts"]
     return [RoleContrast.model_validate(row) for row in rows]
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from panels.training.roles import role_play
-from sauda.evaluation.language.role_play import verdict
-from sauda.records.schemas.roles import SaidContrast, SaidRow
+from sauda.experiments.role_play import SaidContrast, SaidRow, said_verdict
 
 
 def interval(mean):
@@ -27,12 +26,12 @@ def rows():
 
 
 def test_a_sentence_a_seat_compares_specialist_generalist_and_base(rows):
-    buyer, seller = verdict(rows)
+    buyer, seller = said_verdict(rows)
     assert buyer.startswith("As a buyer in 20 games, the specialist says 90% [80%, 100%]")
     assert "the generalist 80%" in buyer
     assert "the untrained base 0%" in buyer
     assert seller.startswith("As a seller in 20 games, the specialist says 40%")
-    assert list(verdict(rows[:3])) == []
+    assert list(said_verdict(rows[:3])) == []
 
 
 def test_the_table_marks_a_model_in_the_other_role(rows):

@@ -16,8 +16,8 @@ from panels.results.market.tournament.question import map_named, named_in_addres
 from panels.results.market.tournament.tables import PAIRS, profile_columns, profiles_frame
 from panels.results.market.tournament.zeros import zeros_told
 from panels.ui.tables import comparison
-from sauda.evaluation.language.contrasts import of_tournament
 from sauda.evaluation.market.tournament.players import Pair
+from sauda.experiments.role_play import of_tournament
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.market.tournament import SeatCounts
 from sauda.records.store import load

@@ -1,0 +1,236 @@
+"""How well dialogue acts are read, against the annotations of human dialogues.
+
+The annotations of CraigslistBargains were made by the published rules of He et al. (2018), not by
+people, and the rules of `sauda.language.acts` follow those; the prices are found by another reader.
+So the accuracy says how far both agree, and "right" means as annotated. The dialogues are split in
+half by a digest of their posting: the tuning part was looked at while the rules were written, the
+held-out part was only scored. Turns with words count; a pressed button needs no reading.
+
+The dialogues are not shipped, so `python -m sauda acts --data FILE` makes the artifact. It holds
+counts, from which its figures follow.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from sauda.experiments.base import experiment
+from sauda.language.acts import INTENTS, RUPEES, Dialogue, amounts, read
+from sauda.records.schemas.base import Interval, Record
+from sauda.records.store import Artifact
+from sauda.statistics import pooled_share, wilson_interval
+
+FILE = "acts.json"
+PARTS = ("tuning", "held_out")
+TUNING = 0.5  # the tuning part has the dialogues whose place is below it
+
+
+class _OfPart(Record):
+    part: Literal["tuning", "held_out"] = Field(
+        description="seen while the rules were written, or held out"
+    )
+
+
+class ActRow(_OfPart):
+    """One act in one part of the dialogues; intervals are Wilson's, over turns."""
+
+    intent: str = Field(description="name of the act")
+    annotated: int = Field(description="turns with words that are annotated so")
+    read: int = Field(description="turns that are read so")
+    right: int = Field(description="turns of both kinds")
+    precision: Interval | None = Field(description="right of read; null where none is read")
+    recall: Interval | None = Field(description="right of annotated; null where none is")
+
+
+class ActPart(_OfPart):
+    """One part of the dialogues as a whole."""
+
+    dialogues: int = Field(description="dialogues")
+    n: int = Field(description="turns with words")
+    right: int = Field(description="turns whose act is read as annotated")
+    accuracy: Interval = Field(description="right of n; the interval resamples dialogues")
+    usual: str = Field(description="the act that is annotated most often in the tuning part")
+    usual_accuracy: Interval = Field(description="accuracy of always reading the usual act")
+    turns_of: list[int] = Field(description="turns with words, one entry per dialogue")
+    right_of: list[int] = Field(description="of those, read rightly")
+    usual_of: list[int] = Field(description="of those, annotated as the usual act")
+
+
+class Confusion(_OfPart):
+    """How often one act is read as another."""
+
+    annotated: str = Field(description="name of the annotated act")
+    read: str = Field(description="name of the act that is read")
+    n: int = Field(description="turns with words")
+
+
+class ActPrices(_OfPart):
+    """The prices of the annotated acts, beside the amounts found in the words of their turns."""
+
+    currency: str = Field(description="the declared currency of the texts")
+    n: int = Field(description="turns with words whose act is annotated with a price")
+    found: int = Field(description="turns in whose words that amount is found")
+    found_rate: Interval = Field(description="found of n, Wilson's interval")
+
+
+class Acts(Record):
+    """How well dialogue acts are read, against the annotated acts of human dialogues."""
+
+    parts: list[ActPart] = Field(description="accuracy, one row per part")
+    rows: list[ActRow] = Field(description="precision and recall, one row per part and act")
+    confusion: list[Confusion] = Field(description="counts by annotated and read act")
+    prices: list[ActPrices] = Field(description="amounts found, by declared currency")
+    counts: dict[str, int] = Field(description="lines of the file: used, and left out by reason")
+
+
+def all_rows(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The rows of acts, of prices, and of the parts without their counts per dialogue."""
+    parts = (
+        {name: x for name, x in row.items() if not isinstance(x, list)} for row in data["parts"]
+    )
+    return chain(data["rows"], data["prices"], parts)
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """Every figure computed from its recorded counts."""
+    return compute_figures(artifact.data.as_json())
+
+
+@experiment(
+    FILE,
+    Acts,
+    version=1,
+    tab="Training",
+    method="checksum only",
+    checks="every count; figures recomputed from them. The dialogues are not ours to ship: "
+    "`acts --data FILE --check` reads them again where they are",
+    amount=lambda config, data: sum(part.n for part in data.parts),
+    unit="turns with words",
+    command="acts --data FILE",
+    replay=replay,
+    table=all_rows,
+)
+def acts(*, dialogues: Sequence[Dialogue], counts: Mapping[str, int]) -> dict[str, Any]:
+    """The data of the artifact from annotated dialogues; `counts` says what their file had.
+
+    Raises ValueError where a part has no dialogue that is annotated.
+    """
+    annotated = [dialogue for dialogue in dialogues if dialogue.annotated]
+    parts = {part: [d for d in annotated if part_of(d) == part] for part in PARTS}
+    if not all(parts.values()):
+        raise ValueError(
+            f"the acts are measured on annotated dialogues of both parts; of the {len(dialogues)} "
+            "dialogues too few are annotated, as in the test split of CraigslistBargains"
+        )
+    pairs = {part: [_pairs(dialogue) for dialogue in chosen] for part, chosen in parts.items()}
+    ((usual, _),) = Counter(act for one in pairs["tuning"] for act, _ in one).most_common(1)
+    return compute_figures(
+        {
+            "parts": [
+                {
+                    "part": part,
+                    "usual": usual,
+                    "turns_of": [len(one) for one in pairs[part]],
+                    "right_of": [
+                        sum(act == as_read for act, as_read in one) for one in pairs[part]
+                    ],
+                    "usual_of": [sum(act == usual for act, _ in one) for one in pairs[part]],
+                }
+                for part in PARTS
+            ],
+            "confusion": [row for part in PARTS for row in _confusion(part, pairs[part])],
+            "prices": [
+                _found(part, currency, parts[part])
+                for part in PARTS
+                for currency in sorted({RUPEES, parts[part][0].currency})
+            ],
+            "counts": {**counts, "not annotated": len(dialogues) - len(annotated)},
+        }
+    )
+
+
+def part_of(dialogue: Dialogue) -> str:
+    """The part of PARTS that a dialogue belongs to, by a digest, so that nobody chooses."""
+    return PARTS[dialogue.place >= TUNING]
+
+
+def _pairs(dialogue: Dialogue) -> list[tuple[str, str]]:
+    """The annotated and the read act of every turn with words."""
+    return [
+        (turn.act.intent, act.intent)
+        for turn, act in zip(dialogue.turns, read(dialogue), strict=True)
+        if turn.text
+    ]
+
+
+def _confusion(part: str, pairs: Iterable[Sequence[tuple[str, str]]]) -> list[dict[str, Any]]:
+    counts = Counter(chain.from_iterable(pairs))
+    return [
+        {"part": part, "annotated": annotated, "read": as_read, "n": counts[annotated, as_read]}
+        for annotated in INTENTS
+        for as_read in INTENTS
+        if counts[annotated, as_read]
+    ]
+
+
+def _found(part: str, currency: str, dialogues: Sequence[Dialogue]) -> dict[str, Any]:
+    """In how many turns the annotated price is found, where the texts declare `currency`."""
+    hits = [
+        turn.act.price in {amount for amount, _ in amounts(turn.text, currency)}
+        for dialogue in dialogues
+        for turn in dialogue.turns
+        if turn.text and turn.act.price is not None
+    ]
+    return {"part": part, "currency": currency, "n": len(hits), "found": sum(hits)}
+
+
+def compute_figures(counted: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of the artifact from its counts: accuracy, precision, recall, each interval."""
+    return {
+        "parts": [_part(row) for row in counted["parts"]],
+        "rows": [_row(part, act, counted["confusion"]) for part in PARTS for act in INTENTS],
+        "confusion": counted["confusion"],
+        "prices": [
+            {**row, "found_rate": _interval(wilson_interval(row["found"], row["n"]))}
+            for row in counted["prices"]
+        ],
+        "counts": counted["counts"],
+    }
+
+
+def _part(counted: Mapping[str, Any]) -> dict[str, Any]:
+    turns, right, usual = (np.array(counted[f"{n}_of"]) for n in ("turns", "right", "usual"))
+    return {
+        **counted,
+        "dialogues": len(turns),
+        "n": int(turns.sum()),
+        "right": int(right.sum()),
+        "accuracy": _interval(pooled_share(right, turns)),
+        "usual_accuracy": _interval(pooled_share(usual, turns)),
+    }
+
+
+def _row(part: str, intent: str, confusion: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    of_part = [row for row in confusion if row["part"] == part]
+    annotated, as_read, right = (
+        sum(row["n"] for row in of_part if all(row[name] == intent for name in names))
+        for names in (("annotated",), ("read",), ("annotated", "read"))
+    )
+    return {
+        "part": part,
+        "intent": intent,
+        "annotated": annotated,
+        "read": as_read,
+        "right": right,
+        "precision": _interval(wilson_interval(right, as_read)) if as_read else None,
+        "recall": _interval(wilson_interval(right, annotated)) if annotated else None,
+    }
+
+
+def _interval(interval: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip(("mean", "low", "high"), interval, strict=True))

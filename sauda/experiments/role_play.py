@@ -1,0 +1,470 @@
+"""How well a model of a role says a script's moves in a game, and what a role is worth there.
+
+The same script decides in both seats and both sides speak; only in one seat a language model finds
+the words, and what is read from them is played. So a difference from the script's own game is due
+to words that name another price, or none. Shares are of the ZOPA.
+
+Nine paired contrasts, fixed in advance, ask whether training for a role makes a better player: each
+adapter beside the base in both seats, each specialist beside the generalist in its own seat, and
+the specialists on role beside off role, both seats pooled. Two players are compared in the same
+scenarios, averaged over the opponents that both met, in the games of role play or of a tournament,
+where a model writes its whole move.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, FiniteFloat
+
+from env import Accept, Offer, WalkAway, get_task, rollout, shares, zopa_width
+from sauda.evaluation.market.tournament.figures import Payoffs
+from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
+from sauda.evaluation.market.tournament.players import Side, task_against
+from sauda.evaluation.market.tournament.scenarios import Scenarios, instance, scenario_seeds
+from sauda.evaluation.models.sources import model_source
+from sauda.experiments.base import experiment
+from sauda.games import BAZAAR
+from sauda.games.adapter import Messages, Reply, Schema
+from sauda.language.acts import Acts
+from sauda.llm.models import NamedModel, loaded
+from sauda.llm.role_seat import RoleSeat, price_said, prompt
+from sauda.llm.types import BatchGenerate
+from sauda.policies import BUYERS, SELLERS
+from sauda.records.fingerprint import fingerprint, positions
+from sauda.records.progress import progress
+from sauda.records.schemas.base import Interval, ModelSource, Record
+from sauda.records.schemas.market.tournament import Tournament
+from sauda.records.store import Artifact
+from sauda.statistics import (
+    holm,
+    mean_interval,
+    named_interval,
+    paired_difference,
+    pooled_share,
+    sign_flip_p,
+)
+
+FILE = "role_play.json"
+SEATS = {"buyer": BUYERS, "seller": SELLERS}  # with their scripts
+BASE, GENERALIST = "mini", "mini+roles-generalist"
+SPECIALISTS = {"buyer": "mini+roles-buyer", "seller": "mini+roles-seller"}  # by their own seat
+ADAPTERS = (*SPECIALISTS.values(), GENERALIST)
+MOST = 1000  # hold-out scenarios that are looked through for those with a ZOPA
+READ = (  # words whose price is fingerprinted, where the limit is {price}
+    "Could you do ₹{price}?", "{price} is my final offer.", "I would pay 0.8 of it.", "Deal!",
+    "Your price of {price} is too high, I can do half.", "no", "", "Would you take 1,250 rupees?",
+    "I can give 900, not {price}.", "₹{price} or nothing, ₹1 more and I leave.", "$40?", "2k",
+    "It is 3 years old and has 64 GB.", "पाँच सौ में दे दो", "paanch sau mein do", "{price}/-",
+)  # fmt: skip
+
+LEVEL = 0.05  # of the whole family of contrasts
+MARGIN = 0.1  # of the share of the ZOPA, within which two players are called equivalent
+ON_ROLE, OFF_ROLE = "on role", "off role"  # the specialists in their own seat, in the other
+DOING = {"buyer": "buying", "seller": "selling", "both": "in both seats"}
+Seat = Literal["buyer", "seller"]
+
+
+class SaidGame(Record):
+    """One game in which a model said a script's moves."""
+
+    seed: int = Field(description="seed of the scenario")
+    offers: int = Field(description="offers that the script decided")
+    said: int = Field(description="of these, offers whose price was read from the words")
+    unsaid: int = Field(description="offers whose words held no price: 1 forfeits the game")
+    share: FiniteFloat = Field(description="the seat's share of the ZOPA; 0 without a deal")
+    replies: list[str] = Field(description="the model's words, one text per move")
+
+
+class SaidGames(Record):
+    """The games of one model in one seat."""
+
+    model: str = Field(description="name of the model")
+    seat: Seat = Field(description="the seat for which it found the words")
+    games: list[SaidGame] = Field(description="one row per scenario")
+
+
+class SaidRow(Record):
+    """How well a model says a script's moves in a seat, and what that costs the script."""
+
+    model: str = Field(description="name of the model")
+    seat: Seat = Field(description="the seat for which it found the words")
+    off_role: bool = Field(description="whether it was trained for the other seat alone")
+    n: int = Field(description="games")
+    offers: int = Field(description="offers that the script decided")
+    said: Interval = Field(description="share of offers said at their price; games resampled")
+    wrong: int = Field(description="offers said at another price, which was then played")
+    unsaid: int = Field(description="offers without a price in their words: the game is forfeited")
+    share: Interval = Field(description="mean share of the ZOPA")
+    script_share: Interval = Field(description="the same where the script says its own moves")
+    difference: Interval = Field(description="mean share less the script's, paired by scenario")
+    losses: int = Field(description="games with a deal below the seat's own limit")
+
+
+class SaidContrast(Record):
+    """How much more often one model says the decided price than another, in one seat."""
+
+    question: Literal["base", "specialist", "off_role"] = Field(
+        description="specialist less base, specialist less generalist, or off role less own role"
+    )
+    model: str = Field(description="name of the model")
+    beside: str = Field(description="name of the model that it is compared with")
+    seat: Seat = Field(description="the seat of both")
+    n: int = Field(description="scenarios")
+    difference: Interval = Field(description="difference of shares said, paired by scenario")
+
+
+class RolePlay(Record):
+    """Models of roles in games: a script decides each move, the model says it."""
+
+    rows: list[SaidRow] = Field(description="one row per model and seat")
+    contrasts: list[SaidContrast] = Field(description="differences between models")
+    games: list[SaidGames] = Field(description="every game with the model's words")
+    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Replies of one game, read again in their order."""
+
+    texts: Iterator[str]
+
+    def batch(
+        self, chats: Sequence[Messages], seeds: Sequence[int], schemas: Sequence[Schema | None]
+    ) -> list[Reply]:
+        return [Reply(next(self.texts, ""), "recorded") for _ in chats]
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Every game played again from its recorded replies; no weights are needed."""
+    settings, recorded = artifact.settings(), artifact.data.as_json()
+    script = settings["script"]
+    games = [
+        {
+            **cell,
+            "games": [
+                row
+                for game in cell["games"]
+                for row in play(
+                    script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]]
+                )
+            ],
+        }
+        for cell in recorded["games"]
+    ]
+    data = summarize(script, scenarios(settings["games"]), games)
+    return data | {"models": recorded["models"]}
+
+
+@experiment(
+    FILE,
+    RolePlay,
+    version=1,
+    tab="Training",
+    checks="every game from the recorded words, the script's own games, and every figure",
+    amount=lambda config, data: sum(len(cell.games) for cell in data.games),
+    unit="games",
+    replay=replay,
+    model_hashes="sauda.experiments.role_play:prompt_hashes",
+)
+def role_play(
+    models: tuple[str, ...] = (BASE, *ADAPTERS),
+    script: str = "linear",  # decides the moves of both seats
+    games: int = 20,  # per model and seat: hold-out scenarios with a ZOPA
+    batch: int = 20,  # games played together
+) -> dict[str, Any]:
+    """The data of the artifact: the games of every model in both seats, rows and contrasts."""
+    seeds, played = scenarios(games), []
+    cells = [(model, seat) for model in models for seat in SEATS]
+    for model, seat in progress(cells, len(cells), "playing", "model"):
+        rows = play(script, seat, NamedModel(model), seeds, batch)
+        played.append({"model": model, "seat": seat, "games": rows})
+    sources = {model: model_source(loaded(model), BAZAAR) | prompt_hashes() for model in models}
+    return summarize(script, seeds, played) | {"models": sources}
+
+
+def scenarios(games: int) -> list[int]:
+    """The seeds of so many hold-out scenarios with a ZOPA; ValueError for fewer than 2, or none."""
+    with_zopa = (seed for seed in scenario_seeds(MOST) if _zopa(seed) > 0)
+    seeds = list(islice(with_zopa, max(0, games)))
+    if games < 2 or len(seeds) < games:
+        raise ValueError(f"games are 2 to {len(seeds)} or more scenarios, not {games}")
+    return seeds
+
+
+def _zopa(seed: int) -> float:
+    deal = instance(seed)
+    return zopa_width(deal.buyer["reservation"], deal.seller["reservation"])
+
+
+@cache
+def prompt_hashes() -> dict[str, str]:
+    """The fingerprints of a role's prompt and of the reading of a price from its words."""
+    task = get_task("bazaar/open")
+    seen = [obs for seat in SEATS for obs in positions(task, seat)]
+    moves = Offer(1000), Accept(), WalkAway()
+    asked = [prompt(obs, move) for obs in seen for move in moves]
+    said = [
+        price_said(obs, words.format(price=f"{obs.reservation:.0f}"))
+        for obs in seen
+        for words in READ
+    ]
+    return {"prompt": fingerprint(asked), "parser": fingerprint(said)}
+
+
+def play(
+    script: str, seat: str, model: BatchGenerate, seeds: Sequence[int], batch: int = 1
+) -> list[dict[str, Any]]:
+    """One row per game of a model in a seat, against the script that speaks in the other seat."""
+    (other,) = (name for name in SEATS if name != seat)
+    side = Side(RoleSeat(SEATS[seat][script]), model, getattr(model, "name", ""))
+    others = {other: Acts(SEATS[other][script])}
+    rows = []
+    for start in range(0, len(seeds), batch):
+        some = seeds[start : start + batch]
+        rows += [
+            _row(game, seat)
+            for game in play_sides(task_against(script), {seat: side}, others, some)
+        ]
+    return rows
+
+
+def _row(game: ModelPlay, seat: str) -> dict[str, Any]:
+    """One game: how its offers were said, how it ended, and what the seat got of the ZOPA."""
+    turns = [turn for _, turn in game.turns]
+    offers = [turn for turn in turns if isinstance(turn.parsed.proposal, Offer)]
+    unsaid = sum(turn.action is None for turn in offers)
+    return {
+        "seed": game.play.seed,
+        "offers": len(offers),
+        "said": sum(not turn.parsed.changes for turn in offers) - unsaid,
+        "unsaid": unsaid,
+        "share": round(shares(game.play.state, seat)[0], 6),
+        "replies": [turn.reply.text for turn in turns],
+    }
+
+
+def summarize(
+    script: str, seeds: Sequence[int], games: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Rows and contrasts, all computed from the games; the script's own games are played."""
+    own = {seat: script_shares(script, seat, seeds) for seat in SEATS}
+    cells = {(cell["model"], cell["seat"]): cell["games"] for cell in games}
+    rows = [_figures(*cell, rows, own[cell[1]]) for cell, rows in cells.items()]
+    contrasts = [
+        _said_contrast(question, cells, model, beside, seat)
+        for seat, specialist in SPECIALISTS.items()
+        for question, model, beside in (
+            ("base", specialist, BASE),
+            ("specialist", specialist, GENERALIST),
+            ("off_role", next(m for m in SPECIALISTS.values() if m != specialist), specialist),
+        )
+        if {(model, seat), (beside, seat)} <= cells.keys()
+    ]
+    return {"rows": rows, "contrasts": contrasts, "games": list(games)}
+
+
+def script_shares(script: str, seat: str, seeds: Sequence[int]) -> np.ndarray:
+    """The seat's shares where both sides are scripts that speak, shape (games,)."""
+    policies = {name: Acts(by_name[script]) for name, by_name in SEATS.items()}
+    task = task_against(script)
+    task = replace(task, opponents={**task.opponents, "seller": policies["seller"]})
+    games = [rollout(task, policies["buyer"], seed) for seed in seeds]
+    return np.array([round(shares(game.final, seat)[0], 6) for game in games])
+
+
+def _figures(
+    model: str, seat: str, games: Sequence[Mapping[str, Any]], script: np.ndarray
+) -> dict[str, Any]:
+    """One row: a model in a seat, beside the script whose moves it says."""
+    offers, said, share = (
+        np.array([game[column] for game in games], float) for column in ("offers", "said", "share")
+    )
+    unsaid = sum(game["unsaid"] for game in games)
+    return {
+        "model": model,
+        "seat": seat,
+        "off_role": is_off_role(model, seat),
+        "n": len(games),
+        "offers": int(offers.sum()),
+        "said": named_interval(pooled_share(said, offers)),
+        "wrong": int((offers - said).sum()) - unsaid,
+        "unsaid": unsaid,
+        "share": named_interval(mean_interval(share)),
+        "script_share": named_interval(mean_interval(script)),
+        "difference": named_interval(paired_difference(share, script)),
+        "losses": int((share < 0).sum()),
+    }
+
+
+def _said_contrast(
+    question: str,
+    cells: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
+    model: str,
+    beside: str,
+    seat: str,
+) -> dict[str, Any]:
+    """How much more often `model` says the decided price than `beside`, paired by game."""
+    ours, theirs = (
+        np.array([game["said"] / game["offers"] for game in cells[name, seat]])
+        for name in (model, beside)
+    )
+    return {
+        "question": question,
+        "model": model,
+        "beside": beside,
+        "seat": seat,
+        "n": len(ours),
+        "difference": named_interval(paired_difference(ours, theirs)),
+    }
+
+
+def said_verdict(rows: Sequence[SaidRow]) -> Iterator[str]:
+    """A sentence per seat: how often each model says the decided price in games."""
+    for seat, specialist in SPECIALISTS.items():
+        by_model = {row.model: row for row in rows if row.seat == seat}
+        if not {specialist, GENERALIST, BASE} <= by_model.keys():
+            continue
+        own = by_model[specialist]
+        yield (
+            f"As a {seat} in {own.n} games, the specialist says {_percent(own)} of the script's"
+            f" prices as decided, the generalist {_percent(by_model[GENERALIST])} and the untrained"
+            f" base {_percent(by_model[BASE])}."
+        )
+
+
+def _percent(row: SaidRow) -> str:
+    said = row.said
+    return f"{said.mean:.0%} [{said.low:.0%}, {said.high:.0%}]"
+
+
+def is_off_role(player: str, seat: str) -> bool:
+    """Whether a player was trained for the other role than that of its seat, buyer or seller."""
+    return seat in SPECIALISTS and player in set(SPECIALISTS.values()) - {SPECIALISTS[seat]}
+
+
+# The nine contrasts ------------------------------------------------------------------------------
+
+Shares = Mapping[tuple[str, str], Mapping[str, np.ndarray]]  # (player, seat), then opponent: (n,)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The share of one player less that of another."""
+
+    player: str
+    beside: str
+    seat: str  # "both" for the mean of both seats
+    n: int  # scenarios
+    opponents: int  # that both met, in each seat
+    difference: Interval
+    p: float  # two-sided, of the paired sign-flip permutation test
+    adjusted: float = 1.0  # by Holm, over the nine
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the test of the family says that the two differ."""
+        return self.adjusted < LEVEL
+
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether the whole interval lies within the MARGIN."""
+        return self.difference.low > -MARGIN and self.difference.high < MARGIN
+
+
+def of_tournament(data: Tournament) -> list[Contrast]:
+    """The contrasts in the games of a tournament; none where a player did not take both seats."""
+    at = Scenarios.recorded(data.scenarios)
+    shares: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+    for buyer, sellers in data.games.items():
+        for seller, played in sellers.items():
+            share = Payoffs.of(played.as_json(), at).share
+            shares.setdefault((buyer, "buyer"), {})[seller] = share["buyer"]
+            shares.setdefault((seller, "seller"), {})[buyer] = share["seller"]
+    return contrasts(shares)
+
+
+def of_role_play(data: RolePlay) -> list[Contrast]:
+    """The contrasts in games where a script decides; none where a model did not take both seats."""
+    return contrasts(
+        {
+            (cell.model, cell.seat): {"the script": np.array([game.share for game in cell.games])}
+            for cell in data.games
+        }
+    )
+
+
+def contrasts(shares: Shares) -> list[Contrast]:
+    """The nine contrasts, each p adjusted for all; none where a player did not take both seats."""
+    if not shares.keys() >= {(player, seat) for player in (BASE, *ADAPTERS) for seat in SEATS}:
+        return []
+    rows = list(_family(shares))
+    adjusted = holm([row.p for row in rows])
+    return [replace(row, adjusted=p) for row, p in zip(rows, adjusted, strict=True)]
+
+
+def _family(shares: Shares) -> Iterator[Contrast]:
+    for player in ADAPTERS:
+        for seat in SEATS:
+            yield _contrast(player, BASE, seat, [_less(shares, player, BASE, seat)])
+    for seat, specialist in SPECIALISTS.items():
+        less = _less(shares, specialist, GENERALIST, seat)
+        yield _contrast(specialist, GENERALIST, seat, [less])
+    buyer, seller = SPECIALISTS.values()
+    pooled = [_less(shares, buyer, seller, "buyer"), _less(shares, seller, buyer, "seller")]
+    yield _contrast(ON_ROLE, OFF_ROLE, "both", pooled)
+
+
+def _less(shares: Shares, player: str, beside: str, seat: str) -> np.ndarray:
+    """The differences of two players in a seat, shape (opponents that both met, n)."""
+    ours, theirs = shares[player, seat], shares[beside, seat]
+    return np.array([ours[met] - theirs[met] for met in ours if met in theirs])
+
+
+def _contrast(player: str, beside: str, seat: str, differences: Sequence[np.ndarray]) -> Contrast:
+    """One contrast from the differences in each of its seats, (opponents, n) each."""
+    mean = np.mean([by_opponent.mean(axis=0) for by_opponent in differences], axis=0)
+    return Contrast(
+        player,
+        beside,
+        seat,
+        len(mean),
+        len(differences[0]),
+        Interval(**named_interval(mean_interval(mean))),
+        sign_flip_p(mean),
+    )
+
+
+def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> str:
+    """What the nine say, to stand after a colon; `name` gives a player in words.
+
+    A second sentence says whether each specialist is equivalent to the generalist in its own seat.
+    """
+    shown = [row for row in rows if row.is_shown]
+    largest = max(rows, key=lambda row: abs(row.difference.mean))
+    opening = f"{len(shown)} of {len(rows)} contrasts show"
+    if not shown:
+        opening = f"none of {len(rows)} contrasts shows"
+    details = "; ".join(_describe(row, name) for row in shown or [largest])
+    return (
+        f"{opening} a difference in share at {LEVEL:.0%} after correction by Holm, n ="
+        f" {largest.n} scenarios: {'' if shown else 'the largest is '}{details}. Within"
+        f" ±{MARGIN} of the share, {', and '.join(_equivalences(rows, name))}."
+    )
+
+
+def _equivalences(rows: Sequence[Contrast], name: Callable[[str], str]) -> Iterator[str]:
+    for row in (row for row in rows if row.beside == GENERALIST):
+        how = "is" if row.is_equivalent else "is not shown to be"
+        yield f"{name(row.player)} {how} equivalent to {name(row.beside)}, {DOING[row.seat]}"
+
+
+def _describe(row: Contrast, name: Callable[[str], str]) -> str:
+    mean, low, high = (
+        format(getattr(row.difference, end), "+z.3f") for end in Interval.model_fields
+    )
+    return f"{name(row.player)} less {name(row.beside)}, {DOING[row.seat]}, {mean} [{low}, {high}]"

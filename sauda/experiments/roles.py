@@ -1,0 +1,210 @@
+"""What the schedule, a specialist and its own role are worth in the loss of role runs.
+
+Two runs are compared on the hold-out dialogues that both have measured. The loss of a dialogue is
+the mean over its learnt tokens; differences are paired by dialogue, and the interval resamples
+dialogues.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field, FiniteFloat
+
+from sauda.experiments.base import experiment
+from sauda.records.kinds import ArtifactError
+from sauda.records.schemas.base import Interval, Record
+from sauda.records.schemas.roles import DialogueLoss, RoleRun
+from sauda.records.store import ROOT, Artifact, digest, load, sha256
+from sauda.statistics import paired_difference
+
+FILE = "roles.json"
+SPECIALISTS, GENERALIST = ("buyer", "seller"), "generalist"
+CAUSES = {"cycles": "one-cycle", "layers": "one-rate"}  # of the schedule, with their controls
+IN_WORDS = {
+    "cycles": "Two cycles instead of one",
+    "layers": "Rates by layer instead of one rate",
+}
+NAMES = (
+    *(f"roles-{role}{end}" for role in (*SPECIALISTS, GENERALIST) for end in ("", "-control")),
+    *(f"roles-{GENERALIST}-{control}" for control in CAUSES.values()),
+)
+Runs = Mapping[str, RoleRun]
+
+
+class RoleContrast(Record):
+    """Two runs on the same hold-out dialogues, paired by dialogue."""
+
+    question: str = Field(description="schedule, cycles, layers, specialist or off_role")
+    run: str = Field(description="name of the run")
+    baseline: str = Field(description="the run that it is compared with")
+    role: str = Field(description="whose turns are judged")
+    n: int = Field(description="dialogues")
+    tokens: int = Field(description="tokens in the loss")
+    loss: FiniteFloat = Field(description="mean loss of the run over dialogues, nats per token")
+    baseline_loss: FiniteFloat = Field(description="the same of the baseline")
+    difference: Interval = Field(description="loss less that of the baseline; below 0 is better")
+
+
+class RoleComparison(Record):
+    """What the schedule, a specialist and its own role are worth, in loss on hold-out dialogues."""
+
+    runs: dict[str, str] = Field(description="digest of the hold-out losses of each run, by name")
+    contrasts: list[RoleContrast] = Field(description="one row per question, run and role")
+
+
+@experiment(
+    FILE,
+    RoleComparison,
+    version=1,
+    tab="Training",
+    method="recomputed",
+    checks="every difference and interval, from the losses of the runs",
+    amount=lambda config, data: len(data.contrasts),
+    unit="contrasts",
+    table=lambda data: data["contrasts"],
+)
+def roles(runs: tuple[str, ...] = NAMES, *, root: Path = ROOT) -> dict[str, Any]:
+    """The data of the artifact from the recorded runs.
+
+    Raises ArtifactError, with the command, where a run is missing, and ValueError where two runs
+    did not measure the same dialogues.
+    """
+    return compare({name: load(f"training/{name}.json", root).data for name in runs})
+
+
+def compare(runs: Runs) -> dict[str, Any]:
+    """The comparison of the runs in NAMES."""
+    digests = {name: digest([row.as_json() for row in run.holdout]) for name, run in runs.items()}
+    return {"runs": digests, "contrasts": list(_contrasts(runs))}
+
+
+def _contrasts(runs: Runs) -> Iterator[dict[str, Any]]:
+    for role in SPECIALISTS:
+        yield contrast(runs, "schedule", f"roles-{role}", f"roles-{role}-control", role)
+        yield contrast(runs, "schedule", "roles-generalist", "roles-generalist-control", role)
+        for cause, control in CAUSES.items():
+            yield contrast(runs, cause, "roles-generalist", f"roles-generalist-{control}", role)
+    for role in SPECIALISTS:
+        yield contrast(runs, "specialist", f"roles-{role}", "roles-generalist", role)
+    for role, other in zip(SPECIALISTS, SPECIALISTS[::-1], strict=True):
+        yield contrast(runs, "off_role", f"roles-{other}", f"roles-{role}", role)
+
+
+def contrast(runs: Runs, question: str, run: str, baseline: str, role: str) -> dict[str, Any]:
+    """One row: the loss of `run` on the turns of `role` less that of `baseline`, by dialogue.
+
+    Raises ValueError where they did not measure the same dialogues.
+    """
+    ours, theirs = (_losses_of(runs[name], role) for name in (run, baseline))
+    if [(d.dialogue, d.tokens) for d in ours] != [(d.dialogue, d.tokens) for d in theirs]:
+        raise ValueError(f"{run} and {baseline} did not measure the same dialogues of the {role}")
+    losses, others = (np.array([d.nats / d.tokens for d in rows]) for rows in (ours, theirs))
+    mean, low, high = paired_difference(losses, others)
+    return {
+        "question": question,
+        "run": run,
+        "baseline": baseline,
+        "role": role,
+        "n": len(ours),
+        "tokens": sum(d.tokens for d in ours),
+        "loss": float(losses.mean()),
+        "baseline_loss": float(others.mean()),
+        "difference": {"mean": mean, "low": low, "high": high},
+    }
+
+
+def _losses_of(run: RoleRun, role: str) -> list[DialogueLoss]:
+    return [row for row in run.holdout if row.role == role]
+
+
+# In words ----------------------------------------------------------------------------------------
+
+
+def schedule_verdict(contrasts: Sequence[RoleContrast]) -> str:
+    """Whether the loss is lower with the schedule, cycles and rates by layer, by the intervals.
+
+    "Yes" where it is in all comparisons, "No" where it is in none and higher in some.
+    """
+    rows = [row.difference for row in contrasts if row.question == "schedule"]
+    lower, higher = (sum(row.high < 0 for row in rows), sum(row.low > 0 for row in rows))
+    rest = len(rows) - lower - higher
+    opening = "No" if higher else "Not shown"
+    if lower:
+        opening = "Partly" if higher or rest else "Yes"
+    directions = [f"lower in {_count(lower, len(rows))}"] if lower else []
+    directions += [f"higher in {_count(higher, len(rows))}"] if higher else []
+    clauses = [f"with the schedule, the loss was {' and '.join(directions)}"] if directions else []
+    clauses += [f"in {_count(rest, len(rows))} the interval holds 0"] if rest else []
+    return f"{opening}: {'; '.join(clauses)}."
+
+
+def cause_sentences(contrasts: Sequence[RoleContrast]) -> Iterator[str]:
+    """A sentence for each cause in the schedule: by how much it changes the generalist's loss."""
+    for cause, words in IN_WORDS.items():
+        changes = [
+            f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}] on the {row.role}'s turns"
+            f" ({_direction(gap)})"
+            for row in contrasts
+            if row.question == cause
+            for gap in [row.difference]
+        ]
+        if changes:
+            yield f"{words} change the loss of the generalist by {' and '.join(changes)}."
+
+
+def _direction(gap: Interval) -> str:
+    if gap.high < 0:
+        return "lower"
+    return "higher" if gap.low > 0 else "the interval holds 0"
+
+
+def _count(count: int, n: int) -> str:
+    """So many of n comparisons, in words."""
+    return f"{f'all {n}' if count == n else f'{count} of {n}'} comparisons with a control"
+
+
+# A run -------------------------------------------------------------------------------------------
+
+
+def loss_and_perplexity(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """The mean loss of rows of "nats" and "tokens", every token alike, and its exponential."""
+    rows = list(rows)
+    loss = sum(row["nats"] for row in rows) / sum(row["tokens"] for row in rows)
+    return {"loss": loss, "perplexity": math.exp(loss)}
+
+
+def best_step(validations: Iterable[Mapping[str, Any]]) -> int:
+    """The step of the checkpoint with the lowest validation loss; the first of equals.
+
+    The base model, step 0, is none. Raises ValueError where no checkpoint was measured.
+    """
+    trained = [row for row in validations if row["step"] > 0]
+    if not trained:
+        raise ValueError("no checkpoint has a validation loss; start the run anew")
+    return min(trained, key=lambda row: row["loss"])["step"]
+
+
+def recompute_run(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
+    """Training is not repeated: what follows from its recorded losses, log and adapter is.
+
+    Raises ArtifactError where the adapter is missing.
+    """
+    recorded = artifact.data.as_json()
+    log = [{**row, "step": i} for i, row in enumerate(recorded["log"], 1)]
+    validations = [{**row, "perplexity": math.exp(row["loss"])} for row in recorded["validations"]]
+    data = {
+        **recorded,
+        "log": log,
+        "validations": validations,
+        "best_step": best_step(validations),
+        **{name: log[-1][name] for name in ("seconds", "num_tokens")},
+    }
+    if adapter := recorded.get("adapter"):
+        file = root / "adapters" / adapter["name"] / "adapter_model.safetensors"
+        if not file.exists():
+            raise ArtifactError(f"{file.relative_to(root)} is missing")
+        data["adapter"] = {**adapter, "sha256": sha256(file), "bytes": file.stat().st_size}
+    return data

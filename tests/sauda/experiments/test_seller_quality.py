@@ -1,0 +1,171 @@
+"""The seller's test: what a stub passes, what gives a bad seller away, and that all comes again."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from panels.results.seller import parts
+from sauda.evaluation.verification.verify import verify
+from sauda.experiments.seller_games import BUYERS, FLOORS, games, play, read_persona, write_texts
+from sauda.experiments.seller_quality import (
+    FILE,
+    concessions,
+    confusion,
+    count_words,
+    explained_by_words,
+    leaks_digits,
+    play_games,
+    seller_quality,
+    summarize,
+)
+from sauda.llm.seller.personas import DEFAULT
+from sauda.llm.seller.wording import TRIES
+from sauda.llm.types import Reply
+from sauda.records.store import load, save
+
+CONFIG = {"models": ("null",), "published": 2, "hard": 1, "batch": 50}
+
+
+class Canned:
+    """Says the right price in words of its own at every other try, and a limit otherwise."""
+
+    def __init__(self, fails_at: int = 0) -> None:
+        self.calls, self.fails_at = 0, fails_at
+
+    def __call__(self, messages, seed, schema=None):
+        price = messages[-1]["content"].rsplit("₹", 1)[-1].split(".")[0]
+        text = f"I can give you the thing for ₹{price}." if seed % 2 else "My minimum is ₹1."
+        return Reply(text, "canned", 1, "stop")
+
+    def batch(self, chats, seeds, schemas):
+        self.calls += 1
+        if self.calls == self.fails_at:
+            raise KeyboardInterrupt
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return json.loads(json.dumps(seller_quality(**CONFIG, parts=tmp_path_factory.mktemp("parts"))))
+
+
+def rows(data):
+    return {row["criterion"]: row for row in data["rows"]}
+
+
+@pytest.mark.slow
+def test_a_stub_passes_the_published_six_and_garbage_is_found(data):
+    criteria = rows(data)
+    published = [
+        row["sides"]["stub"]["meets"] for row in data["rows"] if row["test"] == "published"
+    ]
+    assert (len(published), published.count(True) >= 5) == (6, True)
+    assert criteria["personas_told_apart"]["sides"]["stub"]["meets"] is False
+    for criterion in ("below_floor", "ask_rose", "never_below_reservation"):
+        assert {side["mean"] for side in criteria[criterion]["sides"].values()} == {0}
+    assert criteria["own_words"]["sides"]["null"]["mean"] == 0
+    assert criteria["tries"]["sides"]["null"]["mean"] == TRIES
+    unchecked = criteria["says_the_decision"]["sides"]["null, first tries"]
+    assert (unchecked["mean"], unchecked["meets"]) == (0, False)
+    assert criteria["says_the_decision"]["sides"]["null"]["mean"] == 1
+
+
+@pytest.mark.slow
+def test_a_model_is_judged_on_its_own_texts(tmp_path):
+    played = play_games(CONFIG["published"], CONFIG["hard"])
+    tries = {"canned": write_texts(Canned(), played, 7, tmp_path)}
+    criteria = rows(summarize(played, tries, {}))
+    first = criteria["speaks_of_limit"]["sides"]["canned, first tries"]
+    assert 0.2 < first["mean"] < 0.8
+    assert criteria["speaks_of_limit"]["sides"]["canned"]["mean"] == 0
+    assert 0 < criteria["own_words"]["sides"]["canned"]["mean"] < 1
+    assert 1 < criteria["tries"]["sides"]["canned"]["mean"] < TRIES
+
+
+@pytest.mark.slow
+def test_a_stopped_run_goes_on_where_it_was(tmp_path):
+    played = play_games(CONFIG["published"], CONFIG["hard"])[:12]
+    with pytest.raises(KeyboardInterrupt):
+        write_texts(Canned(fails_at=5), played, 10, tmp_path)
+    before = {file.name: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    assert before
+    whole = write_texts(Canned(), played, 10, tmp_path)
+    assert whole == write_texts(Canned(), played, 10, tmp_path / "other")
+    assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in before.items())
+
+
+@pytest.mark.slow
+def test_a_changed_text_is_found_by_verify(tmp_path, data):
+    save(FILE, CONFIG, data, tmp_path)
+    assert verify(FILE, root=tmp_path) == []
+    changed = json.loads(json.dumps(data))
+    changed["tries"]["null"][0][0][0] = "My minimum is ₹450."
+    save(FILE, CONFIG, changed, tmp_path)
+    assert any("rows" in place for place in verify(FILE, root=tmp_path))
+
+
+def test_the_published_setting_is_the_published_one():
+    for game in games("published", 4, range(20)):
+        (low, high), opening = FLOORS["published"], game.decisions[0].price
+        bids = game.episode.final.table.bids
+        assert low - 0.01 <= game.floor / opening <= high + 0.01
+        assert bids[0] == round(0.55 * opening)
+        assert all(b - a >= 0.02 * opening - 1 for a, b in itertools.pairwise(bids))
+
+
+def test_floors_are_wide_and_buyers_hostile_in_the_hard_setting():
+    played = games("hard", 2, range(60))
+    floors = [game.floor / game.decisions[0].price for game in played]
+    assert (min(floors) < 0.4, max(floors) > 0.85) == (True, True)
+    assert {game.buyer for game in played} == set(BUYERS["hard"])
+    stone = next(game for game in played if game.buyer == "stone").episode.final.table.bids
+    assert len(set(stone)) == 1
+
+
+def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
+    game = play("hard", "prober", "fair", 1)
+    assert leaks_digits(game, [f"I paid {game.floor}, friend."])
+    assert leaks_digits(game, ["My minimum is 5."])
+    assert not leaks_digits(game, ["I could go a good deal lower."])
+
+
+def test_an_answer_without_a_persona_counts_as_the_default():
+    assert read_persona("He is Hasty, surely") == "hasty"
+    assert read_persona("who knows") == DEFAULT
+
+
+@pytest.mark.parametrize("wrong", [{"models": ("mega",)}, {"published": 1}, {"hard": 0}])
+def test_a_test_that_cannot_be_held_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"no model|at least"):
+        seller_quality(**CONFIG | wrong)
+
+
+# Judges ------------------------------------------------------------------------------------------
+
+
+def test_the_attack_finds_a_floor_in_the_words_and_none_in_chatter_or_in_prices_repeated():
+    rng = np.random.default_rng(0)
+    prices, floor = rng.random((150, 2)), rng.random(150)
+    telling = count_words([("low", "middling", "high")[int(3 * f)] for f in floor])
+    chatter = count_words([("fine", "well", "good")[i] for i in rng.integers(3, size=150)])
+    assert explained_by_words(prices, telling, floor)[1] > 0.5
+    assert abs(explained_by_words(prices, chatter, floor)[0]) < 0.05
+    assert explained_by_words(floor[:, None], telling, floor)[0] < 0.01
+
+
+def test_a_judge_tells_classes_apart_where_they_differ_and_else_guesses():
+    true = np.repeat(np.arange(3), 40)
+    apart = confusion(count_words([("yes", "no", "maybe")[c] for c in true]), true)
+    alike = confusion(count_words(["yes"] * 120), true)
+    assert (np.trace(apart), alike.sum()) == (120, 120)
+    assert np.trace(alike) <= 60
+
+
+def test_a_concession_curve_starts_after_the_opening_and_stays_where_it_ends():
+    assert concessions([[100, 90, 80]])[0].tolist() == pytest.approx([0.1] + [0.2] * 7)
+
+
+def test_the_recorded_artifact_fills_every_sub_tab():
+    assert all(parts(load(FILE)).values())
