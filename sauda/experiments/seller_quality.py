@@ -41,7 +41,7 @@ from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.splits import SPLITS
 from sauda.records.store import Artifact
-from sauda.statistics import RESAMPLES, mean_interval, wilson_interval
+from sauda.statistics import mean_interval, named_interval, pooled_share, wilson_interval
 
 FILE = "seller_quality.json"
 PARTS = CACHE / "seller_quality"  # the batches on disk
@@ -273,8 +273,7 @@ def _meets(value: float, target: str) -> bool | None:
 
 
 def _cell(n: int, of: str, figures: Sequence[float]) -> dict[str, Any]:
-    named = zip(("mean", "low", "high"), figures, strict=True)
-    return {"n": n, "of": of} | {name: round(float(value), 6) for name, value in named}
+    return {"n": n, "of": of} | named_interval(figures)
 
 
 def of_games(hits: Sequence[bool]) -> dict[str, Any]:
@@ -287,20 +286,13 @@ def of_texts(values: Sequence[Sequence[float]]) -> dict[str, Any]:
 
     Where every text has the same 0 or 1, Wilson's interval over the games: no sample proves never.
     """
-    flat = np.concatenate([np.asarray(v, float) for v in values])
-    n = len(values)
-    if np.ptp(flat) == 0 and flat[0] in (0, 1):
-        figures = wilson_interval(int(flat[0]) * n, n)
+    flat = {value for game in values for value in game}
+    sums, sizes = (np.array([of(game) for game in values], float) for of in (sum, len))
+    if flat in ({0}, {1}):
+        figures = wilson_interval(len(values) * int(flat.pop()), len(values))
     else:
-        sums = np.array([[np.sum(v), len(v)] for v in values])
-        drawn = _resamples(n) @ sums
-        figures = (flat.mean(), *np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5]))
-    return _cell(len(flat), "texts", figures)
-
-
-def _resamples(n: int) -> np.ndarray:
-    """How often each of `n` games is drawn in each resample, shape (RESAMPLES, n)."""
-    return np.random.default_rng(n).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
+        figures = pooled_share(sums, sizes)
+    return _cell(int(sizes.sum()), "texts", figures)
 
 
 # The published six -------------------------------------------------------------------------------
@@ -578,10 +570,7 @@ def _gain(floor: np.ndarray, guess: Callable) -> tuple[float, float, float]:
     for k in range(FOLDS):
         unseen = fold == k
         wrong[:, unseen] = floor[unseen] - np.array(guess(~unseen, unseen))
-    gain, total = wrong[0] ** 2 - wrong[1] ** 2, (floor - floor.mean()) ** 2
-    drawn = _resamples(len(floor))
-    low, high = np.percentile((drawn @ gain) / (drawn @ total), [2.5, 97.5])
-    return float(gain.sum() / total.sum()), float(low), float(high)
+    return pooled_share(wrong[0] ** 2 - wrong[1] ** 2, (floor - floor.mean()) ** 2)
 
 
 def _ridges(features: np.ndarray, target: np.ndarray, unseen: np.ndarray, penalties: Sequence):

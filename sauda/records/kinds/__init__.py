@@ -2,7 +2,7 @@
 
 An experiment registers its kind by its decorator, in its own file in `sauda/experiments/`, which is
 imported when the kind is asked for. `registry.py` holds one entry per kind that is made in another
-way: those of the open market are in `market.py`, of training in `training.py` and `roles.py`.
+way: those of the open market are in `market.py`, of training in `training.py`.
 `types.py` says what stands in an entry, `amounts.py` counts what `verify` has to do.
 """
 
@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from sauda.records.kinds.registry import KINDS as REGISTERED
-from sauda.records.kinds.roles import CONTROLS
+from sauda.records.kinds.training import CONTROLS, role_command
 from sauda.records.kinds.types import METHODS as METHODS
 from sauda.records.kinds.types import ArtifactError as ArtifactError
 from sauda.records.kinds.types import Entry as Entry
@@ -83,9 +83,8 @@ def entry(file: str) -> Entry:
         rf"({'|'.join(CONTROLS)})?(-[\w.-]+)?\.json",
         file,
     ):
-        control = CONTROLS[run[2]].option if run[2] else ""
         seed = re.search(r"-seed(\d+)\.json$", file)
-        command = f"python -m sauda train roles --role {run[1]}{control}"
+        command = f"python -m sauda {role_command(run[1], run[2] or '')}"
         command += f" --seed {seed[1]}" if seed else ""
         return Entry(file, "role_run/1", command, "A training run of a role", "")
     if re.fullmatch(r"training/(sft|distill|grpo|dpo)(-[\w.-]+)?\.json", file):

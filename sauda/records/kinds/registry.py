@@ -8,7 +8,6 @@ from sauda.records.kinds.amounts import (
     selector_episodes,
 )
 from sauda.records.kinds.market import MARKET
-from sauda.records.kinds.roles import ROLE_RUN
 from sauda.records.kinds.training import TRAINING
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
@@ -141,7 +140,6 @@ KINDS: Mapping[str, Kind] = {
                 "sauda.train.data.dialogues.generated:recomputed",
             ),
         ),
-        ROLE_RUN,
         Kind(
             "bench/2",
             Bench,

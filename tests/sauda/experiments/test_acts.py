@@ -7,7 +7,7 @@ import pytest
 
 from sauda.__main__ import main
 from sauda.evaluation.verification.verify import verify
-from sauda.experiments.acts import acts, part_of
+from sauda.experiments.acts import FILE, acts, part_of
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
 from sauda.records.store import save
 
@@ -26,41 +26,33 @@ def dialogue(part: str, turns=TURNS) -> Dialogue:
     return next(one for one in made if part_of(one) == part)
 
 
-@pytest.fixture(scope="module")
-def data() -> dict:
+def measure() -> dict:
     unlabelled = replace(dialogue("tuning"), turns=(Turn("buyer", "Hi"), Turn("seller", "Hello")))
     chosen = [dialogue("tuning"), dialogue("held_out", TURNS[:3]), unlabelled]
     return acts(dialogues=chosen, counts={"used": 3, "not JSON": 2})
 
 
-def test_accuracy_counts_turns_with_words(data):
+def test_turns_with_words_are_counted_by_act_and_prices_by_the_declared_currency():
+    data = measure()
     tuning, held_out = data["parts"]
     assert (tuning["n"], tuning["right"], tuning["accuracy"]["mean"]) == (4, 3, 0.75)
-    assert (held_out["n"], held_out["right"], held_out["accuracy"]["mean"]) == (3, 3, 1.0)
-    assert (tuning["usual"], tuning["usual_of"], held_out["usual_of"]) == ("intro", [1], [1])
+    assert (held_out["n"], held_out["right"], held_out["usual_of"]) == (3, 3, [1])
+    rows = {(row["part"], row["intent"]): row for row in data["rows"]}
+    agree, disagree = rows["tuning", "agree"], rows["tuning", "disagree"]
+    assert (agree["annotated"], agree["read"], agree["precision"]) == (1, 0, None)
+    assert (disagree["annotated"], disagree["read"], disagree["recall"]) == (0, 1, None)
+    assert {"part": "tuning", "annotated": "agree", "read": "disagree", "n": 1} in data["confusion"]
+    found = {(row["part"], row["currency"]): (row["found"], row["n"]) for row in data["prices"]}
+    assert (found["tuning", "USD"], found["tuning", "INR"]) == ((2, 2), (0, 2))
     assert data["counts"] == {"used": 3, "not JSON": 2, "not annotated": 1}
 
 
-def test_precision_and_recall_are_those_of_the_confusion(data):
-    rows = {(row["part"], row["intent"]): row for row in data["rows"]}
-    agree, disagree = rows["tuning", "agree"], rows["tuning", "disagree"]
-    assert (agree["annotated"], agree["read"], agree["right"]) == (1, 0, 0)
-    assert (agree["precision"], agree["recall"]["mean"]) == (None, 0)
-    assert (disagree["precision"]["mean"], disagree["recall"]) == (0, None)
-    assert {"part": "tuning", "annotated": "agree", "read": "disagree", "n": 1} in data["confusion"]
-
-
-def test_prices_are_found_once_the_currency_is_declared(data):
-    found = {(row["part"], row["currency"]): (row["found"], row["n"]) for row in data["prices"]}
-    assert (found["tuning", "USD"], found["tuning", "INR"]) == ((2, 2), (0, 2))
-
-
-def test_verify_names_a_figure_that_does_not_follow_from_its_counts(data, tmp_path):
-    save("acts.json", {}, data, tmp_path)
-    assert verify("acts.json", root=tmp_path) == []
-    wrong = {**data["parts"][1], "right": 2}
-    save("acts.json", {}, {**data, "parts": [data["parts"][0], wrong]}, tmp_path)
-    assert verify("acts.json", root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
+def test_verify_names_a_figure_that_does_not_follow_from_its_counts(tmp_path):
+    data = measure()
+    data["parts"][1]["right"] = 2
+    save(FILE, {}, data, tmp_path)
+    assert verify(FILE, root=tmp_path) == ["data.parts[1].right: recorded 2, played again 3"]
+    assert verify(FILE) == []
 
 
 def test_what_cannot_be_measured_is_refused(capsys):

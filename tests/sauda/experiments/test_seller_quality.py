@@ -8,17 +8,25 @@ import pytest
 
 from panels.results.seller import parts
 from sauda.evaluation.verification.verify import verify
-from sauda.experiments.seller_games import BUYERS, FLOORS, games, play, read_persona, write_texts
+from sauda.experiments.seller_games import (
+    BUYERS,
+    FLOORS,
+    all_sides,
+    games,
+    play,
+    read_persona,
+    write_texts,
+)
 from sauda.experiments.seller_quality import (
     FILE,
     concessions,
     confusion,
     count_words,
     explained_by_words,
+    hard_rows,
     leaks_digits,
     play_games,
     seller_quality,
-    summarize,
 )
 from sauda.llm.seller.personas import DEFAULT
 from sauda.llm.seller.wording import TRIES
@@ -51,40 +59,33 @@ def data(tmp_path_factory):
     return json.loads(json.dumps(seller_quality(**CONFIG, parts=tmp_path_factory.mktemp("parts"))))
 
 
-def rows(data):
-    return {row["criterion"]: row for row in data["rows"]}
+def sides(data, criterion):
+    return next(row["sides"] for row in data["rows"] if row["criterion"] == criterion)
 
 
-@pytest.mark.slow
 def test_a_stub_passes_the_published_six_and_garbage_is_found(data):
-    criteria = rows(data)
-    published = [
-        row["sides"]["stub"]["meets"] for row in data["rows"] if row["test"] == "published"
-    ]
-    assert (len(published), published.count(True) >= 5) == (6, True)
-    assert criteria["personas_told_apart"]["sides"]["stub"]["meets"] is False
+    published = [row["sides"]["stub"] for row in data["rows"] if row["test"] == "published"]
+    assert (len(published), sum(side["meets"] for side in published) >= 5) == (6, True)
+    assert sides(data, "personas_told_apart")["stub"]["meets"] is False
     for criterion in ("below_floor", "ask_rose", "never_below_reservation"):
-        assert {side["mean"] for side in criteria[criterion]["sides"].values()} == {0}
-    assert criteria["own_words"]["sides"]["null"]["mean"] == 0
-    assert criteria["tries"]["sides"]["null"]["mean"] == TRIES
-    unchecked = criteria["says_the_decision"]["sides"]["null, first tries"]
-    assert (unchecked["mean"], unchecked["meets"]) == (0, False)
-    assert criteria["says_the_decision"]["sides"]["null"]["mean"] == 1
+        assert {side["mean"] for side in sides(data, criterion).values()} == {0}
+    assert sides(data, "own_words")["null"]["mean"] == 0
+    assert sides(data, "tries")["null"]["mean"] == TRIES
+    said = sides(data, "says_the_decision")
+    assert [said[side]["mean"] for side in ("stub", "null", "null, first tries")] == [1, 1, 0]
+    assert sides(data, "floor_learned")["leaky control"]["meets"] is None
 
 
-@pytest.mark.slow
 def test_a_model_is_judged_on_its_own_texts(tmp_path):
     played = play_games(CONFIG["published"], CONFIG["hard"])
     tries = {"canned": write_texts(Canned(), played, 7, tmp_path)}
-    criteria = rows(summarize(played, tries, {}))
-    first = criteria["speaks_of_limit"]["sides"]["canned, first tries"]
-    assert 0.2 < first["mean"] < 0.8
-    assert criteria["speaks_of_limit"]["sides"]["canned"]["mean"] == 0
-    assert 0 < criteria["own_words"]["sides"]["canned"]["mean"] < 1
-    assert 1 < criteria["tries"]["sides"]["canned"]["mean"] < TRIES
+    data = {"rows": hard_rows(played, all_sides(played, tries), tries)}
+    limit = sides(data, "speaks_of_limit")
+    assert 0.2 < limit["canned, first tries"]["mean"] < 0.8
+    assert limit["canned"]["mean"] == 0 < sides(data, "own_words")["canned"]["mean"] < 1
+    assert 1 < sides(data, "tries")["canned"]["mean"] < TRIES
 
 
-@pytest.mark.slow
 def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     played = play_games(CONFIG["published"], CONFIG["hard"])[:12]
     with pytest.raises(KeyboardInterrupt):
@@ -98,30 +99,27 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path):
 
 @pytest.mark.slow
 def test_a_changed_text_is_found_by_verify(tmp_path, data):
+    assert verify(FILE) == []
+    data["tries"]["null"][0][0][0] = "My minimum is ₹450."
     save(FILE, CONFIG, data, tmp_path)
-    assert verify(FILE, root=tmp_path) == []
-    changed = json.loads(json.dumps(data))
-    changed["tries"]["null"][0][0][0] = "My minimum is ₹450."
-    save(FILE, CONFIG, changed, tmp_path)
     assert any("rows" in place for place in verify(FILE, root=tmp_path))
 
 
-def test_the_published_setting_is_the_published_one():
-    for game in games("published", 4, range(20)):
-        (low, high), opening = FLOORS["published"], game.decisions[0].price
+@pytest.mark.parametrize("setting", FLOORS)
+def test_the_games_of_a_setting_have_its_floors_and_its_buyers(setting):
+    played = games(setting, 2, range(60))
+    (low, high), openings = FLOORS[setting], [game.decisions[0].price for game in played]
+    floors = [game.floor / opening for game, opening in zip(played, openings, strict=True)]
+    assert low - 0.01 <= min(floors) < max(floors) <= high + 0.01
+    assert max(floors) - min(floors) > 0.7 * (high - low)
+    assert {game.buyer for game in played} == set(BUYERS[setting])
+    for game, opening in zip(played, openings, strict=True):
         bids = game.episode.final.table.bids
-        assert low - 0.01 <= game.floor / opening <= high + 0.01
-        assert bids[0] == round(0.55 * opening)
-        assert all(b - a >= 0.02 * opening - 1 for a, b in itertools.pairwise(bids))
-
-
-def test_floors_are_wide_and_buyers_hostile_in_the_hard_setting():
-    played = games("hard", 2, range(60))
-    floors = [game.floor / game.decisions[0].price for game in played]
-    assert (min(floors) < 0.4, max(floors) > 0.85) == (True, True)
-    assert {game.buyer for game in played} == set(BUYERS["hard"])
-    stone = next(game for game in played if game.buyer == "stone").episode.final.table.bids
-    assert len(set(stone)) == 1
+        if game.buyer == "published":
+            assert bids[0] == round(0.55 * opening)
+            assert all(b - a >= 0.02 * opening - 1 for a, b in itertools.pairwise(bids))
+        elif game.buyer == "stone":
+            assert set(bids) == {round(0.5 * opening)}
 
 
 def test_the_published_leak_test_sees_digits_and_is_blind_to_the_rest():
