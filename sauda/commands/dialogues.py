@@ -18,8 +18,11 @@ def add(commands: Any) -> None:
     """Add the commands about dialogues to those of `python -m sauda`."""
     add_command(commands, "dialogues", dialogues)
     parser = add_command(commands, "examples", examples)
-    _add_source(parser)
-    parser.add_argument("--to", type=Path, help="file for the examples, one JSON object a line")
+    parser.add_argument("--source", choices=SOURCES, help="data set; without one, the shipped one")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--data", type=Path, help="local file of the data set")
+    place.add_argument("--hub", metavar="SPLIT", help="split to download from the Hub")
+    parser.add_argument("--to", type=Path, help="file for the examples, one JSON object per line")
     parser = add_command(commands, "acts", acts)
     about = (
         "its validation file, JSON lines; without it the shipped dialogues, and nothing is saved"
@@ -28,13 +31,6 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--check", action="store_true", help="compare with the artifact instead of writing it"
     )
-
-
-def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=SOURCES, help="data set; without one, the shipped one")
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument("--data", type=Path, help="local file of the data set")
-    place.add_argument("--hub", metavar="SPLIT", help="split to download from the Hub")
 
 
 def dialogues(options: argparse.Namespace) -> int:

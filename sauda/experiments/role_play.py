@@ -14,7 +14,7 @@ where a model writes its whole move.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -143,19 +143,13 @@ def replay(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Every game played again from its recorded replies; no weights are needed."""
     settings, recorded = artifact.settings(), artifact.data.as_json()
     script = settings["script"]
-    games = [
-        {
-            **cell,
-            "games": [
-                row
-                for game in cell["games"]
-                for row in play(
-                    script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]]
-                )
-            ],
-        }
-        for cell in recorded["games"]
-    ]
+    games = []
+    for cell in recorded["games"]:
+        rows = (
+            play(script, cell["seat"], Recorded(iter(game["replies"])), [game["seed"]])
+            for game in cell["games"]
+        )
+        games.append({**cell, "games": list(chain.from_iterable(rows))})
     data = summarize(script, scenarios(settings["games"]), games)
     return data | {"models": recorded["models"]}
 
@@ -338,8 +332,7 @@ def said_verdict(rows: Sequence[SaidRow]) -> Iterator[str]:
 
 
 def _percent(row: SaidRow) -> str:
-    said = row.said
-    return f"{said.mean:.0%} [{said.low:.0%}, {said.high:.0%}]"
+    return "{mean:.0%} [{low:.0%}, {high:.0%}]".format(**row.said.as_json())
 
 
 def is_off_role(player: str, seat: str) -> bool:
@@ -458,13 +451,12 @@ def contrasts_verdict(rows: Sequence[Contrast], name: Callable[[str], str]) -> s
 
 
 def _equivalences(rows: Sequence[Contrast], name: Callable[[str], str]) -> Iterator[str]:
-    for row in (row for row in rows if row.beside == GENERALIST):
-        how = "is" if row.is_equivalent else "is not shown to be"
-        yield f"{name(row.player)} {how} equivalent to {name(row.beside)}, {DOING[row.seat]}"
+    for row in rows:
+        if row.beside == GENERALIST:
+            how = "is" if row.is_equivalent else "is not shown to be"
+            yield f"{name(row.player)} {how} equivalent to {name(row.beside)}, {DOING[row.seat]}"
 
 
 def _describe(row: Contrast, name: Callable[[str], str]) -> str:
-    mean, low, high = (
-        format(getattr(row.difference, end), "+z.3f") for end in Interval.model_fields
-    )
-    return f"{name(row.player)} less {name(row.beside)}, {DOING[row.seat]}, {mean} [{low}, {high}]"
+    difference = "{mean:+z.3f} [{low:+z.3f}, {high:+z.3f}]".format(**row.difference.as_json())
+    return f"{name(row.player)} less {name(row.beside)}, {DOING[row.seat]}, {difference}"
