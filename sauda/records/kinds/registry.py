@@ -24,7 +24,7 @@ from sauda.records.schemas.published import Published
 from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector
 
-HASHES = "sauda.evaluation.verification.recorded_hashes"
+HASHES = "sauda.experiments.verify"
 WORD_HASHES = "sauda.evaluation.seller.texts:word_hashes"
 
 KINDS: Mapping[str, Kind] = {
