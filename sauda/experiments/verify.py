@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from env import Policy, Task, get_task, rollout
-from sauda.evaluation.batches import first
 from sauda.evaluation.evaluate import Cell, hashes, replay_cell
-from sauda.evaluation.market.tournament import report
 from sauda.evaluation.models import comparison
 from sauda.evaluation.models.config import FILES, ORACLE
 from sauda.evaluation.models.sources import kinds_of_cpu, prompt_hashes
 from sauda.evaluation.verification.recompute import comparison_config
+from sauda.experiments import tournament
+from sauda.experiments.batches import first
 from sauda.games import ARENA, BAZAAR, game_of
 from sauda.games.adapter import Columns
 from sauda.llm.registry import is_model, player_spec
@@ -32,7 +32,6 @@ from sauda.records.splits import SPLITS
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, digest, load, sha256
 from sauda.statistics import paired_difference
 
-TOURNAMENT = "tournament"
 NOTHING = "nothing"  # stands for a value that one side has not
 
 
@@ -179,10 +178,8 @@ def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[ReplayedM
 def _replay_stages(tasks: Sequence[str], root: Path) -> Iterator[comparison.Replayed]:
     """Of each task in the comparison of its game; of the models of the tournament by its name."""
     for task_name in tasks:
-        if task_name == TOURNAMENT:
-            artifact = load(f"{TOURNAMENT}.json", root)
-            settled = report.Config(**artifact.settings())
-            yield from report.models_again(settled, artifact.data.as_json())
+        if f"{task_name}.json" == tournament.FILE:
+            yield from tournament.replay_first_games(load(tournament.FILE, root))
             continue
         artifact = load(FILES[game_of(task_name).name], root)
         recorded = artifact.data.as_json()

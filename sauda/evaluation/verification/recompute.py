@@ -78,20 +78,6 @@ def comparison_config(artifact: Artifact) -> Comparison:
     return CONFIGS["bazaar"](**config | {"parts": tuple(parts)})
 
 
-def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game between scripts played again, always through the scalar engine."""
-    from sauda.evaluation.market.tournament import report
-
-    return report.again(report.Config(**artifact.settings()), artifact.data.as_json(), workers)
-
-
-def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every profile of a script computed again."""
-    from sauda.evaluation.market.profile import report
-
-    return report.again(report.Config(**artifact.settings()), artifact.data.as_json(), workers)
-
-
 def recorded(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
     """Nothing to recompute: what was transcribed by hand has its checksum."""
     return artifact.data.as_json()

@@ -64,11 +64,14 @@ class Check:
 
     def recompute(self) -> Callable[..., Mapping[str, Any]]:
         """The verifier, imported late: its package depends on this one."""
-        return _imported(self.verifier) if isinstance(self.verifier, str) else self.verifier
+        return _imported(self.verifier)
 
 
-def _imported(path: str) -> Callable[..., Mapping[str, Any]]:
-    module, _, function = path.partition(":")
+def _imported(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """The function, imported late where its package depends on this one."""
+    if not isinstance(function, str):
+        return function
+    module, _, function = function.partition(":")
     return getattr(import_module(module), function)
 
 
@@ -80,7 +83,8 @@ class Kind:
     schema: type[Record]  # of their `data`
     files: tuple[File, ...]
     check: Check
-    model_hashes: str = ""  # "module:function", today's fingerprints that each model records
+    # Today's fingerprints of what it records of each model: a function, or "module:function".
+    model_hashes: Callable[[], Mapping[str, str]] | str | None = None
 
     def hashes_of_models(self) -> Mapping[str, str]:
         """Today's fingerprints of prompt and parser of its models; none where it has no models."""
