@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sauda.experiments import name_of
-from sauda.records.kinds.types import Check, File, Kind
+from sauda.records.kinds.types import Check, File, Kind, register_kind
 from sauda.records.schemas.base import Record
 from sauda.records.store import ROOT, Artifact, measured, sha256, write, write_artifact
 
@@ -118,7 +118,9 @@ def experiment(
     unit: str,
     method: str = "replayed",
     replay: Replay | None = None,
-    model_hashes: Callable[[], Mapping[str, str]] | None = None,
+    model_hashes: Callable[[], Mapping[str, str]] | str | None = None,
+    name: str = "",
+    command: str = "",
     **options: Any,
 ) -> Callable[[Callable[..., Data]], Experiment]:
     """Register a function as what fills `file` with a `result`, shown on `tab`.
@@ -126,18 +128,19 @@ def experiment(
     `checks` says in words what `verify` repeats, `amount` counts it in `unit`s from config and
     result, `method` is one of `METHODS`. `replay` takes the place of calling the function again.
     `model_hashes` gives today's fingerprints of what the result records of each language model
-    under "models". `options` are the last fields of `Experiment`.
+    under "models". `name` is that of the module, where the file has another; `command` makes the
+    file where `run NAME` cannot. `options` are the last fields of `Experiment`.
     """
 
     def register(function: Callable[..., Data]) -> Experiment:
         def repeat(artifact: Artifact, workers: int, root: Path) -> Data:
             return (replay or registered.replay)(artifact, workers, root)
 
-        name = name_of(file)
+        called = name or name_of(file)
         check = Check(method, checks, amount, unit, repeat)
-        files = (File(file, f"run {name}", tab),)
-        kind = Kind(f"{name}/{version}", result, files, check, model_hashes)
-        registered = EXPERIMENTS[name] = Experiment(function, file, kind, **options)
+        files = (File(file, command or f"run {called}", tab),)
+        kind = register_kind(Kind(f"{called}/{version}", result, files, check, model_hashes))
+        registered = EXPERIMENTS[called] = Experiment(function, file, kind, **options)
         return registered
 
     return register

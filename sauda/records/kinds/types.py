@@ -96,3 +96,12 @@ class Kind:
         for file in self.files:
             command = f"python -m {file.module} {file.command}"
             yield Entry(file.name, self.name, command, file.about or summary, file.tab)
+
+
+REGISTERED: dict[str, Kind] = {}  # by name: those whose module is imported
+
+
+def register_kind(kind: Kind) -> Kind:
+    """Make a kind of artifact known; called where its data is filled, when that is imported."""
+    REGISTERED[kind.name] = kind
+    return kind

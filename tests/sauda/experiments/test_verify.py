@@ -16,7 +16,7 @@ from sauda.evaluation.evaluate import Cell, Config, evaluate
 from sauda.evaluation.models import comparison
 from sauda.evaluation.models.comparison import Replayed
 from sauda.evaluation.models.config import ORACLE
-from sauda.evaluation.speed import figure
+from sauda.experiments.speeds import figure
 from sauda.experiments.verify import (
     cells,
     differences,
