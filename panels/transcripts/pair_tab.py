@@ -34,9 +34,8 @@ from panels.ui.provenance import Beside, load_or_say, provenance, side_by_side
 from panels.ui.terms import task_choices
 from panels.ui.wiring import Address, in_address, lay_out_address, on_address
 from sauda.evaluation.models.before_after import SIDES, replayed
-from sauda.evaluation.verification.sample import digest
 from sauda.records.schemas.comparison import ChosenPair
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, digest
 
 PART = "before-after"  # id of the sub-tab
 

@@ -19,14 +19,6 @@ COMMANDS = {
         "play a model before and after training; choose games to show by a fixed rule",
     ),
     "run": ("run", "run an experiment, save its result and print it as a table"),
-    "tournament": (
-        "measurements",
-        "every buyer against every seller: the matrix, ranks, and who exploits whom",
-    ),
-    "profile": (
-        "measurements",
-        "why buyers win or lose: surplus, regret by phase, cues, belief, compliance",
-    ),
     "dialogues": (
         "dialogues",
         "put games of scripted policies into words: the dialogues that are shipped",

@@ -1,7 +1,7 @@
 """Experiments: one file each, with its result type, its function and what `verify` repeats.
 
-`NAME.py` fills NAME.json under artifacts/; `base.py` is what they share. A module is imported only
-when its experiment is asked for.
+`NAME.py` fills NAME.json under artifacts/; `base.py` is what they share, and `verify.py` repeats
+any of them. A module is imported only when its experiment is asked for.
 """
 
 import ast

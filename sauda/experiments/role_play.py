@@ -22,12 +22,18 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 
 from env import Accept, Offer, WalkAway, get_task, rollout, shares, zopa_width
-from sauda.evaluation.market.tournament.figures import Payoffs
-from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
-from sauda.evaluation.market.tournament.players import Side, task_against
-from sauda.evaluation.market.tournament.scenarios import Scenarios, instance, scenario_seeds
 from sauda.evaluation.models.sources import model_source
 from sauda.experiments.base import experiment
+from sauda.experiments.pairs import (
+    ModelPlay,
+    Scenarios,
+    Side,
+    instance,
+    play_sides,
+    scenario_seeds,
+    task_against,
+)
+from sauda.experiments.tournament import Payoffs, Tournament
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts
@@ -38,7 +44,6 @@ from sauda.policies import BUYERS, SELLERS
 from sauda.records.fingerprint import fingerprint, positions
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record
-from sauda.records.schemas.market.tournament import Tournament
 from sauda.records.store import Artifact
 from sauda.statistics import (
     holm,

@@ -32,7 +32,7 @@ from env import (
     rollout,
     rupees,
 )
-from sauda.evaluation.batches import in_batches
+from sauda.experiments.batches import in_batches
 from sauda.llm.seller.checks import Decision
 from sauda.llm.seller.personas import DEFAULT, PERSONAS
 from sauda.llm.seller.policy import SellerModel, SellerSeat, decide, sampled_model

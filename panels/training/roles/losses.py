@@ -32,7 +32,7 @@ from sauda.experiments.roles import (
     cause_sentences,
     schedule_verdict,
 )
-from sauda.records.schemas.published import PublishedFigure
+from sauda.experiments.speeds import PublishedFigure
 from sauda.records.schemas.roles import RoleReply, RoleRun
 from sauda.records.store import Artifact
 from sauda.train.validation import LEAST_SAID

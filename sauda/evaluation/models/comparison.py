@@ -14,10 +14,10 @@ import numpy as np
 from tqdm import tqdm
 
 from env import Task, episode, get_task, rollout
-from sauda.evaluation.batches import first, in_batches, joined
 from sauda.evaluation.evaluate import Cell, hashes, play_cell, row
 from sauda.evaluation.models.config import ORACLE, Cells, Comparison
 from sauda.evaluation.models.sources import Played, is_same_player, models_behind, with_cpus
+from sauda.experiments.batches import first, in_batches, joined
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Game
 from sauda.llm.backends.model import Model

@@ -11,7 +11,6 @@ from sauda.records.kinds.market import MARKET
 from sauda.records.kinds.training import TRAINING
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.arena import Arena
-from sauda.records.schemas.bench import Bench, LoadTest
 from sauda.records.schemas.comparison import (
     ArenaModelComparison,
     BeforeAfter,
@@ -19,26 +18,13 @@ from sauda.records.schemas.comparison import (
 )
 from sauda.records.schemas.evaluation import Episodes, Evaluation
 from sauda.records.schemas.language import Dialogues
-from sauda.records.schemas.published import Published
 from sauda.records.schemas.training import Selector
 
-HASHES = "sauda.evaluation.verification.recorded_hashes"
+HASHES = "sauda.experiments.verify"
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind(
-            "published/1",
-            Published,
-            (File("published.json", "verify published.json", "Results"),),
-            Check(
-                "checksum only",
-                "every figure, as it was transcribed by hand",
-                lambda config, data: len(data.figures),
-                "figures",
-                f"{RECOMPUTE}:recorded",
-            ),
-        ),
         Kind(
             "evaluation/1",
             Evaluation,
@@ -138,30 +124,6 @@ KINDS: Mapping[str, Kind] = {
                 lambda config, data: len(data.rows),
                 "dialogues",
                 "sauda.train.data.dialogues.generated:recomputed",
-            ),
-        ),
-        Kind(
-            "bench/2",
-            Bench,
-            (File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),),
-            Check(
-                "checksum only",
-                "every sample; medians and ratios recomputed from them",
-                lambda config, data: len(data.figures),
-                "figures",
-                f"{RECOMPUTE}:bench",
-            ),
-        ),
-        Kind(
-            "load/1",
-            LoadTest,
-            (File("load.json", "loadtest --before COMMIT --save", "Artifacts & API"),),
-            Check(
-                "checksum only",
-                "every sample; percentiles and slopes recomputed from them",
-                lambda config, data: sum(row.n for mix in data.mixes for row in mix.rows),
-                "timed actions",
-                f"{RECOMPUTE}:load_test",
             ),
         ),
         Kind(

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from env import get_task
-from sauda.evaluation.batches import joined
 from sauda.evaluation.evaluate import Config, measured
 from sauda.evaluation.models.comparison import model_columns, play_model
+from sauda.experiments.batches import joined
 from sauda.games import game_of
 from sauda.llm.backends.remote import Endpoint, RetryPolicy
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games

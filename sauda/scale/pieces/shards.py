@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sauda.evaluation.batches import joined
 from sauda.evaluation.evaluate import (
     Cell,
     Config,
@@ -19,6 +18,7 @@ from sauda.evaluation.evaluate import (
     seated_others,
     tabulated,
 )
+from sauda.experiments.batches import joined
 from sauda.games import game_of
 from sauda.llm.registry import is_model
 from sauda.records.provenance import source_digest

@@ -8,7 +8,7 @@ import pytest
 import sauda.__main__ as command_line
 from env import ARENA_TASKS, IllegalAction, arena, begin, rollout
 from sauda.evaluation.evaluate import Config, evaluate, play_cell
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.games.arena_columns import (
     COMPONENTS,
     DRAWN,

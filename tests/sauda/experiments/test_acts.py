@@ -6,8 +6,8 @@ from itertools import count
 import pytest
 
 from sauda.__main__ import main
-from sauda.evaluation.verification.verify import verify
 from sauda.experiments.acts import FILE, acts, part_of
+from sauda.experiments.verify import verify
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
 from sauda.records.store import save
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from env import Accept, Offer, begin
-from sauda.evaluation.market.tournament.players import task_against
-from sauda.evaluation.verification.verify import verify
 from sauda.experiments import role_play
+from sauda.experiments.pairs import task_against
 from sauda.experiments.role_play import ADAPTERS, FILE, SEATS, contrasts, play, scenarios
+from sauda.experiments.verify import verify
 from sauda.llm.role_seat import RoleSeat, price_said, prompt
 from sauda.llm.types import Reply
 from sauda.records.store import load, save

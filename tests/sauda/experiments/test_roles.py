@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from sauda.evaluation.verification.verify import differences, verify
 from sauda.experiments.roles import (
     FILE,
     NAMES,
@@ -16,6 +15,7 @@ from sauda.experiments.roles import (
     recompute_run,
     schedule_verdict,
 )
+from sauda.experiments.verify import differences, verify
 from tests.support.roles import role_run
 
 SHIFTS = {"control": 0.2, "cycle": 0.3, "rate": -0.1}  # nats per token, by the end of a name

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from panels.results.seller import parts
-from sauda.evaluation.verification.verify import verify
 from sauda.experiments.seller_games import (
     BUYERS,
     FLOORS,
@@ -28,6 +27,7 @@ from sauda.experiments.seller_quality import (
     play_games,
     seller_quality,
 )
+from sauda.experiments.verify import verify
 from sauda.llm.seller.personas import DEFAULT
 from sauda.llm.seller.wording import TRIES
 from sauda.llm.types import Reply

@@ -19,7 +19,7 @@ from sauda.experiments.role_play import (
     of_role_play,
     of_tournament,
 )
-from sauda.records.schemas.market.tournament import Tournament
+from sauda.experiments.tournament import Tournament
 
 READ = (
     "The nine contrasts do not depend on what the games show. Two players meet the same scenarios,"

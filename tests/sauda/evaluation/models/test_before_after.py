@@ -14,7 +14,7 @@ from sauda.commands import compare_models
 from sauda.evaluation.models import before_after
 from sauda.evaluation.models.before_after import SIDES, Config, chosen, compare
 from sauda.evaluation.models.config import Config as Comparison
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply

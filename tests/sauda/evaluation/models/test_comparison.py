@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.evaluation.batches import first
 from sauda.evaluation.evaluate import play_cell
 from sauda.evaluation.models import comparison
 from sauda.evaluation.models.config import ArenaConfig, Config, Part
+from sauda.experiments.batches import first
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns
 from sauda.llm.registry import PlayerSpec, player_spec

@@ -10,8 +10,8 @@ from huggingface_hub import HfApi
 
 from sauda.__main__ import main
 from sauda.commands.loadtest.page_process import free_port
-from sauda.evaluation.verification.verify import verify
 from sauda.experiments.roles import NAMES
+from sauda.experiments.verify import verify
 from sauda.language.acts import PARTS, SELLING, learnt, sides_of, views
 from sauda.records import store
 from sauda.train import kept_runs, run
