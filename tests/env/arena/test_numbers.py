@@ -7,7 +7,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from env import arena
-from env.arena.pitch import CLAIMS, claims
 from sauda.sessions.arena import LEARNER, ArenaGame, act, start
 
 LARGEST = 1e9
@@ -82,43 +81,11 @@ def test_any_number_in_any_action_is_refused_in_a_sentence_or_played_on(
             assert own.budget >= 0
 
 
-@pytest.mark.parametrize("kind", arena.KINDS)
-def test_two_offers_that_ask_for_all_there_is_stop_no_lab(kind: str):
-    """The first offer of o_1 lets the actions that answer or join one reach their rules."""
-    lab = sorted(requested())[0]
-    for ask in (LARGEST, 1.79e308):
-        bid = filled_in("send_offer", lab) | {"conditions": {"ask": ask}}
-        game = act(GAME, arena.action_from(bid))
-        game = act(game, arena.action_from(filled_in(kind, lab) | {"conditions": {"ask": ask}}))
-        assert played_on(game).observation.market.round_index >= 2 or game.over
-
-
-def test_a_number_that_is_too_large_is_named_with_the_limits():
-    action = arena.action_from({"action_type": "send_offer", "payment": 1.79e308})
-    assert action.reason == (
-        "payment must be a number from -1,000,000,000 to 1,000,000,000, not 1.79e+308"
-    )
-    ask = {"action_type": "send_offer", "conditions": {"ask": 10**400}}
-    assert "ask" in arena.action_from(ask).reason
-
-
 # Claims
 
 BIDS = ("1.2.3", "...", ".", "9.", "9" * 400, "0", "9.00", "nan", "inf", "1e308", "-4", "٩", "")
-SENTENCES = (
-    "We have a deadline due in round {n}.",
-    "The deadline is {n} rounds away, it is due soon, our deadline is near.",
-    "Our demand is high, we are short of {n} GPUs, the pressure is low and my budget is medium.",
-    "We need {n} hours, we hold {n} hours, it is worth {n} credits, our budget is {n}.",
-    "We finished {n} jobs, {n} jobs are open, {block} failed, our reputation is above {n}.",
-    "We have the best reputation, no breach of any pool, we never once broke a pool.",
-    "We settled {n} deals, {n} offers stand, we own {n} of the {n} blocks, less than average.",
-    "We paid {n} credits, can spare {n} blocks, committed {n} blocks, gave {n} blocks.",
-    "We proposed {lab} a pool, we are in a pool with {lab}, {lab} has bid {n} credits.",
-)
 TARGETS = ("lab_0", "lab_1", "lab_2", "lab_3", "lab_9", "Lab A", "nobody", "")
 BLOCKS = ("b_0_0", "b_1_0", "b_9_9", "b_1", "", "a block")
-FIGURES = ("0", "1", "7", "999999", "9.9999", "9" * 60, "1.2.3", "2 of 3", "0 of 0", "nan", "-1")
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -137,17 +104,3 @@ def test_a_claimed_rival_bid_is_checked_whatever_it_says(bid: str, target: str):
     offer = arena.Offer("o_1", target, "lab_0", 0, 2, (), (), 0.0, message=garbled)
     known = False if bid in ("9" * 400, "0", "9.00", "٩") else None
     assert arena.claim_holds(state.market, offer) is known
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lab", ["lab_0", "lab_1", "lab_2", "lab_3"])
-def test_every_kind_of_claim_is_judged_whatever_figure_and_lab_it_names(lab: str):
-    state, kinds = played_on(GAME, 4).play.state, set()
-    for sentence in SENTENCES:
-        for figure in FIGURES:
-            for target in TARGETS:
-                for block in BLOCKS:
-                    text = sentence.format(n=figure, lab=target, block=block)
-                    kinds |= {claim.kind for claim in claims(state.market, lab, text)}
-                    assert 0 <= arena.judge(state, lab, text).total <= 1
-    assert kinds == set(CLAIMS)

@@ -1,9 +1,7 @@
 """The judge counts what the state bears out, once, and nothing else."""
 
 from dataclasses import replace
-from time import perf_counter
 
-import numpy as np
 import pytest
 
 from env import arena
@@ -49,20 +47,6 @@ def test_one_true_claim_of_full_strength_is_worth_six_tenths_of_a_fifth():
     verdict = arena.judge(table(), "lab_0", HOURS)
     assert verdict.scores == dict.fromkeys(arena.DIMENSIONS, 0) | {"evidence": 0.6}
     assert verdict.total == pytest.approx(0.12)
-
-
-def test_a_pitch_can_score_in_all_five_dimensions():
-    verdict = arena.judge(table(), "lab_0", FIVE)
-    assert all(verdict.scores[dimension] > 0 for dimension in arena.DIMENSIONS)
-    assert set(statuses(FIVE)) == {"holds"}
-
-
-def test_every_finding_rests_on_words_of_the_pitch_and_gives_a_sentence():
-    for finding in arena.judge(table(), "lab_0", FIVE).findings:
-        words = FIVE[finding.start : finding.end]
-        assert words
-        assert finding.reason.startswith(f"“{words}”")
-        assert finding.reason.endswith(".")
 
 
 def test_the_points_of_the_findings_add_up_to_the_scores_and_these_to_the_total():
@@ -126,12 +110,6 @@ def test_a_nearer_deadline_is_more_urgent():
     assert in_one > total("We are due in 5 rounds.", far) > 0
 
 
-def test_a_deadline_that_lies_too_far_off_is_true_but_counts_nothing():
-    far = market([block("b_0_0")], {0: [job("j", 2, deadline=8)]}, rounds=9)
-    text = "We have a deadline in round 8."
-    assert (statuses(text, far), total(text, far)) == (["holds"], 0.0)
-
-
 # What does not
 
 
@@ -189,31 +167,15 @@ def test_a_lie_costs_more_than_it_could_have_brought_beside_a_truth():
     assert statuses("Our reputation is 1.0.") == ["false"]
 
 
-def test_guessing_every_figure_loses_to_knowing_one():
-    guesses = " ".join(f"We need {hours} hours." for hours in (8, 2, 3, 4, 5, 6))
-    assert total(guesses) == 0.0 < total(HOURS)
-
-
 def test_the_same_claim_twice_in_one_pitch_counts_once():
     assert total(f"{HOURS} We really do need 8 hours.") == total(HOURS)
     assert statuses(f"{HOURS} {HOURS}") == ["holds", "repeated"]
-
-
-def test_one_fact_in_two_wordings_is_one_fact():
-    text = "We have a deadline in round 2. We are due in 2 rounds. Our deadline is near."
-    assert statuses(text) == ["holds", "repeated", "repeated"]
-    assert total(text) == total(DUE)
 
 
 def test_claims_after_the_sixth_are_not_heard():
     six = f"{FIVE} We never broke a pool."
     assert statuses(f"{six} We have 1 open job.") == [*["holds"] * 6, "unheard"]
     assert total(f"{six} We have 1 open job.") == total(six)
-
-
-def test_only_the_first_500_characters_are_read():
-    assert total(f"{HOURS} {'x' * 490} Our reputation is 0.65.") == total(HOURS)
-    assert arena.judge(table(), "lab_0", "y" * 9999).text == "y" * 500
 
 
 # Novelty
@@ -233,31 +195,8 @@ def test_a_fact_told_in_the_last_three_rounds_counts_nothing_in_whatever_words(f
     assert statuses(HOURS, later) == ["repeated"]
 
 
-def test_a_deadline_that_draws_nearer_is_still_the_same_fact(fourth):
-    assert total("We are due in 1 round.", with_pitch(fourth, "We are due in 3 rounds.", 2)) == 0.0
-
-
 def test_a_fact_counts_again_once_it_has_not_been_told_for_three_rounds(fourth):
     assert total(HOURS, with_pitch(fourth, HOURS, 0)) == total(HOURS, fourth)
-
-
-def test_what_another_lab_told_and_what_was_no_pitch_is_no_repetition(fourth):
-    chat = with_market(fourth, messages=(Message("lab_0", None, 3, HOURS, "neutral"),))
-    assert total(HOURS, with_pitch(fourth, HOURS, 3, "lab_1")) == total(HOURS, fourth)
-    assert total(HOURS, chat) == total(HOURS, fourth)
-
-
-def test_a_promise_is_not_yet_the_telling_of_a_fact(fourth):
-    assert total(HOURS, with_pitch(fourth, "We will need 8 hours.", 3)) == total(HOURS, fourth)
-
-
-def test_a_pitch_of_this_very_round_is_no_repetition_of_itself(fourth):
-    assert total(HOURS, with_pitch(fourth, HOURS, 4)) == total(HOURS, fourth)
-
-
-def test_a_lie_that_is_told_again_costs_again(fourth):
-    lie = "We settled 9 trades."
-    assert total(f"{HOURS} {lie}", with_pitch(fourth, lie, 3)) == total(f"{HOURS} {lie}", fourth)
 
 
 # Every kind of claim
@@ -324,14 +263,6 @@ def test_each_kind_of_claim_is_checked_against_the_state(dimension, true, false)
     assert [f.status for f in bad.findings] == ["false"]
 
 
-def test_a_lab_that_broke_a_pool_lies_when_it_says_it_never_did():
-    state = table()
-    broken = state.market.coalitions["c_1"]._replace(breached_by="lab_0", ended=True)
-    state = with_market(state, coalitions={"c_1": broken})
-    assert statuses("We never broke a pool.", state) == ["false"]
-    assert statuses("We never broke a pool.") == ["holds"]
-
-
 # Nothing leaks
 
 
@@ -340,37 +271,6 @@ def test_a_verdict_does_not_depend_on_what_others_know_or_nature_holds():
     blank = State(state.market, dict.fromkeys(state.private) | {"lab_0": state.private["lab_0"]})
     for text in (FIVE, "lab_1 needs 6 GPU-hours.", "They are due in round 4.", "lab_1 is in need."):
         assert arena.judge(state, "lab_0", text) == arena.judge(blank, "lab_0", text)
-
-
-@pytest.mark.parametrize("strategy", arena.STRATEGIES)
-def test_a_discreet_pitch_and_its_verdict_do_not_depend_on_private_jobs(strategy):
-    state = busy()
-    own = state.private["lab_0"]._replace(jobs=(), budget=1.0)
-    blank = State(state.market, {**state.private, "lab_0": own})
-    for number in range(20):
-        pitches = [
-            arena.pitch_of(
-                arena.Observation("lab_0", s.market, s.private["lab_0"]),
-                strategy,
-                np.random.default_rng(number),
-            )
-            for s in (state, blank)
-        ]
-        assert pitches[0] == pitches[1]
-        if strategy != "constant":  # the one text that speaks of jobs, which no opponent says
-            assert arena.judge(state, "lab_0", pitches[0]) == arena.judge(
-                blank, "lab_0", pitches[0]
-            )
-
-
-def test_an_open_pitch_names_the_labs_own_jobs():
-    state = table()
-    obs = arena.Observation("lab_0", state.market, state.private["lab_0"])
-    pitches = {
-        arena.pitch_of(obs, "evidence_first", np.random.default_rng(n), discreet=False)
-        for n in range(20)
-    }
-    assert any("8" in text for text in pitches)
 
 
 # The decision
@@ -386,24 +286,12 @@ def test_the_best_pitch_wins_by_its_margin():
     assert decision.reason == "lab_0 wins with 0.12, most of it for evidence."
 
 
-def test_the_order_of_the_pitches_does_not_matter():
-    forward = arena.decide(table(), PITCHES)
-    backward = arena.decide(table(), dict(reversed(PITCHES.items())))
-    assert forward == backward
-
-
 def test_reputation_parts_equals_and_nothing_else_does():
     state, equal = table(), {"lab_0": "We need 8 hours.", "lab_1": "We need 6 hours."}
     assert arena.decide(state, equal).winner is None
     labs = dict(state.market.labs)
     labs["lab_1"] = labs["lab_1"]._replace(reputation=0.7)
     assert arena.decide(with_market(state, labs=labs), equal).winner == "lab_1"
-
-
-def test_nobody_wins_where_nobody_says_anything_true():
-    decision = arena.decide(table(), {"lab_0": "Please.", "lab_1": ""})
-    assert decision.winner is None
-    assert arena.decide(table(), {}).winner is None
 
 
 def test_the_winner_takes_the_pot_and_no_money_is_made():
@@ -415,25 +303,6 @@ def test_the_winner_takes_the_pot_and_no_money_is_made():
         own = after.private[lab]
         assert own.budget == own.started + own.deals
     assert [m.message for m in after.market.messages] == list(PITCHES.values())
-
-
-def test_a_lie_costs_reputation_and_without_a_winner_nobody_pays():
-    state = table()
-    after = arena.award(state, arena.decide(state, {"lab_1": "We settled 9 trades."}))
-    assert after.market.labs["lab_1"].reputation == 0.63
-    assert [after.private[lab].budget for lab in state.market.labs] == [100.0] * 3
-
-
-def test_a_pitch_of_a_lab_that_is_not_there_is_refused():
-    with pytest.raises(ValueError, match="no lab 'lab_7'; labs are lab_0, lab_1, lab_2"):
-        arena.judge(table(), "lab_7", HOURS)
-
-
-def test_a_hostile_text_takes_no_time():
-    state, began = table(), perf_counter()
-    for text in ("1 a " * 10**5, "we need " * 10**5, "lab_1 our deadline round " * 10**5):
-        arena.judge(state, "lab_0", text)
-    assert perf_counter() - began < 1.0
 
 
 def test_a_claim_about_a_named_job_is_checked_against_that_job():

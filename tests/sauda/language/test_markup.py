@@ -3,9 +3,7 @@
 from html import unescape
 
 import gradio as gr
-import pytest
 
-from app import build_app
 from env import Offer
 from panels.haggle import choices, game_view, model_callbacks, words
 from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
@@ -48,12 +46,6 @@ def test_a_raw_reply_and_what_is_read_in_words_are_escaped():
     game = play_text(game, "bye")
     assert "<h1>" not in model_view.raw(game, SAY)
     assert "<img" not in model_view.reading(game, SAY)
-
-
-@pytest.mark.slow
-def test_the_chat_draws_no_markdown_and_no_formula():
-    (chat,) = (part for part in build_app().blocks.values() if part.elem_id == "haggle-chat")
-    assert (chat.render_markdown, chat.sanitize_html, chat.latex_delimiters) == (False, True, [])
 
 
 class Scribe:

@@ -1,20 +1,19 @@
 """Lines of both sides fit the decided move, promise nothing that may change, do not repeat."""
 
-import re
-from collections.abc import Iterator
-
 import pytest
 
-from env import CATALOGUE, Accept, Item, Offer, Table, WalkAway, rupees
-from sauda.games.bazaar_columns import LAST
-from sauda.language.lines import LINES
+from env import Accept, Item, Offer, Table, WalkAway, rupees
+from sauda.language.lines import CHAT_LINES, CLAIMS, LINES
 from sauda.language.spoken import (
+    LAST,
     SILENCE,
     Decided,
-    Line,
+    chat_situations,
+    claim_of,
     faults,
     from_lines,
-    named,
+    repeats,
+    retold,
     situations,
     spoken,
 )
@@ -23,47 +22,24 @@ LAMP = Item("brass lamp", "Handicrafts", "good", 900)
 PRICES = (1, 31.5, 450, 1090, 120_000)
 SEATS, SPEAKERS = ("buyer", "seller"), {"lines": from_lines}
 MANNERS = [(language, seat) for language in LINES for seat in SEATS]
-LATIN = re.compile(r"[A-Za-z]")
 
 
 def seen(asks=(), bids=(), round_=3, item=LAMP) -> Table:
     return Table(item, 8, 1, 0, round=round_, asks=tuple(asks), bids=tuple(bids))
 
 
-def every_line(language: str, seat: str) -> Iterator[tuple[str, str]]:
-    for key, lines in LINES[language][seat].items():
-        yield from ((key, line) for line in lines)
-
-
-def decision(key: str, seat: str, price: float) -> Decided:
-    """A decision for which the line of `key` is meant."""
-    other = {"asks": (price,)} if seat == "buyer" else {"bids": (price,)}
-    if key in ("accept", "walk"):
-        return Decided(seen(**other), seat, Accept() if key == "accept" else WalkAway())
-    return Decided(seen((5,), (3,), 7 if key == "last" else 3), seat, Offer(price))
-
-
+@pytest.mark.parametrize("lines", [LINES, CHAT_LINES], ids=["games", "chat"])
 @pytest.mark.parametrize(("language", "seat"), MANNERS)
 @pytest.mark.parametrize("price", PRICES)
-def test_every_line_is_its_move_at_every_price(language, seat, price):
-    for key, line in every_line(language, seat):
-        assert faults(line, decision(key, seat, price)) == (), line
-        if key not in ("last", "accept", "walk"):
-            assert not LAST.search(line), line
-
-
-@pytest.mark.parametrize("language", LINES)
-def test_every_language_and_seat_has_the_same_situations(language):
-    for seat in SEATS:
-        lines = LINES[language][seat]
-        assert lines.keys() == LINES["en"]["buyer"].keys()
-        every = [line for _, line in every_line(language, seat)]
-        assert len(set(every)) == len(every)
-
-
-def test_hindi_lines_hold_no_latin_letter():
-    for seat in SEATS:
-        assert not any(LATIN.search(line) for _, line in every_line("hi", seat))
+def test_every_line_is_its_move_at_every_price(lines, language, seat, price):
+    other = {"asks": (price,)} if seat == "buyer" else {"bids": (price,)}
+    moves = {"accept": Accept(), "walk": WalkAway()}
+    for key, line in ((key, line) for key, several in lines[language][seat].items()
+                      for line in several):  # fmt: skip
+        last = key in ("last", "over")
+        table = seen(**({"asks": (5,), "bids": (3,)} | other), round_=7 if last else 3)
+        assert faults(line, Decided(table, seat, moves.get(key, Offer(price)))) == (), line
+        assert last or key in moves or not LAST.search(line), line
 
 
 @pytest.mark.parametrize(("language", "seat"), MANNERS)
@@ -102,25 +78,6 @@ def test_a_line_reacts_to_what_happened(agent, asks, bids, price, heard, expecte
     assert situations(seen(asks, bids), agent, Offer(price), heard) == expected
 
 
-def test_the_last_round_acceptance_and_leaving_have_lines_of_their_own():
-    last = seen((900,), (300,), round_=7)
-    assert situations(last, "buyer", Offer(400), "chai") == ("last",)
-    assert situations(last, "buyer", Accept(), "") == ("accept",)
-    assert situations(last, "seller", WalkAway(), "") == ("walk",)
-
-
-def test_a_plain_line_has_no_opinion():
-    decided = Decided(seen((5_000,)), "buyer", Offer(300), reacts=False, heard="chai")
-    for seed in range(20):
-        assert from_lines(decided, seed) in LINES["en"]["buyer"]["first"]
-
-
-def test_the_price_stands_in_rupees_and_is_the_moves_own():
-    decided = decision("more", "buyer", 137)
-    line = spoken(decided, {"canned": lambda decided, seed: "How about #?"}, 0)
-    assert line == Line("How about ₹137?", "canned")
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
@@ -137,7 +94,7 @@ def test_the_price_stands_in_rupees_and_is_the_moves_own():
     ],
 )
 def test_a_line_that_is_another_move_is_refused_and_the_next_speaker_asked(text, fault):
-    decided = decision("more", "buyer", 450)
+    decided = Decided(seen((5,), (3,)), "buyer", Offer(450))
     assert any(fault in wrong for wrong in faults(text, decided))
     line = spoken(decided, {"rude": lambda *_: text, **SPEAKERS}, 0)
     assert line.source == "lines"
@@ -145,22 +102,115 @@ def test_a_line_that_is_another_move_is_refused_and_the_next_speaker_asked(text,
     assert spoken(decided, {"rude": lambda *_: text}, 0).source == SILENCE
 
 
-def test_leaving_names_no_price():
-    assert faults("No deal at #.", decision("walk", "buyer", 450)) != ()
+# The chat
 
 
-def test_a_language_without_lines_is_refused_with_those_that_there_are():
-    with pytest.raises(ValueError, match="en, hinglish, hi"):
-        from_lines(Decided(seen(), "seller", Offer(900), "fr"), 0)
+def counter(price=850, said=("For this brass lamp, ₹900.",), heard="", language="en", **table):
+    """A seller's counter-offer at `price` after what it `said`."""
+    standing = {"asks": (900,), "bids": (600,)} | table
+    return Decided(seen(**standing), "seller", Offer(price), language, heard, said)
 
 
-def test_a_message_is_kept_and_one_without_a_price_is_told_with_it():
-    assert named(Offer(450, "theek hai?")) == "₹450: theek hai?"
-    for action in (Offer(450, "mine, ₹450"), Accept("mine"), WalkAway("mine")):
-        assert named(action) == action.message
+@pytest.mark.parametrize("seed", range(5))
+def test_words_that_were_said_before_give_way_to_a_line(seed):
+    said = ("For this brass lamp, ₹900.", "₹880, then.")
+    text = retold(counter(said=said), "₹850, then.", (), seed)
+    assert not repeats(text, said)
+    assert "₹850" in text
 
 
-def test_the_lines_fit_every_item_of_the_catalogue():
-    for item in CATALOGUE:
-        decided = Decided(seen(item=item, round_=0), "seller", Offer(item.list_price))
-        assert rupees(item.list_price) in spoken(decided, SPEAKERS, 1).text
+def test_a_sentence_that_was_said_before_is_left_out_of_a_models_words():
+    said = ("I ask ₹900 for this brass lamp. I stand by it.",)
+    words = "I can come to ₹850 for the brass lamp. I stand by it."
+    assert retold(counter(said=said), words, (), 0) == "I can come to ₹850 for the brass lamp."
+
+
+@pytest.mark.parametrize(("language", "closer"), [("hinglish", "Haan ya na?"), ("hi", "हाँ या ना?")])
+def test_a_persona_is_heard_in_every_language_of_the_chat(language, closer):
+    words = "I can come to ₹850 for the brass lamp. Yes or no?"
+    text = retold(counter(language=language), words, (), 0)
+    assert text.endswith(closer)
+    assert closer not in retold(counter(said=(text,), language=language), words, (), 0)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Fine, ₹850, and there I stop.", "₹850, my last word.", "₹850. I cannot go under that."],
+)
+@pytest.mark.parametrize("language", LINES)
+def test_a_last_price_is_promised_in_the_last_round_alone(words, language):
+    text = retold(counter(language=language), words, ("final",), 0)
+    assert not LAST.search(text)
+    assert "there I stop" not in text
+    assert retold(counter(round_=7), words, (), 0) == words
+
+
+@pytest.mark.parametrize("language", LINES)
+@pytest.mark.parametrize(
+    ("heard", "key"),
+    [
+        ("there is a dent, 600", "scratch"),
+        ("have some tea", "tea"),
+        ("any warranty?", "warranty"),
+        ("the other shop is cheaper", "shop"),
+    ],
+)
+def test_an_argument_is_answered_though_the_words_are_new(heard, key, language):
+    text = retold(counter(heard=heard, language=language), "I can come to ₹850.", (), 0)
+    assert text in [line.replace("#", "₹850") for line in CHAT_LINES[language]["seller"][key]]
+
+
+@pytest.mark.parametrize(
+    ("asks", "bids", "round_", "key"),
+    [
+        ((900, 880), (500, 600), 3, "rise"),
+        ((900, 880), (600, 600), 3, "stuck"),
+        ((900, 880), (590, 600), 3, "more"),
+        ((900, 880), (500, 600), 7, "last"),
+        ((900, 880), (500, 600), 8, "over"),
+        ((900,), (300,), 1, "far"),
+        ((900,), (50,), 1, "absurd"),
+    ],
+)
+def test_a_line_of_the_chat_reacts_to_the_other_sides_move(asks, bids, round_, key):
+    assert chat_situations(seen(asks, bids, round_), "seller", Offer(850), "")[0] == key
+
+
+@pytest.mark.parametrize(
+    ("words", "claim"),
+    [
+        ("Another buyer waits. ₹850.", "rival"),
+        ("₹850, my last price.", "final"),
+        ("₹850, but decide now, I must close.", "urgent"),
+        ("₹850, and I lose money on it.", "loss"),
+        ("₹850, and it is worth more.", ""),
+        ("₹850, then.", ""),
+    ],
+)
+def test_a_claim_is_told_once_though_its_words_are_not(words, claim):
+    assert claim_of(words) == claim
+    for language in LINES:
+        decided = counter(heard="chai?", language=language)
+        first, again = (retold(decided, words, claimed, 0) for claimed in ((), (claim,)))
+        sentence = CLAIMS[language].get(claim, "")
+        assert claim_of(first) == claim or sentence in first
+        assert not sentence or sentence not in again
+
+
+@pytest.mark.parametrize(("language", "seat"), MANNERS)
+@pytest.mark.parametrize("step", [0, 5])
+def test_no_line_is_said_twice_in_twelve_rounds(language, seat, step):
+    said: list[str] = []
+    for number in range(12):
+        price = 500 + step * number if seat == "buyer" else 800 - step * number
+        mine = tuple(500 + step * n if seat == "buyer" else 800 - step * n for n in range(number))
+        table = (
+            {"asks": (701,), "bids": mine} if seat == "buyer" else {"asks": mine, "bids": (600,)}
+        )
+        decided = Decided(
+            seen(**table, round_=min(number, 6)), seat, Offer(price), language, said=said
+        )
+        text = retold(decided, "", (), number)
+        assert rupees(price) in text
+        assert not repeats(text, said)
+        said.append(text)

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sauda.commands.loadtest.client import Browser, network_address
+from sauda.commands.loadtest.client import Browser
 from sauda.commands.loadtest.haggle import Event, Script
 from sauda.commands.loadtest.tally import Failure, Refused
 from tests.support.coroutines import run
@@ -66,21 +66,6 @@ def test_a_queued_event_gives_the_outputs_of_that_event_alone():
     assert outputs == [7, 8]
 
 
-def test_an_event_of_the_queue_that_sets_a_state_makes_its_listener_due():
-    due = []
-
-    class Watched(Browser):
-        async def fire(self, event):
-            outputs = await super().fire(event)
-            due.extend(self.due)
-            return outputs
-
-    first = {"msg": "process_generating", "output": {"data": [1], "changed_state_ids": [31, 32]}}
-    last = completed(data=[7], changed_state_ids=[])
-    assert fired(QUEUED, stream=(first, last, CLOSED), kind=Watched)[0] == [7]
-    assert due == [QUIET]
-
-
 @pytest.mark.parametrize(
     ("event", "status", "stream", "error", "words"),
     [
@@ -95,7 +80,3 @@ def test_an_event_of_the_queue_that_sets_a_state_makes_its_listener_due():
 def test_what_is_no_answer_is_a_refusal_or_a_failure(event, status, stream, error, words):
     with pytest.raises(error, match=words):
         fired(event, status, stream)
-
-
-def test_visitors_have_addresses_of_their_own():
-    assert len({network_address(visitor) for visitor in range(70_000)}) == 70_000

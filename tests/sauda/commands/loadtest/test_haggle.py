@@ -1,18 +1,10 @@
 """The load test reads the page's own description, and takes no answer on trust."""
 
-import pytest
-
 from sauda.commands.loadtest.haggle import (
     Event,
     Script,
     fault,
-    merged,
     move,
-    plain,
-    script,
-    start,
-    without_numbers,
-    words,
 )
 
 EVENTS = {
@@ -71,33 +63,3 @@ def test_an_answer_counts_only_if_the_chat_grew_by_what_was_said_and_a_reply():
 def test_a_game_that_still_waits_for_the_model_is_no_game_that_is_over():
     waiting = [*shown("₹60", "₹40", labels=())[:-1], {"visible": True}]
     assert fault(shown("₹60"), waiting, "₹40", PLAN) == "the game waits for an answer"
-
-
-def test_an_event_that_leaves_a_component_alone_keeps_what_it_showed():
-    first = shown("₹60")
-    second = [
-        None,
-        {"__type__": "update"},
-        {"__type__": "update", "props": {}},
-        {"value": "ok"},
-        "",
-        "new",
-        None,
-    ]
-    assert merged(first, second) == [*first[:3], {"value": "ok"}, "", "new", first[6]]
-
-
-def test_visitors_start_market_after_market_against_a_script_or_the_model():
-    assert start(PLAN, 3) == ["hidden", "shawl"]
-    assert start(PLAN, 4, model=True) == ["mini", "tea"]
-    assert words(PLAN, "₹40") == [None, "₹40"]
-
-
-def test_a_page_without_the_haggle_tab_is_refused_in_words():
-    with pytest.raises(ValueError, match="the Haggle tab has no price box"):
-        script({"components": [], "dependencies": []})
-
-
-def test_equal_reasons_read_alike():
-    sentence = plain('<p class="sauda-trouble">mini gave no reply within <b>20.0</b> s</p>')
-    assert without_numbers(sentence) == "mini gave no reply within N s"
