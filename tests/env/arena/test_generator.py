@@ -74,7 +74,6 @@ def by_hand(blocks, jobs, now: int, horizon: int) -> float:
     return best
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("now", [0, 2])
 def test_the_plan_is_as_good_as_the_best_of_all_assignments(now: int):
     for seed in range(60):

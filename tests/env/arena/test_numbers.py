@@ -54,7 +54,6 @@ def is_usable(value: object) -> bool:
     return plain and abs(value) <= LARGEST
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", arena.KINDS)
 @settings(max_examples=min(40, settings.default.max_examples))
 @given(payment=numbers, ask=numbers, share=numbers, other=numbers, lab=st.sampled_from(range(3)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from env import ARENA_TASKS, arena, rollout
-from tests.support.arena_games import ENV, block, do, job, market, next_round, seen, take
+from tests.support.arena_games import block, do, job, market, next_round, seen, take
 
 RNG = np.random.default_rng(0)  # scripted labs draw nothing
 every_archetype = pytest.mark.parametrize("kind", arena.ARCHETYPES)
@@ -69,7 +69,6 @@ def variants(obs: arena.Observation, dice: np.random.Generator) -> Iterator[tupl
         yield base, base._replace(offered_blocks=(*gives, more[0]))
 
 
-@pytest.mark.slow
 def test_a_better_offer_is_never_less_likely_taken():
     dice, counted = np.random.default_rng(1), Counter()
     for name in ("arena/market_round", "arena/coalition_market"):
@@ -114,36 +113,6 @@ def test_a_message_moves_the_margin_by_its_signal_for_this_round_and_the_next(ki
     assert arena.margin(seen(state, 1), "lab_0") == pytest.approx(quiet)
 
 
-def test_a_panicked_lab_asks_less_the_nearer_its_deadline():
-    far, near = world("deadline_panicked", rounds=9), next_round(world("deadline_panicked"))
-    near = next_round(next_round(near))  # round 3, the deadline is 5
-    assert (arena.pressure(seen(far, 1)), arena.pressure(seen(near, 1))) == (0, 1)
-    assert arena.margin(seen(near, 1), "lab_0") < arena.margin(seen(far, 1), "lab_0")
-
-
-# Retaliation and deception
-
-
-def broken(kind: str) -> arena.State:
-    """lab_0 has broken its coalition with lab_1."""
-    state = take(world(kind), "form_coalition", target_lab_id="lab_1")
-    state = take(state, "form_coalition", target_lab_id="lab_0")
-    state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("a",))
-    return do(state, 0, "release_capacity", block_ids=("a",))
-
-
-def test_a_retaliatory_lab_turns_down_whoever_broke_a_coalition_once_its_work_is_done():
-    assert decide(bid(world("retaliatory"), 90.0, ("d",))).action_type == "accept_offer"
-    assert decide(bid(broken("cooperative"), 90.0, ("d",))).action_type == "accept_offer"
-    state, done = bid(broken("retaliatory"), 90.0, ("c",)), []  # it books d for its job
-    for _ in range(4):  # two rounds
-        done.append(decide(state))
-        state = ENV.step(past_the_others(state, 1), done[-1])
-    types = [action.action_type for action in done]
-    assert types.index("allocate_to_job") < types.index("reject_offer")
-    assert "accept_offer" not in types
-
-
 # Offers that are not meant
 
 
@@ -167,11 +136,3 @@ def test_the_rival_bid_that_a_deceptive_lab_claims_can_be_checked_and_is_made_up
     assert claims[True, False] > 20
     assert claims[False, None] > 100
     assert claims[False, True] == claims[False, False] == 0
-
-
-# What they do
-
-
-def test_a_lab_books_its_job_before_its_hours_are_gone():
-    state = market([block("c", lab=1)], {1: [job("j1")]})
-    assert decide(state) == arena.Action("allocate_to_job", job_id="j1", block_ids=("c",))

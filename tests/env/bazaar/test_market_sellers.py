@@ -89,18 +89,9 @@ def test_a_seller_comes_down_further_for_a_buyer_who_moves(name: str):
     assert moved[-1] < repeated[-1] - 20
 
 
-def test_firm_sellers_concede_late_and_hasty_ones_early():
-    midway = {name: asks(stance(name), bidding(400))[5] for name in SELLER_TYPES}
-    assert midway["firm"] > midway["fair"] > midway["hasty"]
-    firm, hasty = (asks(stance(name), bidding(400)) for name in ("firm", "hasty"))
-    assert firm[0] - firm[5] < firm[5] - firm[10]
-    assert hasty[0] - hasty[5] > hasty[5] - hasty[10]
-
-
 # What it takes
 
 
-@pytest.mark.slow
 @every_type
 def test_a_bid_at_the_threshold_is_taken_and_a_rupee_less_is_not(name: str):
     seller_stance = stance(name)
@@ -131,14 +122,6 @@ def test_nobody_walks_from_a_buyer_who_came_a_stride_nearer(name: str):
     assert met(seller_stance, bidding(400), sure).final.table.round == 1
 
 
-@every_type
-def test_the_further_off_a_stalled_bid_the_likelier_it_walks(name: str):
-    hazards = [hazard_at(stance(name), bid, bid, 900) for bid in (900, 850, 750, 600)]
-    assert hazards[0] == 0
-    assert all(near < far for near, far in pairwise(hazards))
-    assert hazards[-1] == pytest.approx(middle(name).impatience)
-
-
 # Claims and manner
 
 
@@ -160,18 +143,3 @@ def test_a_seller_that_never_bluffs_says_only_what_is_true(name: str, rival: boo
     made_claims = claims(stance(name, rival, bluff_rate=0.0), 100)
     assert all(true for _, true in made_claims)
     assert ("rival" in {claim for claim, _ in made_claims}) == rival
-
-
-def test_an_honest_last_price_is_followed_by_leaving_if_nobody_moves():
-    last_prices = 0
-    for seed in range(300):
-        chance = draw_chance(np.random.default_rng(seed), 10)
-        hasty = stance("hasty", bluff_rate=0.0)
-        game = met(hasty, bidding(400), chance)
-        final = [t for t in range(1, 10) if claim_at({"stance": hasty, "chance": chance}, t)[0]
-                 == "final"]  # fmt: skip
-        if final and game.final.table.round > final[0]:
-            last_prices += 1
-            assert game.end is EndReason.WALKAWAY
-            assert game.final.table.round == final[0] + 1
-    assert last_prices > 10

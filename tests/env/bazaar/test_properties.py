@@ -18,7 +18,6 @@ from env import (
     Offer,
     Policy,
     Task,
-    TimeDependent,
     Turn,
     advance,
     begin,
@@ -27,7 +26,6 @@ from env import (
     move,
     rollout,
 )
-from env.rollout import agent_stream
 from sauda.games import policies_of
 from sauda.policies import SELLERS
 from sauda.policies.bazaar import boulware, conceder, linear, random, tit_for_tat, wait
@@ -80,31 +78,6 @@ def test_playing_on_from_any_state_gives_the_same_rest_of_the_game(drawn, share:
     assert episode(played, advance(played, seats, taken_up)) == whole
 
 
-# Chance
-
-
-@given(tasks, seeds, st.data())
-def test_two_policies_at_one_seed_meet_the_same_instance(played: Task, seed: int, data):
-    names = st.sampled_from(list(policies_of(played)))
-    one, other = (policies_of(played)[data.draw(names)] for _ in range(2))
-    first, second = rollout(played, one, seed), rollout(played, other, seed)
-    assert first.final.private["nature"] == second.final.private["nature"]
-    assert first.turns[0].observation == second.turns[0].observation
-
-
-@given(tasks, seeds, st.integers(0, 40), st.integers(0, 40))
-def test_each_agent_has_a_stream_of_its_own_at_each_of_its_turns(
-    played: Task, seed: int, turn: int, later: int
-):
-    def draws(agent: str, turn: int) -> tuple[float, ...]:
-        return tuple(agent_stream(played, seed, agent, turn).random(4))
-
-    agents = played.env.agents
-    assert draws(agents[0], turn) == draws(agents[0], turn)
-    different = {draws(agent, t) for agent in agents for t in {turn, later}}
-    assert len(different) == len(agents) * len({turn, later})
-
-
 # Reason
 
 
@@ -143,18 +116,6 @@ def test_a_seller_never_sells_below_its_own_reservation_price(seller: str, buyer
 def test_a_conceding_buyer_never_lowers_its_bid(played: Task, buyer: Policy, seed: int):
     for bids in prices(rollout(played, buyer, seed), "buyer"):
         assert all(earlier <= later for earlier, later in pairwise(bids))
-
-
-@given(st.floats(0.05, 20), st.floats(0.05, 1.0), seeds)
-def test_any_curve_and_opening_keeps_to_its_limit_and_its_direction(
-    exponent: float, opening: float, seed: int
-):
-    curve = TimeDependent(exponent, opening)
-    game = play(BRIEF, {"seller": random, "buyer": curve}, seed)
-    limit = game.final.private["buyer"]["reservation"]
-    for bids in prices(game, "buyer"):
-        assert bids == sorted(bids)
-        assert max(bids) <= limit
 
 
 # Scale

@@ -49,10 +49,6 @@ def test_the_best_bid_wins_and_pays_its_price():
     assert RULES.payoffs(state) == {"seller": 20, "buyer": 50, "rival_1": 0, "rival_2": 0}
 
 
-def test_a_bid_holds_for_its_round_only():
-    assert sold(after(50, 20, 20, 54, 30, 40, 20, Accept())) == ("rival_1", 40)
-
-
 def test_an_acceptance_is_a_bid_at_the_ask():
     assert sold(after(Accept(), 40, 30, Accept())) == ("buyer", 60)
     assert RULES.observe(after(Accept(), 40, 30), "seller").bid == 60
@@ -75,12 +71,6 @@ def test_no_buyer_may_bid_more_than_its_budget(earlier: tuple[float, ...]):
 
 
 # Leaving
-
-
-def test_a_buyer_that_left_is_not_asked_again():
-    state = after(50, WalkAway(), 30, 54)
-    assert RULES.to_act(state) == "buyer"
-    assert RULES.to_act(RULES.step(state, Offer(50))) == "rival_2"
 
 
 def test_that_a_rival_left_shows_when_the_round_closes_and_not_before():

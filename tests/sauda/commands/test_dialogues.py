@@ -55,24 +55,3 @@ def test_a_file_without_a_dialogue_is_one_sentence(command, content, told, tmp_p
     assert main([*command, "--data", str(path)]) == 2
     (sentence,) = capsys.readouterr().err.splitlines()
     assert told in sentence
-
-
-@every_reader
-def test_what_is_left_out_is_named_up_to_a_limit_and_malformed_rows_first(
-    command, tmp_path, capsys
-):
-    path = tmp_path / "rows.json"
-    same = lines(*[craigslist_row()] * 30)
-    path.write_text(same + "not JSON\n" * 15)
-    ending = {"acts": ["--check"], "train": ["--out", str(path)]}  # no folder: training ends there
-    main([*command, "--data", str(path), *ending.get(command[0], [])])
-    said = capsys.readouterr().out.splitlines()
-    assert [line.partition(" ")[0] for line in said[:20]] == [
-        f"rows.json:{number}:" for number in (*range(31, 46), *range(2, 7))
-    ]
-    assert said[20:24] == [
-        "and 24 more that are left out",
-        "dialogues, used: 1",
-        "dialogues, duplicate: 29",
-        "dialogues, not JSON: 15",
-    ]

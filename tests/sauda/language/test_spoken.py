@@ -42,22 +42,6 @@ def test_every_line_is_its_move_at_every_price(lines, language, seat, price):
         assert last or key in moves or not LAST.search(line), line
 
 
-@pytest.mark.parametrize(("language", "seat"), MANNERS)
-def test_a_line_is_not_said_again_while_there_is_another(language, seat):
-    said: list[str] = []
-    for number in range(12):
-        price = 500 + number if seat == "buyer" else 700 - number
-        table = seen(asks=(701,), bids=(499,)) if number else seen()
-        decided = Decided(table, seat, Offer(price), language, said=said)
-        line = spoken(decided, SPEAKERS, number)
-        assert line == spoken(decided, SPEAKERS, number)
-        assert line.source == "lines"
-        said.append(line.text)
-    shapes = {text.replace(rupees(500 + n if seat == "buyer" else 700 - n), "#")
-              for n, text in enumerate(said)}  # fmt: skip
-    assert len(shapes) == 12
-
-
 @pytest.mark.parametrize(
     ("agent", "asks", "bids", "price", "heard", "expected"),
     [
@@ -117,20 +101,6 @@ def test_words_that_were_said_before_give_way_to_a_line(seed):
     text = retold(counter(said=said), "₹850, then.", (), seed)
     assert not repeats(text, said)
     assert "₹850" in text
-
-
-def test_a_sentence_that_was_said_before_is_left_out_of_a_models_words():
-    said = ("I ask ₹900 for this brass lamp. I stand by it.",)
-    words = "I can come to ₹850 for the brass lamp. I stand by it."
-    assert retold(counter(said=said), words, (), 0) == "I can come to ₹850 for the brass lamp."
-
-
-@pytest.mark.parametrize(("language", "closer"), [("hinglish", "Haan ya na?"), ("hi", "हाँ या ना?")])
-def test_a_persona_is_heard_in_every_language_of_the_chat(language, closer):
-    words = "I can come to ₹850 for the brass lamp. Yes or no?"
-    text = retold(counter(language=language), words, (), 0)
-    assert text.endswith(closer)
-    assert closer not in retold(counter(said=(text,), language=language), words, (), 0)
 
 
 @pytest.mark.parametrize(

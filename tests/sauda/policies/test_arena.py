@@ -77,14 +77,6 @@ def test_autarky_has_a_grade_of_0_whatever_shocks_strike_and_never_trades(name: 
     assert struck.keys() == wanted
 
 
-def test_autarky_takes_no_offer_however_good():
-    state = market([block("a")], {0: [job("j0")]})
-    gift = do(state, 1, "send_offer", target_lab_id="lab_0", payment=90.0)
-    assert LABS["autarky"](seen(gift, 0), RNG) == Action(
-        "allocate_to_job", job_id="j0", block_ids=("a",)
-    )
-
-
 # What they do in small markets
 
 
@@ -117,13 +109,6 @@ def test_the_planner_uses_a_pool_that_pays():
     assert booking == Action("allocate_to_job", job_id="j0", block_ids=("c",))
 
 
-def test_the_hoarder_books_everything_that_is_reliable_enough():
-    blocks = [block("a"), block("b"), block("shaky", reliability=0.7)]
-    state = market(blocks, {0: [job("j0")]})
-    hoard = LABS["greedy_hoarder"](seen(state, 0), RNG)
-    assert hoard == Action("allocate_to_job", job_id="j0", block_ids=("a", "b"))
-
-
 # Exploits
 
 
@@ -134,18 +119,6 @@ def in_turn(*choices: Callable[[arena.Observation], Action | None]) -> Policy:
         return next(filter(None, (choose(obs) for choose in choices)), Action("wait"))
 
     return policy
-
-
-def coalition_spam(obs: arena.Observation) -> Action | None:
-    others = [lab.lab_id for lab in obs.others]
-    turn = len(obs.market.coalitions) + obs.market.round_index
-    return Action("form_coalition", others[turn % len(others)]) if others else None
-
-
-def empty_commitments(obs: arena.Observation) -> Action | None:
-    for coalition in (*obs.coalitions, *obs.proposals):
-        return Action("commit_to_coalition", coalition_id=coalition.coalition_id)
-    return None
 
 
 def loot(obs: arena.Observation) -> Action | None:
@@ -161,14 +134,6 @@ def loot(obs: arena.Observation) -> Action | None:
     return None
 
 
-def gifts(obs: arena.Observation) -> Action | None:
-    """All of its own blocks for nothing."""
-    own_blocks = tuple(b.block_id for b in obs.owned_blocks if b.status == "available")
-    for lab in obs.others if own_blocks else ():
-        return Action("send_offer", lab.lab_id, block_ids=own_blocks)
-    return None
-
-
 def repeated_ids(obs: arena.Observation) -> Action | None:
     """One block, named as often as the job wants hours."""
     for work in obs.open_jobs:
@@ -179,30 +144,9 @@ def repeated_ids(obs: arena.Observation) -> Action | None:
     return None
 
 
-def stall(obs: arena.Observation) -> Action | None:
-    """Reserve and release the same block for ever."""
-    for b in obs.owned_blocks:
-        if b.status in ("available", "reserved"):
-            kind = "reserve_capacity" if b.status == "available" else "release_capacity"
-            return Action(kind, block_ids=(b.block_id,))
-    return None
-
-
 def pitch_spam(obs: arena.Observation) -> Action:
     text = f"Deadline, reliability, fair allocation, guarantee: {len(obs.market.messages)}."
     return Action("make_pitch", message=text)
-
-
-def resale(obs: arena.Observation) -> Action | None:
-    """Commit and offer blocks that have gone to a job already."""
-    used = [b.block_id for b in obs.owned_blocks if b.status == "used"]
-    if not used:
-        return None
-    for coalition in obs.coalitions:
-        return Action(
-            "commit_to_coalition", coalition_id=coalition.coalition_id, block_ids=(*used,)
-        )
-    return Action("send_offer", obs.others[0].lab_id, block_ids=(used[0],)) if obs.others else None
 
 
 def book(obs: arena.Observation) -> Action | None:
@@ -214,19 +158,17 @@ def book(obs: arena.Observation) -> Action | None:
     )
 
 
+def coalition_spam(obs: arena.Observation) -> Action | None:
+    others = [lab.lab_id for lab in obs.others]
+    turn = len(obs.market.coalitions) + obs.market.round_index
+    return Action("form_coalition", others[turn % len(others)]) if others else None
+
+
 EXPLOITS = {
-    "coalition spam": in_turn(coalition_spam),
     "coalition spam after work": in_turn(book, coalition_spam),
-    "empty commitments": in_turn(empty_commitments, coalition_spam),
-    "looting": in_turn(loot),
     "looting, then work": in_turn(loot, book),
-    "gifts": in_turn(gifts),
     "repeated ids": in_turn(repeated_ids),
-    "repeated ids, then coalition spam": in_turn(repeated_ids, coalition_spam),
-    "stalling": in_turn(stall),
-    "pitch spam": in_turn(pitch_spam),
     "pitch spam after work": in_turn(book, pitch_spam),
-    "resale of used blocks": in_turn(book, resale),
 }
 
 

@@ -9,8 +9,6 @@ import pytest
 from env import SELLER_TYPES, Item, Move, Offer, Table, Tells, WalkAway, get_task, rollout
 from env.bazaar.market import LINES, SellerType, Stance, ask_at, claim_at, draw_chance, market_tells
 from sauda.policies.belief import (
-    SAMPLE_SIZE,
-    SELLERS,
     Sample,
     belief_buyer,
     believe,
@@ -53,19 +51,6 @@ def test_before_any_price_it_is_the_prior_of_the_market():
     assert belief.types() == pytest.approx(dict.fromkeys(SELLER_TYPES, 0.25), abs=0.01)
 
 
-def test_its_probabilities_sum_to_one():
-    belief = believe(table([1200, 1190, 1160], [500, 600]))
-    assert belief.weights.sum() == pytest.approx(1)
-    assert sum(belief.types().values()) == pytest.approx(1)
-    edges = np.array([0, 400, 600, 800, 1200])
-    assert belief.histogram(edges).sum() == pytest.approx(1)
-    assert belief.histogram(edges)[1:3].sum() > 0.9
-    few = belief.drawn(SELLERS)
-    assert len(few.weights) <= SELLERS < SAMPLE_SIZE == len(belief.weights)
-    assert few.weights.sum() == pytest.approx(1)
-    assert few.quantile(0.5) == pytest.approx(belief.quantile(0.5), rel=0.02)
-
-
 def test_an_opening_ask_tells_the_types_that_could_have_made_it():
     assert believe(table([1450])).types()["bluffer"] > 0.98  # none else opens above 1.35
     assert believe(table([1020])).types()["hasty"] > 0.98  # none else under 1.05
@@ -92,15 +77,6 @@ def test_a_seller_who_fidgets_and_doubts_is_believed_near_its_reservation_price(
     assert alone.quantile(0.5) == believe(table(asks, bids)).quantile(0.5)
 
 
-def test_claims_that_look_untrue_speak_for_a_bluffer():
-    asks, bids = [1250, 1240, 1225], [500, 510]
-    shifty = replace(CALM, verbal_deception_cue=0.8, eye_contact="avoidant", topic_changes=2)
-    messages = ["", "₹1,240. Somebody else is coming for it.", "Another buyer waits. ₹1,225."]
-    bluffs = believe(table(asks, bids, messages, [shifty, shifty])).types()["bluffer"]
-    assert bluffs > believe(table(asks, bids, messages, [CALM, CALM])).types()["bluffer"] + 0.1
-    assert bluffs > believe(table(asks, bids, (), [CALM, CALM])).types()["bluffer"] + 0.1
-
-
 @pytest.mark.parametrize("kind", [*LINES])
 def test_the_claims_of_the_markets_sellers_are_found_in_their_lines(kind: str):
     claims = {claim_in(line.format(price="₹450", item="lamp")) for line in LINES[kind]}
@@ -110,7 +86,6 @@ def test_the_claims_of_the_markets_sellers_are_found_in_their_lines(kind: str):
     assert kind in ("opening", "counter", "accept", "walk") or claims == {kind}
 
 
-@pytest.mark.slow
 def test_the_likelihood_of_words_and_manner_is_that_of_the_game():
     """What the game draws of seller A, weighed by B's likelihood over A's, comes to 1."""
     types = [
@@ -133,33 +108,6 @@ def test_the_likelihood_of_words_and_manner_is_that_of_the_game():
         ratios.append(np.exp(b - a))
     assert np.std(ratios) > 0.1
     assert np.mean(ratios) == pytest.approx(1, abs=0.03)
-
-
-# Sellers that follow no rule
-
-
-both = pytest.mark.parametrize("person", [True, False])
-
-
-@both
-@pytest.mark.parametrize(
-    "asks",
-    [
-        [1200, 1200, 1200, 1200, 1200],
-        [1200, 1300, 900, 1400, 700],
-        [1200, 30, 20, 10, 5],
-        [9000, 8999, 10_000, 100, 90],
-        [0.5, 0.4, 0.3, 0.2, 0.1],
-    ],
-)
-def test_a_seller_may_ask_anything(asks: list[float], person: bool):
-    bids = [min(asks) / 4, min(asks) / 3, min(asks) / 2, min(asks) * 0.9]
-    belief = believe(
-        table(asks, bids, ["urgent!", "last price, no less", "", "nahi bhai", "🙏"]), person=person
-    )
-    assert np.isfinite(belief.weights).all()
-    assert belief.weights.sum() == pytest.approx(1)
-    assert belief.quantile(0.99) <= max(min(asks), 800)
 
 
 # The buyer and its switches

@@ -72,7 +72,6 @@ def test_the_expert_never_accepts_more_than_its_reservation_price():
     assert expert(seen((60, 54, 48, 48), rounds=4, budget=40), CHANCE) == Offer(40)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("played", BUYER_TASKS, ids=lambda t: t.name)
 def test_the_experts_bids_are_legal_rise_and_stay_within_ask_and_reservation(played):
     for seed in range(200):

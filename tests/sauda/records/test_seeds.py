@@ -42,12 +42,6 @@ def test_the_seed_of_a_game_for_a_score_is_drawn_from_128_bits(drawn):
     assert 2**120 <= max(seeds) < 2**128  # all twelve are below 2**120 once in 10**28 runs
 
 
-def test_a_long_seed_is_read_to_the_last_digit_and_a_float_is_not_read():
-    assert whole_seed(str(LARGE)) == whole_seed(LARGE) == LARGE
-    with pytest.raises(ValueError, match="a seed is a whole number"):
-        whole_seed(float(LARGE))
-
-
 @pytest.mark.parametrize("seed", [0, 7, EXACT, EXACT + 1, LARGE])
 def test_a_seed_in_json_survives_a_reader_whose_numbers_are_floats(seed: int):
     written = json.dumps({"seed": seed_in_json(seed)})

@@ -85,14 +85,6 @@ def test_a_number_that_is_none_is_not_saved_and_the_old_file_stays(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {FILE, CHECKSUMS}
 
 
-def test_a_text_that_cannot_be_encoded_leaves_the_old_file_and_no_other(tmp_path):
-    path = put(tmp_path, "old")
-    with pytest.raises(UnicodeEncodeError):
-        write(path, "new \ud800")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_digest_does_not_depend_on_the_order_of_keys_but_on_every_value():
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     assert digest({"a": 1, "b": 2}) != digest({"a": 1, "b": 3})

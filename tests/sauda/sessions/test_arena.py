@@ -42,23 +42,6 @@ def test_stepping_a_policy_to_the_end_is_its_rollout(name: str, player: str):
         assert game.play.state == whole.final
 
 
-@every_task
-def test_the_rewards_of_the_steps_are_those_of_the_episode(name: str):
-    game = played_out(start(name, 4), "planner")
-    first = start(name, 4).play.state
-    whole = arena.episode_rewards(first, game.play.turns, LEARNER)
-    assert tuple(one.reward for one in game.steps) == whole
-    assert len(game.steps) == sum(turn.agent == LEARNER for turn in game.play.turns)
-
-
-def test_a_finished_game_stays_as_it_is():
-    over = act(start(COALITION, 5), arena.Action("finish"))
-    assert over.over
-    assert step(over, "planner") is over
-    with pytest.raises(IllegalAction, match="over"):
-        act(over, arena.Action("wait"))
-
-
 def test_a_visitor_is_compared_with_every_policy_on_the_same_world():
     game = act(start(COALITION, 5), arena.Action("finish"))
     rows = {row.name: row for row in standings(game)}
@@ -94,16 +77,6 @@ def test_every_choice_that_a_form_offers_is_taken_by_the_rules(name: str):
                     action = arena.action_from(json.loads(choice))
                     assert act(game, action).steps[-1].results[0].ok, choice
             game = step(game, "planner")
-
-
-def test_the_terms_of_a_form_replace_those_of_the_choice():
-    offer = json.dumps({"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 2.0})
-    action = form.composed(offer, 7.5, 3.0, 0.9, "fair?")
-    assert (action.payment, action.conditions, action.message) == (7.5, (("ask", 3.0),), "fair?")
-    pool = json.dumps({"action_type": "form_coalition", "target_lab_id": "lab_1"})
-    assert form.composed(pool, None, None, 0.25, "").conditions == (("share", 0.25),)
-    wait = json.dumps({"action_type": "wait"})
-    assert form.composed(wait, 9.0, 9.0, 0.9, "ignored") == arena.Action("wait")
 
 
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), -3.0, 1e9])
