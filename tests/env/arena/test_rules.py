@@ -1,15 +1,22 @@
 """The arena's rules in small markets: budgets of 100, blocks whose energy costs 2."""
 
+import json
+
 import pytest
 
 from env import arena
 from tests.support.arena_games import ENV, block, do, job, market, next_round, result, seen, take
+from tests.support.cases import cases
 
 
 def two_labs(**more) -> arena.State:
     """lab_0 owns a and b, lab_1 owns c: four hours each; both have a job of four hours."""
     blocks = [block("a"), block("b"), block("c", lab=1)]
     return market(blocks, {0: [job("j0")], 1: [job("j1", value=60.0)]}, **more)
+
+
+def each(check: str):
+    return pytest.mark.parametrize(("given", "code"), cases("arena_actions.csv", check))
 
 
 def budget(state: arena.State, lab: int) -> float:
@@ -66,22 +73,8 @@ def test_partial_credit_adds_up_over_bookings():
     assert (own.job_value, own.jobs[0].completed) == (40, True)
 
 
-@pytest.mark.parametrize(
-    ("ids", "code"),
-    [
-        ((), "empty_block_list"),
-        (("a", "a"), "duplicate_block"),
-        (("x",), "unknown_block"),
-        (("c",), "unowned_block"),
-        (("dead",), "failed_block"),
-        (("used",), "duplicate_allocation"),
-        (("shaky",), "low_reliability"),
-        (("past",), "no_hours_left"),
-        (("small",), "insufficient_capacity"),
-        (("dear",), "budget_overspend"),
-    ],
-)
-def test_a_booking_that_cannot_be_is_refused(ids: tuple[str, ...], code: str):
+@each("booking")
+def test_a_booking_that_cannot_be_is_refused(given: str, code: str):
     blocks = [
         block("a"),
         block("c", lab=1),
@@ -92,7 +85,8 @@ def test_a_booking_that_cannot_be_is_refused(ids: tuple[str, ...], code: str):
         block("small", gpus=1),
         block("dear", energy_cost=101.0),
     ]
-    state = take(market(blocks, {0: [job("j0")]}), "allocate_to_job", job_id="j0", block_ids=ids)
+    booking = {"job_id": "j0", "block_ids": tuple(json.loads(given))}
+    state = take(market(blocks, {0: [job("j0")]}), "allocate_to_job", **booking)
     assert result(state, 0) == code
     assert budget(state, 0) == 100
 
@@ -131,62 +125,16 @@ def test_only_the_recipient_answers_an_offer(kind: str):
     assert state.market.offers["o_1"].status == "active"
 
 
-@pytest.mark.parametrize(
-    ("fields", "code"),
-    [
-        ({"target_lab_id": "lab_9"}, "unknown_lab"),
-        ({"target_lab_id": None}, "unknown_lab"),
-        ({"target_lab_id": "lab_0"}, "self_trade"),
-        ({"payment": -1.0}, "negative_payment"),
-        ({"payment": 100.01}, "budget_overspend"),
-        ({"payment": 1e9}, "budget_overspend"),
-        ({"payment": 1e308}, "malformed_action"),
-        ({"block_ids": ("a", "a")}, "duplicate_block"),
-        ({"block_ids": ("c",)}, "unowned_block"),
-        ({"requested_block_ids": ("b",)}, "target_does_not_own_block"),
-        ({"requested_block_ids": ("x",)}, "unknown_block"),
-        ({"requested_block_ids": (), "payment": 0.0}, "empty_offer"),
-        ({"payment": float("nan")}, "malformed_action"),
-        ({"payment": True}, "malformed_action"),
-        ({"message": "x" * 501}, "malformed_action"),
-        ({"conditions": (("ask", float("inf")),)}, "malformed_action"),
-    ],
-)
-def test_an_offer_that_cannot_be_is_refused(fields: dict, code: str):
-    state = offered(**fields)
+@each("offer")
+def test_an_offer_that_cannot_be_is_refused(given: str, code: str):
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(given).items()}
+    state = offered(**fields | {"conditions": tuple(fields.get("conditions", {}).items())})
     assert (result(state, 0), dict(state.market.offers)) == (code, {})
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        None,
-        7,
-        "wait",
-        ["wait"],
-        {},
-        {"action_type": "rob"},
-        {"action_type": ["wait"]},
-        {"action_type": "wait", "payment": "5"},
-        {"action_type": "wait", "payment": 10**400},
-        {"action_type": "wait", "payment": False},
-        {"action_type": "wait", "block_ids": "a"},
-        {"action_type": "wait", "block_ids": [1]},
-        {"action_type": "wait", "block_ids": ["a"] * 25},
-        {"action_type": "wait", "offer_id": "o" * 41},
-        {"action_type": "wait", "message": "\ud800"},
-        {"action_type": "wait", "conditions": {"ask": -1}},
-        {"action_type": "wait", "conditions": {"ask": True}},
-        {"action_type": "wait", "conditions": {"share": 1.5}},
-        {"action_type": "wait", "conditions": {str(i): i for i in range(5)}},
-        {"action_type": "wait", "conditions": {"deep": {"er": 1}}},
-        {"action_type": "wait", "conditions": {"long": "x" * 81}},
-        {"action_type": "wait", "conditions": {"x": float("nan")}},
-    ],
-    ids=lambda row: repr(row)[:40],
-)
-def test_what_is_no_action_is_malformed_in_one_plain_sentence(row):
-    action = arena.action_from(row)
+@each("malformed")
+def test_what_is_no_action_is_malformed_in_one_plain_sentence(given: str, code: str):
+    action = arena.action_from(json.loads(given))
     assert isinstance(action, arena.Malformed)
     assert 10 < len(action.reason) < 200
     assert "\n" not in action.reason
@@ -294,16 +242,7 @@ def test_reliability_falls_and_demand_surges():
 # Talk
 
 
-@pytest.mark.parametrize(
-    ("text", "signal"),
-    [
-        ("URGENT: our deadline is fair", "urgency"),
-        ("A mutual benefit, partner", "fairness"),
-        ("We will commit", "coalition"),
-        ("Never again", "threat"),
-        ("Good morning", "neutral"),
-    ],
-)
-def test_the_first_group_of_words_decides_the_signal(text: str, signal: str):
-    posted = take(two_labs(), "send_message", message=text).market.messages[0]
-    assert (posted.signal, posted.from_lab_id, posted.to_lab_id) == (signal, "lab_0", None)
+@each("signal")
+def test_the_first_group_of_words_decides_the_signal(given: str, code: str):
+    posted = take(two_labs(), "send_message", message=given).market.messages[0]
+    assert (posted.signal, posted.from_lab_id, posted.to_lab_id) == (code, "lab_0", None)

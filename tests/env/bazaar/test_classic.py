@@ -24,6 +24,11 @@ from env import (
     shares,
 )
 from sauda.llm.registry import get_policy
+from tests.support.cases import cases
+
+
+def published(check: str):
+    return pytest.mark.parametrize("row", cases("published_game.csv", check), ids=":".join)
 
 
 def script(*actions: Any) -> Callable[..., Any]:
@@ -57,17 +62,10 @@ def ended(name: str, *deals: tuple[float | None, int]) -> float:
 # The seller's schedule
 
 
-@pytest.mark.parametrize(
-    ("name", "rate"),
-    [
-        ("single_deal", 0.100), ("asymmetric_pressure", 0.090), ("career_10", 0.105),
-        ("deceptive_seller", 0.063), ("impatient_seller", 0.150),
-        ("collaborative_seller", 0.1625), ("read_the_tells", 0.0525),
-        ("marketplace_arena", 0.075), ("amazon_realistic", 0.100),
-    ],
-)  # fmt: skip
-def test_the_effective_concession_rate_is_the_published_one(name: str, rate: float):
-    assert min(0.25, seller_of(name).rate) == pytest.approx(rate)
+@published("rate")
+def test_the_effective_concession_rate_is_the_published_one(row: tuple[str, ...]):
+    name, rate = row
+    assert min(0.25, seller_of(name).rate) == pytest.approx(float(rate))
 
 
 @pytest.mark.parametrize(
@@ -88,24 +86,11 @@ def test_a_buyer_that_paid_the_opening_ask_meets_a_firmer_seller(soft_deals, fai
 # The four personalities
 
 
-@pytest.mark.parametrize(
-    ("name", "anchor", "reserve", "rounds", "accept_at", "walk", "late"),
-    [
-        ("single_deal", 60, 31.5, 8, 0.98, 0.05, 1.0),
-        ("deceptive_seller", 69, 31.5, 10, 1.00, 0.05, 0.6),
-        ("impatient_seller", 60, 31.5, 6, 0.98, 0.225, 1.3),
-        ("collaborative_seller", 54, 30.6, 8, 0.95, 0.006, 1.0),
-        ("read_the_tells", 75.9, 31.5, 2, 1.00, 0.08, 0.6),
-    ],
-)
-def test_a_personality_s_terms_are_the_published_ones(
-    name, anchor, reserve, rounds, accept_at, walk, late
-):
-    terms = seller_of(name)
-    assert terms.anchor == pytest.approx(anchor)
-    assert terms.reserve == pytest.approx(reserve)
-    assert (terms.rounds, terms.accept_at, terms.late) == (rounds, accept_at, late)
-    assert terms.walk_probability == pytest.approx(walk)
+@published("terms")
+def test_a_personality_s_terms_are_the_published_ones(row: tuple[str, ...]):
+    terms = seller_of(row[0])
+    shown = (terms.anchor, terms.reserve, terms.rounds, terms.accept_at)
+    assert (*shown, terms.walk_probability, terms.late) == pytest.approx(list(map(float, row[1:])))
 
 
 def test_an_impatient_seller_falls_by_its_early_factors():
@@ -133,30 +118,14 @@ def test_reading_the_tells_earns_up_to_0_15_below_the_middle_at_most_1(price: fl
 # The published figures that have no standard error
 
 
-@pytest.mark.parametrize(
-    ("name", "buyer", "share", "grade"),
-    [
-        ("single_deal", "naive", 0.7000, 0.7000),
-        ("asymmetric_pressure", "naive", 0.7000, 0.7000),
-        ("career_10", "naive", 0.7000, 0.6475),
-        ("impatient_seller", "naive", 0.7429, 0.7429),
-        ("collaborative_seller", "naive", 0.7729, 0.7729),
-        ("collaborative_seller", "smart", 0.7824, 0.7824),
-        ("read_the_tells", "aggressive", 0.0, 0.0),
-        ("single_deal", "wait", 0.9786, 0.9786),
-        ("asymmetric_pressure", "wait", 0.9786, 0.4893),
-        ("career_10", "wait", 0.9786, 0.7217),
-        ("impatient_seller", "wait", 0.9786, 0.9786),
-    ],
-)
-def test_a_published_figure_without_error_comes_out_at_every_seed(
-    name: str, buyer: str, share: float, grade: float
-):
+@published("figure")
+def test_a_published_figure_without_error_comes_out_at_every_seed(row: tuple[str, ...]):
+    name, buyer, share, grade = row
     played = get_task(f"classic/{name}")
     for seed in range(30):
         final = rollout(played, get_policy(played, buyer), seed).final
-        assert round(float(np.mean(shares(final, "buyer"))), 4) == share
-        assert round(played.grade(final), 4) == grade
+        assert round(float(np.mean(shares(final, "buyer"))), 4) == float(share)
+        assert round(played.grade(final), 4) == float(grade)
 
 
 # The listings

@@ -24,6 +24,7 @@ from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.policies.bazaar import linear
 from tests.support.bazaar_games import seen
+from tests.support.cases import cases
 
 
 def user(obs: Observation) -> str:
@@ -70,77 +71,32 @@ def test_what_the_seller_said_is_quoted_in_percent_and_cannot_leave_its_quotes()
     assert "<|" not in text
 
 
-@pytest.mark.parametrize(
-    ("completion", "action"),
-    [
-        ('{"offer":45}', Offer(450)),
-        ('Sure {no} thing: {"offer": 45.5} and {"offer": 99}', Offer(455)),
-        ('```json\n{"Offer": "45"}\n```', Offer(450)),
-        ('{"offer":"₹1,20,000"}', Offer(120_000)),
-        ('{"offer":"45%"}', Offer(450)),
-        ('{"offer":"pachas"}', Offer(500)),
-        ('{"offer":"sau"}', Offer(1000)),
-        ('{"action":"OFFER","price":45,"message":""}', Offer(450)),
-        ('{"accept":true}', Accept()),
-        ('{"accept":90}', Accept()),
-        ('{"offer":90}', Accept()),
-        ('{"action":"accept","price":null,"message":"ok"}', Accept("ok")),
-        ('{"walk":true,"say":"bye"}', WalkAway("bye")),
-    ],
-)
-def test_a_completion_is_read_for_its_first_move(completion, action):
-    assert parse(completion, seen()) == action
+def each(check: str):
+    return pytest.mark.parametrize(("text", "expect"), cases("completions.csv", check))
 
 
-@pytest.mark.parametrize(
-    "completion",
-    [
-        "",
-        "I offer 45",
-        "{" * 5000,
-        '{"a":' * 3000,
-        '{"offer":45',
-        '{"offer":NaN}',
-        '{"offer":Infinity}',
-        '{"offer":1e309}',
-        '{"offer":-5}',
-        '{"offer":0}',
-        '{"offer":true}',
-        '{"offer":null}',
-        '{"offer":[45]}',
-        '{"offer":"45 or 50"}',
-        '{"offer":45,"accept":true}',
-        '{"accept":false}',
-        '{"accept":45}',
-        '{"action":"haggle"}',
-        '{"say":"45"}',
-        '{"offer":45,"say":7}',
-    ],
-)
-def test_a_completion_without_a_clear_move_is_illegal_and_quoted(completion):
+@each("move")
+def test_a_completion_is_read_for_its_first_move(text, expect):
+    ((kind, value),) = json.loads(expect).items()
+    assert parse(text, seen()) == {"offer": Offer, "accept": Accept, "walk": WalkAway}[kind](value)
+
+
+@pytest.mark.parametrize("text", [*(t for t, _ in cases("completions.csv", "illegal")), "{" * 5000])
+def test_a_completion_without_a_clear_move_is_illegal_and_quoted(text):
     with pytest.raises(IllegalAction) as refused:
-        parse(completion, seen())
-    assert repr(completion[:20])[1:-1] in str(refused.value)
+        parse(text, seen())
+    assert repr(text[:20])[1:-1] in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("say", "words"),
-    [
-        ("# mein de do", "₹450 mein de do"),
-        ("45 is all I have", "₹450 is all I have"),
-        ("₹450, bas", "₹450, bas"),
-        ("My 45% is fair", "My ₹450 is fair"),
-        ("Bhaiya, thoda kam karo", "Bhaiya, thoda kam karo"),
-    ],
-)
-def test_words_are_put_in_the_price_of_the_move(say, words):
-    assert parse(json.dumps({"offer": 45, "say": say}), seen()) == Offer(450, words)
+@each("words")
+def test_words_are_put_in_the_price_of_the_move(text, expect):
+    assert parse(json.dumps({"offer": 45, "say": text}), seen()) == Offer(450, expect)
 
 
-@pytest.mark.parametrize("say", ["Take 46", "₹500, done", "fifty rupees", "45 now or 60 later"])
-def test_words_that_name_another_price_are_no_move(say):
+@each("other price")
+def test_words_that_name_another_price_are_no_move(text, expect):
     with pytest.raises(IllegalAction, match="does not mean it"):
-        parse(json.dumps({"offer": 45, "say": say}), seen())
+        parse(json.dumps({"offer": 45, "say": text}), seen())
 
 
 def test_agreeing_to_the_standing_ask_is_an_acceptance():

@@ -17,6 +17,7 @@ from sauda.language.spoken import (
     situations,
     spoken,
 )
+from tests.support.cases import cases
 
 LAMP = Item("brass lamp", "Handicrafts", "good", 900)
 PRICES = (1, 31.5, 450, 1090, 120_000)
@@ -42,41 +43,23 @@ def test_every_line_is_its_move_at_every_price(lines, language, seat, price):
         assert last or key in moves or not LAST.search(line), line
 
 
-@pytest.mark.parametrize(
-    ("agent", "asks", "bids", "price", "heard", "expected"),
-    [
-        ("buyer", (1200,), (), 300, "", ("far", "first")),
-        ("buyer", (3000,), (), 300, "", ("absurd", "first")),
-        ("buyer", (700,), (), 300, "", ("near", "first")),
-        ("buyer", (900,), (), 300, "with warranty", ("warranty", "first")),
-        ("buyer", (900, 880), (300,), 350, "चाय पीजिए", ("tea", "more")),
-        ("buyer", (900, 880), (300,), 300, "", ("hold",)),
-        ("buyer", (900, 880), (300,), 250, "", ("less",)),
-        ("seller", (), (), 900, "", ("first",)),
-        ("seller", (900,), (300,), 850, "", ("far", "more")),
-        ("seller", (900,), (50,), 900, "", ("absurd", "hold")),
-        ("seller", (900,), (800,), 880, "it has a scratch", ("scratch", "near", "more")),
-    ],
-)
-def test_a_line_reacts_to_what_happened(agent, asks, bids, price, heard, expected):
-    assert situations(seen(asks, bids), agent, Offer(price), heard) == expected
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split()))
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("", "it says nothing"),
-        ("₹1 or nothing", "names a price that is not the move's"),
-        ("Give me more.", "leaves out the price"),
-        ("My final price is #.", "promises that no other price follows"),
-        ("आख़िरी दाम #।", "promises that no other price follows"),
-        ("Agreed, #.", "it agrees, and the move does not"),
-        ("मंज़ूर है, #।", "it agrees, and the move does not"),
-        ("Goodbye, #.", "it leaves, and the move does not"),
-        ("#\n#", "no single line"),
-        ("so " * 60, "more than 160"),
-    ],
+    ("check", "agent", "asks", "bids", "price", "round_", "heard", "expected"),
+    [(check, *row) for check in ("line", "chat") for row in cases("situations.csv", check)],
 )
+def test_a_line_reacts_to_what_happened(check, agent, asks, bids, price, round_, heard, expected):
+    table, action = seen(numbers(asks), numbers(bids), int(round_)), Offer(int(price))
+    if check == "line":
+        assert situations(table, agent, action, heard) == tuple(expected.split())
+    else:
+        assert chat_situations(table, agent, action, heard)[0] == expected
+
+
+@pytest.mark.parametrize(("text", "fault"), cases("spoken.csv", "fault"))
 def test_a_line_that_is_another_move_is_refused_and_the_next_speaker_asked(text, fault):
     decided = Decided(seen((5,), (3,)), "buyer", Offer(450))
     assert any(fault in wrong for wrong in faults(text, decided))
@@ -116,47 +99,13 @@ def test_a_last_price_is_promised_in_the_last_round_alone(words, language):
 
 
 @pytest.mark.parametrize("language", LINES)
-@pytest.mark.parametrize(
-    ("heard", "key"),
-    [
-        ("there is a dent, 600", "scratch"),
-        ("have some tea", "tea"),
-        ("any warranty?", "warranty"),
-        ("the other shop is cheaper", "shop"),
-    ],
-)
+@pytest.mark.parametrize(("heard", "key"), cases("spoken.csv", "argument"))
 def test_an_argument_is_answered_though_the_words_are_new(heard, key, language):
     text = retold(counter(heard=heard, language=language), "I can come to ₹850.", (), 0)
     assert text in [line.replace("#", "₹850") for line in CHAT_LINES[language]["seller"][key]]
 
 
-@pytest.mark.parametrize(
-    ("asks", "bids", "round_", "key"),
-    [
-        ((900, 880), (500, 600), 3, "rise"),
-        ((900, 880), (600, 600), 3, "stuck"),
-        ((900, 880), (590, 600), 3, "more"),
-        ((900, 880), (500, 600), 7, "last"),
-        ((900, 880), (500, 600), 8, "over"),
-        ((900,), (300,), 1, "far"),
-        ((900,), (50,), 1, "absurd"),
-    ],
-)
-def test_a_line_of_the_chat_reacts_to_the_other_sides_move(asks, bids, round_, key):
-    assert chat_situations(seen(asks, bids, round_), "seller", Offer(850), "")[0] == key
-
-
-@pytest.mark.parametrize(
-    ("words", "claim"),
-    [
-        ("Another buyer waits. ₹850.", "rival"),
-        ("₹850, my last price.", "final"),
-        ("₹850, but decide now, I must close.", "urgent"),
-        ("₹850, and I lose money on it.", "loss"),
-        ("₹850, and it is worth more.", ""),
-        ("₹850, then.", ""),
-    ],
-)
+@pytest.mark.parametrize(("words", "claim"), cases("spoken.csv", "claim"))
 def test_a_claim_is_told_once_though_its_words_are_not(words, claim):
     assert claim_of(words) == claim
     for language in LINES:
