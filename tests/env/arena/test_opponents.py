@@ -123,16 +123,3 @@ def test_a_lab_answers_a_bid_of_a_quarter_of_its_price_and_leaves_a_lower_one_al
     assert unasked.action_type != "counter_offer"
     for share, answer in ((0.26, "counter_offer"), (0.24, unasked.action_type)):
         assert decide(bid(world(kind), share * price, ("d",))).action_type == answer
-
-
-def test_the_rival_bid_that_a_deceptive_lab_claims_can_be_checked_and_is_made_up():
-    claims = Counter()
-    task = ARENA_TASKS["arena/coalition_market"]
-    for seed in range(30):
-        final = rollout(task, arena.scripted_lab, seed).final
-        for offer in (*final.market.closed.values(), *final.market.offers.values()):
-            kind = final.private[offer.from_lab_id].archetype
-            claims[kind == "deceptive", arena.claim_holds(final.market, offer)] += 1
-    assert claims[True, False] > 20
-    assert claims[False, None] > 100
-    assert claims[False, True] == claims[False, False] == 0

@@ -20,7 +20,9 @@ SIZE = arena.Size(
 ENV = arena.GpuBudgetNegotiationEnv("arena/test", SIZE)
 PAYMENTS = (0.0, 0.0, 1.25, 3.0, 7.77, 40.0, 99.99, 1e6, -1.0, nan, inf, True, "5", None, 10**400)
 TEXTS = ("", "urgent", "a fair trade for both", "x" * 501, None, 7, "\ud800")
-CONDITIONS = ((), (), (), (("ask", 2.5),), (("ask", -1),), (("share", 2),), "ask", (("ask",),))
+CONDITIONS = ((), (), (), (("ask", 2.5),), (("ask", -1),), (("share", 2),), "ask", (("ask",),),
+              (("ask", 1.79e308),), (("ask", 10**400),), (("ask", nan),), (("share", 1e-300),),
+              (("other", -inf),))  # fmt: skip
 GARBAGE = (None, 3, [], {}, {"action_type": "steal"}, {"action_type": "wait", "payment": [1]})
 KINDS = (*arena.KINDS, "allocate_to_job", "accept_offer", "send_offer", "commit_to_coalition")
 

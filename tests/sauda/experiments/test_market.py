@@ -15,7 +15,7 @@ from env import (
     WalkAway,
     get_task,
 )
-from sauda.experiments.market import SIGNALS, inference_attack, partial_r2, signals
+from sauda.experiments.market import partial_r2
 
 pytestmark = pytest.mark.slow
 
@@ -99,31 +99,6 @@ def test_a_buyer_may_pay_more_than_a_thing_is_worth_to_it_but_not_more_than_its_
 
 
 # What words and manner give away
-
-
-def test_words_give_the_floor_away_no_more_than_prices_do():
-    result = inference_attack(1500)
-    assert result["gain"]["mean"] < 0.02
-    assert result["prices"]["mean"] < 0.9  # prices do not give it away either
-
-
-@pytest.fixture(scope="module")
-def signal_rows() -> dict[str, dict[str, dict[str, float]]]:
-    """Of bazaar/open: each signal with its partial R2 and its interval."""
-    return {row["signal"]: row for row in signals("bazaar/open", games=300)["signals"]}
-
-
-@pytest.mark.parametrize(("signal", "cause"), SIGNALS.items())
-def test_a_signal_tells_of_its_cause_what_prices_and_words_do_not(
-    signal_rows, signal: str, cause: str
-):
-    if cause is None:
-        assert max(signal_rows[signal]["high"].values()) < 0.02, (
-            "it only repeats what the asks show"
-        )
-    else:
-        assert signal_rows[signal]["low"][cause] > 0, signal_rows[signal]
-        assert signal_rows[signal]["r2"][cause] == max(signal_rows[signal]["r2"].values())
 
 
 def test_partial_r2_is_the_share_of_what_is_left_open():

@@ -41,7 +41,7 @@ from sauda.language.spoken import Decided
 from sauda.llm.registry import get_policy
 from sauda.train.data.dialogues.sources import from_file
 from tests.support.cases import cases
-from tests.support.dialogues import DIVISION, MIRROR, craigslist_row, lines
+from tests.support.dialogues import craigslist_row, lines
 
 LISTED = {"list_price": 500.0, "currency": DOLLARS, "has_buttons": True}
 CONTEXTS = {
@@ -91,22 +91,6 @@ def test_the_annotation_of_words_is_not_looked_at():
     turns = (Turn("buyer", "Hi", Act("insist", 3.0)), Turn("seller", "It is $500", Act("quit")))
     dialogue = Dialogue("test/1", "lamp", "", {}, turns, DOLLARS, 500.0)
     assert list(map(str, read(dialogue))) == ["intro", "init-price(500)"]
-
-
-def test_a_number_of_the_posting_is_no_price_unless_it_is_marked():
-    seen = {"notes": "Lamp 250\nbought in 2016"}
-    assert acts_of("Hello", "The 250 is the best one", **seen)[1] == "unknown"
-    assert acts_of("Hello", "The $250 is the best one", **seen)[1] == "init-price(250)"
-    assert acts_of("Hello", "Yours for 500", notes="Lamp 500")[1] == "init-price(500)"
-    comics = {"notes": "stack of twenty comics"}
-    assert acts_of("I saw your stack of twenty comics", "Hi", **comics)[0] == "intro"
-
-
-def test_a_seller_proposes_its_highest_price_and_a_buyer_its_lowest():
-    said = "I thought of $320 or $360"
-    fields = {"list_price": 500.0, "currency": DOLLARS, "has_buttons": True}
-    assert parse(said, Context("buyer", **fields)).price == 320
-    assert parse(said, Context("seller", **fields)).price == 360
 
 
 @given(st.text(max_size=200), st.sampled_from(list(CONTEXTS.values())))
@@ -217,16 +201,6 @@ def test_no_input_holds_the_words_to_learn(lamp):
             )
             assert before.utterance != after.utterance
             assert before.shown() == after.shown()  # the act is annotated
-
-
-def test_a_division_and_its_mirror_are_in_one_part(tmp_path):
-    loaded = []
-    for number, line in enumerate((DIVISION, MIRROR)):
-        file = tmp_path / f"{number}.txt"
-        file.write_text(line)
-        loaded += from_file("deal_or_no_deal", file).dialogues
-    assert loaded[0].place == loaded[1].place
-    assert loaded[0].values == loaded[1].values
 
 
 # A scripted policy through acts

@@ -57,17 +57,6 @@ def test_the_expert_pays_the_whole_ask_of_a_seller_that_gives_no_discount():
     assert expert(obs, CHANCE) == Accept()
 
 
-def test_the_expert_bids_the_next_ask_at_its_own_deadline():
-    asks = (60, 54.6, 49.2, 43.8, 38.4)
-    assert expert(seen(asks, deadline=5), CHANCE) == Offer(33)
-    assert expert(seen(asks, deadline=6), CHANCE) == Offer(30.87)
-
-
-def test_the_expert_takes_a_bluffed_ask_on_its_last_move():
-    obs = seen((75.9, 66.16), rounds=2, seller_type="deceptive")
-    assert expert(obs, CHANCE) == Accept()
-
-
 def test_the_expert_never_accepts_more_than_its_reservation_price():
     assert expert(seen((60, 54, 48, 48), rounds=4, budget=40), CHANCE) == Offer(40)
 

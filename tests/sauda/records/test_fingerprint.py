@@ -6,15 +6,12 @@ from typing import Any
 import pytest
 
 from env import Accept, IllegalAction, Offer, Task, get_task, market_seller
-from sauda.games import BAZAAR
 from sauda.policies import BUYERS
 from sauda.records.fingerprint import (
     fingerprint,
     of_opponents,
-    of_parser,
     of_policy,
     of_rules,
-    positions,
 )
 
 OPEN = get_task("bazaar/open")
@@ -74,14 +71,3 @@ def test_a_policy_counts_by_its_moves_also_where_it_would_not_come():
 
     assert of_policy(OPEN, lambda obs, rng: linear(obs, rng)) == of_policy(OPEN, linear)
     assert of_policy(OPEN, proud) != of_policy(OPEN, linear)
-
-
-def test_a_parser_counts_by_what_it_makes_of_odd_replies():
-    seen = positions(OPEN)
-    parse = BAZAAR.prompt.parse
-
-    def lenient(text, obs):
-        return parse(text + "}", obs)
-
-    assert of_parser(lambda text, obs: parse(text, obs), seen) == of_parser(parse, seen)
-    assert of_parser(lenient, seen) != of_parser(parse, seen)

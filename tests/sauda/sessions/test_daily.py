@@ -41,6 +41,7 @@ def test_no_training_and_no_evaluation_takes_the_seeds_of_the_days():
     assert all(seed_of(DAY + timedelta(days=n)) in DAILY for n in range(60))
 
 
+@pytest.mark.slow
 def test_each_of_the_next_400_days_has_a_bargain_of_its_own_that_can_be_won():
     seeds = [seed_of(today() + timedelta(days=n)) for n in range(400)]
     assert len(set(seeds)) == len(seeds)

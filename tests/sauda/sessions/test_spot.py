@@ -5,7 +5,6 @@ import pytest
 from env import IllegalAction
 from sauda.llm.types import Reply
 from sauda.sessions.spot import (
-    EXCHANGES,
     answered,
     ask_both,
     guessed,
@@ -52,19 +51,6 @@ def test_nothing_can_be_guessed_before_both_have_answered(live):
         assert not duel.can_guess
         with pytest.raises(IllegalAction, match="nothing to guess"):
             guessed(duel, 0)
-
-
-def test_a_pair_hears_three_asks_at_most_and_one_guess(live):
-    duel = live
-    for number in range(EXCHANGES):
-        duel = asked(duel, duel.item.list_price - number, '{"offer":40}', '{"offer":41}')
-    assert not duel.has_more
-    with pytest.raises(IllegalAction, match="no further price"):
-        ask_both(duel, 5)
-    done = guessed(duel, 1)
-    assert done.guess == 1
-    with pytest.raises(IllegalAction, match="nothing to guess"):
-        guessed(done, 0)
 
 
 def test_an_ask_that_may_be_a_slip_is_heard_by_nobody_until_it_is_repeated(live):
