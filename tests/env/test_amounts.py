@@ -1,6 +1,6 @@
 import pytest
 
-from env import conceded, surplus_share
+from env.amounts import conceded, surplus_share
 
 
 def test_the_linear_curve_concedes_the_same_at_every_move():

@@ -17,7 +17,7 @@ from sauda.evaluation.seller.texts import Tries, judged, model_behind, sides, wo
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.seller.policy import seller_model
 from sauda.records.progress import progress
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 PARTS = CACHE / "seller_quality"  # the batches on disk
 UNREAD = 5_000  # into the hold-out split; the first seeds were read while the prompt was written

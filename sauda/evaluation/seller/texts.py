@@ -24,7 +24,7 @@ from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
 from sauda.llm.types import BatchGenerate, Reply
 from sauda.records.fingerprint import fingerprint, positions
-from sauda.records.provenance import source_digest
+from sauda.records.store import source_digest
 
 STUB, FIRST = "stub", "first tries"
 TURNS = 12  # of a dialogue that the published persona test shows its judge

@@ -18,7 +18,7 @@ from sauda.games import game_of
 from sauda.games.adapter import Columns
 from sauda.llm.registry import is_model, player_spec
 from sauda.policies.best_response import informed_policy
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 
 

@@ -227,6 +227,4 @@ def test_a_claim_about_a_named_job_is_checked_against_that_job():
 def test_a_claimed_rival_bid_is_checked_whatever_it_says(bid: str, lab: str):
     for name in ("b_0_0", "b_1_0", "b_9_9", ""):
         words = f"Another lab has bid {bid} for {name}. {lab} has bid {bid} for {name}."
-        offer = Offer("o_1", lab, "lab_0", 0, 2, (), (), 0.0, message=words)
-        assert arena.claim_holds(table().market, offer) in (None, False, True)
         assert 0 <= arena.judge(table(), "lab_0", words).total <= 1

@@ -6,8 +6,9 @@ import shlex
 import pytest
 
 from sauda.__main__ import parse
-from sauda.commands.readme import REPOSITORY
+from sauda.commands.readme import fill
 from sauda.records.kinds import entry
+from sauda.records.store import REPOSITORY, load
 
 COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
@@ -28,6 +29,18 @@ COMMANDS = dict.fromkeys(
     for page in PAGES
     for command in COMMAND.findall(page.read_text(encoding="utf-8").replace("\\\n", " "))
 )
+
+
+def test_a_table_is_written_anew_between_its_marks_and_nothing_else_is_touched():
+    before, table, after = re.split(
+        r"<!-- /?models -->\n", fill("before\n<!-- models -->\nold\n<!-- /models -->\nafter\n")
+    )
+    assert (before, after) == ("before\n", "after\n")
+    rows = load("evaluation/model-comparison.json").data.rows
+    linear = next(row for row in rows if (row.task, row.policy) == ("bazaar/open", "linear"))
+    assert f"| `linear` | {linear.n} | {linear.grade.mean:.3f} [" in table
+    with pytest.raises(ValueError, match="no table 'nothing'"):
+        fill("<!-- nothing -->\n<!-- /nothing -->")
 
 
 def test_every_command_of_the_documents_is_one_the_command_line_takes():

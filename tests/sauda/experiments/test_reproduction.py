@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from env import Offer, get_task, rollout
-from sauda.experiments.reproduction import CROWD, comparison, table, without_rivals
-from sauda.policies.reference_buyers import REFERENCE_BUYERS, hold
+from sauda.experiments.reproduction import (
+    CROWD,
+    REFERENCE_BUYERS,
+    comparison,
+    hold,
+    table,
+    without_rivals,
+)
 from sauda.records.store import load
 
 PUBLISHED = load("published.json")

@@ -7,7 +7,7 @@ import pytest
 from env import Accept, Offer, WalkAway, get_task, rollout
 from sauda.games import game_of, policies_of
 from sauda.policies import BUYERS
-from sauda.records.splits import DAILY, SPLITS
+from sauda.records.seeds import DAILY, SPLITS
 from sauda.sessions.bazaar import answer, finished
 from sauda.sessions.daily import (
     TASK,

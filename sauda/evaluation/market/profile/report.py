@@ -28,7 +28,7 @@ from sauda.policies import BUYERS
 from sauda.policies.belief import BeliefBuyer
 from sauda.policies.best_response import MoveValues, informed_value
 from sauda.records.progress import progress
-from sauda.records.provenance import source_digest
+from sauda.records.store import source_digest
 from sauda.statistics import (
     mean_interval,
     named_interval,

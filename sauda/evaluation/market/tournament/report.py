@@ -43,7 +43,7 @@ from sauda.llm.models import NULL, loaded
 from sauda.llm.seller.personas import PERSONAS
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
-from sauda.records.provenance import source_digest
+from sauda.records.store import source_digest
 
 # The untrained base and the buyer after each stage of training; the page serves "mini+distill".
 STAGES = ("mini", "mini+sft", "mini+distill", "mini+grpo", "mini+dpo")

@@ -15,7 +15,7 @@ import numpy as np
 from env import Instance, begin, get_task
 from sauda.evaluation.market.tournament.players import TASK
 from sauda.records.schemas.market.tournament import ScenarioColumns
-from sauda.records.splits import SPLITS, is_unseen_listing
+from sauda.records.seeds import SPLITS, is_unseen_listing
 
 
 def scenario_seeds(n: int) -> tuple[int, ...]:

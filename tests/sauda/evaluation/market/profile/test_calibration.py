@@ -15,7 +15,7 @@ from sauda.evaluation.market.profile.calibration import (
 from sauda.games import BAZAAR
 from sauda.games.adapter import Reply
 from sauda.policies import BUYERS
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 GAME = rollout(get_task("bazaar/open"), BUYERS["linear"], SPLITS["holdout"][3])
 TURNS = [turn.observation for turn in GAME.trajectory("buyer")]

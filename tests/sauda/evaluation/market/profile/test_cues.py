@@ -13,7 +13,7 @@ from sauda.evaluation.market.profile.cues import (
 )
 from sauda.policies import BUYERS
 from sauda.policies.belief import claim_in
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 TASK = "bazaar/open"
 SEEDS = SPLITS["holdout"][:25]
