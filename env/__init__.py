@@ -75,14 +75,13 @@ from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
 
 __all__ = [
     "ACCEPT", "ARENA_TASKS", "BATCH_TASKS", "BAZAAR_TASKS", "CATALOGUE", "CLAIMS", "CLAIM_RATE",
-    "LOW_BID", "MARKETS",
-    "OFFER", "RIVAL_HAZARD_FACTOR", "SELLER", "SELLER_RESERVATION", "SELLER_TYPES", "TASKS", "WALK",
-    "Accept", "BatchView", "Bazaar", "Buyers", "Deal", "EndReason", "Env", "Episode", "Games",
-    "IllegalAction", "Instance", "Item", "Market", "Move", "Moves", "Observation", "Offer", "Play",
-    "Policy", "Results", "SellerType", "Table", "Task", "Tells", "TimeDependent", "Turn",
-    "WalkAway", "advance", "agent_stream", "aggressive", "arena", "asks_at", "batch_conceded",
-    "batch_form", "begin", "bonus", "claim_at", "classic_seller", "conceded", "draw_games",
-    "episode", "games_of", "get_task", "grouped", "hazards_at", "instance_stream",
-    "market_seller", "market_task", "move", "naive", "play_batch", "rollout", "rounded",
-    "rule_based", "rupees", "shares", "smart", "with_seller_type", "zopa_width",
+    "LOW_BID", "MARKETS", "OFFER", "RIVAL_HAZARD_FACTOR", "SELLER", "SELLER_RESERVATION",
+    "SELLER_TYPES", "TASKS", "WALK", "Accept", "BatchView", "Bazaar", "Buyers", "Deal", "EndReason",
+    "Env", "Episode", "Games", "IllegalAction", "Instance", "Item", "Market", "Move", "Moves",
+    "Observation", "Offer", "Play", "Policy", "Results", "SellerType", "Table", "Task", "Tells",
+    "TimeDependent", "Turn", "WalkAway", "advance", "agent_stream", "aggressive", "arena",
+    "asks_at", "batch_conceded", "batch_form", "begin", "bonus", "claim_at", "classic_seller",
+    "conceded", "draw_games", "episode", "games_of", "get_task", "grouped", "hazards_at",
+    "instance_stream", "market_seller", "market_task", "move", "naive", "play_batch", "rollout",
+    "rounded", "rule_based", "rupees", "shares", "smart", "with_seller_type", "zopa_width",
 ]  # fmt: skip

@@ -507,7 +507,6 @@ BAND = re.compile(r"\b(low|medium|high)\b")
 JOB = re.compile(r"\bj_\d+_\d+\b")
 SENTENCE_END = re.compile(r"[.!?;\n](?!\d)")
 OBJECT = re.compile(r"\b(?:with|to|from|for|than|against|between)\s+$")
-RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (\S+)\.", re.IGNORECASE)
 
 
 def claims(market: Market, lab_id: str, text: str) -> tuple[Claim, ...]:
