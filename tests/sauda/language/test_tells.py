@@ -154,6 +154,13 @@ def test_the_development_sentences_are_read_well_in_every_language():
 BLIND_SENTENCES = blind()
 
 
+def test_a_blind_sentence_of_no_known_kind_is_refused(tmp_path):
+    path = tmp_path / "blind.csv"
+    path.write_text("text,language,split,kind,signals,price\nfor 5,en,dev,guess,,5\n")
+    with pytest.raises(ValueError, match="'for 5' is labelled"):
+        blind(path)
+
+
 def test_the_blind_development_sentences_are_read_well():
     data = blind_quality([s for s in BLIND_SENTENCES if s.split == "dev"])
     ours = {"reader": "sauda", "split": "dev", "language": "all"}

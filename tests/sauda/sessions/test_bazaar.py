@@ -11,6 +11,7 @@ from sauda.sessions.bazaar import (
     BACKWARDS,
     LOSS,
     Game,
+    Standing,
     after_reply,
     answer,
     back,
@@ -19,6 +20,7 @@ from sauda.sessions.bazaar import (
     loss_at,
     propose,
     quick_moves,
+    rank,
     request,
     standings,
     start,
@@ -126,6 +128,13 @@ def test_the_comparison_holds_the_visitor_and_every_policy_best_grade_first(task
     assert [row.visitor for row in rows].count(True) == 1
     grades = [row.grade for row in rows]
     assert grades == sorted(grades, reverse=True)
+
+
+def test_a_place_is_shared_where_somebody_did_as_well():
+    you = Standing("you", 0.5, 0.5, 10, visitor=True)
+    better, same, worse = (Standing(n, g, g, 10) for n, g in (("a", 0.9), ("b", 0.5), ("c", 0.1)))
+    assert rank([better, you, worse]) == (2, False)
+    assert rank([better, you, same, worse]) == (2, True)
 
 
 # A language model across the table
