@@ -21,20 +21,26 @@ from env import (
     get_task,
     move,
 )
+from sauda.llm.types import Reply
 from sauda.policies import BUYERS
-from sauda.sessions.bazaar import Game, answer, quick_moves, start
+from sauda.sessions.bazaar import Game, after_reply, answer, quick_moves, start
 from sauda.sessions.review import (
     Line,
+    Review,
     Search,
     Worth,
+    asked_findings,
     closed,
+    closing_findings,
     earned,
     findings,
+    offers_to_ask,
     oracle,
     outcome_of,
     searched,
     worth,
 )
+from tests.support.coroutines import run
 
 SINGLE, SELLING = "classic/single_deal", "bazaar/seller_brief"
 
@@ -150,6 +156,42 @@ def test_a_review_advises_no_price_beyond_the_own_limit_and_none_taken_back(task
         for found in findings(game):
             offers += len(advised(game, found.line))
     assert offers > 0
+
+
+# Language models
+
+
+@pytest.fixture
+def sold_to_a_model() -> Game:
+    """A sale to a model with a limit above ₹900, who bid half of its limit and was taken up."""
+    game = answer(start(SELLING, "mini", 3), Offer(900))
+    return answer(after_reply(game, Reply('{"offer":50}', "canned")), Accept())
+
+
+def asked(game: Game, text: str) -> tuple[Review, list[float]]:
+    """The review with a model that replies `text` to every other price, and those prices."""
+    prices = []
+
+    async def reply(other: Game) -> Game:
+        prices.append(other.observation.ask)
+        return after_reply(other, Reply(text, "canned"))
+
+    async def collected():
+        known = tuple(closing_findings(game))
+        return [*known, *[found async for found in asked_findings(game, known, reply)]]
+
+    return Review(game, tuple(run(collected()))), prices
+
+
+def test_a_model_is_asked_for_its_reply_to_a_better_price(sold_to_a_model):
+    review, prices = asked(sold_to_a_model, '{"accept":true}')
+    limit = sold_to_a_model.play.state.private["buyer"]["reservation"]
+    reservation = sold_to_a_model.observation.reservation
+    assert offers_to_ask(sold_to_a_model) == [0]
+    assert prices == [round((reservation + limit) / 2), round((prices[0] + limit) / 2)]
+    assert review.moves[0].line.action == Offer(prices[1])
+    assert outcome_of(review.moves[0].line).price == prices[1]
+    assert [found.line.action for found in review.tried] == [Offer(price) for price in prices]
 
 
 # The search
