@@ -18,12 +18,6 @@ from sauda.statistics import (
 )
 
 
-def test_the_interval_of_two_values_reaches_from_one_to_the_other():
-    # A resample of {0, 1} has the mean 0, 0.5 or 1 with chances 1/4, 1/2, 1/4: both tails
-    # of 2.5 % lie on the ends.
-    assert mean_interval(np.array([0.0, 1.0])) == (0.5, 0.0, 1.0)
-
-
 @pytest.mark.parametrize("size", [30, 500])
 def test_the_interval_is_that_of_scipy_up_to_the_noise_of_resampling(size: int):
     values = np.random.default_rng(1).beta(2, 5, size)

@@ -8,7 +8,6 @@ from sauda.experiments.oracle import (
     informed_grades,
     oracle,
 )
-from sauda.records.store import parsed
 
 SEEDS = range(120)
 
@@ -27,11 +26,6 @@ def test_the_informed_value_agrees_with_play_under_the_games_own_draws(name: str
 @pytest.fixture(scope="module")
 def data() -> dict:
     return oracle(episodes=40, search=4, refined=10)
-
-
-@pytest.mark.nightly
-def test_the_data_are_of_their_kind(data: dict):
-    parsed("oracle/2", data)
 
 
 @pytest.mark.nightly

@@ -5,12 +5,8 @@ import json
 import pytest
 
 from env import advance, arena, begin, get_task, move, rollout
-from sauda.games import ARENA
 from sauda.games.arena_prompt import completion, parse, render, schema
-from sauda.llm.batched_rollout import new_game, play_games
-from sauda.llm.registry import PlayerSpec
 from sauda.policies import LABS
-from tests.support.models import Booker
 
 TASK = get_task("arena/market_round")
 SEEDS = range(7, 19)
@@ -72,16 +68,6 @@ def test_the_schema_offers_what_the_rules_would_not_refuse():
             kinds.add(action.action_type)
             assert TASK.env.step(play.state, action).private[TASK.learner].results[0].ok, row
         assert {"wait", "finish", "send_offer"} <= kinds
-
-
-def test_games_in_step_are_the_games_played_alone():
-    games = [new_game(TASK, seed) for seed in SEEDS]
-    play_games(games, PlayerSpec(Booker()))
-    alone = [rollout(TASK, PlayerSpec(Booker()).policy(ARENA), seed) for seed in SEEDS]
-    assert [game.play.state for game in games] == [one.final for one in alone]
-    broken = [isinstance(t.action, arena.Malformed) for game in games for t in game.turns]
-    assert any(broken)
-    assert not all(broken)
 
 
 # What is learnt -----------------------------------------------------------------------------------

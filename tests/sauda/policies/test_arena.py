@@ -9,7 +9,7 @@ import pytest
 
 from env import ARENA_TASKS, Policy, arena, begin, rollout
 from sauda.policies import LABS
-from sauda.policies.arena_bound import joint_optimum, upper_bound
+from sauda.policies.arena_bound import upper_bound
 from tests.support.arena_games import block, do, job, market, seen, take
 
 SEEDS = range(60)
@@ -191,12 +191,3 @@ def test_the_bound_in_a_market_that_fits_in_the_head():
     # If lab_1 can do its own job of 60 with it, lab_0 can gain nothing by it.
     state = market([block("c", lab=1)], {0: [job("j0")], 1: [job("j1", value=60.0)]})
     assert upper_bound(state).utility == pytest.approx(0)
-
-
-def test_the_joint_optimum_of_one_lab_is_its_plan():
-    for seed in range(15):
-        state = begin(ARENA_TASKS["arena/market_round"], seed).state
-        everything = arena.best_plan(
-            state.market.blocks.values(), state.private["lab_0"].jobs, 0, 5
-        )
-        assert joint_optimum(state, ["lab_0"]).utility == pytest.approx(everything.gain, abs=1e-4)

@@ -1,4 +1,4 @@
-"""What the load test counts, computes and prints; what its attacks send."""
+"""What the load test counts and computes."""
 
 import subprocess
 import sys
