@@ -43,6 +43,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=20261126)
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the copy and the tests end with it
     noticed, faults = 0, draw_faults(options.count, random.Random(options.seed))
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "sauda"
@@ -155,9 +156,11 @@ def run_tests(copy: Path, where: tuple[str, ...], limit: float) -> int | None:
     try:
         return run.wait(limit)
     except subprocess.TimeoutExpired:
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
         return None
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
 
 
 if __name__ == "__main__":
