@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.screenshots import CHROMIUM_FLAGS, no_browser
 from env import (
     ARENA_TASKS,
     IllegalAction,
@@ -29,7 +30,6 @@ from env import (
     rollout,
 )
 from sauda.commands.loadtest.page_process import running_app
-from sauda.commands.screenshots import CHROMIUM_FLAGS, no_browser
 from sauda.evaluation.models.comparison import play_model
 from sauda.evaluation.models.config import OURS
 from sauda.experiments.speeds import figure, ratio
@@ -40,8 +40,7 @@ from sauda.llm.backends.weights import NoWeights
 from sauda.llm.registry import get_policy, player_spec
 from sauda.policies.bazaar import linear
 from sauda.policies.vectorized import BATCH
-from sauda.records.provenance import REPOSITORY, machine
-from sauda.records.store import save
+from sauda.records.store import REPOSITORY, machine, save
 
 Figures = list[dict[str, Any]]
 

@@ -7,8 +7,8 @@ names stand under `env.arena`.
 """
 
 from . import arena
-from .amounts import conceded, grouped, rupees, surplus_share, zopa_width
-from .bazaar.classic import CLASSIC, aggressive, classic_seller, naive, rule_based, smart
+from .amounts import conceded, grouped, rupees, zopa_width
+from .bazaar.classic import aggressive, classic_seller, naive, rule_based, smart
 from .bazaar.market import (
     CLAIM_RATE,
     CLAIMS,
@@ -22,7 +22,6 @@ from .bazaar.market import (
     TimeDependent,
     bonus,
     claim_at,
-    draw_type,
     market_seller,
     market_task,
     with_seller_type,
@@ -30,10 +29,6 @@ from .bazaar.market import (
 from .bazaar.rules import Bazaar, shares
 from .bazaar.types import (
     CATALOGUE,
-    CONDITIONS,
-    HIGHEST_PRICE,
-    LONGEST_NAME,
-    LOWEST_PRICE,
     Accept,
     Deal,
     Instance,
@@ -80,14 +75,13 @@ from .tasks import ARENA_TASKS, BAZAAR_TASKS, TASKS, get_task
 
 __all__ = [
     "ACCEPT", "ARENA_TASKS", "BATCH_TASKS", "BAZAAR_TASKS", "CATALOGUE", "CLAIMS", "CLAIM_RATE",
-    "CLASSIC", "CONDITIONS", "HIGHEST_PRICE", "LONGEST_NAME", "LOWEST_PRICE", "LOW_BID", "MARKETS",
-    "OFFER", "RIVAL_HAZARD_FACTOR", "SELLER", "SELLER_RESERVATION", "SELLER_TYPES", "TASKS", "WALK",
-    "Accept", "BatchView", "Bazaar", "Buyers", "Deal", "EndReason", "Env", "Episode", "Games",
-    "IllegalAction", "Instance", "Item", "Market", "Move", "Moves", "Observation", "Offer", "Play",
-    "Policy", "Results", "SellerType", "Table", "Task", "Tells", "TimeDependent", "Turn",
-    "WalkAway", "advance", "agent_stream", "aggressive", "arena", "asks_at", "batch_conceded",
-    "batch_form", "begin", "bonus", "claim_at", "classic_seller", "conceded", "draw_games",
-    "draw_type", "episode", "games_of", "get_task", "grouped", "hazards_at", "instance_stream",
-    "market_seller", "market_task", "move", "naive", "play_batch", "rollout", "rounded",
-    "rule_based", "rupees", "shares", "smart", "surplus_share", "with_seller_type", "zopa_width",
+    "LOW_BID", "MARKETS", "OFFER", "RIVAL_HAZARD_FACTOR", "SELLER", "SELLER_RESERVATION",
+    "SELLER_TYPES", "TASKS", "WALK", "Accept", "BatchView", "Bazaar", "Buyers", "Deal", "EndReason",
+    "Env", "Episode", "Games", "IllegalAction", "Instance", "Item", "Market", "Move", "Moves",
+    "Observation", "Offer", "Play", "Policy", "Results", "SellerType", "Table", "Task", "Tells",
+    "TimeDependent", "Turn", "WalkAway", "advance", "agent_stream", "aggressive", "arena",
+    "asks_at", "batch_conceded", "batch_form", "begin", "bonus", "claim_at", "classic_seller",
+    "conceded", "draw_games", "episode", "games_of", "get_task", "grouped", "hazards_at",
+    "instance_stream", "market_seller", "market_task", "move", "naive", "play_batch", "rollout",
+    "rounded", "rule_based", "rupees", "shares", "smart", "with_seller_type", "zopa_width",
 ]  # fmt: skip

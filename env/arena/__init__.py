@@ -21,21 +21,17 @@ from .env import ACTIONS_PER_ROUND, SIZES, GpuBudgetNegotiationEnv
 from .judge import (
     HONEST,
     JUDGE_MEMORY,
-    STRATEGIES,
     Decision,
-    Finding,
-    Verdict,
     award,
     decide,
     judge,
     pitch_of,
     usual_strategy,
 )
-from .labs import CHARACTERS, Character, accepts, margin, pressure, scripted_lab
+from .labs import accepts, margin, scripted_lab
 from .legal import legal_actions, usable_blocks
-from .pitch import DIMENSIONS, claim_holds, claims
+from .pitch import DIMENSIONS, claims
 from .planning import (
-    BREACH_FINE,
     LATE,
     Part,
     Plan,
@@ -56,14 +52,11 @@ from .reward import (
     PLAN_WEIGHT,
     TOTAL,
     Breakdown,
-    Change,
-    Component,
     episode_rewards,
-    plan_potential,
     reward,
     total,
 )
-from .rules import is_requestable, signal_of
+from .rules import is_requestable
 from .types import (
     FREE,
     LIVE,
@@ -84,15 +77,13 @@ from .types import (
 from .world import ARCHETYPES, Size
 
 __all__ = [
-    "ACTIONS_PER_ROUND", "ARCHETYPES", "BREACH_FINE", "CHARACTERS", "COMPONENTS", "CONDITIONS",
-    "DIMENSIONS", "FREE", "HONEST", "JUDGE_MEMORY", "KINDS", "LATE", "LIVE", "LONGEST_MESSAGE",
-    "PLAN_WEIGHT", "SIZES", "STRATEGIES", "TOTAL", "Action", "Block", "Breakdown", "Change",
-    "Character", "Coalition", "Component", "Decision", "Finding", "GpuBudgetNegotiationEnv", "Job",
+    "ACTIONS_PER_ROUND", "ARCHETYPES", "COMPONENTS", "CONDITIONS", "DIMENSIONS", "FREE", "HONEST",
+    "JUDGE_MEMORY", "KINDS", "LATE", "LIVE", "LONGEST_MESSAGE", "PLAN_WEIGHT", "SIZES", "TOTAL",
+    "Action", "Block", "Breakdown", "Coalition", "Decision", "GpuBudgetNegotiationEnv", "Job",
     "Kind", "Lab", "Malformed", "Market", "Message", "Observation", "Offer", "Own", "Part", "Plan",
-    "Result", "Shock", "Size", "State", "Verdict", "accepts", "action_fault", "action_from",
-    "award", "best_plan", "booked_value", "booking_gain", "claim_holds", "claims", "decide",
-    "episode_rewards", "hours", "is_requestable", "judge", "legal_actions", "live_hours",
-    "loss_by_delay", "margin", "offer_gain", "own_plan", "pitch_of", "plan_potential",
-    "pooled_part", "pressure", "reward", "scripted_lab", "signal_of", "spare_blocks", "total",
-    "trade_gain", "unplanned_jobs", "usable_blocks", "usual_strategy",
+    "Result", "Shock", "Size", "State", "accepts", "action_fault", "action_from", "award",
+    "best_plan", "booked_value", "booking_gain", "claims", "decide", "episode_rewards", "hours",
+    "is_requestable", "judge", "legal_actions", "live_hours", "loss_by_delay", "margin",
+    "offer_gain", "own_plan", "pitch_of", "pooled_part", "reward", "scripted_lab", "spare_blocks",
+    "total", "trade_gain", "unplanned_jobs", "usable_blocks", "usual_strategy",
 ]  # fmt: skip

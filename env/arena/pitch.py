@@ -507,7 +507,6 @@ BAND = re.compile(r"\b(low|medium|high)\b")
 JOB = re.compile(r"\bj_\d+_\d+\b")
 SENTENCE_END = re.compile(r"[.!?;\n](?!\d)")
 OBJECT = re.compile(r"\b(?:with|to|from|for|than|against|between)\s+$")
-RIVAL_BID = re.compile(r"another lab has bid (\d+(?:\.\d+)?) for (\S+)\.", re.IGNORECASE)
 
 
 def claims(market: Market, lab_id: str, text: str) -> tuple[Claim, ...]:
@@ -629,16 +628,3 @@ def strength(obs: Observation, claim: Claim) -> float | None:
     """The strength of `claim` for the observing lab, in [0, 1]; None if it is false."""
     checked = CLAIMS[claim.kind].check(obs, claim)
     return None if checked is None else min(1.0, max(0.0, checked))
-
-
-def claim_holds(market: Market, offer: Offer) -> bool | None:
-    """Whether the rival bid that an offer's message claims was made; None if it claims none."""
-    claim = RIVAL_BID.search(offer.message)
-    if claim is None:
-        return None
-    bid, block_id = float(claim[1]), claim[2]
-    return any(
-        rival.payment >= bid and block_id in rival.requested_blocks
-        for rival in (*market.offers.values(), *market.closed.values())
-        if rival.to_lab_id == offer.from_lab_id and rival.round_created <= offer.round_created
-    )

@@ -9,13 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-AVAILABLE, RESERVED, COMMITTED, USED, FAILED = STATUSES = (
-    "available",
-    "reserved",
-    "committed",
-    "used",
-    "failed",
-)
+AVAILABLE, RESERVED, COMMITTED = "available", "reserved", "committed"
+USED, FAILED = "used", "failed"
 LIVE = frozenset({AVAILABLE, RESERVED, COMMITTED})  # can be sold, used or hit by a shock
 FREE = frozenset({AVAILABLE, RESERVED})  # in no coalition's pool
 

@@ -15,7 +15,7 @@ from env import get_task, rollout
 from panels.results.evaluation import DRAWN
 from panels.ui.terms import term
 from sauda.policies import LABS
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.sessions.arena import LEARNER, ArenaGame
 

@@ -11,7 +11,7 @@ from panels.results.model_labels import policy_label
 from panels.transcripts.playing import moves_of
 from panels.ui.terms import shown_round
 from sauda.games.arena_columns import Event, events
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 
 DEMO_SEED = 5

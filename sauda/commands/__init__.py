@@ -59,7 +59,6 @@ COMMANDS = {
         "play many visitors of the page at once, polite and hostile ones",
     ),
     "readme": ("readme", "write the documents' tables anew from the artifacts"),
-    "screenshots": ("screenshots", "take the documents' pictures from the page"),
     "deploy": (
         "machines.deploy",
         "put the last commit on a Hugging Face Space: stage, check, upload, wait, smoke test",

@@ -12,9 +12,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sauda.commands.console import add_command
-from sauda.records.provenance import REPOSITORY
 from sauda.records.schemas.base import Interval
-from sauda.records.store import load, write
+from sauda.records.store import REPOSITORY, load, write
 
 DOCUMENTS = tuple(REPOSITORY / name for name in ("README.md", "docs/results.md", "docs/scale.md"))
 
@@ -25,22 +24,17 @@ def add(commands: Any) -> None:
 
 
 def readme(options: argparse.Namespace) -> int:
-    """Write the tables anew and print whether anything changed."""
-    changed = False
+    """Write the tables anew and print which document changed."""
     for path in DOCUMENTS:
         before = path.read_text(encoding="utf-8")
-        after = filled(before)
-        write(path, after)
-        changed |= before != after
-    print("wrote the documents" if changed else "the documents are as the artifacts have it")
+        if (after := fill(before)) != before:
+            write(path, after)
+            print(f"wrote {path}")
     return 0
 
 
-def filled(text: str) -> str:
-    """`text` with every marked table as the artifacts have it now.
-
-    Raises ValueError on a mark of no known table, or one that is not closed.
-    """
+def fill(text: str) -> str:
+    """`text` with every marked table as the artifacts have it; ValueError on an unknown mark."""
     folder = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -50,17 +44,15 @@ def filled(text: str) -> str:
     folder.filters |= {"spanned": spanned, "mean": mean}
     template = folder.get_template("readme.jinja")
     context = template.new_context({"rows": rows, "data": lambda file: load(file).data})
-    for name in re.findall(r"<!-- (\w+) -->", text):
+
+    def table(found: re.Match[str]) -> str:
+        name = found[1]
         if name not in template.blocks:
             raise ValueError(f"no table {name!r}; tables are {', '.join(template.blocks)}")
-        opening, closing = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-        before, opened, rest = text.partition(opening)
-        _, closed, after = rest.partition(closing)
-        if not (opened and closed):
-            raise ValueError(f"the table {name!r} is opened and never closed")
-        table = "".join(template.blocks[name](context)).strip()
-        text = f"{before}{opening}{table}\n{closing}{after}"
-    return text
+        written = "".join(template.blocks[name](context)).strip()
+        return f"<!-- {name} -->\n{written}\n<!-- /{name} -->"
+
+    return re.sub(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", table, text, flags=re.DOTALL)
 
 
 def rows(file: str, **wanted: Any) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from sauda.records import fingerprint
 from sauda.records.progress import progress
 from sauda.records.schemas.arena import ArenaRow
 from sauda.records.schemas.evaluation import Row
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.statistics import paired_difference, summary
 
 

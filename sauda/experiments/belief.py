@@ -21,7 +21,7 @@ from sauda.policies import BUYERS
 from sauda.policies.belief import belief_buyer, belief_prices, believe
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.statistics import mean_interval, paired_difference, wilson_interval
 
 EVIDENCE: Mapping[str, Mapping[str, bool]] = {

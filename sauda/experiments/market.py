@@ -28,7 +28,7 @@ from sauda.experiments.base import experiment
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.statistics import mean_interval, named_interval
 
 RESAMPLES = 200  # of whole games, for the intervals of R²

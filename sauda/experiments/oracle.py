@@ -42,7 +42,7 @@ from sauda.policies.best_response import GRID, informed_policy, informed_value, 
 from sauda.policies.vectorized import batch_form, bids, otherwise
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Record
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.statistics import mean_interval
 
 TASKS = ("bazaar/open", "bazaar/rushed")

@@ -59,7 +59,7 @@ from sauda.llm.types import BatchGenerate
 from sauda.policies import SELLERS
 from sauda.policies.bazaar import tit_for_tat
 from sauda.policies.vectorized import batch_form
-from sauda.records.splits import SPLITS, is_unseen_listing
+from sauda.records.seeds import SPLITS, is_unseen_listing
 
 TASK = "bazaar/open"
 SCRIPTS = tuple(name for name in SELLERS if name != "schedule")  # whose terms the market has not

@@ -22,7 +22,7 @@ from sauda.experiments.base import experiment
 from sauda.records.kinds.amounts import episodes_in_rows
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.statistics import mean_interval, named_interval, paired_difference
 
 Rng = np.random.Generator

@@ -9,21 +9,32 @@ the published ones on purpose (`DIFFERENCES`), both sides are measured and need 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
-from env import Bazaar, Instance, Task, get_task, rollout
+from env import (
+    Accept,
+    Bazaar,
+    Instance,
+    Observation,
+    Offer,
+    Policy,
+    Task,
+    WalkAway,
+    get_task,
+    rollout,
+)
 from sauda.experiments.base import experiment
 from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
-from sauda.policies.reference_buyers import REFERENCE_BUYERS
 from sauda.records.schemas.base import Number, Record
 from sauda.records.store import ROOT, load
 from sauda.statistics import standard_error
@@ -32,7 +43,6 @@ Draw = Callable[[np.random.Generator], Sequence[Instance]]
 SEEDS = range(1_000)  # those of the published side
 CROWD = "marketplace_arena"
 GYM_WALK = 0.05  # walk probability of the seller in the published gym task of that name
-NAMED = {**BUYERS, **REFERENCE_BUYERS}
 
 # Where our classic family differs from the published game on purpose: name, what the published
 # game does, what ours does and why.
@@ -76,6 +86,100 @@ DIFFERENCES = (
         "A bid has two decimals at most, as money has; more are illegal and a forfeit.",
     ),
 )
+
+# Buyers of both games. Those of EVERY_ROUND bid until the last round of a deal, so they show how
+# many rounds there are; the others make moves to which the two games reply differently.
+Action = Offer | Accept | WalkAway
+
+
+def hold(obs: Observation, rng: np.random.Generator) -> Action:
+    """Bids 0.45 of the opening ask in every round."""
+    return _within_budget(obs, 0.45 * obs.opening_ask)
+
+
+def slow_climb(obs: Observation, rng: np.random.Generator) -> Action:
+    """Bids 0.40 of the opening ask, then 0.02 more in every round."""
+    return _within_budget(obs, (0.40 + 0.02 * obs.round) * obs.opening_ask)
+
+
+def random_climb(obs: Observation, rng: np.random.Generator) -> Action:
+    """Bids 0.40 of the opening ask, then a uniform draw of up to 0.04 more in every round."""
+    if obs.bid is None:
+        return _within_budget(obs, 0.40 * obs.opening_ask)
+    return _within_budget(obs, obs.bid + rng.uniform(0, 0.04) * obs.opening_ask)
+
+
+def overbid(obs: Observation, rng: np.random.Generator) -> Action:
+    """Bids a fifth above its budget."""
+    return Offer(obs.priced(1.2 * obs.reservation))
+
+
+def overbid_once(obs: Observation, rng: np.random.Generator) -> Action:
+    """Plays `rule_based`, but bids 5 % above its budget in one move of twenty."""
+    if rng.random() < 0.05:
+        return Offer(obs.priced(1.05 * obs.reservation))
+    return BUYERS["rule_based"](obs, rng)
+
+
+def accept_first(obs: Observation, rng: np.random.Generator) -> Action:
+    """Accepts the opening ask."""
+    return Accept()
+
+
+def bid_then_leave(obs: Observation, rng: np.random.Generator) -> Action:
+    """Bids 0.75 of the opening ask, then walks away."""
+    return WalkAway() if obs.round else _within_budget(obs, 0.75 * obs.opening_ask)
+
+
+def zero_first(obs: Observation, rng: np.random.Generator) -> Action:
+    """Bids nothing in the first round of a deal, then plays `wait`."""
+    return Offer(0.0) if obs.bid is None else BUYERS["wait"](obs, rng)
+
+
+def unrounded(obs: Observation, rng: np.random.Generator) -> Action:
+    """Bids as `rule_based` in the fixed-price tasks, but does not round its bids."""
+    ask = obs.opening_ask
+    if obs.bid is None:
+        return Offer(ask * rng.uniform(0.25, 0.40))
+    return Offer(min(obs.bid + (ask - obs.bid) * rng.uniform(0.20, 0.35), 0.8 * obs.reservation))
+
+
+@dataclass(frozen=True)
+class AcceptLast:
+    """A buyer that plays another one and accepts the ask in the last round."""
+
+    policy: Policy
+
+    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
+        return Accept() if obs.rounds_left <= 1 else self.policy(obs, rng)
+
+
+def _within_budget(obs: Observation, price: float) -> Offer:
+    return Offer(obs.priced(min(price, obs.reservation)))
+
+
+EVERY_ROUND: Mapping[str, Policy] = MappingProxyType(
+    {
+        "hold": hold,
+        "slow_climb": slow_climb,
+        "random_climb": random_climb,
+        "hold_accept": AcceptLast(hold),
+        "slow_climb_accept": AcceptLast(slow_climb),
+        "random_climb_accept": AcceptLast(random_climb),
+    }
+)
+REFERENCE_BUYERS: Mapping[str, Policy] = MappingProxyType(
+    {
+        **EVERY_ROUND,
+        "overbid": overbid,
+        "overbid_once": overbid_once,
+        "accept_first": accept_first,
+        "bid_then_leave": bid_then_leave,
+        "zero_first": zero_first,
+        "unrounded": unrounded,
+    }
+)
+NAMED = {**BUYERS, **REFERENCE_BUYERS}
 
 
 class ComparedFigure(Record):

@@ -42,7 +42,7 @@ from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
 from sauda.llm.types import BatchGenerate, Reply
 from sauda.records.fingerprint import fingerprint, positions
-from sauda.records.provenance import source_digest
+from sauda.records.store import source_digest
 
 ROUNDS = 8
 FLOORS = {"published": (0.74, 0.82), "hard": (0.30, 0.95)}  # of the opening ask, uniform

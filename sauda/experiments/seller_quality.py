@@ -39,7 +39,7 @@ from sauda.llm.seller.personas import DEFAULT, PERSONAS
 from sauda.llm.seller.policy import seller_model
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, named_interval, pooled_share, wilson_interval
 

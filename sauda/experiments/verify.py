@@ -28,7 +28,7 @@ from sauda.games.adapter import Columns
 from sauda.llm.registry import is_model, player_spec
 from sauda.policies.best_response import informed_policy
 from sauda.records.kinds import KINDS
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, digest, load, sha256
 from sauda.statistics import paired_difference
 

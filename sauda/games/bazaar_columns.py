@@ -43,7 +43,7 @@ from sauda.policies.belief import belief_buyer
 from sauda.policies.pilot import trained
 from sauda.policies.tuned import tuned
 from sauda.policies.vectorized import batch_form
-from sauda.records.splits import UNSEEN_SELLER, seller_type
+from sauda.records.seeds import UNSEEN_SELLER, seller_type
 
 PILOT = "pilot"
 LEAVE, TUNED = "leave", "tuned"  # to compare with: no play at all, a rule found by search

@@ -1,9 +1,9 @@
 """Contestants that need no network, by name: `BUYERS`, `SELLERS`, `LABS`.
 
-`bazaar.py`, `expert.py` and `reference_buyers.py` hold buyers and sellers, `vectorized.py` the
-buyers over arrays, `arena.py` and `planner.py` labs, `arena_bound.py` an upper bound on a lab's
-utility. `best_response.py` solves a game against a known seller, `belief.py` plays against an
-unknown one, `pilot.py` plays by a small network and `tuned.py` by a linear rule.
+`bazaar.py` and `expert.py` hold buyers and sellers, `vectorized.py` the buyers over arrays,
+`arena.py` and `planner.py` labs, `arena_bound.py` an upper bound on a lab's utility.
+`best_response.py` solves a game against a known seller, `belief.py` plays against an unknown one,
+`pilot.py` plays by a small network and `tuned.py` by a linear rule.
 """
 
 from collections.abc import Mapping

@@ -473,16 +473,11 @@ class BeliefBuyer:
     person: bool = False  # models the seller as a person, not as a seller of the market
 
     def __call__(self, obs: Observation, rng: np.random.Generator) -> Offer | Accept | WalkAway:
-        return best_against(self.belief(obs), obs)
+        return values_against(self.belief(obs), obs).best(obs)
 
     def belief(self, obs: Observation) -> Belief:
         """The belief about the seller; a function of the public table alone."""
         return believe(obs.table, self.tells, self.words, self.person)
-
-
-def best_against(belief: Belief, obs: Observation) -> Offer | Accept | WalkAway:
-    """The best move of the buyer `obs.agent` against SELLERS sellers resampled from `belief`."""
-    return values_against(belief, obs).best(obs)
 
 
 def values_against(belief: Belief, obs: Observation) -> MoveValues:

@@ -1,23 +1,34 @@
-"""Artifacts: JSON files with their kind and provenance. Only this module reads and writes them."""
+"""Artifacts: JSON files with their kind and provenance. Only this module reads and writes them.
+
+It also reads the JSON of runs, which another process may have torn.
+"""
 
 import hashlib
 import json
 import os
+import platform
+import shlex
+import subprocess
+import sys
 import uuid
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from sauda.records.kinds import KINDS, ArtifactError, entry
-from sauda.records.provenance import provenance
 from sauda.records.schemas.base import Record
 
-ROOT = Path(__file__).resolve().parents[2] / "artifacts"
+REPOSITORY = Path(__file__).resolve().parents[2]
+ROOT = REPOSITORY / "artifacts"
+PACKAGES = ("numpy", "scipy", "torch", "transformers")  # a measured number may depend on them
 ORIGINS = ("measured", "published")
 CHECKSUMS = "SHA256SUMS"  # of the files under artifacts/, as `sha256sum` writes and checks it
 
@@ -201,3 +212,116 @@ def bundle(path: Path, root: Path = ROOT) -> None:
         for file in sorted(root.rglob("*")):
             if file.is_file():
                 archive.write(file, file.relative_to(root.parent))
+
+
+# Provenance
+
+
+def provenance(module: str = "sauda") -> dict[str, Any]:
+    """What is needed to make an artifact again: command, commit, versions and machine.
+
+    The process was started by `python -m` with that module.
+    """
+    return {
+        "command": shlex.join(["python", "-m", module, *sys.argv[1:]]),
+        "commit": _git("rev-parse", "HEAD"),
+        "dirty": None if (status := _git("status", "--porcelain", "--", ".", ":!artifacts")) is None
+        else bool(status),
+        "created": now(),
+        "device": device(),
+        "packages": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
+    }  # fmt: skip
+
+
+def device() -> str:
+    """The GPU of a process that uses torch and finds one, else the CPU's architecture."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return f"{platform.machine()} CPU"
+
+
+def machine() -> dict[str, Any]:
+    """What the samples depend on: processor, cores, versions."""
+    return {"processor": processor(), "cores": os.cpu_count(), "system": platform.system()}
+
+
+def processor() -> str:
+    """The processor's name where the system tells it, else its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _git(*arguments: str) -> str | None:
+    """The output of git; None where there is no git or no checkout, as on a Space."""
+    command = ["git", "-C", str(REPOSITORY), *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return None
+
+
+@cache
+def source_digest() -> str:
+    """The SHA-256 of the names and contents of all code and words under `env/` and `sauda/`."""
+    digest = hashlib.sha256()
+    for package in ("env", "sauda"):
+        files = (REPOSITORY / package).rglob("*")
+        for path in sorted(file for file in files if file.suffix in (".py", ".csv")):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(REPOSITORY)} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+# JSON that another process may have torn
+
+
+class DamagedFile(ValueError):
+    """A file does not hold what its name promises; the message says where."""
+
+    def __init__(self, file: Path, place: str) -> None:
+        super().__init__(f"{file} is damaged: {place}")
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """The JSON object in `file`; raises DamagedFile, which names file and place."""
+    return _object(_text(file), file, 1)
+
+
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    """The JSON objects in the complete lines of `file`; none where it does not exist.
+
+    Raises DamagedFile, naming the file and the line of the damage.
+    """
+    if not file.exists():
+        return []
+    text = _text(file)
+    complete = text[: text.rfind("\n") + 1].split("\n")[:-1]
+    return [_object(line, file, number) for number, line in enumerate(complete, 1)]
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DamagedFile(file, f"byte {error.start} is not UTF-8") from None
+
+
+def _object(text: str, file: Path, first_line: int) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        raise DamagedFile(file, f"line {line}, column {error.colno}: {error.msg}") from None
+    if not isinstance(value, dict):
+        raise DamagedFile(file, f"line {first_line} holds no JSON object")
+    return value

@@ -26,7 +26,7 @@ from env import (
 )
 from sauda.games import game_of
 from sauda.policies.vectorized import BATCH
-from sauda.records.splits import DAILY
+from sauda.records.seeds import DAILY
 from sauda.sessions.bazaar import Action, Game, Standing, answer, moves_of, standing, start
 from sauda.sessions.review import informed_grade
 

@@ -22,8 +22,8 @@ from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.turn import PromptSeat
 from sauda.llm.types import Reply
-from sauda.records.json_files import read_lines
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
+from sauda.records.store import read_lines
 from sauda.statistics import mean_interval
 from sauda.train.data.arena import ArenaData, ArenaTaught
 from sauda.train.data.arena import taught as arena_taught

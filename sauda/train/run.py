@@ -20,9 +20,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from sauda.llm.backends.weights import CACHE
-from sauda.records.json_files import DamagedFile, read_lines, read_object
-from sauda.records.provenance import device
-from sauda.records.store import sha256, write
+from sauda.records.store import DamagedFile, device, read_lines, read_object, sha256, write
 from sauda.train.model import learnt_files
 
 RUNS = CACHE / "training"

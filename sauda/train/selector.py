@@ -17,7 +17,7 @@ import numpy as np
 from env import arena, begin, get_task, rollout
 from sauda.llm.registry import get_policy
 from sauda.records.progress import progress
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact
 from sauda.statistics import mean_interval, paired_difference
 

@@ -8,7 +8,7 @@ from sauda.experiments.roles import best_step, loss_and_perplexity
 from sauda.language.acts import Turn, View, read
 from sauda.llm.backends.model import Model
 from sauda.llm.types import Reply
-from sauda.records.json_files import read_lines
+from sauda.records.store import read_lines
 from sauda.train.checks import fault_in
 from sauda.train.data.dialogues.sequences import sequence
 from sauda.train.losses import scored

@@ -19,8 +19,7 @@ from sauda.commands.loadtest.page_process import running_app
 from sauda.games.transcript import to_json
 from sauda.llm.registry import get_policy
 from sauda.records.kinds import FILES
-from sauda.records.provenance import REPOSITORY
-from sauda.records.store import ROOT
+from sauda.records.store import REPOSITORY, ROOT
 from tests.support.page import (
     DRAWN,
     bubbles,

@@ -3,25 +3,31 @@
     python tests/tools/mutate.py [--count 40] [--seed 20261126]
 
 Each fault is made in a copy of the repository, one at a time, in a line of a function drawn at
-random; then the tests of the deepest folder that mirrors the module's run, without those that need
-the browser, the model or many seconds. A fault that no test notices is printed.
+random; then the tests of its room run, without those that need the browser, the model or many
+seconds. A room's tests must pass before the first fault of the room, and a fault that makes them
+take four times as long counts as noticed.
 """
 
 import argparse
 import ast
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from time import monotonic
 
 ROOT = Path(__file__).parents[2]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "runs", ".hypothesis")
 FAST = "not (browser or model or slow or nightly)"
-WHOLE_PAGE = ["tests/panels/test_page.py", "tests/panels/test_golden_views.py"]
-LONGEST = 900  # seconds of one room's tests
+WHOLE_PAGE = ("tests/panels/test_page.py", "tests/panels/test_golden_views.py")
+LONGEST = 600  # seconds of a room's tests without a fault
+NO_TEST = 5  # pytest's exit code where the room has no fast test
 
 SWAPS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -32,24 +38,28 @@ SWAPS = {
 
 
 def main() -> int:
-    """Print each fault that survives, and how many were noticed."""
+    """Print for each fault whether it was noticed, and how many were."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=20261126)
     options = parser.parse_args()
-    noticed, made = 0, draw_faults(options.count, random.Random(options.seed))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the copy and the tests end with it
+    noticed, faults = 0, draw_faults(options.count, random.Random(options.seed))
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "sauda"
         shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
-        for number, (path, line, what, source) in enumerate(made, 1):
+        for number, (path, line, what, source) in enumerate(faults, 1):
+            usual = seconds_without_fault(copy, tests_of(path))
             original = (copy / path).read_text(encoding="utf-8")
             (copy / path).write_text(source, encoding="utf-8")
-            killed = not tests_pass(copy, room_of(path))
+            began = monotonic()
+            killed = run_tests(copy, tests_of(path), 30 + 4 * usual) not in (0, NO_TEST)
+            took = monotonic() - began
             (copy / path).write_text(original, encoding="utf-8")
             noticed += killed
-            told = "noticed " if killed else "SURVIVED"
-            print(f"{number:3} {told} {path}:{line} {what}", flush=True)
-    print(f"{noticed} of {len(made)} noticed")
+            verdict = "noticed " if killed else "SURVIVED"
+            print(f"{number:3} {verdict} {path}:{line} {what} ({took:.0f} s)", flush=True)
+    print(f"{noticed} of {len(faults)} noticed")
     return 0
 
 
@@ -91,7 +101,9 @@ def is_changeable(node: ast.AST) -> bool:
         return type(node.op) in SWAPS
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int) and not isinstance(node.value, bool)
-    return isinstance(node, ast.If) or (isinstance(node, ast.Return) and node.value is not None)
+    if isinstance(node, ast.Return):
+        return not (node.value is None or ast.unparse(node) == "return None")
+    return isinstance(node, ast.If)
 
 
 def change(node: ast.AST) -> str:
@@ -110,26 +122,45 @@ def change(node: ast.AST) -> str:
     return f"{before}  ->  {ast.unparse(node).split(chr(10))[0][:60]}"
 
 
-def room_of(path: Path) -> list[str]:
-    """The deepest folder of tests that mirrors the module; for the page also its golden tests."""
-    folder = Path("tests", *path.parent.parts)
-    while not list((ROOT / folder).rglob("test_*.py")):
-        folder = folder.parent
-    whole = WHOLE_PAGE if path.parts[0] == "panels" else []
-    return list(dict.fromkeys([str(folder), *whole]))
+def tests_of(path: Path) -> tuple[str, ...]:
+    """The tests of a module's room, those in a file of the module's name first.
+
+    The room is the deepest folder that mirrors the module's, and for the games, whose rules all
+    their tests play, the whole of tests/env. The page's golden tests belong to every tab.
+    """
+    if path.parts == ("sauda", "__main__.py"):
+        return ("tests/sauda/commands",)
+    room = Path("tests", path.parts[0] if path.parts[0] == "env" else path.parent)
+    while not list((ROOT / room).rglob("test_*.py")):
+        room = room.parent
+    named = [str(file.relative_to(ROOT)) for file in (ROOT / room).rglob(f"test_{path.stem}.py")]
+    whole = () if room == Path("tests/sauda") else (str(room),)  # a file beside the rooms
+    return (*sorted(named), *whole, *(WHOLE_PAGE if path.parts[0] == "panels" else ()))
 
 
-def tests_pass(copy: Path, where: list[str]) -> bool:
-    """Whether the fast tests pass; a run that takes too long counts as a fault that was noticed."""
+@cache
+def seconds_without_fault(copy: Path, where: tuple[str, ...]) -> float:
+    """The seconds of the tests without a fault; raises ValueError where they fail."""
+    began = monotonic()
+    if run_tests(copy, where, LONGEST) not in (0, NO_TEST):
+        raise ValueError(f"{' '.join(where)} fails or takes over {LONGEST} s without a fault")
+    return monotonic() - began
+
+
+def run_tests(copy: Path, where: tuple[str, ...], limit: float) -> int | None:
+    """Pytest's exit code, or None after `limit` seconds; what it started ends with it."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", FAST, "-p", "no:cacheprovider"]
+    command += ["--hypothesis-profile", "quick", *where]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    run = subprocess.Popen(command, cwd=copy, start_new_session=True, **quiet)
     try:
-        run = subprocess.run(
-            [*command, "--hypothesis-profile", "quick", *where],
-            cwd=copy, capture_output=True, timeout=LONGEST, check=False,
-        )  # fmt: skip
+        return run.wait(limit)
     except subprocess.TimeoutExpired:
-        return False
-    return run.returncode in (0, 5)  # 5: the room has no fast test
+        return None
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 FILE = Path(__file__).with_name("recorded.json")
 TASK = "bazaar/open"

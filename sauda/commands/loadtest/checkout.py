@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from tqdm import tqdm
 from sauda.commands.console import add_command, save_measured
 from sauda.commands.loadtest.mixes import SHORT, Size
 from sauda.commands.loadtest.run import ALL, played_at, played_here
-from sauda.records.provenance import machine
+from sauda.records.store import machine
 
 FILE = "load.json"
 

@@ -16,7 +16,7 @@ from sauda.commands.loadtest.client import Browser, network_address
 from sauda.commands.loadtest.mixes import Mix, Size, timed
 from sauda.commands.loadtest.tally import Failure, MemoryTrack, Missed, Refused
 from sauda.commands.loadtest.visits import Crowd
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 
 ANY_EVENT, API, MALFORMED = "any event, any arguments", "the API's /play", "malformed POST"
 READER = 0  # number of the visitor who reads beside them

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 
 STARTS_WITHIN = 90  # seconds until the page must answer
 

@@ -18,7 +18,7 @@ from sauda.commands.loadtest.mixes import MIXES, Mix, Size
 from sauda.commands.loadtest.page_process import RunningPage, running_app
 from sauda.commands.loadtest.tally import MemoryTrack, Tally
 from sauda.commands.loadtest.visits import Crowd, model_trouble
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 
 ALL: dict[str, Mix] = {mix.name: mix for mix in (*MIXES, HOSTILE)}
 TRUSTED = {"FORWARDED_ALLOW_IPS": "127.0.0.1"}  # the load test names its visitors' addresses

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 from sauda.scale.pieces.engines import ENGINES, Engine, EngineFault, engine
 from sauda.scale.request import IMAGE, NoMachine, is_address
 from sauda.train.kept_runs import local_folder

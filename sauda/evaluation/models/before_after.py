@@ -30,7 +30,7 @@ from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import to_json
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.registry import PlayerSpec, player_spec
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 SIDES = ("before", "after")
 BEST = "best"  # the largest gain of a game that ends in a deal

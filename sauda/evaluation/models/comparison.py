@@ -27,7 +27,7 @@ from sauda.llm.models import loaded
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.policies.best_response import informed_policy
 from sauda.records.progress import progress
-from sauda.records.provenance import source_digest
+from sauda.records.store import source_digest
 from sauda.statistics import paired_difference, share_of_gap
 
 PARTS = CACHE / "ladder"  # the batches on disk

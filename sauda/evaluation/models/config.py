@@ -11,7 +11,7 @@ from sauda.games.adapter import Columns, Game
 from sauda.games.bazaar_columns import OPEN_MARKET
 from sauda.llm.backends.model import SAUDA
 from sauda.llm.registry import is_model, player_spec
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 Cells = Mapping[tuple[str, str], Columns]  # by task and policy
 

@@ -6,7 +6,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 
 LEFT_OUT = ("tests", ".ci")  # at the root
 

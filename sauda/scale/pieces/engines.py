@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from sauda.records.provenance import source_digest
+from sauda.records.store import source_digest
 
 ENGINES = ("process", "ray")
 RETRIES = 5  # of an item whose node or worker died; what the function itself raises is raised

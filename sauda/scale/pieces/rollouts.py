@@ -22,7 +22,7 @@ from sauda.llm.backends.remote import Endpoint, RetryPolicy
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.types import ReplyError
-from sauda.records.provenance import source_digest
+from sauda.records.store import source_digest
 from sauda.scale.pieces.engines import Engine, EngineFault
 from sauda.scale.pieces.servers import Servers
 from sauda.scale.pieces.store import compute_missing, keep_plan, read_pieces

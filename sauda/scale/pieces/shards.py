@@ -21,7 +21,7 @@ from sauda.evaluation.evaluate import (
 from sauda.experiments.batches import joined
 from sauda.games import game_of
 from sauda.llm.registry import is_model
-from sauda.records.provenance import source_digest
+from sauda.records.store import source_digest
 from sauda.scale.pieces.engines import Engine
 from sauda.scale.pieces.store import (
     compute_missing,

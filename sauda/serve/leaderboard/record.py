@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sauda.records.json_files import read_object
-from sauda.records.seeds import seed_in_json, whole_seed
-from sauda.records.splits import LEADERBOARD
+from sauda.records.seeds import LEADERBOARD, seed_in_json, whole_seed
+from sauda.records.store import read_object
 from sauda.serve.leaderboard.board import UNFINISHED, Board, Entry, commitment
 from sauda.serve.leaderboard.replay import replayed, result, rules_of
 from sauda.serve.leaderboard.storage import Storage

@@ -8,8 +8,7 @@ from uuid import uuid4
 from openenv.core.env_server import Environment
 from openenv.core.env_server.types import EnvironmentMetadata
 
-from sauda.records.seeds import whole_seed
-from sauda.records.splits import LEADERBOARD
+from sauda.records.seeds import LEADERBOARD, whole_seed
 from sauda.serve.leaderboard import replay
 from sauda.serve.leaderboard.board import Place, own_board
 from sauda.serve.openenv import game as games

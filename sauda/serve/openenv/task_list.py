@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from env import TASKS
 from sauda.games import game_of
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 PREVIEW = 1_000  # tasks that are listed at a time
 TYPES = {"train": "train", "holdout": "test"}  # in OpenEnv's words

@@ -14,7 +14,7 @@ import numpy as np
 from env import Play, Task, advance, agent_stream, arena, begin, get_task, move
 from sauda.games.arena_prompt import completion, parse, render
 from sauda.llm.registry import get_policy
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.train.data.teacher import MIXTURE, Row
 
 WAITS = 5  # the stream that draws which waits are kept

@@ -13,7 +13,7 @@ from sauda.games.bazaar_prompt import completion, parse, render
 from sauda.llm.batched_rollout import ModelGame, new_game, play_turn
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.policies.pilot import Pilot
-from sauda.records.splits import is_unseen_listing
+from sauda.records.seeds import is_unseen_listing
 from sauda.train.data.soft import SoftRow, label
 from sauda.train.data.teacher import Action, rounded
 

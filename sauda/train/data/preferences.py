@@ -26,9 +26,8 @@ from sauda.games.bazaar_prompt import completion
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games, play_turn
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Generate, ReplyError
-from sauda.records.json_files import read_lines
-from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
-from sauda.records.store import digest
+from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
+from sauda.records.store import digest, read_lines
 from sauda.train.run import Stopped, append, option
 
 BRANCH, COMMON = 1, 0  # salts: of the replies that are compared; of all other replies

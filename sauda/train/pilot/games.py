@@ -22,7 +22,7 @@ from env import (
     play_batch,
 )
 from sauda.policies.pilot import FAR, Intent, Network, features, moves, of_view
-from sauda.records.splits import UNSEEN_SELLER, is_unseen_listing
+from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing
 
 HIDDEN = 7  # numbers that the critic reads beside the features
 SEEN_TYPES = tuple(name for name in SELLER_TYPES if name != UNSEEN_SELLER)

@@ -21,7 +21,7 @@ import numpy as np
 from env import Task, begin, get_task
 from sauda.experiments.regret import Positions
 from sauda.llm.backends.decoding import Sampling
-from sauda.records.splits import UNSEEN_SELLER, seller_type
+from sauda.records.seeds import UNSEEN_SELLER, seller_type
 from sauda.records.store import digest, write
 from sauda.train import stage
 from sauda.train.data.own_games import Teacher, play_shared

@@ -20,7 +20,7 @@ import numpy as np
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.serving.served import ENDPOINT, answering, remote
 from sauda.llm.types import Generate
-from sauda.records.json_files import read_lines
+from sauda.records.store import read_lines
 from sauda.train import stage
 from sauda.train.data.preferences import PairConfig, collect, kept, summary
 from sauda.train.losses import scores_on_cpu

@@ -24,7 +24,7 @@ from sauda.games import game_of
 from sauda.games.adapter import ModelTurn
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
-from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
+from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import write
 from sauda.train import stage
 from sauda.train.losses import grpo_on_cpu

@@ -39,14 +39,6 @@ def test_a_model_plays_a_served_game_by_tools_and_is_paid_its_grade(site):
     assert game.reset(seed=SEED) == told
 
 
-def test_a_seller_s_seat_is_trained_in_the_same_way(site):
-    game = ServedBazaar(site.address, "bazaar/seller_brief")
-    assert "No price is named yet." in game.reset(seed=SEED)
-    assert "The other side's price is" in game.offer(10_000)
-    game.walk_away()
-    assert game.get_reward() == 0.0
-
-
 def said(tool: str, **arguments: int) -> str:
     """A reply of a model that calls a tool."""
     call = f'{{"name": "{tool}", "arguments": {arguments}}}'.replace("'", '"')

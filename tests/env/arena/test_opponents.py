@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from env import ARENA_TASKS, Policy, arena, begin, rollout
-from tests.support.arena_games import ENV, block, do, job, market, next_round, seen, take
+from env import ARENA_TASKS, arena, rollout
+from tests.support.arena_games import block, do, job, market, next_round, seen, take
 
 RNG = np.random.default_rng(0)  # scripted labs draw nothing
 every_archetype = pytest.mark.parametrize("kind", arena.ARCHETYPES)
@@ -36,19 +36,6 @@ def bid(state: arena.State, payment: float, requested: tuple[str, ...], gives=()
 
 
 # What a trade is worth
-
-
-@every_archetype
-def test_all_blocks_for_nothing_is_refused(kind: str):
-    state = bid(world(kind), 0.0, ("c", "d"))
-    assert not arena.accepts(seen(state, 1), state.market.offers["o_1"])
-
-
-@every_archetype
-def test_a_gift_that_helps_is_taken(kind: str):
-    state = market([block("a")], {1: [job("j1", value=60.0)]}, archetypes={1: kind})
-    state = bid(state, 0.0, (), gives=("a",))
-    assert decide(state) == arena.Action("accept_offer", offer_id="o_1")
 
 
 @every_archetype
@@ -82,7 +69,6 @@ def variants(obs: arena.Observation, dice: np.random.Generator) -> Iterator[tupl
         yield base, base._replace(offered_blocks=(*gives, more[0]))
 
 
-@pytest.mark.slow
 def test_a_better_offer_is_never_less_likely_taken():
     dice, counted = np.random.default_rng(1), Counter()
     for name in ("arena/market_round", "arena/coalition_market"):
@@ -103,19 +89,6 @@ def test_a_better_offer_is_never_less_likely_taken():
 
 
 # What moves the margin
-
-
-@every_archetype
-def test_a_worse_reputation_never_makes_a_lab_more_willing(kind: str):
-    state = world(kind)
-    margins = []
-    for reputation in (1.0, 0.65, 0.4, 0.0):
-        labs = dict(state.market.labs)
-        labs["lab_0"] = labs["lab_0"]._replace(reputation=reputation)
-        obs = seen(state, 1)
-        margins.append(arena.margin(obs._replace(market=obs.market._replace(labs=labs)), "lab_0"))
-    assert margins == sorted(margins)
-    assert margins[-1] - margins[0] <= 6  # REPUTATION_WEIGHT for the whole range
 
 
 @pytest.mark.parametrize(
@@ -140,79 +113,7 @@ def test_a_message_moves_the_margin_by_its_signal_for_this_round_and_the_next(ki
     assert arena.margin(seen(state, 1), "lab_0") == pytest.approx(quiet)
 
 
-def test_saying_it_often_counts_once():
-    state = take(world("cooperative"), "send_message", message="urgent")
-    once = arena.margin(seen(state, 1), "lab_0")
-    state = do(state, 0, "send_message", message="urgent")
-    assert arena.margin(seen(state, 1), "lab_0") == once
-
-
-def test_a_panicked_lab_asks_less_the_nearer_its_deadline():
-    far, near = world("deadline_panicked", rounds=9), next_round(world("deadline_panicked"))
-    near = next_round(next_round(near))  # round 3, the deadline is 5
-    assert (arena.pressure(seen(far, 1)), arena.pressure(seen(near, 1))) == (0, 1)
-    assert arena.margin(seen(near, 1), "lab_0") < arena.margin(seen(far, 1), "lab_0")
-
-
-# Retaliation and deception
-
-
-def broken(kind: str) -> arena.State:
-    """lab_0 has broken its coalition with lab_1."""
-    state = take(world(kind), "form_coalition", target_lab_id="lab_1")
-    state = take(state, "form_coalition", target_lab_id="lab_0")
-    state = take(state, "commit_to_coalition", coalition_id="c_1", block_ids=("a",))
-    return do(state, 0, "release_capacity", block_ids=("a",))
-
-
-def test_a_retaliatory_lab_turns_down_whoever_broke_a_coalition_once_its_work_is_done():
-    assert decide(bid(world("retaliatory"), 90.0, ("d",))).action_type == "accept_offer"
-    assert decide(bid(broken("cooperative"), 90.0, ("d",))).action_type == "accept_offer"
-    state, done = bid(broken("retaliatory"), 90.0, ("c",)), []  # it books d for its job
-    for _ in range(4):  # two rounds
-        done.append(decide(state))
-        state = ENV.step(past_the_others(state, 1), done[-1])
-    types = [action.action_type for action in done]
-    assert types.index("allocate_to_job") < types.index("reject_offer")
-    assert "accept_offer" not in types
-
-
 # Offers that are not meant
-
-
-def spammer(payment: float) -> Policy:
-    """Asks for the blocks of the others, one after another, and never means to pay for one."""
-
-    def policy(obs: arena.Observation, rng: np.random.Generator) -> arena.Action:
-        requested = {b for offer in obs.outgoing for b in offer.requested_blocks}
-        owners = {lab.lab_id for lab in obs.others}
-        able = [b for b in obs.market.blocks.values() if b.owner_lab_id in owners]
-        able = [b for b in able if arena.is_requestable(b) and b.block_id not in requested]
-        if not able:
-            return arena.Action("wait")
-        block = able[obs.market.round_index % len(able)]
-        fields = {"requested_block_ids": (block.block_id,), "payment": payment}
-        return arena.Action("send_offer", block.owner_lab_id, **fields)
-
-    return policy
-
-
-def utilities(name: str, policy: Policy, seed: int) -> dict[str, float]:
-    final = rollout(ARENA_TASKS[name], policy, seed).final
-    return {lab: final.private[lab].utility for lab in list(final.market.labs)[1:]}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("payment", [0.0, 0.01, 0.1])
-@pytest.mark.parametrize("name", ARENA_TASKS)
-def test_asking_for_blocks_without_paying_costs_the_other_labs_nothing(name, payment):
-    sent = 0
-    for seed in range(25):
-        silent = utilities(name, lambda obs, rng: arena.Action("wait"), seed)
-        assert utilities(name, spammer(payment), seed) == silent
-        turns = rollout(ARENA_TASKS[name], spammer(payment), seed).trajectory("lab_0")
-        sent += sum(turn.action.action_type == "send_offer" for turn in turns)
-    assert sent > 25
 
 
 @every_archetype
@@ -222,81 +123,3 @@ def test_a_lab_answers_a_bid_of_a_quarter_of_its_price_and_leaves_a_lower_one_al
     assert unasked.action_type != "counter_offer"
     for share, answer in ((0.26, "counter_offer"), (0.24, unasked.action_type)):
         assert decide(bid(world(kind), share * price, ("d",))).action_type == answer
-
-
-def test_a_block_that_is_of_no_use_to_a_lab_is_no_payment():
-    state = market(
-        [block("a", rounds=1, gpus=1), block("d", lab=1)],
-        {1: [job("j1")]},
-        archetypes={1: "selfish"},
-    )
-    assert decide(bid(state, 0.0, ("d",), gives=("a",))).action_type == "allocate_to_job"
-
-
-def test_the_rival_bid_that_a_deceptive_lab_claims_can_be_checked_and_is_made_up():
-    claims = Counter()
-    task = ARENA_TASKS["arena/coalition_market"]
-    for seed in range(30):
-        final = rollout(task, arena.scripted_lab, seed).final
-        for offer in (*final.market.closed.values(), *final.market.offers.values()):
-            kind = final.private[offer.from_lab_id].archetype
-            claims[kind == "deceptive", arena.claim_holds(final.market, offer)] += 1
-    assert claims[True, False] > 20
-    assert claims[False, None] > 100
-    assert claims[False, True] == claims[False, False] == 0
-
-
-def test_a_claim_that_is_true_is_found_true():
-    state = bid(world(), 9.0, ("d",))
-    words = "Decide soon: another lab has bid 9.00 for d."
-    state = do(state, 1, "send_offer", target_lab_id="lab_0", block_ids=("d",), message=words)
-    assert arena.claim_holds(state.market, state.market.offers["o_2"]) is True
-
-
-# What they do
-
-
-def test_a_lab_books_its_job_before_its_hours_are_gone():
-    state = market([block("c", lab=1)], {1: [job("j1")]})
-    assert decide(state) == arena.Action("allocate_to_job", job_id="j1", block_ids=("c",))
-
-
-def test_a_lab_asks_money_for_what_it_is_asked_for_at_too_low_a_price():
-    answer = decide(bid(world(), 20.0, ("c", "d")))
-    assert answer.action_type == "counter_offer"
-    assert answer.block_ids == ("c", "d")
-    assert 58 < answer.condition("ask", 0) <= 80
-
-
-def everybody(policy: Policy, seeds: range) -> Iterator[tuple[arena.State, Counter]]:
-    task = ARENA_TASKS["arena/coalition_market"]
-    for seed in seeds:
-        done: Counter = Counter()
-        game = rollout(task, policy, seed)
-        state = begin(task, seed).state
-        for turn in game.turns:
-            after = task.env.step(state, turn.action)
-            result = after.private[turn.agent].results[0]
-            if turn.agent != "lab_0":
-                assert result.ok, (seed, turn.agent, turn.action, result)
-                done[result.code] += 1
-            state = after
-        yield state, done
-
-
-@pytest.mark.slow
-def test_left_to_themselves_labs_work_trade_and_pool_and_are_never_refused():
-    codes, traded, gained, pooled = Counter(), 0, [], 0.0
-    for state, done in everybody(lambda obs, rng: arena.Action("finish"), range(60)):
-        codes += done
-        traded += sum(o.status == "accepted" for o in state.market.closed.values())
-        for lab in list(state.market.labs)[1:]:
-            own = state.private[lab]
-            gained.append(own.utility - own.batna)
-            pooled += abs(own.pool)
-    assert traded > 20
-    assert codes["job_allocated"] > 400
-    assert codes["coalition_created"] + codes["coalition_committed"] > 30
-    assert codes["counter_offer_created"] > 20
-    assert np.mean(gained) > 3  # credits over what each could do alone, although shocks strike
-    assert pooled > 0

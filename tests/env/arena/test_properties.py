@@ -1,4 +1,4 @@
-"""What holds in every game of the arena: 10,000 of them, played with sense and nonsense."""
+"""What holds in every game of the arena: 3,000 of them, played with sense and nonsense."""
 
 from collections.abc import Iterator
 from math import inf, nan
@@ -9,7 +9,7 @@ import pytest
 from env import arena
 from env.arena.env import act, close
 
-GAMES = 10_000
+GAMES = 3_000
 SIZE = arena.Size(
     (2, 3),
     3,
@@ -20,7 +20,9 @@ SIZE = arena.Size(
 ENV = arena.GpuBudgetNegotiationEnv("arena/test", SIZE)
 PAYMENTS = (0.0, 0.0, 1.25, 3.0, 7.77, 40.0, 99.99, 1e6, -1.0, nan, inf, True, "5", None, 10**400)
 TEXTS = ("", "urgent", "a fair trade for both", "x" * 501, None, 7, "\ud800")
-CONDITIONS = ((), (), (), (("ask", 2.5),), (("ask", -1),), (("share", 2),), "ask", (("ask",),))
+CONDITIONS = ((), (), (), (("ask", 2.5),), (("ask", -1),), (("share", 2),), "ask", (("ask",),),
+              (("ask", 1.79e308),), (("ask", 10**400),), (("ask", nan),), (("share", 1e-300),),
+              (("other", -inf),))  # fmt: skip
 GARBAGE = (None, 3, [], {}, {"action_type": "steal"}, {"action_type": "wait", "payment": [1]})
 KINDS = (*arena.KINDS, "allocate_to_job", "accept_offer", "send_offer", "commit_to_coalition")
 
@@ -123,9 +125,8 @@ def check_refusal(before: arena.State, after: arena.State, lab: str) -> None:
     assert all(after.private[seat] is own for seat, own in before.private.items() if seat != lab)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(10))
-def test_blocks_and_money_are_conserved_after_every_action_of_10_000_games(batch: int):
+def test_blocks_and_money_are_conserved_after_every_action_of_3000_games(batch: int):
     codes = set()
     for seed in range(batch * GAMES // 10, (batch + 1) * GAMES // 10):
         if seed % 50 == 0:
@@ -145,24 +146,3 @@ def test_blocks_and_money_are_conserved_after_every_action_of_10_000_games(batch
     documented = {code for kind in arena.KINDS.values() for code in (*kind.success, *kind.failures)}
     assert codes <= documented | {"malformed_action"}
     assert {"malformed_action", "offer_accepted", "job_allocated", "coalition_committed"} <= codes
-
-
-@pytest.mark.slow
-def test_every_listed_choice_is_one_the_rules_allow():
-    kinds = set()
-    for name in ("arena/market_round", "arena/coalition_market"):
-        env = arena.GpuBudgetNegotiationEnv(name, arena.SIZES[name])
-        for seed in range(25):
-            dice, state = Dice(seed), env.reset(np.random.default_rng(seed))
-            while state.market.queue:
-                lab = state.market.queue[0]
-                choices = arena.legal_actions(env.observe(state, lab))
-                tried = [dice.pick(choices) for _ in range(4)]
-                by_kind = {action.action_type: action for action in choices}
-                for action in (*tried, *by_kind.values()):
-                    result = act(state, action).private[lab].results[0]
-                    assert result.ok, (action, result)
-                kinds |= by_kind.keys()
-                kind = dice.pick([k for k in by_kind if k != "finish"])
-                state = env.step(state, by_kind[kind])
-    assert kinds == arena.KINDS.keys()

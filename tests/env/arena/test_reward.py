@@ -1,11 +1,10 @@
 """The arena's reward: eleven fields, ten components that sum to the last, true to the utility."""
 
-import numpy as np
 import pytest
 
 from env import ARENA_TASKS, Policy, arena, begin, rollout
 from sauda.policies import LABS
-from tests.support.arena_games import ENV, block, do, job, market, take
+from tests.support.arena_games import block, do, job, market, take
 
 every_policy = pytest.mark.parametrize("policy", LABS.values(), ids=LABS.keys())
 
@@ -29,23 +28,6 @@ def paid(breakdown: arena.Breakdown) -> dict[str, float]:
     }
 
 
-def test_the_fields_are_the_published_ones():
-    assert arena.Breakdown._fields == (
-        "job_utility_score",
-        "deal_quality_score",
-        "coalition_reliability_score",
-        "judge_argument_score",
-        "budget_efficiency_score",
-        "negotiation_efficiency_score",
-        "market_adaptation_score",
-        "invalid_action_penalty",
-        "spam_penalty",
-        "breach_penalty",
-        "normalized_reward",
-    )
-    assert [c.name for c in (*arena.COMPONENTS, arena.TOTAL)] == list(arena.Breakdown._fields)
-
-
 def test_a_booking_earns_what_was_not_promised_yet():
     # The plan promised 38, half of it counted; the job pays 40, the energy costs 2.
     breakdown = act(world(), "allocate_to_job", job_id="j0", block_ids=("a",))
@@ -64,13 +46,6 @@ def test_a_trade_counts_its_credits_and_half_of_what_it_does_to_the_plan():
         state = take(state, "wait")
     # By now one of a's hours is gone and with it the plan: a sale is pure gain.
     assert paid(act(state, "accept_offer", offer_id="o_1")) == {"deal_quality_score": 30 / 40}
-
-
-def test_time_that_spoils_the_plan_costs_half_of_it():
-    state = take(take(world(), "wait"), "send_message", message="hi")
-    # lab_1's second action closes the round, and lab_0 loses the hour that it wanted.
-    change = act(state, "wait", lab="lab_0")
-    assert paid(change) == {"negotiation_efficiency_score": -19 / 40}
 
 
 def test_a_shock_that_strikes_the_plan_is_its_own_component():
@@ -92,14 +67,6 @@ def test_a_pool_pays_both_its_members():
     }
     owner = act(state, "allocate_to_job", lab="lab_1", **booking)
     assert paid(owner) == {"coalition_reliability_score": 19}  # without jobs the stake is 1
-
-
-def test_forming_and_committing_pay_nothing():
-    assert act(world(), "form_coalition", target_lab_id="lab_1") == arena.Breakdown()
-    state = take(world(), "form_coalition", target_lab_id="lab_1")
-    state = take(state, "form_coalition", target_lab_id="lab_0")
-    pledge = act(state, "commit_to_coalition", coalition_id="c_1", block_ids=("a",))
-    assert paid(pledge) == {"coalition_reliability_score": -19 / 40}  # the plan needed it
 
 
 def test_refused_and_malformed_actions_cost_what_the_rules_say():
@@ -134,13 +101,6 @@ def test_a_breach_is_punished_once_and_only_at_who_broke_it():
     assert (other.breach_penalty, other.coalition_reliability_score) == (0, 5 / 40)
 
 
-def test_a_judge_s_bonus_comes_on_top():
-    pitch = arena.Action("make_pitch", message="We have the better case.")
-    assert paid(arena.reward(world(), pitch, "lab_0", judged=0.07)) == {
-        "judge_argument_score": 0.07
-    }
-
-
 @every_policy
 @pytest.mark.parametrize("name", ARENA_TASKS)
 def test_components_sum_to_the_reward_and_rewards_to_the_utility(name: str, policy: Policy):
@@ -157,24 +117,3 @@ def test_components_sum_to_the_reward_and_rewards_to_the_utility(name: str, poli
         own = game.final.private["lab_0"]
         potential = (own.utility - arena.PLAN_WEIGHT * own.batna) / own.stake
         assert whole.normalized_reward - penalties == pytest.approx(potential, abs=1e-3)
-
-
-def test_in_one_world_the_reward_ranks_play_as_the_utility_does():
-    task = ARENA_TASKS["arena/coalition_market"]
-    for seed in range(6):
-        first, rows = begin(task, seed).state, []
-        for policy in LABS.values():
-            game = rollout(task, policy, seed)
-            whole = arena.total(arena.episode_rewards(first, game.turns, "lab_0"))
-            fair = whole.normalized_reward - sum(whole[7:10])
-            rows.append((fair, game.final.private["lab_0"].utility))
-        fair, utility = np.array(rows).T
-        assert np.corrcoef(fair, utility)[0, 1] > 0.999
-
-
-def test_looking_at_a_reward_changes_nothing():
-    state = world()
-    before = repr(state)
-    act(state, "allocate_to_job", job_id="j0", block_ids=("a",))
-    assert repr(state) == before
-    assert ENV.to_act(state) == "lab_0"

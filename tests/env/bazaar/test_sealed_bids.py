@@ -39,15 +39,6 @@ def sold(state: MultiBuyerState) -> tuple[str, float | None]:
     return deal.buyer, deal.price
 
 
-def test_the_seller_opens_and_every_buyer_moves_before_it_answers():
-    state = begin(ARENA, 0).state
-    order = []
-    for _ in range(6):
-        order.append(RULES.to_act(state))
-        state = RULES.step(state, Offer(40 + len(order)))
-    assert order == ["seller", "buyer", "rival_1", "rival_2", "seller", "buyer"]
-
-
 # Bids
 
 
@@ -58,21 +49,9 @@ def test_the_best_bid_wins_and_pays_its_price():
     assert RULES.payoffs(state) == {"seller": 20, "buyer": 50, "rival_1": 0, "rival_2": 0}
 
 
-def test_a_bid_holds_for_its_round_only():
-    assert sold(after(50, 20, 20, 54, 30, 40, 20, Accept())) == ("rival_1", 40)
-
-
-def test_the_bid_of_a_buyer_that_left_does_not_win_later():
-    assert sold(after(50, 20, 20, 54, WalkAway(), 25, 20, Accept())) == ("rival_1", 25)
-
-
 def test_an_acceptance_is_a_bid_at_the_ask():
     assert sold(after(Accept(), 40, 30, Accept())) == ("buyer", 60)
     assert RULES.observe(after(Accept(), 40, 30), "seller").bid == 60
-
-
-def test_a_bid_above_the_ask_beats_an_acceptance():
-    assert sold(after(Accept(), 70, 30, Accept())) == ("rival_1", 70)
 
 
 def test_the_seller_must_ask_for_more_than_the_best_bid_of_the_round():
@@ -80,13 +59,6 @@ def test_the_seller_must_ask_for_more_than_the_best_bid_of_the_round():
     with pytest.raises(IllegalAction, match="already bids ₹50"):
         RULES.step(state, Offer(50))
     assert RULES.step(after(50, 40, 30, 54, 20, 40, 30), Offer(45)).table.asks == (60, 54, 45)
-
-
-def test_after_the_last_round_nothing_is_sold():
-    state = after(*[20, 20, 20, 60] * ARENA.env.rounds)
-    assert RULES.end(state) is EndReason.DEADLINE
-    assert sold(state) == ("", None)
-    assert set(RULES.payoffs(state).values()) == {0}
 
 
 # Budgets
@@ -98,23 +70,7 @@ def test_no_buyer_may_bid_more_than_its_budget(earlier: tuple[float, ...]):
         RULES.step(after(*earlier), Offer(100.01))
 
 
-def test_an_ask_over_the_budget_is_not_to_be_accepted():
-    dear = RULES.step(begin(ARENA, 0).state, Offer(120))
-    with pytest.raises(IllegalAction, match="the budget is"):
-        RULES.step(dear, Accept())
-
-
-def test_the_whole_budget_may_be_bid():
-    assert sold(after(100, 40, 30, Accept())) == ("buyer", 100)
-
-
 # Leaving
-
-
-def test_a_buyer_that_left_is_not_asked_again():
-    state = after(50, WalkAway(), 30, 54)
-    assert RULES.to_act(state) == "buyer"
-    assert RULES.to_act(RULES.step(state, Offer(50))) == "rival_2"
 
 
 def test_that_a_rival_left_shows_when_the_round_closes_and_not_before():
@@ -125,30 +81,12 @@ def test_that_a_rival_left_shows_when_the_round_closes_and_not_before():
     assert not rival(after(WalkAway(), 40, 30))
 
 
-def test_a_buyer_that_left_never_wins_a_tie():
-    for seed in range(10):
-        winner, price = sold(after(40, 40, 40, 54, 40, WalkAway(), 40, Accept(), seed=seed))
-        assert (winner in ("buyer", "rival_2"), price) == (True, 40)
-
-
-def test_the_last_buyer_plays_on_alone():
-    state = after(50, WalkAway(), WalkAway(), 54, 40, 48)
-    assert RULES.to_act(state) == "buyer"
-    assert sold(RULES.step(RULES.step(state, Accept()), Accept())) == ("buyer", 48)
-
-
 def test_the_market_ends_as_a_walkaway_when_all_have_left():
     state = after(50, WalkAway(), 30, 54, WalkAway(), GONE, WalkAway())
     assert RULES.end(state) is EndReason.WALKAWAY
     assert sold(state) == ("", None)
     assert state.table.past[0].by == "rival_2"
     assert set(RULES.payoffs(state).values()) == {0}
-
-
-def test_a_seller_that_leaves_ends_the_market_for_all():
-    state = after(50, 40, 30, WalkAway())
-    assert RULES.end(state) is EndReason.WALKAWAY
-    assert state.table.past[0].by == "seller"
 
 
 # What a buyer sees
@@ -171,13 +109,6 @@ def test_a_buyer_sees_how_often_its_rivals_bid_and_no_price():
     assert not any(price in seen for price in ("40.22", "30.33", "30.55"))
 
 
-def test_the_seller_sees_the_best_bid_of_each_round_alone():
-    state = after(50.11, 40.22, 30.33, 54, 20.44, 40.55, 30.66)
-    seen = RULES.observe(state, "seller")
-    assert seen.table.bids == (50.11, 40.55)
-    assert not any(price in repr(seen) for price in ("40.22", "30.33", "20.44", "30.66"))
-
-
 def test_a_buyer_learns_whether_it_was_outbid_once_the_round_closes():
     def outbid(state: MultiBuyerState) -> list[bool]:
         return [RULES.observe(state, buyer).table.outbid for buyer in BUYERS]
@@ -185,26 +116,6 @@ def test_a_buyer_learns_whether_it_was_outbid_once_the_round_closes():
     assert outbid(after(20, 50)) == [False, False, False]
     assert outbid(after(20, 50, 50)) == [True, False, False]
     assert outbid(after(20, 50, 50, 54, 60, 50, 50)) == [False, True, True]
-
-
-def test_the_winner_alone_learns_the_price():
-    state = after(30.01, 47.31, 20.02, Accept())
-    for loser in ("buyer", "rival_2"):
-        seen = RULES.observe(state, loser)
-        assert seen.table.past == ()
-        assert "47.31" not in repr(seen)
-    assert RULES.observe(state, "rival_1").table.past[0].price == 47.31
-
-
-def test_a_loser_never_sees_the_seller_s_word_of_acceptance():
-    state = after(30.01, 47.31, 20.02, Accept("Done. ₹47.31."))
-    assert "47.31" not in repr(RULES.observe(state, "buyer"))
-    assert "47.31" in repr(RULES.observe(state, "rival_1"))
-
-
-def test_everyone_learns_that_nothing_was_sold():
-    state = after(50, 40, 30, WalkAway())
-    assert all(RULES.observe(state, agent).table.past[0].price is None for agent in RULES.agents)
 
 
 @pytest.mark.parametrize("name", CONTESTANTS)
@@ -231,9 +142,3 @@ def test_equal_bids_go_to_the_buyer_the_seller_likes_best():
         assert sold(state)[0] == state.private["seller"]["liking"][0]
         winners.add(sold(state)[0])
     assert winners == set(BUYERS)
-
-
-def test_liking_settles_nothing_but_ties():
-    for seed in range(10):
-        assert sold(after(40, 40, 41, Accept(), seed=seed)) == ("rival_2", 41)
-        assert sold(after(40, 40, 20, Accept(), seed=seed))[0] in ("buyer", "rival_1")

@@ -12,7 +12,7 @@ from panels.transcripts import episodes as played_episodes
 from panels.transcripts import view
 from sauda.evaluation.episodes import POLICIES, SEED
 from sauda.records.schemas.arena import Arena, ArenaColumns
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 MARKET = "arena/coalition_market"
 

@@ -29,11 +29,6 @@ def test_examples_says_what_is_used_and_what_is_left_out(file, tmp_path, capsys)
     assert {"role", "context", "thought", "values", "partner_values", "utterance"} <= rows[0].keys()
 
 
-def test_examples_of_the_shipped_dialogues_need_no_file(capsys):
-    assert main(["examples"]) == 0
-    assert "buyer      holdout" in capsys.readouterr().out
-
-
 CORPUS = ["--source", "craigslist_bargains"]
 READERS = {
     "examples": ["examples", *CORPUS],
@@ -60,56 +55,3 @@ def test_a_file_without_a_dialogue_is_one_sentence(command, content, told, tmp_p
     assert main([*command, "--data", str(path)]) == 2
     (sentence,) = capsys.readouterr().err.splitlines()
     assert told in sentence
-
-
-@every_reader
-def test_what_is_left_out_is_named_up_to_a_limit_and_malformed_rows_first(
-    command, tmp_path, capsys
-):
-    path = tmp_path / "rows.json"
-    same = lines(*[craigslist_row()] * 30)
-    path.write_text(same + "not JSON\n" * 15)
-    ending = {"acts": ["--check"], "train": ["--out", str(path)]}  # no folder: training ends there
-    main([*command, "--data", str(path), *ending.get(command[0], [])])
-    said = capsys.readouterr().out.splitlines()
-    assert [line.partition(" ")[0] for line in said[:20]] == [
-        f"rows.json:{number}:" for number in (*range(31, 46), *range(2, 7))
-    ]
-    assert said[20:24] == [
-        "and 24 more that are left out",
-        "dialogues, used: 1",
-        "dialogues, duplicate: 29",
-        "dialogues, not JSON: 15",
-    ]
-
-
-def test_examples_that_cannot_be_written_are_one_sentence(tmp_path, capsys):
-    assert main(["examples", "--to", str(tmp_path)]) == 2
-    told = f"sauda: cannot write {tmp_path}: Is a directory; name a file with --to\n"
-    assert capsys.readouterr().err == told
-
-
-def test_half_of_a_place_is_refused(file, capsys):
-    assert main(["examples", "--data", str(file)]) == 2
-    assert "name a data set with --source" in capsys.readouterr().err
-
-
-def test_acts_compares_other_dialogues_with_the_artifact(file, capsys):
-    assert main(["acts", "--data", str(file), "--check"]) == 1
-    said = capsys.readouterr().out
-    assert "config.sha256: recorded" in said
-    assert "config.file: recorded 'raw_validation.json', played again 'rows.json'" in said
-
-
-def test_acts_without_a_file_reads_the_shipped_dialogues_and_saves_nothing(capsys):
-    assert main(["acts"]) == 0
-    said = capsys.readouterr().out
-    assert "dialogues, used: 240" in said
-    assert "wrote" not in said
-    assert main(["acts", "--check"]) == 2
-    assert "needs its --data FILE" in capsys.readouterr().err
-
-
-def test_acts_refuses_a_file_that_is_not_there(tmp_path, capsys):
-    assert main(["acts", "--data", str(tmp_path / "none.json")]) == 2
-    assert "cannot read" in capsys.readouterr().err

@@ -6,9 +6,9 @@ import shlex
 import pytest
 
 from sauda.__main__ import parse
-from sauda.commands.readme import DOCUMENTS, REPOSITORY, filled
+from sauda.commands.readme import fill
 from sauda.records.kinds import entry
-from sauda.records.store import load
+from sauda.records.store import REPOSITORY, load
 
 COMMAND = re.compile(r"^sauda ([^#\n]*)", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
@@ -31,25 +31,16 @@ COMMANDS = dict.fromkeys(
 )
 
 
-def test_every_table_is_what_the_artifacts_show():
-    for page in DOCUMENTS:
-        text = page.read_text(encoding="utf-8")
-        assert filled(text) == text, f"write {page} anew with `python -m sauda readme`"
-
-
 def test_a_table_is_written_anew_between_its_marks_and_nothing_else_is_touched():
-    text = "before\n<!-- models -->\nold\n<!-- /models -->\nafter\n"
-    before, table, after = re.split(r"<!-- /?models -->\n", filled(text))
+    before, table, after = re.split(
+        r"<!-- /?models -->\n", fill("before\n<!-- models -->\nold\n<!-- /models -->\nafter\n")
+    )
     assert (before, after) == ("before\n", "after\n")
     rows = load("evaluation/model-comparison.json").data.rows
     linear = next(row for row in rows if (row.task, row.policy) == ("bazaar/open", "linear"))
     assert f"| `linear` | {linear.n} | {linear.grade.mean:.3f} [" in table
-
-
-@pytest.mark.parametrize("text", ["<!-- nothing -->\n<!-- /nothing -->", "<!-- models -->\n"])
-def test_a_mark_without_a_table_or_an_end_is_refused(text):
-    with pytest.raises(ValueError, match=r"no table 'nothing'|never closed"):
-        filled(text)
+    with pytest.raises(ValueError, match="no table 'nothing'"):
+        fill("<!-- nothing -->\n<!-- /nothing -->")
 
 
 def test_every_command_of_the_documents_is_one_the_command_line_takes():

@@ -60,26 +60,7 @@ def test_a_number_by_which_something_is_divided_or_repeated_is_not_zero(
     assert sentence == f"sauda: {flag} is a whole number of at least 1, not 0"
 
 
-def test_every_default_can_be_given():
-    for config in CONFIGS.values():
-        for field in options_of(config):
-            assert field.type is not int or field.default >= field.metadata["least"]
-
-
-@pytest.mark.parametrize("place", ["file:", "file: "])
-def test_a_run_is_not_kept_in_a_folder_without_a_name(place, tmp_path, capsys):
-    sentence = refusal("roles", ["--keep-in", place], tmp_path, capsys)
-    assert sentence == f"sauda: a folder is named as file:PATH, and {place!r} has no path"
-
-
 @pytest.mark.parametrize("cycles", ["50", "10", "9"])
 def test_cycles_without_room_for_their_warm_up_and_decay_are_refused(cycles, tmp_path, capsys):
     sentence = refusal("roles", ["--cycles", cycles], tmp_path, capsys)
     assert f"28 steps have no room for both in {cycles} cycles of " in sentence
-
-
-@pytest.mark.model
-def test_settings_that_give_no_step_are_refused(tmp_path, capsys):
-    few = ["--model", "toy", "--deals-per-round", "3", "--out", str(tmp_path)]
-    assert main(["train", "distill", *few]) == 2
-    assert "these settings give no step of the optimizer" in capsys.readouterr().err

@@ -19,7 +19,7 @@ from sauda.games.arena_columns import (
     worlds_of,
 )
 from sauda.policies import LABS
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load, renew_checksums, save, write
 from sauda.statistics import correlation
 

@@ -21,7 +21,7 @@ from sauda.games.bazaar_columns import ENDS, deal_price, ends, rounds
 from sauda.policies import BUYERS
 from sauda.policies.vectorized import BATCH
 from sauda.records.schemas.evaluation import Row
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 
 SINGLE, CAREER, ARENA = (
     f"classic/{name}" for name in ("single_deal", "career_10", "marketplace_arena")

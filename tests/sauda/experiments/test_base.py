@@ -73,16 +73,6 @@ def test_a_replay_calls_the_function_again_with_the_recorded_settings(registered
     assert again == {"rows": [{"sum": 14, "workers": 5}]}
 
 
-def test_an_experiment_may_declare_a_replay_of_its_own(registered):
-    def again(artifact: Artifact, workers: int, root: object) -> dict[str, Any]:
-        return {"rows": [{"sum": artifact.config["times"]}]}
-
-    method = "replayed in part"
-    made = base.experiment("sum.json", Sum, **ABOUT, method=method, replay=again)(sum_up)
-    assert made.kind.check.recompute()(recorded(made, times=7), 1, ROOT)["rows"] == [{"sum": 7}]
-    assert made.kind.check.method == method
-
-
 @NAMED
 def test_the_entry_of_an_experiment_follows_from_its_decorator(name: str):
     known = entry(find(name).file)
@@ -110,11 +100,6 @@ def test_the_table_of_an_experiment_has_a_line_per_row_under_its_names(name: str
     assert len(lines) >= len(rows) > 0
 
 
-def test_an_interval_is_printed_as_its_mean_and_ends():
-    assert base.text({"mean": 0.5, "low": 0.25, "high": 1.0}) == "0.5000 [0.2500, 1.0000]"
-    assert base.text([0.5, None, {"a": True}]) == "0.5000, –, a True"
-
-
 def test_the_list_of_experiments_imports_none_of_them():
     code = (
         "import sys\nfrom sauda.__main__ import parse\n"
@@ -124,8 +109,3 @@ def test_the_list_of_experiments_imports_none_of_them():
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT.parent, capture_output=True)
     assert ran.stderr.decode().split() == []
     assert all(f"  {name} " in ran.stdout.decode() for name in names())
-
-
-def test_an_experiment_that_is_not_there_is_refused_with_those_that_are():
-    with pytest.raises(ValueError, match=r"no experiment .orakel.; experiments are .*oracle"):
-        find("orakel")

@@ -29,7 +29,7 @@ from sauda.games import BAZAAR
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply
 from sauda.llm.turn import PromptSeat
 from sauda.policies import BUYERS
-from sauda.records.splits import SPLITS, is_unseen_listing
+from sauda.records.seeds import SPLITS, is_unseen_listing
 from tests.support.models import Haggler
 
 SEEDS = scenario_seeds(10)

@@ -39,7 +39,7 @@ from sauda.llm.backends.remote import Endpoint
 from sauda.llm.registry import PlayerSpec
 from sauda.policies import BUYERS
 from sauda.policies.belief import claim_in
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import load, parsed, renew_checksums, save, write
 from tests.support.endpoint import openai, server
 from tests.support.models import Haggler

@@ -9,7 +9,7 @@ from sauda.policies.belief import belief_buyer
 from sauda.policies.best_response import MoveValues
 from sauda.policies.pilot import pilot_values, trained
 from sauda.policies.unsteady import Unsteady
-from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
+from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 
 SMALL = Positions(states=24)
 

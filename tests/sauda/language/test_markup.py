@@ -1,18 +1,12 @@
 """Words of visitors and of models are HTML nowhere: the chat gets them escaped, like all parts."""
 
-from html import unescape
-
 import gradio as gr
-import pytest
 
-from app import build_app
 from env import Offer
 from panels.haggle import choices, game_view, model_callbacks, words
 from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
-from panels.haggle.opponents import model_view
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.talk.conversation import chat_of
-from panels.haggle.talk.visitor_text import play_text
 from panels.ui import look
 from sauda.llm.serving.events import Ready
 from sauda.llm.serving.line import PAGE
@@ -23,11 +17,6 @@ from tests.support.coroutines import run
 
 IMAGE = '<img src=x onerror="alert()"> &lt;b&gt;'
 SAY = words.translator(words.ENGLISH)
-
-
-def test_escaped_text_holds_no_tag_and_reads_as_it_was_typed():
-    assert look.as_typed(IMAGE) == '&lt;img src=x onerror="alert()"&gt; &amp;lt;b&amp;gt;'
-    assert unescape(look.as_typed(IMAGE)) == IMAGE
 
 
 def sold_to(model: str, message: str, completion: str):
@@ -41,19 +30,6 @@ def test_the_words_of_both_sides_enter_the_chat_escaped():
     visitor, model = (m["content"] for m in game_view.bubbles(chat_of(game).messages))
     assert visitor == f"<b>₹900</b> 900 {look.as_typed(IMAGE)}"
     assert "&lt;h1&gt;fine&lt;/h1&gt;" in model
-
-
-def test_a_raw_reply_and_what_is_read_in_words_are_escaped():
-    game = sold_to("mini", f"900 {IMAGE}, urgent", '{"offer": 50, "say": "<h1>fine</h1>"}')
-    game = play_text(game, "bye")
-    assert "<h1>" not in model_view.raw(game, SAY)
-    assert "<img" not in model_view.reading(game, SAY)
-
-
-@pytest.mark.slow
-def test_the_chat_draws_no_markdown_and_no_formula():
-    (chat,) = (part for part in build_app().blocks.values() if part.elem_id == "haggle-chat")
-    assert (chat.render_markdown, chat.sanitize_html, chat.latex_delimiters) == (False, True, [])
 
 
 class Scribe:

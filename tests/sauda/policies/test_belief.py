@@ -8,15 +8,9 @@ import pytest
 
 from env import SELLER_TYPES, Item, Move, Offer, Table, Tells, WalkAway, get_task, rollout
 from env.bazaar.market import LINES, SellerType, Stance, ask_at, claim_at, draw_chance, market_tells
-from sauda.llm.registry import get_policy
-from sauda.policies import BUYERS
 from sauda.policies.belief import (
-    SAMPLE_SIZE,
-    SELLERS,
-    BeliefBuyer,
     Sample,
     belief_buyer,
-    belief_prices,
     believe,
     claim_chances,
     claim_in,
@@ -57,19 +51,6 @@ def test_before_any_price_it_is_the_prior_of_the_market():
     assert belief.types() == pytest.approx(dict.fromkeys(SELLER_TYPES, 0.25), abs=0.01)
 
 
-def test_its_probabilities_sum_to_one():
-    belief = believe(table([1200, 1190, 1160], [500, 600]))
-    assert belief.weights.sum() == pytest.approx(1)
-    assert sum(belief.types().values()) == pytest.approx(1)
-    edges = np.array([0, 400, 600, 800, 1200])
-    assert belief.histogram(edges).sum() == pytest.approx(1)
-    assert belief.histogram(edges)[1:3].sum() > 0.9
-    few = belief.drawn(SELLERS)
-    assert len(few.weights) <= SELLERS < SAMPLE_SIZE == len(belief.weights)
-    assert few.weights.sum() == pytest.approx(1)
-    assert few.quantile(0.5) == pytest.approx(belief.quantile(0.5), rel=0.02)
-
-
 def test_an_opening_ask_tells_the_types_that_could_have_made_it():
     assert believe(table([1450])).types()["bluffer"] > 0.98  # none else opens above 1.35
     assert believe(table([1020])).types()["hasty"] > 0.98  # none else under 1.05
@@ -81,12 +62,6 @@ def test_no_seller_asks_less_than_its_reservation_price_and_a_lower_ask_lowers_t
     high, low = believe(table([1200, 1150], [600])), believe(table([1200, 800], [600]))
     assert low.quantile(1.0) <= 800
     assert low.quantile(0.5) < high.quantile(0.5)
-
-
-def test_a_refused_bid_raises_the_belief():
-    asks = [1200, 1180, 1150, 1100]
-    meek, bold = believe(table(asks, [400, 410, 420])), believe(table(asks, [400, 410, 1000]))
-    assert bold.quantile(0.1) > meek.quantile(0.1)
 
 
 # Manner and words
@@ -102,23 +77,6 @@ def test_a_seller_who_fidgets_and_doubts_is_believed_near_its_reservation_price(
     assert alone.quantile(0.5) == believe(table(asks, bids)).quantile(0.5)
 
 
-def test_an_urgent_manner_speaks_for_a_hasty_seller():
-    bids = [500]
-    early = [1110, 1040]  # a fall that a fair seller may make, or a hasty one
-    urgent = replace(CALM, verbal_urgency=0.8, emotional_escalation=0.5, offer_speed="instant")
-    hasty = [believe(table(early, bids, tells=[m])).types()["hasty"] for m in (CALM, urgent)]
-    assert hasty[0] < believe(table(early, bids)).types()["hasty"] < hasty[1]
-
-
-def test_claims_that_look_untrue_speak_for_a_bluffer():
-    asks, bids = [1250, 1240, 1225], [500, 510]
-    shifty = replace(CALM, verbal_deception_cue=0.8, eye_contact="avoidant", topic_changes=2)
-    messages = ["", "₹1,240. Somebody else is coming for it.", "Another buyer waits. ₹1,225."]
-    bluffs = believe(table(asks, bids, messages, [shifty, shifty])).types()["bluffer"]
-    assert bluffs > believe(table(asks, bids, messages, [CALM, CALM])).types()["bluffer"] + 0.1
-    assert bluffs > believe(table(asks, bids, (), [CALM, CALM])).types()["bluffer"] + 0.1
-
-
 @pytest.mark.parametrize("kind", [*LINES])
 def test_the_claims_of_the_markets_sellers_are_found_in_their_lines(kind: str):
     claims = {claim_in(line.format(price="₹450", item="lamp")) for line in LINES[kind]}
@@ -128,18 +86,6 @@ def test_the_claims_of_the_markets_sellers_are_found_in_their_lines(kind: str):
     assert kind in ("opening", "counter", "accept", "walk") or claims == {kind}
 
 
-def test_a_persons_claim_moves_the_belief_a_little_and_silence_not_at_all():
-    asks, bids = [1200, 1150], [600]
-    silent = believe(table(asks, bids, ["", "1150"]))
-    assert silent.types() == believe(table(asks, bids), words=False).types()
-    claim = believe(table(asks, bids, ["", "1150, doosra grahak wait kar raha hai"]))
-    manner = believe(table(asks, bids, ["", "Another buyer waits. ₹1,150."], [CALM]))
-    assert claim_in("1150, doosra grahak wait kar raha hai") == "rival"
-    assert claim.types()["bluffer"] > silent.types()["bluffer"]
-    assert manner.types() != claim.types()
-
-
-@pytest.mark.slow
 def test_the_likelihood_of_words_and_manner_is_that_of_the_game():
     """What the game draws of seller A, weighed by B's likelihood over A's, comes to 1."""
     types = [
@@ -164,74 +110,6 @@ def test_the_likelihood_of_words_and_manner_is_that_of_the_game():
     assert np.mean(ratios) == pytest.approx(1, abs=0.03)
 
 
-# Sellers that follow no rule
-
-
-both = pytest.mark.parametrize("person", [True, False])
-
-
-@both
-@pytest.mark.parametrize("opening", [1, 30, 300, 500, 950, 1600, 3000, 10_000])
-def test_a_seller_may_open_anywhere(opening: int, person: bool):
-    belief = believe(table([opening]), person=person)
-    assert np.isfinite(belief.weights).all()
-    assert belief.quantile(1.0) <= opening
-    assert 0.2 < belief.types()["firm"] < 0.3
-
-
-def test_a_persons_opening_ask_tells_no_type_and_the_reservation_price_is_within_the_market():
-    person = believe(table([1000]), person=True)
-    assert max(person.types().values()) < 0.3 < believe(table([1000])).types()["hasty"]
-    assert believe(table([3000]), person=True).quantile(0.97) <= 800
-
-
-def test_a_persons_asks_may_stray_from_every_path():
-    """Even steps to a half, as people make them: no type asks so, yet some are nearer to it."""
-    asks, bids = [1000, 950, 900], [500, 550]
-    person, market = believe(table(asks, bids), person=True), believe(table(asks, bids))
-    assert max(market.types().values()) < 0.3 < person.types()["fair"]
-    assert person.types()["firm"] < 0.1
-
-
-@both
-@pytest.mark.parametrize(
-    "asks",
-    [
-        [1200, 1200, 1200, 1200, 1200],
-        [1200, 1300, 900, 1400, 700],
-        [1200, 30, 20, 10, 5],
-        [9000, 8999, 10_000, 100, 90],
-        [0.5, 0.4, 0.3, 0.2, 0.1],
-    ],
-)
-def test_a_seller_may_ask_anything(asks: list[float], person: bool):
-    bids = [min(asks) / 4, min(asks) / 3, min(asks) / 2, min(asks) * 0.9]
-    belief = believe(
-        table(asks, bids, ["urgent!", "last price, no less", "", "nahi bhai", "🙏"]), person=person
-    )
-    assert np.isfinite(belief.weights).all()
-    assert belief.weights.sum() == pytest.approx(1)
-    assert belief.quantile(0.99) <= max(min(asks), 800)
-
-
-def test_a_seller_who_asks_as_no_type_does_is_believed_under_the_lowest_ask():
-    assert believe(table([1200, 300, 290], [100, 120])).quantile(1.0) <= 290
-
-
-def test_it_buys_from_a_visitor_who_sells():
-    task = get_task("bazaar/seller_brief")
-    for asks in ([100], [10], [2]):
-        price = task.env.draw(np.random.default_rng(0))[0].item.list_price
-
-        def seller(obs, rng, asks=asks, price=price):
-            step = len(obs.table.asks)
-            floor = (obs.bid or 0) + 1
-            return Offer(max(floor, round(price * asks[0] / 10 * 0.9**step)), "last price bhai")
-
-        turned = replace(task, opponents={"buyer": BeliefBuyer(person=True)})
-        assert rollout(turned, seller, 0).end != "forfeit"
-
-
 # The buyer and its switches
 
 
@@ -244,49 +122,7 @@ def test_the_belief_reads_the_public_table_alone():
     ).all()
 
 
-def test_the_switch_changes_beliefs_in_the_same_states_but_not_before_the_first_reply():
-    played = rollout(get_task("bazaar/open"), belief_buyer, 1).trajectory("buyer")
-    for turn in played:
-        full, prices = (b.belief(turn.observation) for b in (belief_buyer, belief_prices))
-        same = full.weights == prices.weights
-        assert same.all() if turn.observation.round == 0 else not same.all()
-
-
-def test_the_switches_are_the_policies_of_their_names():
-    task = get_task("bazaar/open")
-    assert get_policy(task, "belief") == BeliefBuyer(tells=True, words=True)
-    assert get_policy(task, "belief_prices") == BeliefBuyer(tells=False, words=False)
-
-
-def test_classic_sellers_have_a_manner_that_is_not_read():
-    played = rollout(get_task("classic/deceptive_seller"), BUYERS["rule_based"], 0)
-    seen = played.trajectory("buyer")[-1].observation.table
-    assert seen.moves[-1].tells or seen.moves[-2].tells
-    assert (believe(seen, words=False).weights == believe(seen, False, False).weights).all()
-
-
 def test_the_buyer_leaves_where_the_belief_holds_no_gain():
     obs = rollout(get_task("bazaar/open"), belief_buyer, 0).trajectory("buyer")[0].observation
     poor = replace(obs, own={**obs.own, "reservation": round(0.2 * obs.table.item.list_price)})
     assert isinstance(belief_buyer(poor, np.random.default_rng(0)), WalkAway)
-
-
-def test_the_belief_grows_in_a_seller_like_the_one_it_meets():
-    final = rollout(get_task("bazaar/open"), belief_buyer, 1)
-    first, *_, last = final.trajectory("buyer")
-    spread = [
-        np.ptp(belief_buyer.belief(t.observation).quantile([0.1, 0.9])) for t in (first, last)
-    ]
-    assert spread[1] < spread[0] / 2
-
-
-def test_the_belief_buyer_depends_on_what_it_sees_alone():
-    obs = rollout(get_task("bazaar/open"), belief_buyer, 3).trajectory("buyer")[1].observation
-    moves = {repr(belief_buyer(obs, np.random.default_rng(seed))) for seed in range(3)}
-    assert len(moves) == 1
-
-
-@pytest.mark.slow
-def test_the_belief_buyer_plays_games_it_was_not_made_for():
-    for name in ("classic/single_deal", "classic/career_10", "classic/marketplace_arena"):
-        assert rollout(get_task(name), belief_buyer, 0).end != "forfeit"

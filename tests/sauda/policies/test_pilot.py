@@ -11,7 +11,6 @@ from env import (
     Offer,
     TimeDependent,
     WalkAway,
-    draw_games,
     games_of,
     get_task,
     play_batch,
@@ -21,16 +20,13 @@ from sauda.games.bazaar_prompt import render, shown
 from sauda.policies.pilot import (
     FEATURES,
     NEAR,
-    Intent,
     Network,
     Pilot,
     features,
-    moves,
     network,
     of_observation,
 )
 from sauda.policies.unsteady import BatchUnsteady, Unsteady
-from sauda.policies.vectorized import BATCH
 
 TASKS = ("bazaar/open", "bazaar/rushed")
 LINEAR = TimeDependent(1.0)
@@ -87,22 +83,6 @@ def test_the_inputs_are_the_whole_percents_of_the_prompt():
         assert row[places["useful moves left"]] == pytest.approx(useful / 12)
 
 
-def test_no_input_depends_on_what_the_prompt_rounds_away():
-    (obs, *_) = states("bazaar/open", range(1))
-    table = obs.table._replace(asks=(obs.ask + 1e-3 * obs.reservation,))
-    near = replace(obs, table=table)
-    assert shown(obs, obs.ask) == shown(near, near.ask)
-    np.testing.assert_array_equal(*(features(of_observation(o)) for o in (obs, near)))
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_the_inputs_are_finite_and_small_wherever_play_has_come_to(name: str):
-    for obs in states(name, range(3), TimeDependent(4.0)):
-        row = features(of_observation(obs))
-        assert row.shape == (1, len(FEATURES))
-        assert np.abs(row).max() <= 3
-
-
 def test_it_takes_an_ask_next_to_its_price_and_offers_whole_percents_below():
     obs = next(o for o in states("bazaar/open", range(40)) if 60 < shown(o, o.ask) < 95)
     ask = shown(obs, obs.ask)
@@ -122,38 +102,3 @@ def test_it_never_pays_more_than_its_limit_or_its_purse():
             assert price <= seen.budget
     broke = replace(obs, own=obs.own | {"purse": 0})
     assert bidding(50)(broke, RNG) == WalkAway()
-
-
-def test_its_distribution_is_that_of_an_unsteady_hand():
-    for obs in states("bazaar/open", range(6)):
-        at = of_observation(obs)
-        pilot = untrained(3)
-        chances = pilot.distribution(obs, hand=3.0)
-        assert sum(chances.values()) == pytest.approx(1, abs=0.02)
-        intent = pilot.intent(at)
-        aim = intent.price + 3.0 * RNG.standard_normal(4000)
-        steady = Intent(aim, np.full(4000, -np.inf))
-        kind, _ = moves(at, steady)
-        stays = 1 - chances.get("walk", 0.0)
-        assert chances.get("accept", 0.0) == pytest.approx(stays * (kind == 1).mean(), abs=0.03)
-
-
-def test_a_steady_hand_changes_nothing_and_an_unsteady_one_errs_by_as_much_as_it_says():
-    steady = Unsteady(LINEAR, 0.0)
-    task = get_task("bazaar/open")
-    assert rollout(task, steady, 3).turns == rollout(task, LINEAR, 3).turns
-    (obs, *_) = states("bazaar/open", range(1))
-    meant = 100 * LINEAR(obs, RNG).price / obs.reservation
-    shaky = Unsteady(LINEAR, 3.0)
-    drawn = [shaky(obs, np.random.default_rng(i)) for i in range(800)]
-    errors = [100 * move.price / obs.reservation - meant for move in drawn]
-    assert np.std(errors) == pytest.approx(3.0, abs=0.3)
-    assert np.mean(errors) == pytest.approx(0.0, abs=0.4)
-
-
-def test_errors_cost_a_script_little_and_more_errors_cost_more():
-    games = draw_games("bazaar/open", 4000, np.random.default_rng(1))
-    grades = [play_batch(games, BatchUnsteady(BATCH["linear"], e)).grade for e in (0, 3, 15)]
-    steady, little, much = (grade.mean() for grade in grades)
-    assert much < little - 0.01
-    assert little == pytest.approx(steady, abs=0.02)

@@ -1,21 +1,17 @@
 """A fingerprint changes with what is played, and with nothing else."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from env import TASKS, Accept, IllegalAction, Offer, Task, get_task, market_seller
-from sauda.games import BAZAAR, game_of
+from env import Accept, IllegalAction, Offer, Task, get_task, market_seller
 from sauda.policies import BUYERS
 from sauda.records.fingerprint import (
     fingerprint,
     of_opponents,
-    of_parser,
     of_policy,
     of_rules,
-    positions,
 )
 
 OPEN = get_task("bazaar/open")
@@ -37,13 +33,6 @@ def test_names_of_code_do_not_count():
     assert of_opponents(with_seller(somebody)) == of_opponents(OPEN)
     assert fingerprint(Pair(1, "a")) == fingerprint([1, "a"])
     assert fingerprint({1.0 / 3: None}) == fingerprint([[0.3333333333, None]])
-
-
-@pytest.mark.slow
-def test_every_task_has_rules_and_opponents_of_its_own():
-    tasks: Mapping[str, Task] = TASKS
-    assert len({of_opponents(task) for task in tasks.values()}) == len(tasks)
-    assert len({of_rules(replace(task, success=0.5)) for task in tasks.values()}) > len(tasks) / 2
 
 
 def test_rules_do_not_depend_on_the_opponents_and_opponents_not_on_luck():
@@ -82,20 +71,3 @@ def test_a_policy_counts_by_its_moves_also_where_it_would_not_come():
 
     assert of_policy(OPEN, lambda obs, rng: linear(obs, rng)) == of_policy(OPEN, linear)
     assert of_policy(OPEN, proud) != of_policy(OPEN, linear)
-
-
-def test_a_parser_counts_by_what_it_makes_of_odd_replies():
-    seen = positions(OPEN)
-    parse = BAZAAR.prompt.parse
-
-    def lenient(text, obs):
-        return parse(text + "}", obs)
-
-    assert of_parser(lambda text, obs: parse(text, obs), seen) == of_parser(parse, seen)
-    assert of_parser(lenient, seen) != of_parser(parse, seen)
-
-
-def test_positions_of_an_arena_are_the_learners():
-    task = get_task("arena/market_round")
-    assert {obs.agent for obs in positions(task)} == {task.learner}
-    assert game_of(task).prompt.render(positions(task)[0])

@@ -17,7 +17,7 @@ from huggingface_hub import HfApi, JobHardwareInfo
 from huggingface_hub.errors import HfHubHTTPError
 
 from sauda import __main__ as command
-from sauda.records.provenance import REPOSITORY as SOURCE
+from sauda.records.store import REPOSITORY as SOURCE
 from sauda.scale.hardware import FLAVORS, Flavor, fitting, flavor, from_hub, memory_needed
 from sauda.scale.job import Job, script, submit
 from sauda.scale.request import NoMachine

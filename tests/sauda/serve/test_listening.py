@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 from sauda.serve.listening import check_free, host_and_port
 
 NO_GRADIO = "import sys; sys.modules['gradio'] = None; import runpy; "

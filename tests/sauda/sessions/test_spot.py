@@ -1,20 +1,15 @@
 """Two hidden buyers before one seller, recorded or live."""
 
-from dataclasses import replace
-
 import pytest
 
 from env import IllegalAction
 from sauda.llm.types import Reply
-from sauda.records.store import load
 from sauda.sessions.spot import (
-    EXCHANGES,
     answered,
     ask_both,
     guessed,
     live_duel,
     propose_to_both,
-    recorded_duel,
     without_open_ask,
 )
 
@@ -58,27 +53,6 @@ def test_nothing_can_be_guessed_before_both_have_answered(live):
             guessed(duel, 0)
 
 
-def test_a_reply_that_is_no_move_ends_that_side_alone(live):
-    price = live.item.list_price
-    duel = asked(live, price, "Namaste, what a day!", '{"offer":50}')
-    assert [side.no_move for side in duel.sides] == ["Namaste, what a day!", ""]
-    duel = asked(duel, price - 1, "", '{"offer":55}')
-    assert asks(duel) == [[price], [price, price - 1]]
-
-
-def test_a_pair_hears_three_asks_at_most_and_one_guess(live):
-    duel = live
-    for number in range(EXCHANGES):
-        duel = asked(duel, duel.item.list_price - number, '{"offer":40}', '{"offer":41}')
-    assert not duel.has_more
-    with pytest.raises(IllegalAction, match="no further price"):
-        ask_both(duel, 5)
-    done = guessed(duel, 1)
-    assert done.guess == 1
-    with pytest.raises(IllegalAction, match="nothing to guess"):
-        guessed(done, 0)
-
-
 def test_an_ask_that_may_be_a_slip_is_heard_by_nobody_until_it_is_repeated(live):
     below = int(live.games[0].observation.reservation) - 1
     doubted = propose_to_both(live, below)
@@ -96,22 +70,3 @@ def test_an_ask_without_all_its_answers_can_be_taken_back(live):
     assert asks(without_open_ask(one)) == asks(first)
     assert without_open_ask(one).has_more
     assert without_open_ask(first) == first
-
-
-def test_an_ask_that_the_rules_forbid_leaves_the_pair_as_it_was(live):
-    with pytest.raises(IllegalAction, match="an ask may be at most"):
-        ask_both(live, 1000 * live.item.list_price)
-    assert live.has_more
-
-
-def test_recorded_games_are_shown_in_the_order_given():
-    pair = load("episodes/before_after.json").data.tasks[0].chosen[-1]
-    rows = [pair.after.as_json(), pair.before.as_json()]
-    duel = recorded_duel(rows)
-    assert [side.policy for side in duel.sides] == [pair.after.policy, pair.before.policy]
-    assert not duel.is_live
-    assert duel.can_guess
-    shown = 1
-    while duel.has_more:
-        duel, shown = replace(duel, shown=duel.shown + 1), shown + 1
-    assert shown == min(EXCHANGES, max(len(side.exchanges()) for side in duel.sides))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sauda.llm.backends.model import ADAPTERS
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 
 # Stands for python: writes its arguments down instead of training.
 PYTHON = """#!/bin/sh

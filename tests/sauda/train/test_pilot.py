@@ -8,7 +8,7 @@ import pytest
 
 from env import CATALOGUE, play_batch
 from sauda.policies.pilot import FEATURES, Network
-from sauda.records.splits import UNSEEN_SELLER, is_unseen_listing
+from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing
 from sauda.train.pilot.games import HIDDEN, SEEN_PRICES, SEEN_TYPES, Hand, Recorder, play
 from sauda.train.pilot.ppo import PPO, Learner, advantages
 from sauda.train.pilot.run import Config, train

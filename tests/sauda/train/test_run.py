@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sauda.records.json_files import DamagedFile, read_lines, read_object
+from sauda.records.store import DamagedFile, read_lines, read_object
 from sauda.train import run as runs
 from sauda.train.pilot import run as pilot
 from sauda.train.run import LOCK, Stopped, locked

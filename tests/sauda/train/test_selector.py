@@ -8,7 +8,7 @@ import pytest
 from env import get_task, rollout
 from sauda.experiments.verify import verify
 from sauda.llm.registry import get_policy
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import parsed, save
 from sauda.train.selector import EXPERT, Config, episode_return, select, softmax, updated
 

@@ -30,7 +30,7 @@ from sauda.llm.registry import player_spec
 from sauda.llm.types import Reply
 from sauda.records import store
 from sauda.records.kinds import FILES
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.train import run as runs
 from sauda.train import stage
 from sauda.train.checks import fault_in, spread

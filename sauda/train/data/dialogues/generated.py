@@ -18,7 +18,7 @@ from sauda.language.acts import RUPEES, Act, Context, act_of, context_of, realis
 from sauda.language.lines import ENGLISH, condition_in
 from sauda.language.spoken import Decided
 from sauda.llm.registry import get_policy
-from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
+from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import Artifact
 from sauda.train.data.dialogues.craigslist import AGENTS, NAMES
 

@@ -21,7 +21,7 @@ from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.schemas.comparison import ChosenPair
-from sauda.records.splits import SPLITS
+from sauda.records.seeds import SPLITS
 from sauda.records.store import Artifact, load, renew_checksums, save, write
 
 FILE = panel.FILE

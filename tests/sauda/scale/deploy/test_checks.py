@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sauda.records.provenance import REPOSITORY
+from sauda.records.store import REPOSITORY
 from sauda.scale.deploy.checks import MOST_FILE, faults
 from sauda.scale.deploy.imports import (
     NoEnvironment,

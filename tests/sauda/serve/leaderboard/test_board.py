@@ -14,8 +14,7 @@ import pytest
 from env import TASKS
 from sauda.__main__ import main as sauda_command
 from sauda.games import policies_of
-from sauda.records.seeds import drawn_seed
-from sauda.records.splits import DAILY, LEADERBOARD, SPLITS
+from sauda.records.seeds import DAILY, LEADERBOARD, SPLITS, drawn_seed
 from sauda.serve.leaderboard import board as boards
 from sauda.serve.leaderboard.board import RANKED, UNFINISHED, Board, checked_name
 from sauda.serve.leaderboard.names import is_reserved

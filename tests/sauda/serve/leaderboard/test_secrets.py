@@ -11,8 +11,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from sauda.records.seeds import SEED_BITS
-from sauda.records.splits import DAILY, LEADERBOARD, SPLITS
+from sauda.records.seeds import DAILY, LEADERBOARD, SEED_BITS, SPLITS
 from sauda.serve.leaderboard.board import Board, commitment
 from sauda.serve.leaderboard.replay import rules_of
 from sauda.serve.openenv.environment import SaudaEnvironment

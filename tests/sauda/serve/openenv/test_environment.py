@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from env import ARENA_TASKS, TASKS, arena, begin
-from sauda.records.splits import LEADERBOARD, SPLITS
+from sauda.records.seeds import LEADERBOARD, SPLITS
 from sauda.serve.episodes import IDLE_SECONDS, OF_ADDRESS, Episodes, Refused
 from sauda.serve.openenv import game as games
 from sauda.serve.openenv import task_list

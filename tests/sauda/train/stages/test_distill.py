@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from env import Accept, Offer, WalkAway, advance, begin, get_task, rollout
 from sauda.llm.registry import PlayerSpec, get_policy
 from sauda.llm.types import Reply
-from sauda.records.splits import UNSEEN_SELLER, is_unseen_listing, seller_type
+from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing, seller_type
 from sauda.records.store import write
 from sauda.train import stage
 from sauda.train.data.own_games import Teacher, play_shared

@@ -10,7 +10,7 @@ from sauda.llm.backends.model import CannotLoad
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply, ReplyTimeout
-from sauda.records.json_files import read_lines
+from sauda.records.store import read_lines
 from sauda.train.data import preferences
 from sauda.train.data.preferences import (
     PairConfig,

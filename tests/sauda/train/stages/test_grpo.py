@@ -11,7 +11,7 @@ from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import CannotLoad
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import PlayerSpec
-from sauda.records.splits import is_unseen_game
+from sauda.records.seeds import is_unseen_game
 from sauda.train import stage
 from sauda.train.model import find_base, tokenizer_of, trainable
 from sauda.train.run import Heartbeat, Run, Stopped

@@ -1,15 +1,13 @@
-"""`python -m sauda screenshots`: the documents' pictures, taken from the page.
+"""The documents' pictures, taken from the page by hand: `python -m benchmarks.screenshots`.
 
 They show a game in the Haggle tab, the arena's calendar, and the model's grade after each stage.
 """
 
-import argparse
 import re
 import shutil
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any
 
-from sauda.commands.console import add_command
 from sauda.commands.loadtest.page_process import running_app
 from sauda.records.store import ROOT, write_bytes
 
@@ -23,50 +21,32 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-WIDTH, HEIGHT = 1280, 900  # of the window, in CSS pixels; two pixels of the picture for each
+WINDOW = {"width": 1280, "height": 900}  # CSS pixels; two pixels of the picture for each
+LONG = 300_000  # milliseconds
 
 
-def add(commands: Any) -> None:
-    """Add `screenshots` to the commands of `python -m sauda`."""
-    add_command(commands, "screenshots", screenshots)
-
-
-def screenshots(options: argparse.Namespace) -> int:
-    """Take the pictures and print their folder."""
-    pictures()
-    print(f"wrote {PICTURES}")
-    return 0
-
-
-def pictures() -> None:
-    """Take the pictures and write them to `artifacts/pictures/`.
-
-    Raises ValueError where there is no browser.
-    """
+def main() -> None:
+    """Take the pictures and write them to `artifacts/pictures/`."""
     if obstacle := no_browser():
-        raise ValueError(f"no picture can be taken: {obstacle}")
+        raise SystemExit(f"no picture can be taken: {obstacle}")
     from playwright.sync_api import sync_playwright
 
     with running_app() as app, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=list(CHROMIUM_FLAGS)
         )
-        for name, taken in (("page", _haggle), ("arena", _arena), ("climb", _stage_grades)):
-            page = browser.new_page(
-                viewport={"width": WIDTH, "height": HEIGHT},
-                device_scale_factor=2,
-                reduced_motion="reduce",
-            )
+        for name, prepare in (("page", _haggle), ("arena", _arena), ("climb", _stage_grades)):
+            page = browser.new_page(viewport=WINDOW, device_scale_factor=2, reduced_motion="reduce")
+            page.set_default_timeout(LONG)
             page.goto(f"{app.address}/?__theme=light")
-            write_bytes(PICTURES / f"{name}.png", taken(page).screenshot())
+            write_bytes(PICTURES / f"{name}.png", prepare(page).screenshot())
         browser.close()
+    print(f"wrote {PICTURES}")
 
 
 def no_browser() -> str:
     """The reason why the page cannot be opened in a browser on this machine; empty where it can."""
-    try:
-        version("playwright")
-    except PackageNotFoundError:
+    if find_spec("playwright") is None:
         return "playwright is not installed here (it comes with the dev extra)"
     return "" if shutil.which("chromium") else "there is no chromium on this machine"
 
@@ -76,18 +56,16 @@ def _haggle(page: Any) -> Any:
     page.get_by_role("tab", name="Haggle", exact=True).click()
     page.locator("#haggle-seat").get_by_text("I buy", exact=True).click()
     bubbles = page.locator("#haggle-chat :is([data-testid=user], [data-testid=bot])")
-    bubbles.first.wait_for(timeout=120_000)
+    bubbles.first.wait_for()
     page.get_by_label("Market").click()
     page.get_by_role("option", name="A plain seller").click()
-    asked = re.compile(r"₹60\b")  # the classic seller’s first ask
-    bubbles.first.get_by_text(asked).wait_for(timeout=120_000)
+    bubbles.first.get_by_text(re.compile(r"₹60\b")).wait_for()  # the classic seller’s first ask
     for n, price in enumerate(("₹25", "₹30", "₹36"), 1):
         box = page.locator("#haggle-price :is(input, textarea)")
         box.fill(price)
         box.press("Enter")
-        bubbles.nth(2 * n).wait_for(timeout=120_000)
-    loading = page.locator("#haggle-badge", has_text="loading")
-    loading.wait_for(state="hidden", timeout=300_000)
+        bubbles.nth(2 * n).wait_for()
+    page.locator("#haggle-badge", has_text="loading").wait_for(state="hidden")
     return page
 
 
@@ -95,7 +73,7 @@ def _arena(page: Any) -> Any:
     """The calendar after `planner` has played the tab's first world to its end."""
     page.get_by_role("tab", name="GPU arena").click()
     page.get_by_role("button", name="Run", exact=True).click()
-    page.locator("#arena-end .sauda-stat").first.wait_for(timeout=120_000)
+    page.locator("#arena-end .sauda-stat").first.wait_for()
     return page.locator("#arena-board")
 
 
@@ -104,5 +82,9 @@ def _stage_grades(page: Any) -> Any:
     page.get_by_role("tab", name="Results").click()
     page.get_by_role("button", name="Every stage and policy, task by task").click()
     plot = page.locator("#results-model-stages")
-    plot.locator(".js-plotly-plot .scatterlayer").first.wait_for(timeout=120_000)
+    plot.locator(".js-plotly-plot .scatterlayer").first.wait_for()
     return plot
+
+
+if __name__ == "__main__":
+    main()

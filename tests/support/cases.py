@@ -1,0 +1,12 @@
+"""Cases that are data: a file of tests/cases whose first column names what is checked."""
+
+import csv
+from pathlib import Path
+
+CASES = Path(__file__).parents[1] / "cases"
+
+
+def cases(file: str, check: str) -> list[tuple[str, ...]]:
+    """The other columns of each row of `file` for `check`, in order."""
+    with (CASES / file).open(encoding="utf-8", newline="") as lines:
+        return [tuple(row) for first, *row in csv.reader(lines) if first == check]
