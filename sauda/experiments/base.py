@@ -21,6 +21,7 @@ Data = Mapping[str, Any]  # a JSON value of the result type
 Replay = Callable[[Artifact, int, Path], Data]  # artifact, worker processes, folder of artifacts
 
 EXPERIMENTS: dict[str, "Experiment"] = {}  # those that are imported, by name
+KINDS: dict[str, Kind] = {}  # of the modules that are imported, by name without a version
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,15 @@ def experiment(
     unit: str,
     method: str = "replayed",
     replay: Replay | None = None,
+    name: str = "",
+    model_hashes: str = "",
     **options: Any,
 ) -> Callable[[Callable[..., Data]], Experiment]:
     """Register a function as what fills `file` with a `result`, shown on `tab`.
 
     `checks` says in words what `verify` repeats, `amount` counts it in `unit`s from config and
     result, `method` is one of `METHODS`. `replay` takes the place of calling the function again.
+    `name` is that of the module where the file has another, `model_hashes` is that of `Kind`,
     `options` are the last fields of `Experiment`.
     """
 
@@ -95,13 +99,20 @@ def experiment(
         def again(artifact: Artifact, workers: int, root: Path) -> Data:
             return (replay or registered.replay)(artifact, workers, root)
 
-        name = name_of(file)
+        called = name or name_of(file)
+        files = (File(file, f"run {called}", tab),)
         check = Check(method, checks, amount, unit, again)
-        kind = Kind(f"{name}/{version}", result, (File(file, f"run {name}", tab),), check)
-        registered = EXPERIMENTS[name] = Experiment(function, file, kind, **options)
+        kind = register_kind(Kind(f"{called}/{version}", result, files, check, model_hashes))
+        registered = EXPERIMENTS[called] = Experiment(function, file, kind, **options)
         return registered
 
     return register
+
+
+def register_kind(kind: Kind) -> Kind:
+    """Make a kind of artifact known, whose files a command of its own fills."""
+    KINDS[kind.name.partition("/")[0]] = kind
+    return kind
 
 
 def lines(rows: Iterable[Data]) -> Iterable[str]:

@@ -29,18 +29,15 @@ class Kinds(Mapping[str, Kind]):
     """Every kind by its name; that of an experiment is imported when it is asked for."""
 
     def __getitem__(self, name: str) -> Kind:
-        experiment = name.partition("/")[0]
-        if experiment in _experiments().names():
-            kind = _experiments().find(experiment).kind
-            return {kind.name: kind}[name]
-        return REGISTERED[name]
+        kind = _experiments().find_kind(name.partition("/")[0])
+        return REGISTERED[name] if kind is None else {kind.name: kind}[name]
 
     def __iter__(self) -> Iterator[str]:
         yield from REGISTERED
-        yield from (_experiments().find(name).kind.name for name in _experiments().names())
+        yield from (_experiments().find_kind(kind).name for kind in _experiments().kinds())
 
     def __len__(self) -> int:
-        return len(REGISTERED) + len(_experiments().names())
+        return len(REGISTERED) + len(list(_experiments().kinds()))
 
 
 KINDS = Kinds()
@@ -72,10 +69,7 @@ def entry(file: str) -> Entry:
     evaluation/arena-NAME.json; a run of another model training/STAGE-NAME.json, that of a role
     training/roles-ROLE-NAME.json.
     """
-    name = _experiments().name_of(file)
-    there = name in _experiments().names()
-    kinds = [_experiments().find(name).kind, *REGISTERED.values()] if there else REGISTERED.values()
-    for kind in kinds:
+    for kind in (*_near(file), *REGISTERED.values()):
         for known in kind.entries():
             if known.file == file:
                 return known
@@ -105,3 +99,11 @@ def entry(file: str) -> Entry:
         return Entry(file, kind, command, "An evaluation of one's own", "")
     known_files = ", ".join(known.file for kind in KINDS.values() for known in kind.entries())
     raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")
+
+
+def _near(file: str) -> Iterator[Kind]:
+    """The kinds of experiments that are called as the file, its first word or its folder is."""
+    name = _experiments().name_of(file)
+    for near in dict.fromkeys((name, name.partition("_")[0], file.partition("/")[0])):
+        if (kind := _experiments().find_kind(near)) is not None:
+            yield kind
