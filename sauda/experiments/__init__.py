@@ -12,7 +12,10 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 # Modules that fill several files by a command of their own, with the kinds of those files.
-SEVERAL: Mapping[str, tuple[str, ...]] = {}
+SEVERAL: Mapping[str, tuple[str, ...]] = {
+    "comparison": ("model_comparison", "arena_model_comparison"),
+    "evaluate": ("evaluation", "arena"),
+}
 
 
 def names() -> list[str]:

@@ -6,6 +6,7 @@ from scipy.stats import binomtest, bootstrap, ttest_1samp
 
 from sauda.statistics import (
     averaged,
+    correlation,
     f1_interval,
     holm,
     mean_interval,
@@ -178,3 +179,14 @@ def test_a_pooled_share_weighs_clusters_by_their_size():
 def test_a_pooled_share_of_nothing_is_refused(wholes):
     with pytest.raises(ValueError, match="needs clusters of at least one"):
         pooled_share(np.zeros(min(1, len(wholes))), np.array(wholes))
+
+
+def test_a_correlation_of_a_line_is_one_of_a_constant_none_and_of_rows_that_of_all_together():
+    x = np.arange(10.0)
+    assert correlation(x, 3 * x - 1) == pytest.approx((1, 1, 1))
+    assert correlation(x, -x) == pytest.approx((-1, -1, -1))
+    assert correlation(x, np.ones(10)) is None
+    x, y = np.random.default_rng(0).random((2, 3, 40))
+    r, low, high = correlation(x, y + x)
+    assert r == pytest.approx(np.corrcoef(x.ravel(), (y + x).ravel())[0, 1])
+    assert low < r < high

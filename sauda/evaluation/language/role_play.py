@@ -18,12 +18,12 @@ from env import Accept, Offer, Policy, Task, WalkAway, get_task, rollout, shares
 from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
 from sauda.evaluation.market.tournament.players import Side, task_against
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
-from sauda.evaluation.models.sources import model_source
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts
 from sauda.llm.models import NamedModel, loaded
 from sauda.llm.role_seat import RoleSeat, price_said, prompt
+from sauda.llm.sources import model_source
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.fingerprint import fingerprint, positions

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from sauda.evaluation.evaluate import Cell, hashes
-from sauda.evaluation.models.sources import prompt_hashes
+from sauda.experiments.evaluate import Cell, hashes
 from sauda.games import ARENA, BAZAAR, game_of
+from sauda.llm.sources import prompt_hashes
 from sauda.records.kinds import KINDS
 from sauda.records.store import Artifact
 

@@ -11,9 +11,8 @@ from typing import Any
 
 from env import Policy, Task, get_task, rollout
 from sauda.evaluation.batches import first
-from sauda.evaluation.evaluate import Cell, replay_cell
-from sauda.evaluation.models.config import ORACLE
-from sauda.evaluation.verification.recompute import comparison_config
+from sauda.experiments.comparison import recorded_comparison
+from sauda.experiments.evaluate import ORACLE, Cell, replay_cell
 from sauda.games import game_of
 from sauda.games.adapter import Columns
 from sauda.llm.registry import is_model, player_spec
@@ -54,9 +53,9 @@ def cells(artifact: Artifact) -> dict[Cell, Columns]:
     """
     recorded = artifact.data.as_json()
     if artifact.kind.startswith(("model_comparison/", "arena_model_comparison/")):
-        config = comparison_config(artifact)
-        others = config.game.others["holdout"][0]
-        flat = config.flat(recorded["episodes"])
+        compared = recorded_comparison(artifact)
+        others = compared.game.others["holdout"][0]
+        flat = compared.flat(recorded["episodes"])
         return {Cell(others, task, policy): columns for (task, policy), columns in flat.items()}
     if not artifact.kind.startswith(("evaluation/", "arena/")):
         raise ValueError(f"{artifact.file} holds no rows of episodes that can be sampled")

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from sauda.evaluation.market.tournament import report
-from sauda.evaluation.models import comparison
-from sauda.evaluation.models.config import FILES
-from sauda.evaluation.models.sources import kinds_of_cpu
-from sauda.evaluation.verification.recompute import comparison_config
 from sauda.evaluation.verification.recorded_hashes import child, recorded_hashes
+from sauda.experiments import comparison
 from sauda.games import game_of
+from sauda.llm.sources import kinds_of_cpu
 from sauda.records.kinds import KINDS
 from sauda.records.store import CHECKSUMS, ROOT, checksums, load, sha256
 from sauda.statistics import paired_difference
@@ -91,9 +89,10 @@ def _stages_again(tasks: Sequence[str], root: Path) -> Iterator[comparison.Repla
             settled = report.Config(**artifact.settings())
             yield from report.models_again(settled, artifact.data.as_json())
             continue
-        artifact = load(FILES[game_of(task_name).name], root)
+        artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
         recorded = artifact.data.as_json()
-        yield from comparison.stages_again(comparison_config(artifact), recorded, [task_name])
+        compared = comparison.recorded_comparison(artifact)
+        yield from comparison.replay_stages(compared, recorded, [task_name])
 
 
 def differences(recorded: Any, again: Any, place: str) -> Iterator[str]:

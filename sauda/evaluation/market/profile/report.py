@@ -18,12 +18,12 @@ from sauda.evaluation.market.regret import Judged, by_belief, task_of
 from sauda.evaluation.market.tournament.players import TASK
 from sauda.evaluation.market.tournament.report import ROLES, STAGES
 from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
-from sauda.evaluation.models.sources import is_same_player, model_sources
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import behaviour_metrics
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import loaded
 from sauda.llm.registry import is_model
+from sauda.llm.sources import is_same_player, model_sources
 from sauda.policies import BUYERS
 from sauda.policies.belief import BeliefBuyer
 from sauda.policies.best_response import MoveValues, informed_value

@@ -35,12 +35,12 @@ from sauda.evaluation.market.tournament.ranking import (
 )
 from sauda.evaluation.market.tournament.scenarios import Scenarios, scenario_seeds
 from sauda.evaluation.market.tournament.shown import replayed_columns, shown_replies
-from sauda.evaluation.models.comparison import Replayed
-from sauda.evaluation.models.sources import Played, is_same_player, model_sources, with_cpus
+from sauda.experiments.comparison import Replayed
 from sauda.games import BAZAAR
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import NULL, loaded
 from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.sources import Played, is_same_player, model_sources, with_cpus
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
 from sauda.records.provenance import source_digest

@@ -8,8 +8,8 @@ from panels.results.model_comparison import LAB_FILE
 from panels.results.questions import reproduce
 from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, shown, title
 from panels.results.questions.verdict import listed
-from sauda.evaluation.models.config import OURS
 from sauda.evaluation.verification.sample import play_again
+from sauda.experiments.comparison import OURS
 from sauda.llm.registry import player_spec
 from sauda.records.store import load
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from sauda.evaluation.evaluate import Cell
-from sauda.evaluation.models.config import ORACLE
 from sauda.evaluation.verification.sample import cells, needs_weights, play_again
+from sauda.experiments.comparison import ORACLE
+from sauda.experiments.evaluate import Cell
 from sauda.llm.registry import get_policy
 from sauda.records.store import load
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from env import BAZAAR_TASKS, Episode, IllegalAction, get_task, rollout
-from sauda.evaluation.evaluate import Config, evaluate
+from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.games import policies_of
 from sauda.language.acts import Acts
 from sauda.llm.registry import get_policy
@@ -66,7 +66,9 @@ def test_a_name_that_is_no_script_is_refused(task, name, fault):
 
 
 def test_it_has_a_row_of_its_own_beside_its_strategy():
-    config = Config(("bazaar/open",), ("linear", "acts(linear)"), episodes=8, baseline="linear")
+    config = EvaluationSpec(
+        ("bazaar/open",), ("linear", "acts(linear)"), episodes=8, baseline="linear"
+    )
     data = evaluate(config, workers=1)
     plain, spoken = data["rows"]
     assert spoken["policy"] == "acts(linear)"

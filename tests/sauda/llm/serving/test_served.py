@@ -10,8 +10,8 @@ from panels.haggle import choices, words
 from panels.haggle.opponents import badge, model_view, stages
 from panels.haggle.talk.visitor_text import play_text
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
-from sauda.evaluation.models.config import BAZAAR
 from sauda.evaluation.seller.texts import word_hashes
+from sauda.experiments.comparison import BAZAAR
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named
 from sauda.llm.backends.weights import smollm2
 from sauda.llm.registry import player_spec, row_name
