@@ -10,9 +10,8 @@ from panels.ui.look import line_style, note, styled, table, whiskers
 from panels.ui.provenance import Beside, one_by_one, side_by_side
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
-from sauda.evaluation.verification.sample import digest
 from sauda.experiments.pitching import ADVOCATES, LEARNER, ROUNDS, negotiation, seeds_of
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, digest
 
 SAMPLE = 20  # negotiations that are played again
 

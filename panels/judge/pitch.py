@@ -14,7 +14,6 @@ from panels.gpu_arena.view import papers
 from panels.judge.view import card, in_titles, round_view
 from panels.ui.look import note
 from panels.ui.provenance import Beside, side_by_side
-from sauda.evaluation.verification.sample import digest
 from sauda.experiments.pitching import (
     ADVOCATES,
     LEARNER,
@@ -24,6 +23,7 @@ from sauda.experiments.pitching import (
     negotiation,
     round_json,
 )
+from sauda.records.store import digest
 
 EXAMPLE = "evidence_first"
 

@@ -33,9 +33,8 @@ from panels.ui.look import QUIET, note
 from panels.ui.provenance import Beside, load_or_say, provenance, side_by_side
 from panels.ui.terms import task_choices
 from panels.ui.wiring import Address, in_address, lay_out_address, on_address
-from sauda.evaluation.verification.sample import digest
 from sauda.experiments.before_after import SIDES, ChosenPair, play_replies
-from sauda.records.store import Artifact
+from sauda.records.store import Artifact, digest
 
 PART = "before-after"  # id of the sub-tab
 

@@ -125,7 +125,7 @@ def acts(options: argparse.Namespace) -> int:
 
 def _compare(file: str, config: Mapping[str, Any], data: Mapping[str, Any]) -> int:
     """Print where the artifact in `file` differs from the data; 1 where it does."""
-    from sauda.evaluation.verification.verify import differences
+    from sauda.experiments.verify import differences
 
     fresh, recorded = measured(file, config, data), load(file)
     faults = [

@@ -50,7 +50,7 @@ def verify(options: argparse.Namespace) -> int:
 
 def _verified(file: str) -> list[str]:
     """The faults of one file, which are printed."""
-    from sauda.evaluation.verification.verify import verify as check
+    from sauda.experiments.verify import verify as check
 
     start = time.monotonic()
     faults = check(file)
@@ -65,7 +65,7 @@ def _verified(file: str) -> list[str]:
 
 def _verify_models(tasks: list[str]) -> int:
     """Play the first games of each stage of training again; 1 where they differ."""
-    from sauda.evaluation.verification.verify import verify_models
+    from sauda.experiments.verify import verify_models
 
     failed = False
     for played in verify_models(tasks):

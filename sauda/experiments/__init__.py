@@ -1,11 +1,12 @@
 """Experiments: one file each, with its result type, its function and what `verify` repeats.
 
-`NAME.py` fills NAME.json under artifacts/; `base.py` is what they share. A module is imported only
-when its experiment is asked for.
+`NAME.py` fills NAME.json under artifacts/; `base.py` is what they share, and `verify.py` repeats
+any of them. A module is imported only when its experiment is asked for.
 """
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import Any
@@ -18,10 +19,11 @@ SEVERAL: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def names() -> list[str]:
+@cache
+def names() -> tuple[str, ...]:
     """The names of all experiments that `run` knows, in order; imports none of them."""
-    files = sorted(file.stem for file in FOLDER.glob("*.py"))
-    return [name for name in files if name not in ("__init__", "base", *SEVERAL)]
+    files = sorted(FOLDER.glob("*.py"))
+    return tuple(f.stem for f in files if "\n@experiment(" in f.read_text(encoding="utf-8"))
 
 
 def kinds() -> Iterator[str]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from panels.transcripts.view import columns, longest
 from panels.ui.look import QUIET_UNCHECKED, trouble
 from panels.ui.provenance import Beside, side_by_side
-from sauda.evaluation.verification.sample import digest
+from sauda.records.store import digest
 from sauda.serve.leaderboard.board import GAMES, UNFINISHED, Entry, StoredGame, own_board
 from sauda.serve.leaderboard.record import in_utc
 from sauda.serve.leaderboard.replay import episode_of, replayed, result

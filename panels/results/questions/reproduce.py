@@ -18,9 +18,9 @@ from panels.ui.look import note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
 from panels.ui.terms import task_title
 from panels.ui.wiring import Address, pick_in_address
-from sauda.evaluation.verification.sample import Sample, cells, needs_weights, play_again
 from sauda.experiments.comparison import BELIEF, ORACLE, OURS, PILOT, TUNED
 from sauda.experiments.evaluate import Cell
+from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
 from sauda.llm.backends.model import ROUNDING
 from sauda.llm.registry import get_policy, is_model, player_spec
@@ -123,7 +123,7 @@ def shown(sample: Sample, machines: str = "") -> Markup:
 
     The rows of the games are folded. `machines` says where a language model played.
     """
-    then, now = sample.recorded["grade"], sample.again["grade"]
+    then, now = sample.recorded["grade"], sample.replayed["grade"]
     beside = Beside(
         "mean grade", fmean(then), fmean(now), len(sample.seeds), len(sample.recorded),
         sample.differing, sample.digests,
@@ -187,7 +187,7 @@ def reproduced(rows: Rows, label: str) -> Iterator[Markup]:
     games = f"{count} game{'s' if count > 1 else ''}"
     yield note(f"Playing {games}{f', which takes {time}' if slow else ''} …")
     try:
-        sample = play_again(artifact, cell, count, of_this_page if slow else None)
+        sample = replay_row(artifact, cell, count, of_this_page if slow else None)
         yield shown(sample, cpus(artifact, cell.policy) if slow else "")
     except ReplyError as error:
         yield trouble(error)

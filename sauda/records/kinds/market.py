@@ -8,7 +8,7 @@ from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
 from sauda.records.schemas.market.pilot import PilotRun, TunedRule
 from sauda.records.schemas.market.tournament import Profiles, Tournament
 
-PROMPT_HASHES = "sauda.evaluation.verification.recorded_hashes:bazaar_prompt"
+PROMPT_HASHES = "sauda.experiments.verify:bazaar_prompt"
 
 MARKET: tuple[Kind, ...] = (
     Kind(

@@ -8,7 +8,7 @@ from typing import Any
 from sauda.records.schemas.base import Record
 
 RECOMPUTE = "sauda.evaluation.verification.recompute"  # the module of most verifiers
-HASHES = "sauda.evaluation.verification.recorded_hashes"  # that of the models' fingerprints
+HASHES = "sauda.experiments.verify"  # that of the models' fingerprints
 
 # Every file has a checksum. What else `verify` checks, the strongest first.
 METHODS: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from sauda.evaluation.seller.games import BUYERS, FLOORS, games, play
 from sauda.evaluation.seller.listeners import concessions, confusion, explained, words_of
 from sauda.evaluation.seller.published_criteria import leaks_digits
 from sauda.evaluation.seller.texts import read_persona, worded
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.llm.seller.personas import DEFAULT
 from sauda.llm.seller.wording import TRIES
 from sauda.llm.types import Reply

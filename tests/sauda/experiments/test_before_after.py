@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sauda.evaluation.verification.verify import verify
 from sauda.experiments import comparison
 from sauda.experiments.before_after import SIDES, choose, compare
+from sauda.experiments.verify import verify
 from sauda.games.transcript import from_json
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply

@@ -8,7 +8,6 @@ import pytest
 
 import sauda.__main__ as command_line
 from env import ARENA_TASKS, BATCH_TASKS, Accept, IllegalAction, Offer, arena, get_task, rollout
-from sauda.evaluation.verification.verify import verify
 from sauda.experiments.evaluate import (
     BazaarRow,
     Cell,
@@ -20,6 +19,7 @@ from sauda.experiments.evaluate import (
     replay_cell,
     row,
 )
+from sauda.experiments.verify import verify
 from sauda.games.arena_columns import COMPONENTS, DRAWN, against, episode_row, events, worlds_of
 from sauda.games.bazaar_columns import ENDS, deal_price, ends, rounds
 from sauda.policies import BUYERS, LABS

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from env import arena
-from sauda.evaluation.verification.verify import verify
 from sauda.experiments.pitching import (
     ADVERSARIAL,
     ADVOCATES,
@@ -25,6 +24,7 @@ from sauda.experiments.pitching import (
     round_json,
     ucb1,
 )
+from sauda.experiments.verify import verify
 from sauda.records.store import dumps, parsed, save
 
 SMALL = {"episodes": 30, "split": "train", "advocates": DRAWN}

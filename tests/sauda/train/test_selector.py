@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.llm.registry import get_policy
 from sauda.records.splits import SPLITS
 from sauda.records.store import parsed, save

@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from env import CATALOGUE, Accept, Offer, begin, get_task
 from sauda import __main__ as command_line
 from sauda.commands.train import configured
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.games.bazaar_prompt import LETTERS, parse, render, shown, unit
 from sauda.llm.backends.decoding import Decoder
 from sauda.llm.backends.model import BYTES, TRAINED, CannotLoad, load

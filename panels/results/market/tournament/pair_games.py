@@ -21,8 +21,8 @@ from sauda.evaluation.market.tournament.games import columns, replayed
 from sauda.evaluation.market.tournament.players import Pair
 from sauda.evaluation.market.tournament.scenarios import Scenarios
 from sauda.evaluation.market.tournament.shown import Chosen, chosen, episodes
-from sauda.evaluation.verification.sample import digest
 from sauda.records.schemas.market.tournament import PairColumns, Tournament
+from sauda.records.store import digest
 
 COMPARED = ("end", "price", "rounds")  # of each game
 ASK = "Press a cell of the map, or pick a buyer and a seller, to see three of their games."

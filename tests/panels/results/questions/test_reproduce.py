@@ -8,8 +8,8 @@ from panels.results.model_comparison import LAB_FILE
 from panels.results.questions import reproduce
 from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, shown, title
 from panels.results.questions.verdict import listed
-from sauda.evaluation.verification.sample import play_again
 from sauda.experiments.comparison import OURS
+from sauda.experiments.verify import replay_row
 from sauda.llm.registry import player_spec
 from sauda.records.store import load
 
@@ -30,9 +30,9 @@ def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
 
 def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
     artifact, cell = next(iter(rows_of([load(MARKET)]).values()))
-    sample = play_again(artifact, cell, 2)
-    changed = {**sample.again, "grade": [0.25, -1e-9]}
-    text = str(shown(replace(sample, again=changed)))
+    sample = replay_row(artifact, cell, 2)
+    changed = {**sample.replayed, "grade": [0.25, -1e-9]}
+    text = str(shown(replace(sample, replayed=changed)))
     assert "<b>Not equal" in text
     assert "Not the same in grade." in text
     assert text.count("≠") == 2

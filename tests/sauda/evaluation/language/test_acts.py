@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from sauda.evaluation.language.acts import figures, part_of, quality
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.language.acts import DOLLARS, Act, Dialogue, Turn
 from sauda.records.store import load, save
 

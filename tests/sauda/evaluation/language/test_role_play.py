@@ -11,7 +11,7 @@ from env import Accept, Offer, begin
 from sauda.evaluation.language import role_play
 from sauda.evaluation.language.role_play import SEATS, Config
 from sauda.evaluation.market.tournament.players import task_against
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.language.acts import Acts
 from sauda.llm.role_seat import RoleSeat, price_said, prompt
 from sauda.llm.types import Reply

@@ -13,7 +13,7 @@ from sauda.evaluation.language.roles import (
     loss_and_perplexity,
     recomputed_run,
 )
-from sauda.evaluation.verification.verify import differences
+from sauda.experiments.verify import differences
 from sauda.records.schemas.roles import RoleContrast
 from tests.support.roles import HOLDOUT, role_run
 

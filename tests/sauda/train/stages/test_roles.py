@@ -11,7 +11,7 @@ from huggingface_hub import HfApi
 from sauda.__main__ import main
 from sauda.commands.loadtest.page_process import free_port
 from sauda.evaluation.language.roles import NAMES
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.language.acts import PARTS, SELLING, learnt, sides_of, views
 from sauda.records import store
 from sauda.train import kept_runs, run

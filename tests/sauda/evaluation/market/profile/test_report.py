@@ -23,7 +23,7 @@ from sauda.evaluation.market.profile.report import (
     profile,
     profiles,
 )
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.llm.backends.remote import Endpoint
 from sauda.llm.registry import PlayerSpec
 from sauda.records.store import load, parsed, renew_checksums, save, write

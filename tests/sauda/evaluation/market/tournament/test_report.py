@@ -15,7 +15,7 @@ from sauda.evaluation.market.tournament.players import Pair
 from sauda.evaluation.market.tournament.report import Config, models_again, tournament
 from sauda.evaluation.market.tournament.scenarios import Scenarios
 from sauda.evaluation.market.tournament.shown import chosen, episodes
-from sauda.evaluation.verification.verify import verify, verify_models
+from sauda.experiments.verify import verify, verify_models
 from sauda.records.kinds import KINDS
 from sauda.records.store import load, parsed, renew_checksums, save, write
 

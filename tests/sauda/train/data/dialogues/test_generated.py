@@ -2,7 +2,7 @@
 
 import json
 
-from sauda.evaluation.verification.verify import verify
+from sauda.experiments.verify import verify
 from sauda.language.acts import read
 from sauda.records.store import ROOT, load
 from sauda.train.data.dialogues.generated import Config, dialogues

@@ -1,0 +1,275 @@
+"""Check an artifact: its checksum, then what can be computed again, digit by digit.
+
+`verify` replays a whole file by the function that its kind registers, `verify_models` the first
+games of language models, and `replay_row` enough of one row to be watched. What differs is named by
+its place. Fingerprints that an artifact records are compared with those of today's code, for which
+no weights are needed.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from env import Policy, Task, get_task, rollout
+from sauda.evaluation.batches import first
+from sauda.evaluation.market.tournament import report
+from sauda.experiments import comparison
+from sauda.experiments.evaluate import ORACLE, Cell, hashes, replay_cell
+from sauda.games import ARENA, BAZAAR, game_of
+from sauda.games.adapter import Columns
+from sauda.llm.registry import is_model, player_spec
+from sauda.llm.sources import kinds_of_cpu, prompt_hashes
+from sauda.policies.best_response import informed_policy
+from sauda.records.kinds import KINDS
+from sauda.records.splits import SPLITS
+from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, digest, load, sha256
+from sauda.statistics import paired_difference
+
+TOURNAMENT = "tournament"
+NOTHING = "nothing"  # stands for a value that one side has not
+
+
+def verify(file: str, workers: int = 2, root: Path = ROOT) -> list[str]:
+    """The faults of `file`, a sentence each: its checksum, and values that recompute differently.
+
+    Empty where all of it is right. A file with another checksum is not replayed: its settings may
+    be the part that was changed. Raises ArtifactError for a file that is missing or malformed.
+    """
+    artifact = load(file, root)
+    recorded, now = checksums(root).get(file), sha256(root / file)
+    if recorded is None:
+        return [f"{file} has no line in {CHECKSUMS}; `make checksums` writes one"]
+    if recorded != now:
+        return [f"{file} was changed: its SHA-256 is {now}, and {CHECKSUMS} has {recorded}"]
+    replayed = KINDS[artifact.kind].check.recompute()(artifact, workers, root)
+    moved = {mark.place: mark.fault for mark in recorded_hashes(artifact) if mark.fault}
+    places = differences(artifact.data.as_json(), replayed, "data")
+    return [*moved.values(), *(p for p in places if p.partition(": ")[0] not in moved)]
+
+
+def differences(recorded: Any, replayed: Any, place: str) -> Iterator[str]:
+    """Every place where two JSON values differ."""
+    if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
+        for key in sorted(recorded.keys() | replayed.keys()):
+            pair = recorded.get(key, NOTHING), replayed.get(key, NOTHING)
+            yield from differences(*pair, child(place, key))
+    elif isinstance(recorded, list) and isinstance(replayed, list | tuple):
+        if len(recorded) != len(replayed):
+            yield f"{place}: {len(recorded)} recorded, {len(replayed)} when played again"
+        for index, (old, new) in enumerate(zip(recorded, replayed, strict=False)):
+            yield from differences(old, new, child(place, index))
+    elif recorded != replayed:
+        yield f"{place}: recorded {_short(recorded)}, played again {_short(replayed)}"
+
+
+def child(place: str, key: str | int) -> str:
+    """The name of the part of `place` under `key`, such as data.log[3]."""
+    if isinstance(key, int):
+        return f"{place}[{key}]"
+    if not key.isidentifier():
+        return f"{place}[{key!r}]"
+    return f"{place}.{key}" if place else key
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+# Fingerprints ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RecordedHash:
+    """A fingerprint in an artifact's data: its place, its value, and that of today's code."""
+
+    place: str  # such as data.rows[0].hashes.task
+    recorded: str
+    today: str
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with it, in a sentence; "" where nothing is."""
+        if self.recorded == self.today:
+            return ""
+        return (
+            f"{self.place}: recorded {self.recorded!r}, but today's code has "
+            f"{self.today!r}: what was measured is not what this code does"
+        )
+
+
+def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:
+    """Each fingerprint in `artifact`; none for a kind that records none.
+
+    Raises ValueError where a row names a task or policy that is not there.
+    """
+    data = artifact.data.as_json()
+    today: dict[tuple[str | int, ...], str] = {}
+    for i, row in enumerate(data.get("rows", ())):
+        if "hashes" in row:
+            others = row.get("others", game_of(row["task"]).others["holdout"][0])
+            now = hashes(Cell(others, row["task"], row["policy"]))
+            today |= {("rows", i, "hashes", name): value for name, value in now.items()}
+    if of_models := KINDS[artifact.kind].hashes_of_models():
+        for model in data["models"]:
+            today |= {("models", model, name): value for name, value in of_models.items()}
+    return [
+        RecordedHash(reduce(child, keys, "data"), reduce(lambda x, key: x[key], keys, data), value)
+        for keys, value in today.items()
+    ]
+
+
+def bazaar_prompt() -> dict[str, str]:
+    """The fingerprints of what writes and reads a buyer's or seller's prompt."""
+    return prompt_hashes(BAZAAR)
+
+
+def arena_prompt() -> dict[str, str]:
+    """The fingerprints of what writes and reads a lab's prompt."""
+    return prompt_hashes(ARENA)
+
+
+# Language models ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReplayedModel:
+    """What came of replaying a model's games; `faults` is empty where they agree."""
+
+    task: str
+    policy: str
+    n: int
+    verdict: str
+    faults: list[str]
+
+
+def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[ReplayedModel]:
+    """Each trained stage's first games on some tasks, played again by the adapters that are kept.
+
+    The task "tournament" stands for the first games of each pair of the tournament with a model.
+
+    On the kind of CPU that recorded them every digit must come out. Elsewhere bf16 is rounded in
+    another way and a game may part from the recorded one; there the mean grade must not differ
+    (paired, 95 % interval). So it is for a model whose games several kinds of CPU played, since an
+    artifact does not say which of them played a game. Raises ArtifactError, and ValueError for a
+    task that was not played.
+    """
+    for pair in _replay_stages(tasks, root):
+        place = f"data.episodes[{pair.task!r}][{pair.policy!r}]"
+        faults = list(differences(pair.recorded, pair.again, place))
+        verdict = "to the last digit"
+        if faults and pair.cpu_then != pair.cpu_now:
+            then, now = (np.array(side["grade"]) for side in (pair.recorded, pair.again))
+            difference, low, high = paired_difference(now, then)
+            where = (
+                "one of its CPUs" if pair.cpu_now in kinds_of_cpu(pair.cpu_then) else "another CPU"
+            )
+            verdict = f"grades differ by {difference:+.3f} [{low:+.3f}, {high:+.3f}] on {where}"
+            faults = [] if low <= 0 <= high else faults
+        yield ReplayedModel(pair.task, pair.policy, len(pair.again["grade"]), verdict, faults)
+
+
+def _replay_stages(tasks: Sequence[str], root: Path) -> Iterator[comparison.Replayed]:
+    """Of each task in the comparison of its game; of the models of the tournament by its name."""
+    for task_name in tasks:
+        if task_name == TOURNAMENT:
+            artifact = load(f"{TOURNAMENT}.json", root)
+            settled = report.Config(**artifact.settings())
+            yield from report.models_again(settled, artifact.data.as_json())
+            continue
+        artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
+        recorded = artifact.data.as_json()
+        compared = comparison.recorded_comparison(artifact)
+        yield from comparison.replay_stages(compared, recorded, [task_name])
+
+
+# One row -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first episodes of a row as recorded and as replayed; only columns that both have."""
+
+    cell: Cell
+    seeds: Sequence[int]
+    recorded: Columns
+    replayed: Columns
+
+    @property
+    def differing(self) -> list[str]:
+        """The names of the columns that differ; empty where all came out the same."""
+        return [name for name in self.recorded if self.recorded[name] != self.replayed[name]]
+
+    @property
+    def digests(self) -> tuple[str, str]:
+        """The digests of the recorded and of the replayed columns."""
+        return digest(self.recorded), digest(self.replayed)
+
+
+def cells(artifact: Artifact) -> dict[Cell, Columns]:
+    """The recorded columns of an evaluation or a model comparison, by row.
+
+    Raises ValueError for an artifact of another kind.
+    """
+    recorded = artifact.data.as_json()
+    if artifact.kind.startswith(("model_comparison/", "arena_model_comparison/")):
+        compared = comparison.recorded_comparison(artifact)
+        others = compared.game.others["holdout"][0]
+        flat = compared.flat(recorded["episodes"])
+        return {Cell(others, task, policy): columns for (task, policy), columns in flat.items()}
+    if not artifact.kind.startswith(("evaluation/", "arena/")):
+        raise ValueError(f"{artifact.file} holds no rows of episodes that can be sampled")
+    game = game_of(artifact.config["tasks"][0])
+    by_others = recorded["episodes"]
+    if not game.names_others:
+        by_others = {game.others[artifact.config["split"]][0]: by_others}
+    return {
+        Cell(others, task, policy): columns
+        for others, by_task in by_others.items()
+        for task, by_policy in by_task.items()
+        for policy, columns in by_policy.items()
+    }
+
+
+def needs_weights(policy: str) -> bool:
+    """Whether a language model plays the row, which takes seconds per game."""
+    return is_model(policy) and bool(player_spec(policy).weights)
+
+
+def replay_row(
+    artifact: Artifact,
+    cell: Cell,
+    episodes: int,
+    policy_of: Callable[[Task, str], Policy] | None = None,
+) -> Sample:
+    """Play the first `episodes` of a row again, one at a time.
+
+    `policy_of` gives the policy of that name where another than the registry's is to play, such as
+    a language model that a page has loaded. Raises KeyError for a row that is not recorded.
+    """
+    recorded = first(cells(artifact)[cell], episodes)
+    seeds = SPLITS[artifact.config.get("split", "holdout")][: len(recorded["grade"])]
+    replayed = json.loads(json.dumps(_play(cell, seeds, policy_of)))  # as a file gives it back
+    common = [name for name in recorded if name in replayed]
+    then, now = ({name: side[name] for name in common} for side in (recorded, replayed))
+    return Sample(cell, seeds, then, now)
+
+
+def _play(
+    cell: Cell, seeds: Sequence[int], policy_of: Callable[[Task, str], Policy] | None
+) -> dict[str, Any]:
+    if cell.policy != ORACLE and policy_of is None:
+        return replay_cell(cell.others, cell.task, cell.policy, seeds)
+    game = game_of(cell.task)
+    task = game.against(get_task(cell.task), cell.others)
+    episodes = []
+    for seed in seeds:
+        oracle = cell.policy == ORACLE
+        policy = informed_policy(task, seed) if oracle else policy_of(task, cell.policy)
+        episodes.append(rollout(task, policy, seed))
+    return game.table.episode_columns(task, episodes)

@@ -1,0 +1,303 @@
+"""A recorded number that is not what comes out again is found and named by its place."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sauda.__main__ as command_line
+import sauda.games.bazaar_columns
+from env import TASKS, rollout
+from sauda.evaluation.speed import figure
+from sauda.experiments import comparison
+from sauda.experiments.comparison import Replayed
+from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
+from sauda.experiments.verify import (
+    cells,
+    differences,
+    needs_weights,
+    recorded_hashes,
+    replay_row,
+    verify,
+    verify_models,
+)
+from sauda.games.transcript import to_json
+from sauda.llm.registry import get_policy
+from sauda.records.kinds import FILES, KINDS, METHODS, ArtifactError, amount
+from sauda.records.store import (
+    CHECKSUMS,
+    ROOT,
+    Artifact,
+    load,
+    parsed,
+    renew_checksums,
+    save,
+    write,
+    write_artifact,
+)
+
+EVALUATION, SHOWCASE = "evaluation/classic-train.json", "episodes/showcase.json"
+GAMES, MARKET = "episodes/before_after.json", "evaluation/market-holdout.json"
+COMPARISON = "evaluation/model-comparison.json"
+TASK = "classic/single_deal"
+
+
+@pytest.fixture(scope="module")
+def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A root with small artifacts, each as its command would write it."""
+    root = tmp_path_factory.mktemp("artifacts")
+    config = EvaluationSpec((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
+    save(EVALUATION, asdict(config), evaluate(config, workers=1), root)
+    names = ("naive", "rule_based")
+    episodes = [to_json(rollout(TASKS[TASK], get_policy(TASKS[TASK], n), 3), n) for n in names]
+    save(SHOWCASE, {"seed": 3}, {"episodes": episodes}, root)
+    speeds = [figure("reply", "s", [0.1, 0.2, 0.4], p95=True)]
+    save("bench.json", {}, {"machine": {}, "figures": speeds, "ratios": [], "left_out": []}, root)
+    write(root / "published.json", (ROOT / "published.json").read_text(encoding="utf-8"))
+    renew_checksums(["published.json"], root)
+    return root
+
+
+@pytest.fixture
+def changed(written_root: Path, tmp_path: Path) -> Callable[..., list[str]]:
+    """Verifies a copy of one file with `change` made to its content and a new checksum."""
+
+    def check(file: str, change: Callable[[Any], None]) -> list[str]:
+        content = json.loads((written_root / file).read_text(encoding="utf-8"))
+        change(content)
+        write(tmp_path / file, json.dumps(content))
+        renew_checksums([file], tmp_path)
+        return verify(file, workers=1, root=tmp_path)
+
+    return check
+
+
+@pytest.mark.parametrize("file", [EVALUATION, SHOWCASE, "bench.json", "published.json"])
+def test_a_new_artifact_is_verified_without_faults(written_root: Path, file: str):
+    assert verify(file, workers=1, root=written_root) == []
+
+
+def set_to(*keys: str | int, value: Any) -> Callable[[Any], None]:
+    """Sets one value under "data" of an artifact's content."""
+
+    def change(content: Any) -> None:
+        part = content["data"]
+        for key in keys[:-1]:
+            part = part[key]
+        part[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "place"),
+    [
+        (
+            EVALUATION,
+            set_to("episodes", TASK, "naive", "price", 2, value=51.01),
+            f"data.episodes['{TASK}'].naive.price[2]: recorded 51.01, played",
+        ),
+        (
+            EVALUATION,
+            set_to("rows", 1, "share", "mean", value=0.700001),
+            "data.rows[1].share.mean: recorded 0.700001, played again 0.7",
+        ),
+        (
+            EVALUATION,
+            set_to("episodes", TASK, "naive", "end", value="BAAA"),
+            f"data.episodes['{TASK}'].naive.end: recorded 'BAAA', played again 'AAAA'",
+        ),
+        (
+            EVALUATION,
+            set_to("episodes", TASK, "naive", "share", value=[0.7] * 3),
+            f"data.episodes['{TASK}'].naive.share: 3 recorded, 4 when played again",
+        ),
+        (
+            EVALUATION,
+            set_to("rows", 0, "hashes", "opponents", value="0123456789ab"),
+            "data.rows[0].hashes.opponents: recorded '0123456789ab', but today's",
+        ),
+        (
+            SHOWCASE,
+            set_to("episodes", 0, "moves", 1, "price", value=47.99),
+            "data.episodes[0].moves[1].price: recorded 47.99, played again 48.0",
+        ),
+        (
+            SHOWCASE,
+            set_to("episodes", 1, "moves", 1, "price", value=1000),
+            "data.episodes[1]: recorded {",  # a move above the budget makes no episode
+        ),
+        (
+            "bench.json",
+            set_to("figures", 0, "median", value=0.1),
+            "data.figures[0].median: recorded 0.1, played again 0.2",
+        ),
+    ],
+)
+def test_a_changed_value_is_named_by_its_place(changed, file, change, place):
+    faults = changed(file, change)
+    assert faults[0].startswith(place)
+    assert all(not fault.startswith(place) for fault in faults[1:])
+
+
+def test_a_config_that_does_not_say_what_was_played_is_refused(changed):
+    with pytest.raises(ArtifactError, match="has no split in its config"):
+        changed(EVALUATION, lambda content: content["config"].pop("split"))
+
+
+def test_an_evaluation_is_verified_without_the_engine_that_recorded_it(written_root, monkeypatch):
+    def broken(games, buyers):
+        raise AssertionError("the batch engine must not check itself")
+
+    monkeypatch.setattr(sauda.games.bazaar_columns, "play_batch", broken)
+    assert verify(EVALUATION, workers=1, root=written_root) == []
+
+
+def test_a_file_of_another_checksum_or_none_is_refused(written_root: Path, tmp_path: Path):
+    text = (written_root / "published.json").read_text(encoding="utf-8")
+    write(tmp_path / "published.json", text.replace("0.5", "0.6", 1))
+    assert "no line in" in verify("published.json", workers=1, root=tmp_path)[0]
+    write(tmp_path / CHECKSUMS, (written_root / CHECKSUMS).read_text(encoding="utf-8"))
+    assert "was changed" in verify("published.json", workers=1, root=tmp_path)[0]
+
+
+def test_equal_values_have_no_difference_and_others_are_named_in_order():
+    assert list(differences({"a": [1, {"b": 2}]}, {"a": (1, {"b": 2.0})}, "data")) == []
+    lines = list(differences({"b": [1, 2], "a": 1}, {"b": [1], "c c": 3}, "data"))
+    assert lines == [
+        "data.a: recorded 1, played again 'nothing'",
+        "data.b: 2 recorded, 1 when played again",
+        "data['c c']: recorded 'nothing', played again 3",
+    ]
+
+
+# The command and the registry --------------------------------------------------------------------
+
+
+def test_the_command_says_what_is_to_do_and_then_ok_and_returns_0(capsys):
+    assert command_line.main(["verify", "artifacts/published.json"]) == 0
+    todo, verdict = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"to do published.json: \d+ figures", todo)
+    assert verdict.startswith("ok   published.json: checksum only")
+
+
+def test_every_kind_has_a_check_in_words_a_method_and_an_amount():
+    kinds = {known.kind for known in FILES}
+    assert kinds == set(KINDS)
+    assert {kind.check.method for kind in KINDS.values()} == set(METHODS)
+    assert all(callable(kind.check.recompute()) for kind in KINDS.values())
+
+
+@pytest.mark.slow
+def test_the_command_can_say_how_much_there_is_to_check():
+    for known in FILES:
+        artifact = load(known.file)
+        said = amount(artifact.kind, artifact.config, artifact.data)
+        assert re.match(r"[1-9][\d,]* \w+", said), known.file
+
+
+# Fingerprints ------------------------------------------------------------------------------------
+
+
+def hexadecimal(value: Any) -> Iterator[str]:
+    """Every text of twelve hexadecimal digits in a JSON value."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from hexadecimal(part)
+    elif isinstance(value, str) and re.fullmatch("[0-9a-f]{12}", value):
+        yield value
+
+
+@pytest.mark.slow
+def test_every_recorded_fingerprint_is_that_of_todays_code():
+    for known in FILES:
+        artifact = load(known.file)
+        hashes = recorded_hashes(artifact)
+        assert [mark.fault for mark in hashes if mark.fault] == []
+        recorded = sorted(mark.recorded for mark in hashes)
+        assert recorded == sorted(hexadecimal(artifact.data.as_json())), known.file
+
+
+@pytest.mark.slow
+def test_another_parser_is_named_by_its_place(tmp_path: Path):
+    artifact = load(GAMES)
+    data = artifact.data.as_json()
+    data["models"]["mini"]["parser"] = "0123456789ab"
+    write_artifact(replace(artifact, data=parsed(artifact.kind, data)), tmp_path)
+    (fault,) = verify(GAMES, workers=1, root=tmp_path)
+    assert fault.startswith("data.models.mini.parser: recorded '0123456789ab', but today's code")
+
+
+# Language models ---------------------------------------------------------------------------------
+
+GRADES = [0.1, 0.4, 0.0, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("again", "cpu", "holds", "verdict"),
+    [
+        (GRADES, "avx2", True, "to the last digit"),
+        ([0.1, 0.4, 0.0, 0.3001], "avx2", False, "to the last digit"),
+        ([0.2, 0.31, 0.0, 0.3], "avx512_f", True, "grades differ by +0.00"),
+        ([0.3, 0.6, 0.2, 0.4], "avx512_f", False, "grades differ by +0.175"),
+    ],
+)
+def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
+    monkeypatch, again, cpu, holds, verdict
+):
+    pair = Replayed("bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu)
+    monkeypatch.setattr(comparison, "replay_stages", lambda *_: [pair])
+    (played,) = verify_models(["bazaar/open"])
+    assert played.verdict.startswith(verdict)
+    assert (played.faults == []) == holds
+    assert played.n == len(GRADES)
+
+
+# One row -----------------------------------------------------------------------------------------
+
+
+def cell_of(artifact: Artifact, task: str, policy: str) -> Cell:
+    return next(cell for cell in cells(artifact) if (cell.task, cell.policy) == (task, policy))
+
+
+@pytest.mark.parametrize(
+    ("file", "task", "policy"),
+    [
+        (MARKET, "bazaar/rushed", "conceder"),
+        (COMPARISON, "bazaar/rushed", ORACLE),
+        (COMPARISON, "bazaar/open", "null+steering"),
+        ("evaluation/arena-holdout.json", "arena/single_trade", "planner"),
+        ("evaluation/arena-model-comparison.json", "arena/market_round", "autarky"),
+    ],
+)
+def test_a_scripted_row_comes_out_as_recorded(file, task, policy):
+    artifact = load(file)
+    sample = replay_row(artifact, cell_of(artifact, task, policy), 3)
+    assert sample.differing == []
+    assert sample.digests[0] == sample.digests[1]
+    assert len(sample.seeds) == len(sample.recorded["grade"]) == 3
+
+
+def test_a_column_that_differs_is_named():
+    artifact = load(MARKET)
+    cell = cell_of(artifact, "bazaar/open", "linear")
+    sample = replay_row(artifact, cell, 4, lambda task, name: get_policy(task, "conceder"))
+    assert "grade" in sample.differing
+    assert sample.digests[0] != sample.digests[1]
+
+
+def test_rows_of_language_models_say_that_they_need_weights():
+    assert needs_weights("mini+sft+honest")
+    assert not needs_weights("null+steering")
+
+
+def test_a_row_that_is_not_recorded_and_a_file_without_rows_are_refused():
+    artifact = load(MARKET)
+    with pytest.raises(KeyError):
+        replay_row(artifact, Cell("", "bazaar/open", "nobody"), 2)
+    with pytest.raises(ValueError, match="holds no rows of episodes"):
+        cells(replace(artifact, kind="oracle/2"))
