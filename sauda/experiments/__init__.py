@@ -16,6 +16,7 @@ FOLDER = Path(__file__).parent
 SEVERAL: Mapping[str, tuple[str, ...]] = {
     "comparison": ("model_comparison", "arena_model_comparison"),
     "evaluate": ("evaluation", "arena"),
+    "speed": ("bench", "load"),
 }
 
 
