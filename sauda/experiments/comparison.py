@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field, FiniteFloat
@@ -51,6 +51,7 @@ from sauda.statistics import paired_difference, share_of_gap
 
 BATCHES = CACHE / "ladder"  # the batches on disk
 Cells = Mapping[tuple[str, str], Columns]  # by task and policy
+T = TypeVar("T", int, list[int])
 
 # What is compared -------------------------------------------------------------------------------
 
@@ -208,32 +209,26 @@ def holdout_seeds(episodes: int, batch: int) -> range:
 # The results ------------------------------------------------------------------------------------
 
 
-class ModelRow(BazaarRow):
+class ModelCounts(Record, Generic[T]):
+    """What a model and its wrapper did: a number over all games, or a list of one per game."""
+
+    moves: T = Field(description="the learner's moves")
+    invalid_replies: T = Field(description="completions that held no legal move")
+    changed: T = Field(description="moves that a wrapper changed")
+    tokens: T = Field(description="tokens generated; 0 for scripts")
+    retreats: T = Field(description="bids below an earlier bid of its own")
+    broken: T = Field(description="bids or acceptances above a price it called its last")
+    over_limit: T = Field(description="bids or acceptances above its limit, at a loss")
+    walk_due: T = Field(description="games with a position where the belief buyer walks away")
+    walked: T = Field(description="of those, games where this policy walks in the first one")
+
+
+class ModelRow(ModelCounts[int], BazaarRow):
     """One policy on one task, with counts over all its episodes."""
 
-    moves: int = Field(description="the learner's moves")
-    invalid_replies: int = Field(description="completions that held no legal move")
-    changed: int = Field(description="moves that a wrapper changed")
-    tokens: int = Field(description="tokens generated; 0 for scripts")
-    retreats: int = Field(description="bids below an earlier bid of its own")
-    broken: int = Field(description="bids or acceptances above a price it called its last")
-    over_limit: int = Field(description="bids or acceptances above its limit, at a loss")
-    walk_due: int = Field(description="games with a position where the belief buyer walks away")
-    walked: int = Field(description="of those, games where this policy walks in the first one")
 
-
-class ModelColumns(BazaarColumns):
-    """Columns of an evaluation, and the counts of `ModelRow` per game."""
-
-    moves: list[int] = Field(description="the learner's moves")
-    invalid_replies: list[int] = Field(description="completions that held no legal move")
-    changed: list[int] = Field(description="moves that a wrapper changed")
-    tokens: list[int] = Field(description="tokens generated")
-    retreats: list[int] = Field(description="bids below an earlier bid of its own")
-    broken: list[int] = Field(description="moves above a price it called its last")
-    over_limit: list[int] = Field(description="moves above its limit, at a loss")
-    walk_due: list[int] = Field(description="1 where the belief buyer walks in some position")
-    walked: list[int] = Field(description="1 where this policy walks in the first of them")
+class ModelColumns(ModelCounts[list[int]], BazaarColumns):
+    """Columns of an evaluation, with counts per game."""
 
 
 class PairedDifference(Record):
@@ -295,18 +290,19 @@ class ModelComparison(Record):
     models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
 
 
-class ArenaModelRow(ArenaRow):
+class LabCounts(Record, Generic[T]):
+    """What a model did as a lab: a number over all episodes, or a list of one per episode."""
+
+    invalid_replies: T = Field(description="completions that held no action")
+    tokens: T = Field(description="tokens generated; 0 for scripts")
+
+
+class ArenaModelRow(LabCounts[int], ArenaRow):
     """One policy as a lab, with counts over all its episodes."""
 
-    invalid_replies: int = Field(description="completions that held no action")
-    tokens: int = Field(description="tokens generated; 0 for scripts")
 
-
-class ArenaModelColumns(ArenaColumns):
-    """Columns of an arena evaluation, and the counts of `ArenaModelRow` per episode."""
-
-    invalid_replies: list[int] = Field(description="completions that held no action")
-    tokens: list[int] = Field(description="tokens generated")
+class ArenaModelColumns(LabCounts[list[int]], ArenaColumns):
+    """Columns of an arena evaluation, with counts per episode."""
 
 
 class ArenaModelComparison(Record):

@@ -166,22 +166,16 @@ def test_a_recorded_artifact_is_verified_without_faults(root):
     assert verify(FILE, root=root) == []
 
 
-def _grade_of_a_game(data):
+def _grade(data):
     data["tasks"][0]["chosen"][0]["after"]["grade"] = 0.99
 
 
-def _grade_of_a_seed(data):
+def _columns(data):
     row = data["tasks"][1]
-    row["after"][row["seeds"].index(row["chosen"][0]["seed"])] += 0.5
-
-
-def _zopa(data):
-    data["tasks"][0]["zopa"][0] ^= True
-
-
-def _deal(data):
-    row = data["tasks"][0]
-    row["deals"][row["seeds"].index(row["chosen"][0]["seed"])] ^= True
+    at = row["seeds"].index(row["chosen"][0]["seed"])
+    row["after"][at] += 0.5
+    row["deals"][at] ^= True
+    row["zopa"][0] ^= True
 
 
 def _another_best_game(data):
@@ -191,32 +185,21 @@ def _another_best_game(data):
     row["after"][other], row["deals"][other] = 9.0, True
 
 
-def _move(data):
-    moves = data["tasks"][0]["chosen"][0]["after"]["moves"]
-    next(move for move in moves if move["agent"] == "buyer")["price"] -= 1
-
-
 def _reply(data):
     data["tasks"][0]["chosen"][0]["after"]["replies"][0] = '{"offer":1}'
 
 
-def _choice(data):
-    data["tasks"][0]["chosen"][0]["seed"] += 1
-
-
 @pytest.mark.parametrize(
-    ("change", "place"),
+    ("change", "places"),
     [
-        (_grade_of_a_game, r"data\.tasks\[0\]\.chosen\[0\]\.after\.grade: recorded 0\.99"),
-        (_grade_of_a_seed, r"data\.tasks\[1\]\.after\[\d\]: recorded"),
-        (_zopa, r"data\.tasks\[0\]\.zopa\[0\]: recorded"),
-        (_deal, r"data\.tasks\[0\]\.deals\[\d\]: recorded"),
-        (_another_best_game, r".*chosen\[0\]\.seed: recorded"),
-        (_move, r"data\.tasks\[0\]\.chosen\[0\]\.after\.moves\[1\]\.price: recorded"),
-        (_reply, r".*\.after\.moves\[1\]\.price: recorded"),
-        (_choice, r".*chosen\[0\]\.seed: recorded"),
-        (lambda data: data["tasks"].pop(), r"data\.tasks: 1 recorded, 2 when played again"),
+        (_grade, [r"data\.tasks\[0\]\.chosen\[0\]\.after\.grade: recorded 0\.99"]),
+        (_columns, [rf"data\.tasks\[1\]\.{x}\[\d\]: recorded" for x in ("after", "deals", "zopa")]),
+        (_another_best_game, [r".*chosen\[0\]\.seed: recorded"]),
+        (_reply, [r".*\.after\.moves\[1\]\.price: recorded"]),
+        (lambda data: data["tasks"].pop(), [r"data\.tasks: 1 recorded, 2 when played again"]),
     ],
 )
-def test_a_change_is_found_by_its_place(changed, change, place):
-    assert any(re.match(place, fault) for fault in changed(change))
+def test_a_change_is_found_by_its_place(changed, change, places):
+    faults = changed(change)
+    for place in places:
+        assert any(re.match(place, fault) for fault in faults), (place, faults)

@@ -142,15 +142,10 @@ def test_recorded_games_are_kept_while_their_model_is_the_same():
     longer = in_bazaar((Grid(("bazaar/open",), ("mini",), len(SEEDS) + 1),), batch=3)
     kept = comparison.kept_episodes(longer, {"mini": model}, recorded)
     assert kept == {("bazaar/open", "mini"): first(columns, 6)}  # whole batches alone
-
-
-def test_games_of_a_model_are_kept_new_or_both():
-    four, two = {"grade": [0.0] * 4}, {"grade": [0.0] * 2}
-    episodes = {("a", name): four for name in ("mini", "mini+sft", "null", "linear")}
-    kept = {("a", "mini"): four, ("a", "mini+sft"): two}
-    assert list(comparison.played_on(episodes | {("b", "mini"): two}, kept)) == [
-        ("mini", True, False), ("mini+sft", True, True), ("mini", False, True),
-    ]  # fmt: skip
+    cell = ("bazaar/open", "mini")
+    assert list(comparison.played_on({cell: columns}, kept)) == [("mini", True, True)]
+    assert list(comparison.played_on({cell: columns}, {})) == [("mini", False, True)]
+    assert list(comparison.played_on(kept, kept)) == [("mini", True, False)]
 
 
 @pytest.mark.nightly
