@@ -1,20 +1,14 @@
 """How the page stands many visitors at once: the load test's replies, failures and memory."""
 
-from collections.abc import Sequence
-
 import gradio as gr
 from markupsafe import Markup
 
 from panels.ui.look import folded, heading, table
 from panels.ui.provenance import load_or_say, provenance
-from sauda.experiments.speed import LoadTest
+from sauda.evaluation.speed import LOAD_COLUMNS, MEMORY_COLUMNS, load_cells, memory_cells
 from sauda.records.store import Artifact
 
 FILE = "load.json"
-LOAD_COLUMNS = ("visitors", "code", "action", "n", "median, ms", "95 % within, ms", "refused",
-                "failures")  # fmt: skip
-MEMORY_COLUMNS = ("visitors", "code", "page, MiB", "model process, MiB", "page, KiB more a unit",
-                  "unit")  # fmt: skip
 
 
 def load_tables(load: Artifact) -> Markup:
@@ -33,35 +27,6 @@ def memory_table(load: Artifact) -> Markup:
     """Resident memory of the page and of its model process, a row a mix and state."""
     cells = memory_cells(load.data)
     return table(MEMORY_COLUMNS, cells, "llrrrl", "Memory of the page in the load test")
-
-
-def load_cells(data: LoadTest) -> list[tuple[str, ...]]:
-    """The load test's rows as text, under LOAD_COLUMNS."""
-    return [
-        (mix.name, mix.state, row.what, f"{row.n:,}", _ms(row.p50_ms), _ms(row.p95_ms),
-         f"{row.refused:,}", f"{row.failures:,}")
-        for mix in data.mixes
-        for row in mix.rows
-    ]  # fmt: skip
-
-
-def _ms(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
-
-
-def memory_cells(data: LoadTest) -> list[tuple[str, ...]]:
-    """The memory of the load test's pages as text, under MEMORY_COLUMNS."""
-    return [
-        (mix.name, mix.state, _from_to(row.page_mib),
-         "none" if row.model_mib is None else _from_to(row.model_mib),
-         f"{row.page_kib_a_unit:,.0f}", row.unit)
-        for mix in data.mixes
-        for row in mix.memory
-    ]  # fmt: skip
-
-
-def _from_to(mib: Sequence[float]) -> str:
-    return f"{mib[0]:,.0f} to {mib[-1]:,.0f}"
 
 
 def mixes(load: Artifact) -> dict[str, str]:

@@ -10,11 +10,10 @@ from markupsafe import Markup
 from panels.ui.look import badge, folded, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import with_tooltips
-from sauda.experiments.reproduction import table as published_figure
-from sauda.experiments.speed import Speed
+from sauda.evaluation.speed import published_speeds
+from sauda.records.schemas.bench import Speed
 from sauda.records.store import Artifact
 
-PUBLISHED = ("reference-throughput", "arena-reference-speed")  # figures of published.json
 OF_MODEL = re.compile(r"mini|model|replies|training")  # in the name of a figure
 
 
@@ -68,25 +67,6 @@ def published_table(speeds: Sequence[Mapping[str, Any]]) -> Markup:
     ]
     columns = ("figure", "origin", "as published", "source", "machine and caveat")
     return table(columns, rows, "llrll", "Published speeds")
-
-
-def published_speeds(published: Artifact) -> list[dict[str, Any]]:
-    """Each published speed with its source and caveat; none of them was timed here."""
-    about = {figure.id: figure for figure in published.data.figures}
-    return [
-        {
-            "name": f"{unit} a second, {row.get('task') or row['path']}",
-            "unit": f"{unit}/s",
-            "median": row[f"{unit}_per_s"],
-            **{
-                key: getattr(about[name], key)
-                for key in ("id", "title", "source", "n", "n_of", "caveat")
-            },
-        }
-        for name in PUBLISHED
-        for row in published_figure(published, name)
-        for unit in ("episodes", "steps")
-    ]
 
 
 def build() -> None:

@@ -16,7 +16,6 @@ FOLDER = Path(__file__).parent
 SEVERAL: Mapping[str, tuple[str, ...]] = {
     "comparison": ("model_comparison", "arena_model_comparison"),
     "evaluate": ("evaluation", "arena"),
-    "speed": ("bench", "load"),
 }
 
 

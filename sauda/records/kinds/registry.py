@@ -10,6 +10,7 @@ from sauda.records.kinds.market import MARKET
 from sauda.records.kinds.roles import ROLES
 from sauda.records.kinds.training import TRAINING
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
+from sauda.records.schemas.bench import Bench, LoadTest
 from sauda.records.schemas.published import Published
 from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector
@@ -46,6 +47,30 @@ KINDS: Mapping[str, Kind] = {
         ),
         *DIALOGUES,
         *ROLES,
+        Kind(
+            "bench/2",
+            Bench,
+            (File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),),
+            Check(
+                "checksum only",
+                "every sample; medians and ratios recomputed from them",
+                lambda config, data: len(data.figures),
+                "figures",
+                f"{RECOMPUTE}:bench",
+            ),
+        ),
+        Kind(
+            "load/1",
+            LoadTest,
+            (File("load.json", "loadtest --before COMMIT --save", "Artifacts & API"),),
+            Check(
+                "checksum only",
+                "every sample; percentiles and slopes recomputed from them",
+                lambda config, data: sum(row.n for mix in data.mixes for row in mix.rows),
+                "timed actions",
+                f"{RECOMPUTE}:load_test",
+            ),
+        ),
         Kind(
             "seller_quality/2",
             SellerQuality,

@@ -1,7 +1,8 @@
 """The load test on the page and in the documents: every mix and action, failures included."""
 
 from panels.artifacts import load as panel
-from sauda.experiments.speed import LoadTest, latency, memory_growth
+from sauda.evaluation.speed import latency, load_cells, memory_cells, memory_growth
+from sauda.records.schemas.bench import LoadTest
 from sauda.records.store import Artifact
 
 
@@ -15,7 +16,7 @@ def artifact() -> Artifact:
 
 
 def test_every_mix_and_action_has_a_row_with_its_refusals_and_failures():
-    before, late, *now = panel.load_cells(artifact().data)
+    before, late, *now = load_cells(artifact().data)
     assert before == ("two", "before", "page load", "2", "3,000", "3,900", "1", "0")
     assert late == ("two", "before", "reply", "0", "–", "–", "0", "3")
     assert now == [("two", "now", *before[2:]), ("two", "now", *late[2:])]
@@ -23,7 +24,7 @@ def test_every_mix_and_action_has_a_row_with_its_refusals_and_failures():
 
 def test_memory_is_shown_from_start_to_end_with_its_slope():
     cells = ("two", "before", "100 to 120", "none", "10,240", "game")
-    assert panel.memory_cells(artifact().data)[0] == cells
+    assert memory_cells(artifact().data)[0] == cells
     assert "100 to 120" in panel.memory_table(artifact())
 
 

@@ -1,7 +1,8 @@
 """Speeds on the page: measured ones, ratios of one run, and published ones apart."""
 
 from panels.artifacts import speeds
-from sauda.experiments.speed import Bench, figure, ratio
+from sauda.evaluation.speed import figure, published_speeds, ratio
+from sauda.records.schemas.bench import Bench
 from sauda.records.store import Artifact, load
 
 
@@ -15,7 +16,7 @@ def test_the_page_shows_published_speeds_apart_with_their_badge_and_caveat():
     rest, of_model = (str(speeds.measured_table(bench, of_model=of)) for of in (False, True))
     assert "published" not in rest + of_model
     assert rest.count("<tr") + of_model.count("<tr") == len(bench.data.figures) + 2
-    rows = speeds.published_speeds(load("published.json"))
+    rows = published_speeds(load("published.json"))
     shown = str(speeds.published_table(rows))
     assert shown.count("sauda-published") == len(rows)
     assert "One core of a shared machine" in shown
