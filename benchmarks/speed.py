@@ -30,8 +30,8 @@ from env import (
 )
 from sauda.commands.loadtest.page_process import running_app
 from sauda.commands.screenshots import CHROMIUM_FLAGS, no_browser
-from sauda.evaluation.speed import figure, ratio
 from sauda.experiments.comparison import OURS, play_model
+from sauda.experiments.speeds import figure, ratio
 from sauda.games import BAZAAR
 from sauda.llm.backends.decoding import Sampling
 from sauda.llm.backends.model import Model, load

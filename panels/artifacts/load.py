@@ -5,7 +5,7 @@ from markupsafe import Markup
 
 from panels.ui.look import folded, heading, table
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.speed import LOAD_COLUMNS, MEMORY_COLUMNS, load_cells, memory_cells
+from sauda.experiments.speeds import LOAD_COLUMNS, MEMORY_COLUMNS, load_cells, memory_cells
 from sauda.records.store import Artifact
 
 FILE = "load.json"

@@ -10,8 +10,7 @@ from markupsafe import Markup
 from panels.ui.look import badge, folded, heading, note, table
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.terms import with_tooltips
-from sauda.evaluation.speed import published_speeds
-from sauda.records.schemas.bench import Speed
+from sauda.experiments.speeds import Speed, published_speeds
 from sauda.records.store import Artifact
 
 OF_MODEL = re.compile(r"mini|model|replies|training")  # in the name of a figure

@@ -11,7 +11,7 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
 from sauda.experiments.comparison import PILOT
-from sauda.records.schemas.market.pilot import PilotEvaluation
+from sauda.records.schemas.pilot import PilotEvaluation
 from sauda.records.store import Artifact
 
 HOLDOUT = "evaluation/market-holdout.json"  # holds the pilot's games on hold-out seeds

@@ -14,14 +14,6 @@ COMMANDS = {
         "language models bare, constrained and wrapped, beside scripted policies",
     ),
     "run": ("run", "run an experiment, save its result and print it as a table"),
-    "tournament": (
-        "measurements",
-        "every buyer against every seller: the matrix, ranks, and who exploits whom",
-    ),
-    "profile": (
-        "measurements",
-        "why buyers win or lose: surplus, regret by phase, cues, belief, compliance",
-    ),
     "seller-quality": ("measurements", "a model's words as a seller, beside a stub's"),
     "dialogues": (
         "dialogues",

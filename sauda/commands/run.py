@@ -1,4 +1,7 @@
-"""`python -m sauda run NAME`: run an experiment, save its result and print it as a table."""
+"""`python -m sauda run NAME`: run an experiment, save its result and print it as a table.
+
+Settings other than those of the artifact are printed, and saved only where `--out` says.
+"""
 
 import argparse
 from typing import Any
@@ -19,13 +22,13 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run one experiment, save its artifact and print its rows."""
+    """Run one experiment, save its result and print its rows."""
     from sauda.experiments.base import lines
 
     found = find(options.name)
-    parser = found.parser(f"python -m sauda run {options.name}")
-    made = found.run(vars(parser.parse_args(options.options)))
-    print(f"wrote artifacts/{found.file}")
+    chosen = vars(found.parser(f"python -m sauda run {options.name}").parse_args(options.options))
+    made, file = found.run(chosen, chosen.pop("out"))
+    print(f"wrote {file}" if file else "not saved: --out FILE keeps the result of other settings")
     for line in lines(found.table(made.data.as_json())):
         print(line)
     return 0

@@ -1,8 +1,10 @@
 """`@experiment` makes a function a command, a registered artifact and what `verify` repeats.
 
 The function's parameters are its settings: options of `python -m sauda run NAME`, recorded in the
-file's config. Keyword-only parameters say how it is computed and not what: `workers`, the number of
-processes, and `root`, the folder of the artifacts that it reads. They are not recorded.
+file's config. Their defaults are what the artifact holds; other settings never replace it. Keyword-
+only parameters say how it is computed and not what, and are not recorded: `workers`, the number of
+processes; `keep`, whether to take over what is recorded of language models that are still the same;
+`root`, the folder of the artifacts that it reads. Those that are numbers or switches are options.
 """
 
 import argparse
@@ -13,15 +15,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sauda.experiments import name_of
-from sauda.records.kinds.types import Check, File, Kind
+from sauda.records.kinds.types import Check, File, Kind, register_kind
 from sauda.records.schemas.base import Record
-from sauda.records.store import ROOT, Artifact, save, sha256
+from sauda.records.store import ROOT, Artifact, measured, sha256, write, write_artifact
 
 Data = Mapping[str, Any]  # a JSON value of the result type
 Replay = Callable[[Artifact, int, Path], Data]  # artifact, worker processes, folder of artifacts
 
 EXPERIMENTS: dict[str, "Experiment"] = {}  # those that are imported, by name
-KINDS: dict[str, Kind] = {}  # of the modules that are imported, by name without a version
 
 
 @dataclass(frozen=True)
@@ -37,39 +38,73 @@ class Experiment:
     def __call__(self, *settings: Any, **named: Any) -> Data:
         return self.function(*settings, **named)
 
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The parameters of the function, by name."""
+        return signature(self.function).parameters
+
     def settings(self) -> dict[str, Any]:
         """The recorded parameters with their defaults."""
-        parameters = signature(self.function).parameters.values()
-        return {p.name: p.default for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD}
+        recorded = Parameter.POSITIONAL_OR_KEYWORD
+        return {name: p.default for name, p in self.parameters.items() if p.kind is recorded}
+
+    def switches(self) -> dict[str, Any]:
+        """The options that are not recorded, with their defaults."""
+        only = Parameter.KEYWORD_ONLY
+        rest = {name: p for name, p in self.parameters.items() if p.kind is only}
+        return {name: p.default for name, p in rest.items() if p.annotation in (int, bool)}
 
     def parser(self, prog: str) -> argparse.ArgumentParser:
-        """The options of `prog`: one per setting, with its type and default."""
+        """The options of `prog`: one per setting, with its type and default, and --out."""
         parser = argparse.ArgumentParser(prog=prog, description=self.kind.schema.__doc__)
-        for name, default in self.settings().items():
+        for name, default in (self.settings() | self.switches()).items():
+            option, hint = f"--{name.replace('_', '-')}", self.parameters[name].annotation
+            if hint is bool:
+                parser.add_argument(option, action="store_true")
+                continue
             several = isinstance(default, tuple)
-            hint = signature(self.function).parameters[name].annotation
             parser.add_argument(
-                f"--{name.replace('_', '-')}",
+                option,
                 type=get_args(hint)[0] if several else hint,
                 nargs="+" if several else None,
                 default=default,
-                help=f"default: {' '.join(map(str, default)) if several else default}",
+                help=f"default: {' '.join(map(str, default)) if several else default}".replace(
+                    "%", "%%"
+                ),
             )
+        parser.add_argument(
+            "--out", type=Path, metavar="FILE", help="save there, and not as the artifact"
+        )
         return parser
 
-    def run(self, chosen: Mapping[str, Any], root: Path = ROOT) -> Artifact:
-        """Call the function with these settings and save its result."""
-        chosen = {n: tuple(v) if isinstance(v, list) else v for n, v in chosen.items()}
-        config = chosen | {name: sha256(path) for name, path in self.inputs.items()}
-        return save(self.file, config, self.function(**chosen), root)
+    def run(
+        self, chosen: Mapping[str, Any], out: Path | None = None, root: Path = ROOT
+    ) -> tuple[Artifact, Path | None]:
+        """Call the function with these options; its result, and the file where it is saved.
+
+        It is saved as `out` where that is given, else as the artifact, but only with the settings
+        that this is registered with: others are saved nowhere.
+        """
+        chosen = {name: _tuple(value) for name, value in chosen.items()}
+        settings = {name: chosen[name] for name in self.settings()}
+        config = settings | {name: sha256(path) for name, path in self.inputs.items()}
+        made = measured(self.file, config, self.function(**chosen))
+        if out:
+            write(out, made.as_text())
+        elif settings == self.settings():
+            out = root / write_artifact(made, root).file
+        return made, out
 
     def replay(self, artifact: Artifact, workers: int, root: Path) -> Data:
         """The result of calling the function again with the recorded settings."""
         recorded = artifact.settings()
         chosen = {name: recorded[name] for name in recorded if name not in self.inputs}
         how = {"workers": workers, "root": root}
-        taken = signature(self.function).parameters
-        return self.function(**chosen, **{n: v for n, v in how.items() if n in taken})
+        return self.function(**chosen, **{n: v for n, v in how.items() if n in self.parameters})
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def experiment(
@@ -83,36 +118,32 @@ def experiment(
     unit: str,
     method: str = "replayed",
     replay: Replay | None = None,
+    model_hashes: Callable[[], Mapping[str, str]] | str | None = None,
     name: str = "",
-    model_hashes: str = "",
+    command: str = "",
     **options: Any,
 ) -> Callable[[Callable[..., Data]], Experiment]:
     """Register a function as what fills `file` with a `result`, shown on `tab`.
 
     `checks` says in words what `verify` repeats, `amount` counts it in `unit`s from config and
     result, `method` is one of `METHODS`. `replay` takes the place of calling the function again.
-    `name` is that of the module where the file has another, `model_hashes` is that of `Kind`,
-    `options` are the last fields of `Experiment`.
+    `model_hashes` gives today's fingerprints of what the result records of each language model
+    under "models". `name` is that of the module, where the file has another; `command` makes the
+    file where `run NAME` cannot. `options` are the last fields of `Experiment`.
     """
 
     def register(function: Callable[..., Data]) -> Experiment:
-        def again(artifact: Artifact, workers: int, root: Path) -> Data:
+        def repeat(artifact: Artifact, workers: int, root: Path) -> Data:
             return (replay or registered.replay)(artifact, workers, root)
 
         called = name or name_of(file)
-        files = (File(file, f"run {called}", tab),)
-        check = Check(method, checks, amount, unit, again)
+        check = Check(method, checks, amount, unit, repeat)
+        files = (File(file, command or f"run {called}", tab),)
         kind = register_kind(Kind(f"{called}/{version}", result, files, check, model_hashes))
         registered = EXPERIMENTS[called] = Experiment(function, file, kind, **options)
         return registered
 
     return register
-
-
-def register_kind(kind: Kind) -> Kind:
-    """Make a kind of artifact known, whose files a command of its own fills."""
-    KINDS[kind.name.partition("/")[0]] = kind
-    return kind
 
 
 def lines(rows: Iterable[Data]) -> Iterable[str]:

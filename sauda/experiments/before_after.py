@@ -31,8 +31,7 @@ from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import to_json
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.registry import PlayerSpec, player_spec
-from sauda.llm.sources import models_behind
-from sauda.records.kinds.types import HASHES
+from sauda.llm.sources import bazaar_prompt, models_behind
 from sauda.records.schemas.base import ModelSource, Record
 from sauda.records.store import Artifact
 
@@ -110,7 +109,7 @@ def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     amount=lambda config, data: 2 * sum(len(task.chosen) for task in data.tasks),
     unit="games",
     replay=replay,
-    model_hashes=f"{HASHES}:bazaar_prompt",
+    model_hashes=bazaar_prompt,
     table=table,
 )
 def compare(

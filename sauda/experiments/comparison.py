@@ -15,8 +15,7 @@ from pydantic import Field, FiniteFloat
 from tqdm import tqdm
 
 from env import Task, episode, get_task, rollout
-from sauda.evaluation.batches import first, in_batches, joined
-from sauda.experiments.base import register_kind
+from sauda.experiments.batches import first, in_batches, joined
 from sauda.experiments.evaluate import (
     ORACLE,
     ArenaColumns,
@@ -38,10 +37,17 @@ from sauda.llm.backends.weights import CACHE
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.models import loaded
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
-from sauda.llm.sources import Played, is_same_player, models_behind, with_cpus
+from sauda.llm.sources import (
+    Played,
+    arena_prompt,
+    bazaar_prompt,
+    is_same_player,
+    models_behind,
+    with_cpus,
+)
 from sauda.policies.best_response import informed_policy
 from sauda.records.kinds.amounts import scripted_games
-from sauda.records.kinds.types import HASHES, Check, File, Kind
+from sauda.records.kinds.types import Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.provenance import source_digest
 from sauda.records.schemas.base import Interval, ModelSource, Record
@@ -613,7 +619,7 @@ register_kind(
         ModelComparison,
         (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
         CHECK,
-        f"{HASHES}:bazaar_prompt",
+        bazaar_prompt,
     )
 )
 register_kind(
@@ -622,6 +628,6 @@ register_kind(
         ArenaModelComparison,
         (File("evaluation/arena-model-comparison.json", "compare-models --game arena", "Results"),),
         CHECK,
-        f"{HASHES}:arena_prompt",
+        arena_prompt,
     )
 )

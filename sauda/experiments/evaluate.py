@@ -18,7 +18,6 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 
 from env import Task, get_task, rollout
-from sauda.experiments.base import register_kind
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
 from sauda.llm.registry import get_policy, is_model, player_spec
@@ -26,7 +25,7 @@ from sauda.llm.turn import ModelSeat
 from sauda.policies.best_response import informed_policy
 from sauda.records import fingerprint
 from sauda.records.kinds.amounts import episodes_in_rows
-from sauda.records.kinds.types import ArtifactError, Check, File, Kind
+from sauda.records.kinds.types import ArtifactError, Check, File, Kind, register_kind
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record
 from sauda.records.splits import SPLITS

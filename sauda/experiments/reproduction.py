@@ -20,11 +20,12 @@ from tqdm import tqdm
 
 from env import Bazaar, Instance, Task, get_task, rollout
 from sauda.experiments.base import experiment
+from sauda.experiments.speeds import published_rows
 from sauda.games.bazaar_columns import ENDS, episode_columns
 from sauda.policies import BUYERS
 from sauda.policies.reference_buyers import REFERENCE_BUYERS
 from sauda.records.schemas.base import Number, Record
-from sauda.records.store import ROOT, Artifact, load
+from sauda.records.store import ROOT, load
 from sauda.statistics import standard_error
 
 Draw = Callable[[np.random.Generator], Sequence[Instance]]
@@ -160,9 +161,9 @@ def reproduction(
 ) -> dict[str, Any]:
     """The data of the reproduction artifact: one row per figure, how many agree, differences."""
     episodes, source = load(measured, root).data.episodes, load(published, root)
-    scripted = table(source, "reference-policy-table")
-    every_round = table(source, "reference-every-round")
-    different = table(source, "reference-differences")
+    scripted = published_rows(source, "reference-policy-table")
+    every_round = published_rows(source, "reference-every-round")
+    different = published_rows(source, "reference-differences")
     wanted = [(r["task"], r["policy"], r["task"] == CROWD) for r in every_round]
     wanted += [(r["task"], r["policy"], False) for r in different]
     played = iter(_played(wanted, workers))
@@ -193,14 +194,6 @@ def agreement(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         "within_two": sum(abs(r["z"]) <= 2 for r in sampled),
         "within_three": sum(abs(r["z"]) <= 3 for r in sampled),
     }
-
-
-def table(published: Artifact, figure_id: str) -> list[dict[str, Any]]:
-    """A published figure as one mapping a row; raises ValueError for an unknown id."""
-    for figure in published.data.figures:
-        if figure.id == figure_id:
-            return [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
-    raise ValueError(f"published.json has no figure {figure_id!r}")
 
 
 def _played(wanted: Sequence[tuple[str, str, bool]], workers: int) -> Iterable[dict[str, Any]]:

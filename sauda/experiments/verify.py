@@ -16,21 +16,19 @@ from typing import Any
 import numpy as np
 
 from env import Policy, Task, get_task, rollout
-from sauda.evaluation.batches import first
-from sauda.evaluation.market.tournament import report
-from sauda.experiments import comparison
+from sauda.experiments import comparison, tournament
+from sauda.experiments.batches import first
 from sauda.experiments.evaluate import ORACLE, Cell, hashes, replay_cell
-from sauda.games import ARENA, BAZAAR, game_of
+from sauda.games import game_of
 from sauda.games.adapter import Columns
 from sauda.llm.registry import is_model, player_spec
-from sauda.llm.sources import kinds_of_cpu, prompt_hashes
+from sauda.llm.sources import kinds_of_cpu
 from sauda.policies.best_response import informed_policy
 from sauda.records.kinds import KINDS
 from sauda.records.splits import SPLITS
 from sauda.records.store import CHECKSUMS, ROOT, Artifact, checksums, digest, load, sha256
 from sauda.statistics import paired_difference
 
-TOURNAMENT = "tournament"
 NOTHING = "nothing"  # stands for a value that one side has not
 
 
@@ -124,16 +122,6 @@ def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:
     ]
 
 
-def bazaar_prompt() -> dict[str, str]:
-    """The fingerprints of what writes and reads a buyer's or seller's prompt."""
-    return prompt_hashes(BAZAAR)
-
-
-def arena_prompt() -> dict[str, str]:
-    """The fingerprints of what writes and reads a lab's prompt."""
-    return prompt_hashes(ARENA)
-
-
 # Language models ---------------------------------------------------------------------------------
 
 
@@ -177,10 +165,8 @@ def verify_models(tasks: Sequence[str], root: Path = ROOT) -> Iterator[ReplayedM
 def _replay_stages(tasks: Sequence[str], root: Path) -> Iterator[comparison.Replayed]:
     """Of each task in the comparison of its game; of the models of the tournament by its name."""
     for task_name in tasks:
-        if task_name == TOURNAMENT:
-            artifact = load(f"{TOURNAMENT}.json", root)
-            settled = report.Config(**artifact.settings())
-            yield from report.models_again(settled, artifact.data.as_json())
+        if f"{task_name}.json" == tournament.FILE:
+            yield from tournament.replay_first_games(load(tournament.FILE, root))
             continue
         artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
         recorded = artifact.data.as_json()

@@ -33,6 +33,12 @@ class Artifact:
     config: Mapping[str, Any]  # what the command was asked for
     data: Any  # an object of the kind's schema
 
+    def as_text(self) -> str:
+        """The content of its file."""
+        names = ("kind", "origin", "made", "config")
+        content = {name: getattr(self, name) for name in names} | {"data": self.data.as_json()}
+        return dumps(content) + "\n"
+
     def settings(self) -> dict[str, Any]:
         """The config with tuples for its lists, as the parameters of experiments have them."""
         return {name: _tuple(value) for name, value in self.config.items()}
@@ -119,14 +125,7 @@ def save(
 
 def write_artifact(artifact: Artifact, root: Path = ROOT) -> Artifact:
     """Write an artifact and its checksum; returns it."""
-    content = {
-        "kind": artifact.kind,
-        "origin": artifact.origin,
-        "made": artifact.made,
-        "config": artifact.config,
-        "data": artifact.data.as_json(),
-    }
-    write(root / artifact.file, dumps(content) + "\n")
+    write(root / artifact.file, artifact.as_text())
     renew_checksums([artifact.file], root)
     return artifact
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from env import IllegalAction, Offer, arena, get_task
-from sauda.evaluation.market.regret import Config as Positions
-from sauda.evaluation.market.regret import Judged, by_pilot
+from sauda.experiments.regret import Judged, Positions, by_pilot
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import shown
 from sauda.llm.backends.model import Model

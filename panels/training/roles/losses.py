@@ -26,7 +26,7 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import term
 from sauda.evaluation.language.roles import FILE, NAMES, cause_sentences, schedule_verdict
-from sauda.records.schemas.published import PublishedFigure
+from sauda.experiments.speeds import PublishedFigure
 from sauda.records.schemas.roles import RoleContrast, RoleReply, RoleRun
 from sauda.records.store import Artifact
 from sauda.train.validation import LEAST_SAID

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import psutil
 
-from sauda.evaluation.speed import latency, memory_growth
+from sauda.experiments.speeds import latency, memory_growth
 
 MODEL_PROCESS = "sauda.llm.serving.process"  # the module that a page's model process runs
 MIB = 2**20

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sauda.evaluation.language.role_play import BASE, GENERALIST, SEATS, SPECIALISTS
-from sauda.evaluation.market.tournament.figures import Payoffs
-from sauda.evaluation.market.tournament.scenarios import Scenarios
+from sauda.experiments.pairs import Scenarios
+from sauda.experiments.tournament import Payoffs, Tournament
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.market.tournament import Tournament
 from sauda.records.schemas.roles import RolePlay
 from sauda.statistics import holm, mean_interval, named_interval, sign_flip_p
 

@@ -15,9 +15,14 @@ from typing import Any
 import numpy as np
 
 from env import Accept, Offer, Policy, Task, WalkAway, get_task, rollout, shares, zopa_width
-from sauda.evaluation.market.tournament.model_games import ModelPlay, play_sides
-from sauda.evaluation.market.tournament.players import Side, task_against
-from sauda.evaluation.market.tournament.scenarios import instance, scenario_seeds
+from sauda.experiments.pairs import (
+    ModelPlay,
+    Side,
+    instance,
+    play_sides,
+    scenario_seeds,
+    task_against,
+)
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts

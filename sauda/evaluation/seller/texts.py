@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from env import get_task, rupees
-from sauda.evaluation.batches import in_batches
 from sauda.evaluation.seller.games import Game
+from sauda.experiments.batches import in_batches
 from sauda.llm.seller.personas import DEFAULT, PERSONAS
 from sauda.llm.seller.policy import SellerModel, SellerSeat, decide, sampled_model
 from sauda.llm.seller.wording import brief, check, settled

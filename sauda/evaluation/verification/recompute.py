@@ -8,38 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sauda.evaluation.speed import load_recomputed, recomputed
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import Artifact, sha256
-
-
-def tournament_games(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every game between scripts played again, always through the scalar engine."""
-    from sauda.evaluation.market.tournament import report
-
-    return report.again(report.Config(**artifact.settings()), artifact.data.as_json(), workers)
-
-
-def profile_rows(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Every profile of a script computed again."""
-    from sauda.evaluation.market.profile import report
-
-    return report.again(report.Config(**artifact.settings()), artifact.data.as_json(), workers)
-
-
-def recorded(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Nothing to recompute: what was transcribed by hand has its checksum."""
-    return artifact.data.as_json()
-
-
-def bench(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Speeds are not measured again; medians and ratios must follow from the recorded samples."""
-    return recomputed(artifact.data.as_json())
-
-
-def load_test(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:
-    """Replies are not timed again; percentiles and slopes must follow from the samples."""
-    return load_recomputed(artifact.data.as_json())
 
 
 def seller_quality(artifact: Artifact, workers: int, root: Path) -> Mapping[str, Any]:

@@ -1,10 +1,9 @@
-"""Every kind of artifact and every file: what a new artifact is registered in.
+"""Every kind of artifact and every file, and where they are registered.
 
-An experiment registers its kind by its decorator, in its own file in `sauda/experiments/`, which is
-imported when the kind is asked for. `registry.py` holds one entry per kind that is made in another
-way: those of the open market are in `market.py`, of training in `training.py` and `roles.py`, of
-dialogues in `dialogues.py`. `types.py` says what stands in an entry, `amounts.py` counts what
-`verify` has to do.
+Data is filled by one module, which holds its type and registers its kind when it is imported: an
+experiment by its decorator in `sauda/experiments/`, other kinds by `register_kind`; MODULES says
+where those are. `registry.py` holds the kinds that have not moved to their modules yet. `types.py`
+says what stands in an entry.
 """
 
 import re
@@ -12,42 +11,70 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from sauda.records.kinds.registry import KINDS as REGISTERED
+from sauda.records.kinds.registry import KINDS as NOT_MOVED
 from sauda.records.kinds.roles import CONTROLS
 from sauda.records.kinds.types import METHODS as METHODS
+from sauda.records.kinds.types import REGISTERED, Kind, register_kind
 from sauda.records.kinds.types import ArtifactError as ArtifactError
 from sauda.records.kinds.types import Entry as Entry
-from sauda.records.kinds.types import Kind
 from sauda.records.schemas.base import Record
 
+SPEEDS, COMPARISON = "sauda.experiments.speeds", "sauda.experiments.comparison"
+# The modules that register kinds whose files are not called as an experiment, by how these begin.
+MODULES = {
+    "bench.json": SPEEDS,
+    "load.json": SPEEDS,
+    "published.json": SPEEDS,
+    "episodes/showcase": "sauda.experiments.episodes",
+    "evaluation/": "sauda.experiments.evaluate",
+    "evaluation/arena-model-comparison": COMPARISON,
+    "evaluation/model-comparison": COMPARISON,
+}
+for _kind in NOT_MOVED.values():
+    register_kind(_kind)
 
-def _experiments() -> Any:
-    return import_module("sauda.experiments")  # late: that package depends on this one
+
+def _import_of(file: str) -> None:
+    """Import the modules that may have registered `file`: these depend on this one."""
+    package = import_module("sauda.experiments")
+    if (name := package.name_of(file)) in package.names():
+        package.find(name)
+    for module in {module for start, module in MODULES.items() if file.startswith(start)}:
+        import_module(module)
+
+
+def _import_all() -> None:
+    package = import_module("sauda.experiments")
+    for module in {*MODULES.values(), *(f"{package.__name__}.{n}" for n in package.names())}:
+        import_module(module)
 
 
 class Kinds(Mapping[str, Kind]):
-    """Every kind by its name; that of an experiment is imported when it is asked for."""
+    """Every kind by its name; those that are not imported yet are when they are asked for."""
 
     def __getitem__(self, name: str) -> Kind:
-        kind = _experiments().find_kind(name.partition("/")[0])
-        return REGISTERED[name] if kind is None else {kind.name: kind}[name]
+        if name not in REGISTERED:
+            _import_all()
+        return REGISTERED[name]
 
     def __iter__(self) -> Iterator[str]:
-        yield from REGISTERED
-        yield from (_experiments().find_kind(kind).name for kind in _experiments().kinds())
+        _import_all()
+        return iter(sorted(REGISTERED))
 
     def __len__(self) -> int:
-        return len(REGISTERED) + len(list(_experiments().kinds()))
+        _import_all()
+        return len(REGISTERED)
 
 
 KINDS = Kinds()
 
 
 def __getattr__(name: str) -> Any:
-    """FILES, the entries of all kinds: made when they are asked for, since it imports them all."""
+    """FILES, the entries of all kinds by file: made when asked for, since it imports them all."""
     if name != "FILES":
         raise AttributeError(name)
-    return tuple(entry for kind in KINDS.values() for entry in kind.entries())
+    entries = (entry for kind in KINDS.values() for entry in kind.entries())
+    return tuple(sorted(entries, key=lambda entry: entry.file))
 
 
 def amount(kind: str, config: Mapping[str, Any], data: Record) -> str:
@@ -69,7 +96,8 @@ def entry(file: str) -> Entry:
     evaluation/arena-NAME.json; a run of another model training/STAGE-NAME.json, that of a role
     training/roles-ROLE-NAME.json.
     """
-    for kind in (*_near(file), *REGISTERED.values()):
+    _import_of(file)
+    for kind in REGISTERED.values():
         for known in kind.entries():
             if known.file == file:
                 return known
@@ -99,11 +127,3 @@ def entry(file: str) -> Entry:
         return Entry(file, kind, command, "An evaluation of one's own", "")
     known_files = ", ".join(known.file for kind in KINDS.values() for known in kind.entries())
     raise ArtifactError(f"no artifact {file!r}; artifacts are {known_files}, evaluation/NAME.json")
-
-
-def _near(file: str) -> Iterator[Kind]:
-    """The kinds of experiments that are called as the file, its first word or its folder is."""
-    name = _experiments().name_of(file)
-    for near in dict.fromkeys((name, name.partition("_")[0], file.partition("/")[0])):
-        if (kind := _experiments().find_kind(near)) is not None:
-            yield kind

@@ -1,14 +1,7 @@
-"""The kinds of artifacts about the open market: trained buyers, and who wins against whom."""
+"""The kinds of artifacts about trained players without a language model."""
 
-from sauda.records.kinds.amounts import (
-    profile_games,
-    tournament_games,
-)
-from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
-from sauda.records.schemas.market.pilot import PilotRun, TunedRule
-from sauda.records.schemas.market.tournament import Profiles, Tournament
-
-PROMPT_HASHES = "sauda.experiments.verify:bazaar_prompt"
+from sauda.records.kinds.types import Check, File, Kind
+from sauda.records.schemas.pilot import PilotRun, TunedRule
 
 MARKET: tuple[Kind, ...] = (
     Kind(
@@ -34,32 +27,5 @@ MARKET: tuple[Kind, ...] = (
             "generations",
             "sauda.train.pilot.tuned:recomputed",
         ),
-    ),
-    Kind(
-        "tournament/1",
-        Tournament,
-        (File("tournament.json", "tournament", "Results"),),
-        Check(
-            "replayed in part",
-            "scripts replayed by the scalar rules; model rows recomputed from recorded columns; "
-            "the first games of each model by --models tournament",
-            tournament_games,
-            "games",
-            f"{RECOMPUTE}:tournament_games",
-        ),
-        model_hashes=PROMPT_HASHES,
-    ),
-    Kind(
-        "profiles/1",
-        Profiles,
-        (File("profiles.json", "profile", "Results"),),
-        Check(
-            "replayed in part",
-            "every profile of a script computed again; those of language models are not",
-            profile_games,
-            "games",
-            f"{RECOMPUTE}:profile_rows",
-        ),
-        model_hashes=PROMPT_HASHES,
     ),
 )

@@ -10,8 +10,6 @@ from sauda.records.kinds.market import MARKET
 from sauda.records.kinds.roles import ROLES
 from sauda.records.kinds.training import TRAINING
 from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
-from sauda.records.schemas.bench import Bench, LoadTest
-from sauda.records.schemas.published import Published
 from sauda.records.schemas.seller import SellerQuality
 from sauda.records.schemas.training import Selector
 
@@ -20,18 +18,6 @@ WORD_HASHES = "sauda.evaluation.seller.texts:word_hashes"
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind(
-            "published/1",
-            Published,
-            (File("published.json", "verify published.json", "Results"),),
-            Check(
-                "checksum only",
-                "every figure, as it was transcribed by hand",
-                lambda config, data: len(data.figures),
-                "figures",
-                f"{RECOMPUTE}:recorded",
-            ),
-        ),
         *MARKET,
         Kind(
             "selector/1",
@@ -47,30 +33,6 @@ KINDS: Mapping[str, Kind] = {
         ),
         *DIALOGUES,
         *ROLES,
-        Kind(
-            "bench/2",
-            Bench,
-            (File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),),
-            Check(
-                "checksum only",
-                "every sample; medians and ratios recomputed from them",
-                lambda config, data: len(data.figures),
-                "figures",
-                f"{RECOMPUTE}:bench",
-            ),
-        ),
-        Kind(
-            "load/1",
-            LoadTest,
-            (File("load.json", "loadtest --before COMMIT --save", "Artifacts & API"),),
-            Check(
-                "checksum only",
-                "every sample; percentiles and slopes recomputed from them",
-                lambda config, data: sum(row.n for mix in data.mixes for row in mix.rows),
-                "timed actions",
-                f"{RECOMPUTE}:load_test",
-            ),
-        ),
         Kind(
             "seller_quality/2",
             SellerQuality,

@@ -8,7 +8,6 @@ from typing import Any
 from sauda.records.schemas.base import Record
 
 RECOMPUTE = "sauda.evaluation.verification.recompute"  # the module of most verifiers
-HASHES = "sauda.experiments.verify"  # that of the models' fingerprints
 
 # Every file has a checksum. What else `verify` checks, the strongest first.
 METHODS: Mapping[str, str] = {
@@ -65,11 +64,14 @@ class Check:
 
     def recompute(self) -> Callable[..., Mapping[str, Any]]:
         """The verifier, imported late: its package depends on this one."""
-        return _imported(self.verifier) if isinstance(self.verifier, str) else self.verifier
+        return _imported(self.verifier)
 
 
-def _imported(path: str) -> Callable[..., Mapping[str, Any]]:
-    module, _, function = path.partition(":")
+def _imported(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """The function, imported late where its package depends on this one."""
+    if not isinstance(function, str):
+        return function
+    module, _, function = function.partition(":")
     return getattr(import_module(module), function)
 
 
@@ -81,7 +83,8 @@ class Kind:
     schema: type[Record]  # of their `data`
     files: tuple[File, ...]
     check: Check
-    model_hashes: str = ""  # "module:function", today's fingerprints that each model records
+    # Today's fingerprints of what it records of each model: a function, or "module:function".
+    model_hashes: Callable[[], Mapping[str, str]] | str | None = None
 
     def hashes_of_models(self) -> Mapping[str, str]:
         """Today's fingerprints of prompt and parser of its models; none where it has no models."""
@@ -93,3 +96,12 @@ class Kind:
         for file in self.files:
             command = f"python -m {file.module} {file.command}"
             yield Entry(file.name, self.name, command, file.about or summary, file.tab)
+
+
+REGISTERED: dict[str, Kind] = {}  # by name: those whose module is imported
+
+
+def register_kind(kind: Kind) -> Kind:
+    """Make a kind of artifact known; called where its data is filled, when that is imported."""
+    REGISTERED[kind.name] = kind
+    return kind

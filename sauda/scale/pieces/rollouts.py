@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from env import get_task
-from sauda.evaluation.batches import joined
+from sauda.experiments.batches import joined
 from sauda.experiments.comparison import model_columns, play_model
 from sauda.experiments.evaluate import EvaluationSpec, summarize
 from sauda.games import game_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sauda.evaluation.batches import joined
+from sauda.experiments.batches import joined
 from sauda.experiments.evaluate import (
     Cell,
     EvaluationSpec,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from env import Task, begin, get_task
-from sauda.evaluation.market.regret import Config as Positions
+from sauda.experiments.regret import Positions
 from sauda.llm.backends.decoding import Sampling
 from sauda.records.splits import UNSEEN_SELLER, seller_type
 from sauda.records.store import digest, write

@@ -1,8 +1,7 @@
 """The load test on the page and in the documents: every mix and action, failures included."""
 
 from panels.artifacts import load as panel
-from sauda.evaluation.speed import latency, load_cells, memory_cells, memory_growth
-from sauda.records.schemas.bench import LoadTest
+from sauda.experiments.speeds import LoadTest, latency, load_cells, memory_cells, memory_growth
 from sauda.records.store import Artifact
 
 

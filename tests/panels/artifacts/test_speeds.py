@@ -1,8 +1,7 @@
 """Speeds on the page: measured ones, ratios of one run, and published ones apart."""
 
 from panels.artifacts import speeds
-from sauda.evaluation.speed import figure, published_speeds, ratio
-from sauda.records.schemas.bench import Bench
+from sauda.experiments.speeds import Bench, figure, published_speeds, ratio
 from sauda.records.store import Artifact, load
 
 

@@ -1,7 +1,9 @@
 """`@experiment`: options from a signature, a saved result, a replay, and nothing imported early."""
 
+import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,7 +30,7 @@ ABOUT = {"version": 1, "tab": "", "checks": "all", "amount": lambda config, data
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "EXPERIMENTS", {})
-    monkeypatch.setattr(base, "KINDS", {})
+    monkeypatch.setattr(base, "register_kind", lambda kind: kind)
 
 
 def sum_up(of: tuple[int, ...] = (1, 2), times: int = 1, *, workers: int = 2) -> dict[str, Any]:
@@ -39,11 +41,31 @@ def recorded(made: base.Experiment, **config: Any) -> Artifact:
     return Artifact(made.file, made.kind.name, "measured", {}, config, Sum(rows=[{"sum": 0}]))
 
 
-def test_settings_become_options_and_how_it_is_computed_does_not(registered):
+def test_parameters_become_options_and_how_it_is_computed_is_no_setting(registered):
     made = base.experiment("sum.json", Sum, **ABOUT)(sum_up)
+    usual = vars(made.parser("run sum").parse_args([]))
+    assert usual == {"of": (1, 2), "times": 1, "workers": 2, "out": None}
     chosen = vars(made.parser("run sum").parse_args(["--of", "3", "4", "--times", "2"]))
-    assert chosen == {"of": [3, 4], "times": 2}
-    assert vars(made.parser("run sum").parse_args([])) == {"of": (1, 2), "times": 1}
+    assert chosen == usual | {"of": [3, 4], "times": 2}
+    assert made.settings() == {"of": (1, 2), "times": 1}
+
+
+def test_other_settings_never_replace_the_artifact(tmp_path):
+    oracle = find("oracle")
+    recorded = load(oracle.file).data.as_json()
+
+    def known(episodes: int = 4, *, workers: int = 2) -> dict[str, Any]:
+        return recorded
+
+    oracle, own = replace(oracle, function=known), tmp_path / "mine.json"
+    made, file = oracle.run({"episodes": 5, "workers": 1}, root=tmp_path)
+    assert (file, list(tmp_path.iterdir())) == (None, [])
+    assert made.config == {"episodes": 5}
+    _, file = oracle.run({"episodes": 5, "workers": 1}, own, root=tmp_path)
+    assert ([file], json.loads(own.read_text())["config"]) == ([*tmp_path.iterdir()], made.config)
+    _, file = oracle.run({"episodes": 4, "workers": 1}, root=tmp_path)
+    assert file == tmp_path / oracle.file
+    assert load(oracle.file, tmp_path).data == load(oracle.file).data
 
 
 def test_a_replay_calls_the_function_again_with_the_recorded_settings(registered):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from env import get_task, rollout
-from sauda.evaluation.batches import first
 from sauda.experiments import comparison
+from sauda.experiments.batches import first
 from sauda.experiments.comparison import Grid, compare_models, in_arena, in_bazaar
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns

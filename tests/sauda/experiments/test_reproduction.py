@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from env import Offer, get_task, rollout
-from sauda.experiments.reproduction import CROWD, DIFFERENCES, comparison, table, without_rivals
+from sauda.experiments.reproduction import CROWD, DIFFERENCES, comparison, without_rivals
+from sauda.experiments.speeds import published_rows
 from sauda.policies.reference_buyers import REFERENCE_BUYERS, hold
 from sauda.records.store import load
 
 PUBLISHED = load("published.json")
-EVERY_ROUND = table(PUBLISHED, "reference-every-round")
+EVERY_ROUND = published_rows(PUBLISHED, "reference-every-round")
 REPRODUCTION = load("evaluation/reproduction.json").data.as_json()
 
 

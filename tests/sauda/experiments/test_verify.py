@@ -12,10 +12,10 @@ import pytest
 import sauda.__main__ as command_line
 import sauda.games.bazaar_columns
 from env import TASKS, rollout
-from sauda.evaluation.speed import figure
 from sauda.experiments import comparison
 from sauda.experiments.comparison import Replayed
 from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
+from sauda.experiments.speeds import figure
 from sauda.experiments.verify import (
     cells,
     differences,

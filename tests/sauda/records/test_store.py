@@ -50,7 +50,7 @@ def test_a_missing_file_is_refused_with_the_command_that_makes_it(tmp_path):
 
 
 def test_an_unregistered_file_is_refused_with_those_there_are():
-    with pytest.raises(ArtifactError, match=r"no artifact '\.\./secret'; artifacts are published"):
+    with pytest.raises(ArtifactError, match=r"no artifact '\.\./secret'; artifacts are acts.json"):
         load("../secret")
 
 

@@ -19,7 +19,7 @@ from sauda.evaluation.language.contrasts import (
     verdict,
 )
 from sauda.evaluation.language.role_play import FILE
-from sauda.records.schemas.market.tournament import Tournament
+from sauda.experiments.tournament import Tournament
 
 READ = (
     "The nine contrasts do not depend on what the games show. Two players meet the same scenarios,"

@@ -15,10 +15,9 @@ from panels.results.market.tournament.names import (
 )
 from panels.results.questions.winners import heat_cell, heat_row, heat_table
 from panels.ui.tables import MISSING, with_interval
-from sauda.evaluation.market.tournament.games import SEATS
-from sauda.evaluation.market.tournament.scenarios import Scenarios
+from sauda.experiments.pairs import SEATS, Scenarios
+from sauda.experiments.tournament import PairCell, Tournament
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.market.tournament import PairCell, Tournament
 from sauda.statistics import named_interval, wilson_interval
 
 # A press on a cell names its pair; the games that it plays are shown below the map.

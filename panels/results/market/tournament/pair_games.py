@@ -16,12 +16,14 @@ from panels.ui.look import note, scrolled, trouble
 from panels.ui.offers import SMALL, offer_chart, offers_of
 from panels.ui.provenance import Beside, side_by_side
 from panels.ui.terms import could_be_won
-from sauda.evaluation.market.tournament.figures import Payoffs
-from sauda.evaluation.market.tournament.games import columns, replayed
-from sauda.evaluation.market.tournament.players import Pair
-from sauda.evaluation.market.tournament.scenarios import Scenarios
-from sauda.evaluation.market.tournament.shown import Chosen, chosen, episodes
-from sauda.records.schemas.market.tournament import PairColumns, Tournament
+from sauda.experiments.pairs import Pair, Scenarios, columns, play_scripts, replay_episodes
+from sauda.experiments.tournament import (
+    PairColumns,
+    Payoffs,
+    ShownGame,
+    Tournament,
+    choose_shown,
+)
 from sauda.records.store import digest
 
 COMPARED = ("end", "price", "rounds")  # of each game
@@ -34,7 +36,7 @@ def recorded(data: Tournament, pair: Pair) -> PairColumns:
 
 
 def beside(
-    data: Tournament, pair: Pair, games: Sequence[Chosen], again: Sequence[Episode]
+    data: Tournament, pair: Pair, games: Sequence[ShownGame], again: Sequence[Episode]
 ) -> Beside:
     """The buyer's mean share of the games as recorded and as played again, and what differs."""
     then, now = recorded(data, pair).as_json(), columns(again)
@@ -51,7 +53,7 @@ def beside(
     return Beside(what, *shares, len(games), len(COMPARED), differing, (digest(old), digest(new)))
 
 
-def _mean_share(played: Mapping[str, Any], games: Sequence[Chosen], at: Scenarios) -> float:
+def _mean_share(played: Mapping[str, Any], games: Sequence[ShownGame], at: Scenarios) -> float:
     """The mean of the buyer's shares in some of the games."""
     shares = Payoffs.of(played, at).share["buyer"]
     return float(shares[[game.index for game in games]].mean())
@@ -79,14 +81,14 @@ def games_of(data: Tournament, pair: Pair) -> Markup:
     Raises ValueError where the pilot's weights or a model's adapter are missing.
     """
     at, then = Scenarios.recorded(data.scenarios), recorded(data, pair).as_json()
-    games = chosen(then, at)
+    games = choose_shown(then, at)
     replies = data.replies.get(pair.buyer, {}).get(pair.seller)
     if replies is None:
         again = _replayed(pair, tuple(game.seed for game in games))
         source = "their seeds"
     else:
         said = [[reply.as_json() for reply in game] for game in replies]
-        again = episodes(pair, [game.seed for game in games], said)
+        again = replay_episodes(pair, [game.seed for game in games], said)
         source = "their seeds and the model’s recorded replies"
     told = f"Played again just now from {source}."
     if replies is not None:
@@ -109,10 +111,10 @@ def games_of(data: Tournament, pair: Pair) -> Markup:
 @lru_cache(maxsize=64)
 def _replayed(pair: Pair, seeds: tuple[int, ...]) -> list[Episode]:
     """The games; kept, because the belief buyer takes a third of a second for one."""
-    return replayed(pair, seeds)
+    return play_scripts(pair, seeds)
 
 
-def card(game: Chosen, episode: Episode) -> Markup:
+def card(game: ShownGame, episode: Episode) -> Markup:
     """One game: what it was about, its utility plane, its offers, its words, its end."""
     task = get_task(episode.task)
     return Markup(

@@ -12,9 +12,8 @@ from markupsafe import Markup
 
 from env import Episode
 from panels.ui.terms import could_be_won, nothing_to_win, term
-from sauda.evaluation.market.tournament.figures import Payoffs
-from sauda.evaluation.market.tournament.games import SEATS
-from sauda.evaluation.market.tournament.scenarios import Scenarios
+from sauda.experiments.pairs import SEATS, Scenarios
+from sauda.experiments.tournament import Payoffs
 
 WIDTH, HEIGHT = 300, 280  # of the viewBox
 LEFT, RIGHT, TOP, BOTTOM = 48, 14, 12, 42

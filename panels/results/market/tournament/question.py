@@ -26,8 +26,8 @@ from panels.ui.wiring import (
     lay_out_address,
     on_address,
 )
-from sauda.evaluation.market.tournament.players import Pair
-from sauda.records.schemas.market.tournament import PlayerRank, Tournament
+from sauda.experiments.pairs import Pair
+from sauda.experiments.tournament import PlayerRank, Tournament
 
 NAME, TITLE = "players", "Who beats whom?"
 FILE = "tournament.json"

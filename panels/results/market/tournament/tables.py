@@ -14,13 +14,9 @@ from panels.ui.look import note
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import Column, comparison, estimate, frame, number, offer_csv, sortable_table
 from panels.ui.terms import could_be_won
+from sauda.experiments.profiles import ProfileRow, Profiles
+from sauda.experiments.tournament import Exploited, Tournament
 from sauda.records.schemas.base import Record
-from sauda.records.schemas.market.tournament import (
-    Exploited,
-    ProfileRow,
-    Profiles,
-    Tournament,
-)
 
 PROFILES = "profiles.json"
 FORM = "z.3f"

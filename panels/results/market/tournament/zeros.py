@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from panels.results.market.tournament.matrix import LEAST, cells_of, seats
 from panels.results.model_labels import ROLES, policy_label
 from panels.results.questions.verdict import capital, listed
-from sauda.records.schemas.market.tournament import PairCell, Tournament
+from sauda.experiments.tournament import PairCell, Tournament
 
 LINES = {"buyer": "row", "seller": "column"}  # of the map, by seat
 ACROSS = {"buyer": "seller", "seller": "buyer"}

@@ -10,7 +10,7 @@ import pytest
 from env import Accept, Offer, begin
 from sauda.evaluation.language import role_play
 from sauda.evaluation.language.role_play import SEATS, Config
-from sauda.evaluation.market.tournament.players import task_against
+from sauda.experiments.pairs import task_against
 from sauda.experiments.verify import verify
 from sauda.language.acts import Acts
 from sauda.llm.role_seat import RoleSeat, price_said, prompt

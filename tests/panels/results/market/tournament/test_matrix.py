@@ -17,9 +17,9 @@ from panels.results.market.tournament.tables import PAIRS, profile_columns, prof
 from panels.results.market.tournament.zeros import zeros_told
 from panels.ui.tables import comparison
 from sauda.evaluation.language.contrasts import of_tournament
-from sauda.evaluation.market.tournament.players import Pair
+from sauda.experiments.pairs import Pair
+from sauda.experiments.tournament import Seats
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.market.tournament import SeatCounts
 from sauda.records.store import load
 
 CELL = re.compile(r'<td class="([^"]*)"[^>]*data-buyer="([^"]*)" data-seller="([^"]*)">([^<]*)<')
@@ -43,7 +43,7 @@ def test_every_pair_has_its_cell_with_its_figure(data, name):
 
 def test_faults_are_shares_of_the_scenarios_by_seat(data):
     (cell,) = (c for c in data.cells if (c.buyer, c.seller) == ("linear", "mini"))
-    cell = cell.model_copy(update={"misstated": SeatCounts(buyer=25, seller=0)})
+    cell = cell.model_copy(update={"misstated": Seats[int](buyer=25, seller=0)})
     faults = {"misstated_buyer": 0.25, "misstated_seller": 0, "invalid_buyer": 0,
               "invalid_seller": 0.99}  # fmt: skip
     assert {name: FIGURES[name].of(cell).mean for name in faults} == faults

@@ -7,11 +7,8 @@ import pytest
 
 from panels.results.market.tournament.pair_games import games_of, shown
 from panels.results.market.tournament.plane import Plane, plane_of, sentence, utility_plane
-from sauda.evaluation.market.tournament.figures import Payoffs
-from sauda.evaluation.market.tournament.games import replayed
-from sauda.evaluation.market.tournament.players import Pair
-from sauda.evaluation.market.tournament.scenarios import Scenarios
-from sauda.evaluation.market.tournament.shown import chosen
+from sauda.experiments.pairs import Pair, Scenarios, play_scripts
+from sauda.experiments.tournament import Payoffs, choose_shown
 from sauda.records.store import load
 
 PAIR = Pair("linear", "boulware")
@@ -25,7 +22,7 @@ def data():
 def chosen_of(data):
     """The games of PAIR that are shown."""
     games = data.games[PAIR.buyer][PAIR.seller].as_json()
-    return chosen(games, Scenarios.recorded(data.scenarios))
+    return choose_shown(games, Scenarios.recorded(data.scenarios))
 
 
 def with_games(data, pair: Pair, games):
@@ -90,7 +87,7 @@ def test_a_pair_that_did_not_play_gets_one_sentence(data, buyer, seller):
 def test_an_offer_stands_where_its_deal_would_be(data):
     at = Scenarios.recorded(data.scenarios)
     index = int(at.zopa.nonzero()[0][0])
-    (game,) = replayed(PAIR, [at.seeds[index]])
+    (game,) = play_scripts(PAIR, [at.seeds[index]])
     plane = plane_of(game)
     second = game.trajectory("buyer")[1].action.price  # in its second round
     width = at.buyer[index] - at.seller[index]
@@ -103,7 +100,7 @@ def test_a_deal_stands_at_its_recorded_utilities(data):
     at = Scenarios.recorded(data.scenarios)
     won = Payoffs.of(data.games[PAIR.buyer][PAIR.seller].as_json(), at)
     index = int((won.deal & at.zopa).nonzero()[0][0])
-    (game,) = replayed(PAIR, [at.seeds[index]])
+    (game,) = play_scripts(PAIR, [at.seeds[index]])
     expected = [won.utility[seat][index] for seat in ("buyer", "seller")]
     assert plane_of(game).deal == pytest.approx(expected)
 
@@ -111,7 +108,7 @@ def test_a_deal_stands_at_its_recorded_utilities(data):
 def test_a_game_without_a_zopa_has_no_segment_and_no_nash_point(data):
     at = Scenarios.recorded(data.scenarios)
     index = int((~at.zopa).nonzero()[0][0])
-    (game,) = replayed(PAIR, [at.seeds[index]])
+    (game,) = play_scripts(PAIR, [at.seeds[index]])
     plane = plane_of(game)
     assert not plane.zopa
     assert "No price serves both" in sentence(plane)

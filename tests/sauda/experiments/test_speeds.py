@@ -2,7 +2,7 @@
 
 import pytest
 
-from sauda.evaluation.speed import figure, published_speeds, ratio, recomputed
+from sauda.experiments.speeds import figure, published_speeds, ratio, recompute_bench
 from sauda.records.store import load, save
 
 
@@ -22,10 +22,10 @@ def run(*figures: dict, ratios: tuple[dict, ...] = ()) -> dict:
 def test_medians_and_ratios_follow_from_the_samples_and_nothing_else_changes():
     slow, fast = figure("alone", "x/s", [1.0, 2.0], p95=True), figure("batch", "x/s", [6.0, 4.0])
     data = run(slow, fast, ratios=(ratio(fast, slow),))
-    assert recomputed(data) == data
+    assert recompute_bench(data) == data
     fast["samples"][1] = 8.0
-    assert recomputed(data)["figures"][1]["median"] == 7.0
-    assert recomputed(data)["ratios"][0]["samples"] == [6.0, 4.0]
+    assert recompute_bench(data)["figures"][1]["median"] == 7.0
+    assert recompute_bench(data)["ratios"][0]["samples"] == [6.0, 4.0]
 
 
 def test_a_ratio_is_taken_sample_by_sample_of_one_unit_and_run():
@@ -41,7 +41,7 @@ def test_a_ratio_is_taken_sample_by_sample_of_one_unit_and_run():
 def test_a_measured_speed_can_be_saved_and_read(tmp_path):
     data = run(figure("episodes a second", "episodes/s", [5000, 5100], task="x"))
     save("bench.json", {}, data, tmp_path)
-    assert load("bench.json", tmp_path).data.as_json() == recomputed(data)
+    assert load("bench.json", tmp_path).data.as_json() == recompute_bench(data)
 
 
 def test_published_speeds_are_those_of_the_source():

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from env import Accept, IllegalAction, Offer, WalkAway, get_task, rollout
-from sauda.evaluation.market.regret import Config, Judged, by_belief, by_pilot, states, task_of
+from sauda.experiments.regret import Judged, Positions, by_belief, by_pilot, states, task_of
 from sauda.policies.belief import belief_buyer
 from sauda.policies.best_response import MoveValues
 from sauda.policies.pilot import pilot_values, trained
 from sauda.policies.unsteady import Unsteady
 from sauda.records.splits import SPLITS, UNSEEN_SELLER, is_unseen_game
 
-SMALL = Config(states=24)
+SMALL = Positions(states=24)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_a_reply_that_is_no_move_counts_as_leaving(judged):
 
 def test_too_few_seeds_are_refused():
     with pytest.raises(ValueError, match="too few training seeds"):
-        states(Config(states=10, first_seed=49_999))
+        states(Positions(states=10, first_seed=49_999))
 
 
 def test_the_values_of_moves_are_read_off_between_prices_and_ties_prefer_leaving():
@@ -89,7 +89,7 @@ def _percents(turn) -> tuple[int, ...]:
 
 
 def test_the_pilot_judges_its_own_moves_mildly_and_wild_ones_hard():
-    judged = Judged.of(Config(states=9), by_pilot)
+    judged = Judged.of(Positions(states=9), by_pilot)
     own = judged.figures("pilot")["regret"]["mean"]
     wild = judged.figures(lambda obs, rng: Offer(1))["regret"]["mean"]
     assert 0 <= own < wild

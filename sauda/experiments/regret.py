@@ -45,7 +45,7 @@ BIG = 0.02  # regret from which a move counts as a mistake
 
 
 @dataclass(frozen=True)
-class Config:
+class Positions:
     """Which positions are judged."""
 
     states: int = 400
@@ -65,16 +65,16 @@ class State:
     obs: Observation
 
 
-def states(config: Config = Config()) -> list[State]:
-    """The positions of `config`: one of each game, its turn drawn from the game's seed."""
+def states(wanted: Positions = Positions()) -> list[State]:
+    """The positions of `wanted`: one of each game, its turn drawn from the game's seed."""
     positions: list[State] = []
-    seed = config.first_seed
-    while len(positions) < config.states:
+    seed = wanted.first_seed
+    while len(positions) < wanted.states:
         if seed not in SPLITS["train"]:
-            raise ValueError(f"too few training seeds from {config.first_seed:,}")
-        task = task_of(config.tasks[len(positions) % len(config.tasks)])
+            raise ValueError(f"too few training seeds from {wanted.first_seed:,}")
+        task = task_of(wanted.tasks[len(positions) % len(wanted.tasks)])
         if not is_unseen_game(task, seed, UNSEEN_SELLER):
-            turns = _played(task, seed, config.error).trajectory(task.learner)
+            turns = _play(task, seed, wanted.error).trajectory(task.learner)
             turn = int(np.random.default_rng([seed, 0]).integers(len(turns)))
             positions.append(State(task.name, seed, turn, turns[turn].observation))
         seed += 1
@@ -86,7 +86,7 @@ def task_of(name: str) -> Task:
     return BLUFF if name == BLUFF.name else get_task(name)
 
 
-def _played(task: Task, seed: int, error: float) -> Episode:
+def _play(task: Task, seed: int, error: float) -> Episode:
     return rollout(task, Unsteady(trained(), error), seed)
 
 
@@ -109,10 +109,10 @@ class Judged:
     late: int  # the turn, from 1, from which the error of prices is reported
 
     @classmethod
-    def of(cls, config: Config, judge: Callable[[Observation], MoveValues]) -> "Judged":
-        """The positions of `config` with the values of a `judge`."""
-        positions = states(config)
-        return cls(positions, [judge(state.obs) for state in positions], config.late)
+    def of(cls, wanted: Positions, judge: Callable[[Observation], MoveValues]) -> "Judged":
+        """The positions of `wanted` with the values of a `judge`."""
+        positions = states(wanted)
+        return cls(positions, [judge(state.obs) for state in positions], wanted.late)
 
     def figures(self, policy: Policy | str) -> dict[str, Any]:
         """`figures_of` the moves of a policy, or of the one of that name."""
@@ -125,8 +125,8 @@ class Judged:
     def figures_of(self, moves: Sequence[Action | None]) -> dict[str, Any]:
         """The regret of moves, one in each position, None for a reply without a move.
 
-        A mean regret with its interval; the part of it in offers above and below the best price, in
-        missed walks and in other moves; the error of prices from turn `late` on, percent of the
+        A mean regret with its interval; the share of it in offers above and below the best price,
+        in missed walks and in other moves; the error of prices from turn `late` on, percent of the
         limit, None without any; how many moves were none.
         """
         regret = self.regrets(moves)

@@ -3,29 +3,28 @@
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pytest
 
 from env import SELLER_TYPES, Accept, IllegalAction, begin, episode, get_task, rollout
-from sauda.evaluation.market.tournament.games import (
-    columns,
-    play_models,
-    play_pair,
-    refused_agreement,
-    replay_pair,
-)
-from sauda.evaluation.market.tournament.model_games import play_sides
-from sauda.evaluation.market.tournament.players import (
+from sauda.experiments.pairs import (
     SCRIPTS,
     TASK,
     Pair,
     Side,
     buyer_policy,
+    columns,
+    instance,
+    is_refused_agreement,
+    play_models,
+    play_pair,
+    play_sides,
+    replay_episodes,
+    replay_pair,
+    scenario_seeds,
     sides,
     task_against,
     weights,
 )
-from sauda.evaluation.market.tournament.scenarios import Scenarios, instance, scenario_seeds
 from sauda.games import BAZAAR
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply
 from sauda.llm.turn import PromptSeat
@@ -42,12 +41,8 @@ def test_scenarios_are_hold_out_games_about_unseen_listings():
     assert len(set(SEEDS)) == 10
     assert all(seed in SPLITS["holdout"] for seed in SEEDS)
     assert all(is_unseen_listing(instance(seed).item) for seed in SEEDS)
-
-
-@pytest.mark.parametrize("n", [1, 0, -3])
-def test_too_few_scenarios_are_refused(n):
     with pytest.raises(ValueError, match="at least 2 scenarios"):
-        scenario_seeds(n)
+        scenario_seeds(1)
 
 
 @pytest.mark.parametrize("seller", SELLERS)
@@ -69,10 +64,9 @@ def test_both_engines_play_the_same_games(buyer, seller):
 
 
 def test_a_seller_without_the_markets_parameters_shows_no_manner():
-    game = rollout(task_against("linear"), BUYERS["boulware"], SEEDS[0])
-    assert all(move.tells is None for move in game.final.table.moves)
-    game = rollout(task_against("firm"), BUYERS["boulware"], SEEDS[0])
-    assert any(move.tells is not None for move in game.final.table.moves)
+    for seller, shows in (("linear", False), ("firm", True)):
+        game = rollout(task_against(seller), BUYERS["boulware"], SEEDS[0])
+        assert any(move.tells is not None for move in game.final.table.moves) is shows
 
 
 @pytest.mark.parametrize("seller", SCRIPTS)
@@ -85,15 +79,14 @@ def test_a_seller_that_plays_through_language_plays_the_same_games_in_words(sell
 
 
 @pytest.mark.parametrize(
-    "seller",
-    ["schedule", "acts(schedule)", "acts(firm)", "nobody", "null:nobody", "null+honest"],
+    "seller", ["schedule", "acts(schedule)", "acts(firm)", "nobody", "null:nobody", "null+honest"]
 )
 def test_a_seller_that_there_is_none_of_is_refused(seller):
     with pytest.raises(ValueError, match=r"sellers are|personas are|a wrapper steers a buyer"):
         task_against(seller)
 
 
-# Language models
+# Language models ---------------------------------------------------------------------------------
 
 
 def test_a_model_that_buys_meets_the_games_that_a_policy_meets():
@@ -111,13 +104,11 @@ def test_a_model_that_sells_and_one_in_both_seats_play_to_the_end():
     played = play_sides(task, {"seller": HAGGLER}, {"buyer": BUYERS["linear"]}, SEEDS)
     sold = columns([episode(task, game.play) for game in played])
     assert set(sold["end"]) <= set("ABDG")
-    asks = played[0].play.state.table.asks
     limit = instance(SEEDS[0]).seller["reservation"]
-    assert asks[0] == round(1.5 * limit)
+    assert played[0].play.state.table.asks[0] == round(1.5 * limit)
     both = play_sides(task, {"buyer": HAGGLER, "seller": HAGGLER}, {}, SEEDS)
     ended = columns([episode(task, game.play) for game in both])["end"]
-    assert set(ended) <= set("AFG")
-    assert "A" in ended
+    assert set("A") <= set(ended) <= set("AFG")
 
 
 def test_a_model_that_never_moves_forfeits_in_the_seat_that_it_has():
@@ -127,6 +118,11 @@ def test_a_model_that_never_moves_forfeits_in_the_seat_that_it_has():
     assert (set(sold["end"]), set(sold["price"])) == ({"G"}, {None})
 
 
+def test_a_game_with_too_few_recorded_replies_is_refused():
+    with pytest.raises(ValueError, match="more replies than are recorded"):
+        replay_episodes(Pair("null", "linear"), SEEDS[:1], [[]])
+
+
 def test_a_persona_with_scripted_words_is_a_script():
     assert sides(Pair("linear", "null:firm")) == {}
     assert weights(Pair("linear", "null:firm")) == []
@@ -134,7 +130,7 @@ def test_a_persona_with_scripted_words_is_a_script():
     assert weights(Pair("mini", "mini")) == ["mini", "mini"]
 
 
-# Agreements
+# Agreements --------------------------------------------------------------------------------------
 
 
 def turn_with(text: str) -> ModelTurn:
@@ -159,27 +155,19 @@ def turn_with(text: str) -> ModelTurn:
     ],
 )
 def test_a_reply_that_agrees_at_another_price_is_a_misstated_agreement(text, misstated):
-    assert refused_agreement(turn_with(text)) is misstated
+    assert is_refused_agreement(turn_with(text)) is misstated
 
 
 def test_words_that_name_another_price_than_the_one_agreed_are_found():
-    def liar(obs, rng):
-        return Accept("Agreed, ₹1.") if obs.round else BUYERS["naive"](obs, rng)
+    def saying(price):
+        def buyer(obs, rng):
+            words = f"Agreed, ₹{price or int(obs.ask)}."
+            return Accept(words) if obs.round else BUYERS["naive"](obs, rng)
 
-    def honest(obs, rng):
-        price = int(obs.ask)
-        return Accept(f"Agreed, ₹{price}.") if obs.round else BUYERS["naive"](obs, rng)
+        return buyer
 
-    task = task_against("firm")
-    for buyer, expected in ((liar, True), (honest, False)):
-        games = columns([rollout(task, buyer, seed) for seed in SEEDS])
+    for buyer, lies in ((saying(1), True), (saying(0), False)):
+        games = columns([rollout(task_against("firm"), buyer, seed) for seed in SEEDS])
         agreed = [i for i in games["misstated"]["buyer"] if games["end"][i] == "A"]
-        assert bool(agreed) is expected
+        assert bool(agreed) is lies
         assert games["misstated"]["seller"] == []
-
-
-def test_scenarios_as_columns_are_what_the_games_are_about():
-    at = Scenarios.of(SEEDS)
-    assert at.as_json()["seed"] == list(SEEDS)
-    np.testing.assert_array_equal(at.zopa, at.buyer > at.seller)
-    assert (at.width > 0).all()

@@ -1,0 +1,342 @@
+"""Speeds that `benchmarks/` records as samples, and figures that other sources report.
+
+None of them is measured again: medians, percentiles, slopes and ratios of two speeds that were
+timed in one run must follow from the recorded samples; published figures are transcribed by hand.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, FiniteFloat, model_validator
+
+from sauda.records.kinds.types import Check, File, Kind, register_kind
+from sauda.records.schemas.base import Cell, Number, Record
+from sauda.records.store import Artifact
+
+SPEEDS = ("reference-throughput", "arena-reference-speed")  # figures of published.json
+
+
+class Speed(Record):
+    """One timed figure, and how it was measured as far as that applies."""
+
+    name: str = Field(description="what was timed")
+    unit: str = Field(description="unit of the samples")
+    n: int = Field(description="number of samples")
+    median: Number = Field(description="median of the samples")
+    p95: Number = Field(None, description="95th percentile of the samples")
+    precision: str = Field(None, description="number format of the model's weights")
+    prefix_cache: bool = Field(None, description="whether the prompt's common part is cached")
+    model: str = Field(None, description="name of the model")
+    moves_as_fp32: FiniteFloat = Field(None, description="share of moves equal to those in fp32")
+    visitors: int = Field(None, description="visitors playing at once")
+    task: str = Field(None, description="name of the task")
+    tasks: int = Field(None, description="number of tasks")
+    policies: int = Field(None, description="number of policies")
+    episodes: int = Field(None, description="episodes per sample, or per task and policy")
+    cores: int = Field(None, description="CPU cores used")
+    steps_an_episode: Number = Field(None, description="mean steps of the learner per episode")
+    actions_of_all_labs_an_episode: Number = Field(None, description="mean actions per episode")
+    chromium: str = Field(None, description="version of the browser")
+    thinking_s: list[Number] = Field(
+        None, description="least and most seconds between a visitor's moves"
+    )
+    samples: list[Number] = Field(description="each measurement, to four significant digits")
+
+
+class SpeedRatio(Record):
+    """How many times one speed another is, sample by sample; both were timed in one run."""
+
+    of: str = Field(description="name of the numerator's figure")
+    to: str = Field(description="name of the denominator's figure")
+    n: int = Field(description="number of samples")
+    median: Number = Field(description="median of the ratios")
+    samples: list[Number] = Field(description="ratio of each pair of samples")
+
+
+class Bench(Record):
+    """Speed of the games and of the page, with n, on the machine that it names."""
+
+    machine: dict[str, Any] = Field(description="processor, cores, system and software")
+    figures: list[Speed] = Field(description="one entry per timed figure")
+    ratios: list[SpeedRatio] = Field(description="ratios of figures that were timed together")
+    left_out: list[str] = Field(description="what this machine cannot measure, and why")
+
+
+class Latency(Record):
+    """One action of the visitors of a mix, such as a page load."""
+
+    what: str = Field(description="the action")
+    n: int = Field(description="number of successes")
+    refused: int = Field(description="times the page said in words that it could not do it now")
+    failures: int = Field(description="times it failed, all reasons together")
+    p50_ms: Number | None = Field(description="median of the successes, in milliseconds")
+    p95_ms: Number | None = Field(description="their 95th percentile, in milliseconds")
+    reasons: dict[str, int] = Field(description="failures by reason")
+    samples_ms: list[int] = Field(description="each success, in milliseconds")
+
+
+class MemoryGrowth(Record):
+    """Resident memory of the page's processes while work goes on."""
+
+    unit: str = Field(description="unit of the work: a game, a session, a second")
+    done: list[Number] = Field(description="units of work that were done at each sample")
+    page_mib: list[Number] = Field(description="resident MiB of the page's process")
+    model_mib: list[Number] | None = Field(
+        description="resident MiB of its model process; null where the page has none"
+    )
+    page_kib_a_unit: Number = Field(
+        description="slope of the page's process in KiB per unit, over the second half"
+    )
+    model_kib_a_unit: Number | None = Field(description="the same of the model process")
+
+
+class LoadMix(Record):
+    """One mix of visitors on one state of the code."""
+
+    name: str = Field(description="name of the mix")
+    about: str = Field(description="who visits and what they do")
+    state: Literal["now", "before"] = Field(description="this commit, or the earlier one")
+    commit: str | None = Field(description="commit of the page; null for one that ran already")
+    seconds: Number = Field(description="how long the mix was played")
+    rows: list[Latency] = Field(description="one entry per action")
+    memory: list[MemoryGrowth] = Field(description="memory of a page that the load test started")
+
+
+class LoadTest(Record):
+    """Replies, failures and memory of the page with many visitors at once, polite and hostile."""
+
+    machine: dict[str, Any] = Field(description="processor, cores, system and software")
+    mixes: list[LoadMix] = Field(description="one entry per mix and state, in the order played")
+
+
+class PublishedFigure(Record):
+    """A table that a named source reports, transcribed by hand."""
+
+    id: str = Field(min_length=1, description="short name of the figure")
+    system: Literal["bazaar", "arena", "agreemate"] = Field(description="the published system")
+    title: str = Field(description="what the figure shows")
+    source: str = Field(min_length=1, description="document and place in it")
+    n: int | None = Field(description="sample size; null where the source gives none")
+    n_of: str = Field(description="what `n` counts")
+    caveat: str = Field(min_length=1, description="what to mind when reading it")
+    columns: list[str] = Field(description="names of the columns")
+    rows: list[list[Cell]] = Field(description="cells, one list per row")
+
+    @model_validator(mode="after")
+    def _rows_are_as_wide_as_the_head(self) -> "PublishedFigure":
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"a row of {self.id!r} is not {len(self.columns)} cells wide")
+        return self
+
+
+class Published(Record):
+    """Figures that the source documents report, each with its source, n and caveat."""
+
+    figures: list[PublishedFigure] = Field(description="one entry per table")
+
+
+# Figures -----------------------------------------------------------------------------------------
+
+
+def figure(
+    name: str, unit: str, samples: Sequence[float], p95: bool = False, **more: Any
+) -> dict[str, Any]:
+    """One measurement; the samples, in `unit`, come last and to four significant digits."""
+    kept = [rounded(sample) for sample in samples]
+    return {"name": name, "unit": unit, **summarize(kept, p95), **more, "samples": kept}
+
+
+def ratio(of: Mapping[str, Any], to: Mapping[str, Any]) -> dict[str, Any]:
+    """How many times `to` the figure `of` is, sample by sample, from their recorded samples.
+
+    Raises ValueError unless both have the same unit and number of samples.
+    """
+    if of["unit"] != to["unit"] or len(of["samples"]) != len(to["samples"]):
+        raise ValueError(f"{of['name']} and {to['name']} were not timed in one run")
+    samples = [rounded(a / b) for a, b in zip(of["samples"], to["samples"], strict=True)]
+    return {"of": of["name"], "to": to["name"], **summarize(samples), "samples": samples}
+
+
+def latency(
+    what: str, seconds: Sequence[float], refused: int, reasons: Mapping[str, int]
+) -> dict[str, Any]:
+    """One action of a load test: its successes in whole milliseconds, refusals and failures."""
+    row = {"what": what, "samples_ms": [round(1000 * sample) for sample in seconds]}
+    return _percentiles(row | {"refused": refused, "reasons": dict(reasons)})
+
+
+def _percentiles(row: Mapping[str, Any]) -> dict[str, Any]:
+    samples = row["samples_ms"]
+    p50, p95 = (rounded(np.percentile(samples, q)) if samples else None for q in (50, 95))
+    failures = sum(row["reasons"].values())
+    counts = {"n": len(samples), "failures": failures, "p50_ms": p50, "p95_ms": p95}
+    return {**row, **counts}
+
+
+def memory_growth(
+    unit: str,
+    done: Sequence[float],
+    page_mib: Sequence[float],
+    model_mib: Sequence[float] | None,
+) -> dict[str, Any]:
+    """Resident memory after so many units of work, and its slope over the second half of them.
+
+    The first half fills caches, so it is left out of the slope.
+    """
+    page = [rounded(value) for value in page_mib]
+    model = None if model_mib is None else [rounded(value) for value in model_mib]
+    row = {"unit": unit, "done": list(done), "page_mib": page, "model_mib": model}
+    return {
+        **row,
+        "page_kib_a_unit": _slope(done, page),
+        "model_kib_a_unit": None if model is None else _slope(done, model),
+    }
+
+
+def _slope(done: Sequence[float], mib: Sequence[float]) -> float:
+    """KiB per unit of work by least squares over the second half of the samples, two at least."""
+    half = min(len(done) // 2, len(done) - 2)
+    x, y = np.array(done[half:], float), np.array(mib[half:], float)
+    x -= x.mean()
+    return rounded(1024 * float(x @ (y - y.mean())) / float(x @ x))
+
+
+LOAD_COLUMNS = ("visitors", "code", "action", "n", "median, ms", "95 % within, ms", "refused",
+                "failures")  # fmt: skip
+MEMORY_COLUMNS = ("visitors", "code", "page, MiB", "model process, MiB", "page, KiB more a unit",
+                  "unit")  # fmt: skip
+
+
+def load_cells(data: LoadTest) -> list[tuple[str, ...]]:
+    """The load test's rows as text, under LOAD_COLUMNS."""
+    return [
+        (mix.name, mix.state, row.what, f"{row.n:,}", _ms(row.p50_ms), _ms(row.p95_ms),
+         f"{row.refused:,}", f"{row.failures:,}")
+        for mix in data.mixes
+        for row in mix.rows
+    ]  # fmt: skip
+
+
+def _ms(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def memory_cells(data: LoadTest) -> list[tuple[str, ...]]:
+    """The memory of the load test's pages as text, under MEMORY_COLUMNS."""
+    return [
+        (mix.name, mix.state, _from_to(row.page_mib),
+         "none" if row.model_mib is None else _from_to(row.model_mib),
+         f"{row.page_kib_a_unit:,.0f}", row.unit)
+        for mix in data.mixes
+        for row in mix.memory
+    ]  # fmt: skip
+
+
+def _from_to(mib: Sequence[float]) -> str:
+    return f"{mib[0]:,.0f} to {mib[-1]:,.0f}"
+
+
+def summarize(samples: Sequence[float], p95: bool = False) -> dict[str, Any]:
+    """How many samples, their median, and the 95th percentile where it is wanted."""
+    summary = {"n": len(samples), "median": rounded(np.median(samples))}
+    return summary | ({"p95": rounded(np.percentile(samples, 95))} if p95 else {})
+
+
+def rounded(value: float) -> float:
+    """`value` to four significant digits."""
+    return float(f"{value:.4g}")
+
+
+def published_rows(published: Artifact, figure_id: str) -> list[dict[str, Any]]:
+    """A published figure as one mapping per row; raises ValueError for an unknown id."""
+    for figure in published.data.figures:
+        if figure.id == figure_id:
+            return [dict(zip(figure.columns, row, strict=True)) for row in figure.rows]
+    raise ValueError(f"published.json has no figure {figure_id!r}")
+
+
+def published_speeds(published: Artifact) -> list[dict[str, Any]]:
+    """Each published speed with its source and caveat; none of them was timed here."""
+    about = {figure.id: figure for figure in published.data.figures}
+    return [
+        {
+            "name": f"{unit} a second, {row.get('task') or row['path']}",
+            "unit": f"{unit}/s",
+            "median": row[f"{unit}_per_s"],
+            **{
+                key: getattr(about[name], key)
+                for key in ("id", "title", "source", "n", "n_of", "caveat")
+            },
+        }
+        for name in SPEEDS
+        for row in published_rows(published, name)
+        for unit in ("episodes", "steps")
+    ]
+
+
+# What `verify` computes again ---------------------------------------------------------------------
+
+
+def recompute_bench(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A bench's data with every summary and every ratio computed from the samples."""
+    figures = [{**f, **summarize(f["samples"], "p95" in f)} for f in data["figures"]]
+    named = {f["name"]: f for f in figures}
+    ratios = [ratio(named[r["of"]], named[r["to"]]) for r in data["ratios"]]
+    return {**data, "figures": figures, "ratios": ratios}
+
+
+def recompute_load(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A load test's data with every percentile, count and slope computed from the samples."""
+    mixes = []
+    for mix in data["mixes"]:
+        memory = [
+            memory_growth(row["unit"], row["done"], row["page_mib"], row["model_mib"])
+            for row in mix["memory"]
+        ]
+        mixes.append({**mix, "rows": list(map(_percentiles, mix["rows"])), "memory": memory})
+    return {**data, "mixes": mixes}
+
+
+register_kind(
+    Kind(
+        "published/1",
+        Published,
+        (File("published.json", "verify published.json", "Results"),),
+        Check(
+            "checksum only",
+            "every figure, as it was transcribed by hand",
+            lambda config, data: len(data.figures),
+            "figures",
+            lambda artifact, workers, root: artifact.data.as_json(),
+        ),
+    )
+)
+register_kind(
+    Kind(
+        "bench/2",
+        Bench,
+        (File("bench.json", "--save", "Artifacts & API", module="benchmarks.speed"),),
+        Check(
+            "checksum only",
+            "every sample; medians and ratios recomputed from them",
+            lambda config, data: len(data.figures),
+            "figures",
+            lambda artifact, workers, root: recompute_bench(artifact.data.as_json()),
+        ),
+    )
+)
+register_kind(
+    Kind(
+        "load/1",
+        LoadTest,
+        (File("load.json", "loadtest --before COMMIT --save", "Artifacts & API"),),
+        Check(
+            "checksum only",
+            "every sample; percentiles and slopes recomputed from them",
+            lambda config, data: sum(row.n for mix in data.mixes for row in mix.rows),
+            "timed actions",
+            lambda artifact, workers, root: recompute_load(artifact.data.as_json()),
+        ),
+    )
+)
