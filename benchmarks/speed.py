@@ -30,8 +30,7 @@ from env import (
     rollout,
 )
 from sauda.commands.loadtest.page_process import running_app
-from sauda.evaluation.models.comparison import play_model
-from sauda.evaluation.models.config import OURS
+from sauda.experiments.comparison import OURS, play_model
 from sauda.experiments.speeds import figure, ratio
 from sauda.games import BAZAAR
 from sauda.llm.backends.decoding import Sampling

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from sauda.evaluation.evaluate import Config, evaluate
+from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.games.arena_columns import DRAWN
 from sauda.llm.backends.weights import packaged_file
 from sauda.records.store import Artifact, measured
@@ -77,7 +77,7 @@ def board(tmp_path: Path, monkeypatch) -> Iterator:
 @pytest.fixture(scope="session")
 def evaluation() -> Artifact:
     """Three policies on two tasks, eight training seeds."""
-    config = Config(
+    config = EvaluationSpec(
         ("classic/single_deal", "classic/career_10"), ("rule_based", "naive", "wait"), episodes=8
     )
     data = evaluate(config, workers=1)
@@ -87,7 +87,7 @@ def evaluation() -> Artifact:
 @pytest.fixture(scope="session")
 def arena_evaluation() -> Artifact:
     """Four policies on two arena tasks, six hold-out seeds, labs as drawn and all selfish."""
-    config = Config(
+    config = EvaluationSpec(
         ("arena/single_trade", "arena/coalition_market"),
         ("planner", "rule_based_expert", "greedy_hoarder", "wait"),
         split="holdout",

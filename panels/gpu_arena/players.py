@@ -20,7 +20,7 @@ from panels.results.questions.arena import NAME as RESULTS_PART
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, term
-from sauda.evaluation.evaluate import Cell
+from sauda.experiments.evaluate import ArenaRow, Cell
 from sauda.games import ARENA
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.serving.events import Failed, Loading
@@ -29,7 +29,6 @@ from sauda.llm.serving.served import in_page
 from sauda.llm.serving.worker import ModelWorker
 from sauda.llm.types import NotReady
 from sauda.policies import LAB_LABELS, LABS
-from sauda.records.schemas.arena import ArenaRow
 
 FIRST_PLAYER = "planner"
 LOADS_SOON = 3.0  # seconds that an action waits for a model that has nearly loaded

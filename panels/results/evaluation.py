@@ -17,11 +17,9 @@ from panels.ui.look import SERIES, bar_style, whiskers
 from panels.ui.tables import Column, comparison, estimate, frame, number, with_interval
 from panels.ui.terms import short
 from panels.ui.whisker_rows import labels_above
-from sauda.evaluation.evaluate import compare
-from sauda.records.schemas.arena import ArenaRow
+from sauda.experiments.evaluate import ArenaRow, BazaarRow, compare
 from sauda.records.schemas.base import Interval
 from sauda.records.schemas.base import Metric as SampleMetric
-from sauda.records.schemas.evaluation import Row as BazaarRow
 from sauda.records.store import Artifact
 
 Row = BazaarRow | ArenaRow

@@ -42,8 +42,8 @@ from panels.ui.tables import (
 from panels.ui.terms import task_choices, task_title
 from panels.ui.whisker_rows import labels_above
 from panels.ui.wiring import Address, pick_in_address
+from sauda.experiments.comparison import ArenaModelRow, ModelComparison, ModelRow
 from sauda.llm.registry import is_model
-from sauda.records.schemas.comparison import ArenaModelRow, ModelComparison, ModelRow
 from sauda.records.store import Artifact
 
 FORM = "z.3f"  # of grades

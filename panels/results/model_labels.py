@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-from sauda.evaluation.models.config import LEAVE, ORACLE, TUNED, Config
+from sauda.experiments.comparison import BASE, LEAVE, ORACLE, TUNED
 from sauda.llm.registry import is_model
 from sauda.records.store import Artifact
 
-BASE = Config.baseline
 AGAIN = ", seed "  # in the label of a further training of a stage
 STAGES: Mapping[str, str] = {
     BASE: "untrained base",

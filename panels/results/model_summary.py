@@ -11,13 +11,20 @@ import numpy as np
 
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
-from sauda.evaluation.models.config import ORACLE, OURS, SCRIPTS, TUNED
+from sauda.experiments.comparison import (
+    ORACLE,
+    OURS,
+    SCRIPTS,
+    TUNED,
+    ArenaModelRow,
+    GapClosed,
+    ModelRow,
+)
 from sauda.llm.models import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
 from sauda.policies.tuned import PRICE, WALK
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.comparison import ArenaModelRow, GapClosed, ModelRow
 from sauda.records.store import Artifact
 from sauda.statistics import paired_difference
 

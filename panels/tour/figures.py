@@ -8,7 +8,7 @@ from panels.results.model_summary import in_percent, rows_by_policy, standing, t
 from panels.results.questions.verdict import buyer_name, capital, listed
 from panels.ui.look import stat, strip
 from panels.ui.provenance import load_or_say
-from sauda.evaluation.models.config import BELIEF, OURS, TUNED
+from sauda.experiments.comparison import BELIEF, OURS, TUNED
 from sauda.llm.registry import is_model
 from sauda.records.kinds import ArtifactError, entry
 from sauda.records.store import Artifact

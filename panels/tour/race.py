@@ -18,10 +18,9 @@ from panels.transcripts.episodes import by_model
 from panels.ui.look import QUEUED, QUIET, note, trouble
 from panels.ui.offers import ending
 from panels.ui.provenance import load_or_say, provenance
-from sauda.evaluation.models.before_after import PERCENTILES, SIDES
+from sauda.experiments.before_after import PERCENTILES, SIDES, ChosenPair
 from sauda.games.transcript import from_json, in_words
 from sauda.llm.types import ReplyError
-from sauda.records.schemas.comparison import ChosenPair
 from sauda.records.store import Artifact
 
 TASK = "bazaar/open"

@@ -13,7 +13,7 @@ from panels.ui.look import heading, table
 from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, with_tooltips
-from sauda.records.schemas.comparison import StageGain
+from sauda.experiments.comparison import StageGain
 from sauda.records.store import Artifact
 
 TASKS = {"bazaar": "bazaar/open", "arena": "arena/market_round"}  # where a gain is read, by game

@@ -10,7 +10,7 @@ from panels.ui.look import QUIET, heading, line_style, note, styled, whiskers
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, task_choices
-from sauda.evaluation.models.config import PILOT
+from sauda.experiments.comparison import PILOT
 from sauda.records.schemas.pilot import PilotEvaluation
 from sauda.records.store import Artifact
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from panels.training.logs import EVALUATION, REWARD, Log, Metric
 from panels.ui.provenance import load_or_say
-from sauda.evaluation.models.config import PILOT, TUNED
-from sauda.records.schemas.evaluation import Row
+from sauda.experiments.comparison import PILOT, TUNED
+from sauda.experiments.evaluate import BazaarRow
 from sauda.train.checks import EVAL_TASKS
 
 FILES = ("evaluation/market-train.json", "evaluation/arena-train.json")
-Rows = Mapping[str, Sequence[Row]]  # of scripted policies, by task
+Rows = Mapping[str, Sequence[BazaarRow]]  # of scripted policies, by task
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Reference:
 
 def scripted_rows() -> Rows:
     """The rows of scripted policies on training seeds, without those of missing files."""
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[BazaarRow]] = {}
     for file in FILES:
         evaluation, _ = load_or_say(file)
         for row in evaluation.data.rows if evaluation else ():

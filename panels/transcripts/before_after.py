@@ -1,6 +1,6 @@
 """One seed played before and after training, side by side, with the differences marked.
 
-The rule of `sauda.evaluation.models.before_after` chooses the games; `pair_tab.py` lays them out.
+The rule of `sauda.experiments.before_after` chooses the games; `pair_tab.py` lays them out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,17 @@ from panels.results.model_labels import policy_label
 from panels.ui.look import heading, note, stat, strip
 from panels.ui.offers import SMALL, ending, offer_chart, offers_of
 from panels.ui.terms import could_be_won, nothing_to_win, short
-from sauda.evaluation.models.before_after import BEST, PERCENTILES, SIDES, gain
+from sauda.experiments.before_after import (
+    BEST,
+    PERCENTILES,
+    SIDES,
+    BeforeAfterTask,
+    ChosenPair,
+    gain,
+)
+from sauda.experiments.episodes import ModelEpisode
 from sauda.games.bazaar_prompt import QUOTED
 from sauda.games.transcript import from_json, in_words
-from sauda.records.schemas.comparison import BeforeAfterTask, ChosenPair
-from sauda.records.schemas.evaluation import ModelEpisode
 from sauda.records.store import Artifact
 
 FILE = "episodes/before_after.json"

@@ -29,7 +29,7 @@ from panels.transcripts.playing import Updates, all_shown, show_next_move, start
 from panels.transcripts.view import again, columns, longest
 from panels.ui.look import trouble
 from panels.ui.wiring import in_address
-from sauda.evaluation.episodes import POLICIES, SEED
+from sauda.experiments.episodes import POLICIES, SEED
 from sauda.llm.types import ReplyError
 from sauda.records.kinds import ArtifactError
 from sauda.records.seeds import whole_seed

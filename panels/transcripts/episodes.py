@@ -16,7 +16,7 @@ from panels.transcripts import before_after
 from panels.transcripts.arena import is_arena
 from panels.ui.downloads import offered, text_file
 from panels.ui.provenance import load_or_say
-from sauda.evaluation.episodes import POLICIES, SEED
+from sauda.experiments.episodes import POLICIES, SEED
 from sauda.games import game_of, policies_of
 from sauda.games.transcript import from_json, to_json, to_markdown
 from sauda.llm.registry import PlayerSpec, get_policy, row_name

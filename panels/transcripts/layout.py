@@ -15,7 +15,7 @@ from panels.transcripts.view import again, columns, longest
 from panels.ui.look import note
 from panels.ui.terms import task_choices
 from panels.ui.wiring import Address, lay_out_address
-from sauda.evaluation.episodes import SEED
+from sauda.experiments.episodes import SEED
 
 PART = "any-game"  # id of the sub-tab
 

@@ -33,8 +33,7 @@ from panels.ui.look import QUIET, note
 from panels.ui.provenance import Beside, load_or_say, provenance, side_by_side
 from panels.ui.terms import task_choices
 from panels.ui.wiring import Address, in_address, lay_out_address, on_address
-from sauda.evaluation.models.before_after import SIDES, replayed
-from sauda.records.schemas.comparison import ChosenPair
+from sauda.experiments.before_after import SIDES, ChosenPair, play_replies
 from sauda.records.store import Artifact, digest
 
 PART = "before-after"  # id of the sub-tab
@@ -46,7 +45,7 @@ def reproduced(pair: ChosenPair) -> Markup:
     for side in SIDES:
         record = getattr(pair, side)
         then = record.as_json()
-        now = replayed(get_task(record.task), record.policy, pair.seed, record.replies)
+        now = play_replies(get_task(record.task), record.policy, pair.seed, record.replies)
         differing = [name for name in then if then[name] != now.get(name)]
         what = f"grade {side}, {policy_label(record.policy)},"
         digests = digest(then), digest({name: now.get(name) for name in then})

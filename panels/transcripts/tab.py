@@ -8,7 +8,7 @@ from panels.transcripts.layout import PART, Layout, lay_out
 from panels.ui.look import QUEUED, QUIET, heading
 from panels.ui.provenance import load_or_say
 from panels.ui.wiring import bound, on_address, with_closed
-from sauda.evaluation.episodes import POLICIES, SEED
+from sauda.experiments.episodes import POLICIES, SEED
 from sauda.records.store import Artifact
 
 TITLE = "Transcripts"

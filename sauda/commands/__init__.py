@@ -1,22 +1,17 @@
 """The commands of `python -m sauda`: argument parsing and printing, a module per group.
 
 Each module has `add(commands)`, which adds its commands to a parser. What a command computes is
-in `sauda.evaluation`, `sauda.train` and the other rooms. A module is imported only when one of its
+in `sauda.experiments`, `sauda.train` and the other rooms. A module is imported only when one of its
 commands is called.
 """
 
 # By name: the module that has the command, and what it does.
 COMMANDS = {
-    "play": ("episodes", "play one episode and print it"),
-    "record-episodes": ("episodes", "record the showcase episodes"),
+    "play": ("play", "play one episode and print it"),
     "evaluate": ("evaluate", "policies x tasks x seeds, with intervals, as an artifact"),
     "compare-models": (
         "compare_models",
         "language models bare, constrained and wrapped, beside scripted policies",
-    ),
-    "before-after": (
-        "compare_models",
-        "play a model before and after training; choose games to show by a fixed rule",
     ),
     "run": ("run", "run an experiment, save its result and print it as a table"),
     "dialogues": (

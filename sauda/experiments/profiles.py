@@ -43,10 +43,9 @@ from env import (
     get_task,
     rollout,
 )
-from sauda.evaluation.models.comparison import played_with
-from sauda.evaluation.models.sources import is_same_player, model_sources, prompt_hashes
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import in_batches
+from sauda.experiments.comparison import played_with
 from sauda.experiments.pairs import TASK, Side, instance, play_sides, scenario_seeds
 from sauda.experiments.regret import Action, Judged, Positions, by_belief, task_of
 from sauda.experiments.tournament import ROLES, STAGES
@@ -57,6 +56,7 @@ from sauda.llm.backends.remote import Endpoint, probe
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import loaded
 from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
+from sauda.llm.sources import is_same_player, model_sources, prompt_hashes
 from sauda.llm.types import BatchGenerate, Messages, Reply, ReplyError, Schema
 from sauda.policies import BUYERS
 from sauda.policies.belief import BeliefBuyer

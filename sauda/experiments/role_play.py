@@ -22,7 +22,6 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 
 from env import Accept, Offer, WalkAway, get_task, rollout, shares, zopa_width
-from sauda.evaluation.models.sources import model_source
 from sauda.experiments.base import experiment
 from sauda.experiments.pairs import (
     ModelPlay,
@@ -39,6 +38,7 @@ from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts
 from sauda.llm.models import NamedModel, loaded
 from sauda.llm.role_seat import RoleSeat, price_said, prompt
+from sauda.llm.sources import model_source
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.fingerprint import fingerprint, positions

@@ -15,16 +15,9 @@ import numpy as np
 from pydantic import Field, FiniteFloat
 
 from env import SELLER_TYPES
-from sauda.evaluation.models.comparison import Replayed, played_with
-from sauda.evaluation.models.sources import (
-    Played,
-    is_same_player,
-    model_sources,
-    prompt_hashes,
-    with_cpus,
-)
 from sauda.experiments.base import experiment
 from sauda.experiments.batches import in_batches, joined
+from sauda.experiments.comparison import Replayed, played_with
 from sauda.experiments.pairs import (
     ENDS,
     SEATS,
@@ -47,6 +40,13 @@ from sauda.games import BAZAAR
 from sauda.llm.backends.weights import CACHE
 from sauda.llm.models import NULL, loaded
 from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.sources import (
+    Played,
+    is_same_player,
+    model_sources,
+    prompt_hashes,
+    with_cpus,
+)
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, ModelSource, Record

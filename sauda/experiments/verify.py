@@ -16,16 +16,13 @@ from typing import Any
 import numpy as np
 
 from env import Policy, Task, get_task, rollout
-from sauda.evaluation.evaluate import Cell, hashes, replay_cell
-from sauda.evaluation.models import comparison
-from sauda.evaluation.models.config import FILES, ORACLE
-from sauda.evaluation.models.sources import kinds_of_cpu, prompt_hashes
-from sauda.evaluation.verification.recompute import comparison_config
-from sauda.experiments import tournament
+from sauda.experiments import comparison, tournament
 from sauda.experiments.batches import first
-from sauda.games import ARENA, BAZAAR, game_of
+from sauda.experiments.evaluate import ORACLE, Cell, hashes, replay_cell
+from sauda.games import game_of
 from sauda.games.adapter import Columns
 from sauda.llm.registry import is_model, player_spec
+from sauda.llm.sources import kinds_of_cpu
 from sauda.policies.best_response import informed_policy
 from sauda.records.kinds import KINDS
 from sauda.records.seeds import SPLITS
@@ -125,16 +122,6 @@ def recorded_hashes(artifact: Artifact) -> list[RecordedHash]:
     ]
 
 
-def bazaar_prompt() -> dict[str, str]:
-    """The fingerprints of what writes and reads a buyer's or seller's prompt."""
-    return prompt_hashes(BAZAAR)
-
-
-def arena_prompt() -> dict[str, str]:
-    """The fingerprints of what writes and reads a lab's prompt."""
-    return prompt_hashes(ARENA)
-
-
 # Language models ---------------------------------------------------------------------------------
 
 
@@ -181,9 +168,10 @@ def _replay_stages(tasks: Sequence[str], root: Path) -> Iterator[comparison.Repl
         if f"{task_name}.json" == tournament.FILE:
             yield from tournament.replay_first_games(load(tournament.FILE, root))
             continue
-        artifact = load(FILES[game_of(task_name).name], root)
+        artifact = load(comparison.COMPARISONS[game_of(task_name).name]().file, root)
         recorded = artifact.data.as_json()
-        yield from comparison.stages_again(comparison_config(artifact), recorded, [task_name])
+        compared = comparison.recorded_comparison(artifact)
+        yield from comparison.replay_stages(compared, recorded, [task_name])
 
 
 # One row -----------------------------------------------------------------------------------------
@@ -216,9 +204,9 @@ def cells(artifact: Artifact) -> dict[Cell, Columns]:
     """
     recorded = artifact.data.as_json()
     if artifact.kind.startswith(("model_comparison/", "arena_model_comparison/")):
-        config = comparison_config(artifact)
-        others = config.game.others["holdout"][0]
-        flat = config.flat(recorded["episodes"])
+        compared = comparison.recorded_comparison(artifact)
+        others = compared.game.others["holdout"][0]
+        flat = compared.flat(recorded["episodes"])
         return {Cell(others, task, policy): columns for (task, policy), columns in flat.items()}
     if not artifact.kind.startswith(("evaluation/", "arena/")):
         raise ValueError(f"{artifact.file} holds no rows of episodes that can be sampled")

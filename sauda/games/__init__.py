@@ -42,6 +42,7 @@ BAZAAR = Game(
     ),
     has_unseen_opponent=bazaar_columns.has_unseen_opponent,
     has_wrappers=True,
+    names_others=False,
 )
 ARENA = Game(
     name="arena",
@@ -73,6 +74,7 @@ ARENA = Game(
     ),
     has_unseen_opponent=arena_columns.has_unseen_opponent,
     has_wrappers=False,
+    names_others=True,
 )
 GAMES: Mapping[str, Game] = {game.name: game for game in (BAZAAR, ARENA)}
 

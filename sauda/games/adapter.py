@@ -131,8 +131,4 @@ class Game:
     table: Table
     has_unseen_opponent: Callable[[Task, int], bool]  # whether no training game has such a one
     has_wrappers: bool  # whether the wrappers that steer prices apply
-
-    @property
-    def names_others(self) -> bool:
-        """Whether rows and episodes say who sat in the other seats."""
-        return any(len(names) > 1 for names in self.others.values())
+    names_others: bool  # whether rows and episodes say who sat in the other seats

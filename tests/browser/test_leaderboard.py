@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from panels.results.questions.leaderboard import SNIPPET
 from panels.results.questions.verdict import buyer_name
-from sauda.evaluation.models.config import OURS
+from sauda.experiments.comparison import OURS
 from tests.support.page import settle, show_question, unfold, violations
 
 

@@ -407,7 +407,7 @@ def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tab
         unfold(page, "Does the classic game play like the published one?")
         expect(page.locator(".sauda-empty:visible")).to_contain_text("sauda run reproduction")
         show_tab(page, "Tour")
-        assert any("before-after" in t for t in page.locator(".sauda-empty").all_inner_texts())
+        assert any("before_after" in t for t in page.locator(".sauda-empty").all_inner_texts())
         show_tab(page, "Haggle")
         price = page.get_by_role("button", name="Open at ₹").inner_text().removeprefix("Open ")
         say(page, price)

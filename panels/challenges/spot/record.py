@@ -11,12 +11,12 @@ from env import get_task
 from panels.challenges.spot.recorded import FILE, SEEDS, TASK, Pair, both_move
 from panels.challenges.spot.stages import stages_of
 from panels.results.model_comparison import FILE as COMPARISON
-from sauda.evaluation.models.before_after import recorded
-from sauda.evaluation.models.config import OURS
-from sauda.evaluation.models.sources import models_behind
+from sauda.experiments.before_after import record as record_game
+from sauda.experiments.comparison import OURS
 from sauda.games import game_of
 from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import player_spec
+from sauda.llm.sources import models_behind
 from sauda.records.store import load
 
 
@@ -26,7 +26,7 @@ def record(untrained: str, trained: str) -> dict[str, Any]:
     for name in (untrained, trained):
         games = [new_game(task, seed) for seed in SEEDS]
         play_games(games, player_spec(name))
-        rows.append([recorded(game, name) for game in games])
+        rows.append([record_game(game, name) for game in games])
     pairs = [Pair(*both) for both in zip(*rows, strict=True)]
     return {
         "players": [untrained, trained],

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from panels.results.model_labels import BASE
 from panels.results.model_summary import rows_by_policy
+from sauda.experiments.comparison import ModelRow
 from sauda.llm.registry import CONSTRAINED, row_name
-from sauda.records.schemas.comparison import ModelRow
 from sauda.records.store import Artifact
 
 MEASURED = "bazaar/open"  # the task of the scores

@@ -22,7 +22,7 @@ from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET
 from panels.ui.provenance import load_or_say
 from panels.ui.wiring import named
-from sauda.evaluation.models.config import OURS
+from sauda.experiments.comparison import OURS
 
 __all__ = ["NAME", "build"]
 

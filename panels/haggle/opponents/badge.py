@@ -14,7 +14,7 @@ from panels.results.market.tournament.matrix import seats
 from panels.results.questions import everything_else, open_market, reproduce
 from panels.ui.look import note
 from panels.ui.provenance import load_or_say
-from sauda.evaluation.evaluate import Cell
+from sauda.experiments.evaluate import Cell
 from sauda.experiments.pairs import Pair
 from sauda.llm.models import NULL
 from sauda.llm.registry import row_name

@@ -16,7 +16,7 @@ from panels.results.questions.open_market import HOLDOUT, contest
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry
 from panels.ui.provenance import load_or_say
-from sauda.evaluation.models.config import OURS, PILOT
+from sauda.experiments.comparison import OURS, PILOT
 from sauda.llm.backends.model import adapter_folder
 from sauda.llm.registry import CONSTRAINED, is_model, player_spec, row_name
 from sauda.llm.seller.personas import PERSONAS

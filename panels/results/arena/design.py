@@ -16,8 +16,8 @@ from panels.ui.provenance import provenance
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, shown_round, task_choices
 from panels.ui.whisker_rows import labels_above
+from sauda.experiments.evaluate import ArenaExample, ArenaRow
 from sauda.policies import LAB_LABELS
-from sauda.records.schemas.arena import ArenaExample, ArenaRow
 from sauda.records.store import Artifact
 
 FORM = "z.3f"  # of shares of the stake

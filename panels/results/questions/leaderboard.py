@@ -23,7 +23,7 @@ from panels.ui.tables import with_interval
 from panels.ui.terms import task_choices
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import lay_out_address, pick_in_address
-from sauda.evaluation.models.config import BELIEF, OURS, PILOT, STAGES, TUNED
+from sauda.experiments.comparison import BELIEF, OURS, PILOT, STAGES, TUNED
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.serve.leaderboard.board import GAMES, HOURS, RANKED, Standing, own_board

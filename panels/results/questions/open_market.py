@@ -28,7 +28,7 @@ from panels.results.questions.winners import (
 )
 from panels.ui.provenance import load_or_say, provenance
 from panels.ui.wiring import Address, lay_out_address
-from sauda.evaluation.models.config import BELIEF, ORACLE, OURS
+from sauda.experiments.comparison import BELIEF, ORACLE, OURS
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact
 

@@ -18,7 +18,7 @@ from panels.ui.provenance import load_or_say, provenance
 from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import lay_out_address
-from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT
+from sauda.experiments.comparison import BELIEF, ORACLE, OURS, PILOT
 from sauda.experiments.oracle import OracleRow
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact

@@ -18,14 +18,14 @@ from panels.ui.look import note, trouble
 from panels.ui.provenance import PLAYS_AGAIN, Beside, one_by_one, side_by_side
 from panels.ui.terms import task_title
 from panels.ui.wiring import Address, pick_in_address
-from sauda.evaluation.evaluate import Cell
-from sauda.evaluation.models.config import BELIEF, ORACLE, OURS, PILOT, TUNED
-from sauda.evaluation.models.sources import kinds_of_cpu
+from sauda.experiments.comparison import BELIEF, ORACLE, OURS, PILOT, TUNED
+from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
 from sauda.llm.backends.model import ROUNDING
 from sauda.llm.registry import get_policy, is_model, player_spec
 from sauda.llm.serving.served import gpu_of_this_process, in_page
+from sauda.llm.sources import kinds_of_cpu
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from panels.results.model_labels import policy_label
 from panels.ui.look import with_minus_signs
 from panels.ui.terms import short
-from sauda.evaluation.models.config import BELIEF, OURS, PILOT, TUNED
+from sauda.experiments.comparison import BELIEF, OURS, PILOT, TUNED
 from sauda.records.kinds import entry
 from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact

@@ -10,9 +10,8 @@ from panels.results.questions.layout import Measured
 from panels.results.questions.verdict import capital, listed, short, tasks_listed
 from panels.ui.look import with_minus_signs
 from panels.ui.tables import MISSING, with_interval
-from sauda.records.schemas.arena import ArenaRow
+from sauda.experiments.evaluate import ArenaRow, BazaarRow
 from sauda.records.schemas.base import Interval
-from sauda.records.schemas.evaluation import Row
 from sauda.statistics import paired_difference
 
 FORM = "z.3f"  # of grades
@@ -33,7 +32,7 @@ Field = Mapping[str, Sequence[Entry]]  # the entries of each task, the best mean
 Name = Callable[[str], str]  # a policy in words
 
 
-def entry_of(row: Row | ArenaRow, grades: Sequence[float]) -> Entry:
+def entry_of(row: BazaarRow | ArenaRow, grades: Sequence[float]) -> Entry:
     """The entry of an evaluation's row."""
     return Entry(row.policy, row.n, row.grade, grades, (row.hashes.task, row.hashes.opponents))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, save_measured
-from sauda.commands.evaluate import add_table_options, artifact_config, config_of, file_of, report
+from sauda.commands.evaluate import add_table_options, file_of, report, spec_of
 from sauda.commands.machines.options import (
     add_engine_options,
     add_job_options,
@@ -48,7 +48,7 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
 def _plan(options: argparse.Namespace) -> Any:
     from sauda.scale.pieces.shards import Plan
 
-    return Plan(config_of(options), options.shards)
+    return Plan(spec_of(options), options.shards)
 
 
 def _play(options: argparse.Namespace) -> int:
@@ -71,8 +71,8 @@ def _merge(options: argparse.Namespace) -> int:
         file_of(plan_in(options.folder).config, options.out)
     plan, data = merged(options.folder)
     if options.out:
-        save_measured(options.out, artifact_config(plan.config), data)
-    report(plan.config, data)
+        save_measured(options.out, plan.config.as_json(), data)
+    report(data)
     return 0
 
 

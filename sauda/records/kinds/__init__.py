@@ -19,9 +19,17 @@ from sauda.records.kinds.types import ArtifactError as ArtifactError
 from sauda.records.kinds.types import Entry as Entry
 from sauda.records.schemas.base import Record
 
-SPEEDS = "sauda.experiments.speeds"
+SPEEDS, COMPARISON = "sauda.experiments.speeds", "sauda.experiments.comparison"
 # The modules that register kinds whose files are not called as an experiment, by how these begin.
-MODULES = {"bench.json": SPEEDS, "load.json": SPEEDS, "published.json": SPEEDS}
+MODULES = {
+    "bench.json": SPEEDS,
+    "load.json": SPEEDS,
+    "published.json": SPEEDS,
+    "episodes/showcase": "sauda.experiments.episodes",
+    "evaluation/": "sauda.experiments.evaluate",
+    "evaluation/arena-model-comparison": COMPARISON,
+    "evaluation/model-comparison": COMPARISON,
+}
 for _kind in NOT_MOVED.values():
     register_kind(_kind)
 
@@ -54,7 +62,8 @@ class Kinds(Mapping[str, Kind]):
         return iter(sorted(REGISTERED))
 
     def __len__(self) -> int:
-        return len(list(self))
+        _import_all()
+        return len(REGISTERED)
 
 
 KINDS = Kinds()

@@ -3,92 +3,17 @@
 from collections.abc import Mapping
 
 from sauda.records.kinds.amounts import (
-    episodes_in_rows,
-    scripted_games,
     selector_episodes,
 )
 from sauda.records.kinds.market import MARKET
 from sauda.records.kinds.training import TRAINING
-from sauda.records.kinds.types import RECOMPUTE, Check, File, Kind
-from sauda.records.schemas.arena import Arena
-from sauda.records.schemas.comparison import (
-    ArenaModelComparison,
-    BeforeAfter,
-    ModelComparison,
-)
-from sauda.records.schemas.evaluation import Episodes, Evaluation
+from sauda.records.kinds.types import Check, File, Kind
 from sauda.records.schemas.language import Dialogues
 from sauda.records.schemas.training import Selector
-
-HASHES = "sauda.experiments.verify"
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind(
-            "evaluation/1",
-            Evaluation,
-            (
-                File(
-                    "evaluation/classic-train.json",
-                    "evaluate --split train --episodes 1000",
-                    "Results",
-                    "Every scripted buyer on every classic task, training seeds, one row an "
-                    "episode",
-                ),
-                File(
-                    "evaluation/classic-holdout.json",
-                    "evaluate --split holdout --episodes 500",
-                    "Results",
-                    "The same on hold-out seeds, from 50,000",
-                ),
-                File(
-                    "evaluation/market-train.json",
-                    "evaluate --family market --split train --episodes 1000",
-                    "Results",
-                    "Every scripted buyer on every open-market task, training seeds",
-                ),
-                File(
-                    "evaluation/market-holdout.json",
-                    "evaluate --family market --split holdout --episodes 500",
-                    "Results",
-                    "The same on hold-out seeds",
-                ),
-            ),
-            Check(
-                "replayed",
-                "every episode and every row",
-                episodes_in_rows,
-                "episodes",
-                f"{RECOMPUTE}:evaluation",
-            ),
-        ),
-        Kind(
-            "arena/2",
-            Arena,
-            (
-                File(
-                    "evaluation/arena-train.json",
-                    "evaluate --family arena --split train",
-                    "Results",
-                    "Every scripted policy on every arena task, training seeds: utility "
-                    "beside reward",
-                ),
-                File(
-                    "evaluation/arena-holdout.json",
-                    "evaluate --family arena --split holdout",
-                    "Results, Transcripts",
-                    "The same on hold-out seeds, and with other labs than the worlds draw",
-                ),
-            ),
-            Check(
-                "replayed",
-                "every episode and row",
-                episodes_in_rows,
-                "episodes",
-                f"{RECOMPUTE}:arena",
-            ),
-        ),
         *MARKET,
         Kind(
             "selector/1",
@@ -103,18 +28,6 @@ KINDS: Mapping[str, Kind] = {
             ),
         ),
         Kind(
-            "episodes/1",
-            Episodes,
-            (File("episodes/showcase.json", "record-episodes", "Artifacts & API"),),
-            Check(
-                "replayed",
-                "every move",
-                lambda config, data: len(data.episodes),
-                "episodes",
-                f"{RECOMPUTE}:episodes",
-            ),
-        ),
-        Kind(
             "dialogues/1",
             Dialogues,
             (File("dialogues.json", "dialogues", "Training"),),
@@ -126,54 +39,6 @@ KINDS: Mapping[str, Kind] = {
                 "sauda.train.data.dialogues.generated:recomputed",
             ),
         ),
-        Kind(
-            "model_comparison/3",
-            ModelComparison,
-            (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
-            Check(
-                "replayed in part",
-                "scripts replayed; model rows recomputed from recorded columns; the "
-                "first games of each stage by --models",
-                scripted_games,
-                "games of scripts",
-                f"{RECOMPUTE}:comparison",
-            ),
-            f"{HASHES}:bazaar_prompt",
-        ),
-        Kind(
-            "arena_model_comparison/3",
-            ArenaModelComparison,
-            (
-                File(
-                    "evaluation/arena-model-comparison.json",
-                    "compare-models --game arena",
-                    "Results",
-                ),
-            ),
-            Check(
-                "replayed in part",
-                "scripts replayed; model rows recomputed from recorded "
-                "columns; the first games of each stage by --models",
-                scripted_games,
-                "games of scripts",
-                f"{RECOMPUTE}:comparison",
-            ),
-            f"{HASHES}:arena_prompt",
-        ),
         *TRAINING,
-        Kind(
-            "before_after/3",
-            BeforeAfter,
-            (File("episodes/before_after.json", "before-after", "Transcripts"),),
-            Check(
-                "replayed in part",
-                "the games shown replayed from the recorded replies, and chosen "
-                "again; other grades are not repeated",
-                lambda config, data: 2 * sum(len(task.chosen) for task in data.tasks),
-                "games",
-                f"{RECOMPUTE}:before_and_after",
-            ),
-            f"{HASHES}:bazaar_prompt",
-        ),
     )
 }

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from env import get_task
-from sauda.evaluation.evaluate import Config, measured
-from sauda.evaluation.models.comparison import model_columns, play_model
 from sauda.experiments.batches import joined
+from sauda.experiments.comparison import model_columns, play_model
+from sauda.experiments.evaluate import EvaluationSpec, summarize
 from sauda.games import game_of
 from sauda.llm.backends.remote import Endpoint, RetryPolicy
 from sauda.llm.batched_rollout import ModelGame, new_game, play_games
@@ -64,7 +64,7 @@ class Rollouts:
 
     def seeds(self) -> range:
         """The first `episodes` seeds of the split; ValueError where it has fewer."""
-        return Config((self.task,), (), self.split, self.episodes).seeds()
+        return EvaluationSpec((self.task,), (), self.split, self.episodes).seeds()
 
     def spec(self) -> PlayerSpec:
         """The player, not loaded yet."""
@@ -163,7 +163,7 @@ def result(wanted: Rollouts, folder: Path) -> dict[str, Any]:
     )
     return {
         "n": n,
-        **{metric: measured(columns, None, metric) for metric in table.metrics},
+        **{metric: summarize(columns, None, metric) for metric in table.metrics},
         "ends": {end: columns["end"].count(letter) for letter, end in table.ends.items()},
         **{count: sum(columns[count]) for count in table.model_counts},
         "replies": dict(sum((Counter(piece["replies"]) for piece in pieces), Counter())),

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sauda.evaluation.evaluate import (
+from sauda.experiments.batches import joined
+from sauda.experiments.evaluate import (
     Cell,
-    Config,
+    EvaluationSpec,
     play_cell,
     seated_others,
-    tabulated,
+    tabulate,
 )
-from sauda.experiments.batches import joined
 from sauda.games import game_of
 from sauda.llm.registry import is_model
 from sauda.records.store import source_digest
@@ -54,7 +54,7 @@ class Piece:
 class Plan:
     """An evaluation and the number of its shards; ValueError for what cannot be played so."""
 
-    config: Config
+    config: EvaluationSpec
     shards: int
 
     def __post_init__(self) -> None:
@@ -118,7 +118,7 @@ def play(plan: Plan, folder: Path, run: Engine, shards: Sequence[int] | None = N
     return compute_missing(folder, pieces, compute, run)
 
 
-def evaluate_on(run: Engine, config: Config, episodes: int = 250) -> dict[str, Any]:
+def evaluate_on(run: Engine, config: EvaluationSpec, episodes: int = 250) -> dict[str, Any]:
     """The data of an evaluation as `evaluate` returns it, its pieces computed by `run`.
 
     A piece has about so many episodes; none is kept. Raises EngineFault where workers died.
@@ -134,7 +134,7 @@ def plan_in(folder: Path) -> Plan:
     kept = read_plan(folder)
     settings = {name: value for name, value in kept.items() if name not in ("shards", "code")}
     lists = {name: tuple(settings[name]) for name in ("tasks", "policies")}
-    plan = Plan(Config(**(settings | lists)), kept["shards"])
+    plan = Plan(EvaluationSpec(**(settings | lists)), kept["shards"])
     keep_plan(folder, plan.as_json())
     return plan
 
@@ -157,4 +157,4 @@ def merged(folder: Path) -> tuple[Plan, dict[str, Any]]:
         parts.setdefault(Cell(piece.others, piece.task, piece.policy), []).append(value)
     whole = {cell: joined(values) for cell, values in parts.items()}
     worlds = {task: whole.pop(Cell("", task, "")) for task in plan.config.tasks}
-    return plan, tabulated(plan.config, plan.others, worlds, whole)
+    return plan, tabulate(plan.config, plan.others, worlds, whole)

@@ -9,7 +9,7 @@ import unicodedata
 from functools import cache
 
 from env import TASKS
-from sauda.evaluation.models.config import STAGES
+from sauda.experiments.comparison import STAGES
 from sauda.games import game_of, policies_of
 from sauda.llm.models import BASES
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from env import Episode, episode
-from sauda.evaluation.evaluate import opponents_hash, task_hash
+from sauda.experiments.evaluate import opponents_hash, task_hash
 from sauda.games import game_of
 from sauda.serve.openenv.actions import SaudaAction
 from sauda.serve.openenv.game import ServedGame, acted, start

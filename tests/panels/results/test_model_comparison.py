@@ -1,7 +1,5 @@
 """What Results says of a language model's stages, in the bazaar and as a lab of the arena."""
 
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 
@@ -10,9 +8,13 @@ from panels.results.model_comparison import ARENA, BAZAAR
 from panels.results.model_labels import policy_label, series_role
 from panels.ui.look import with_minus_signs
 from panels.ui.tables import with_interval
-from sauda.evaluation.models.comparison import compare_models
-from sauda.evaluation.models.config import OURS, ArenaConfig
-from sauda.records.schemas.comparison import ModelColumns, ModelComparison
+from sauda.experiments.comparison import (
+    OURS,
+    ModelColumns,
+    ModelComparison,
+    compare_models,
+    in_arena,
+)
 from sauda.records.store import Artifact, load, measured
 
 
@@ -24,11 +26,11 @@ def recorded() -> Artifact:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory) -> Artifact:
     """Two stages without weights, two scripts, four hold-out seeds."""
-    config = ArenaConfig(
+    compared = in_arena(
         stages=("null", "null+constrained"), policies=("planner", "wait"), episodes=4
     )
-    data = compare_models(config, tmp_path_factory.mktemp("parts"))
-    return measured(ARENA.file, asdict(config), data)
+    data = compare_models(compared, tmp_path_factory.mktemp("parts"))
+    return measured(ARENA.file, compared.config, data)
 
 
 def texts(game: model_comparison.Game, artifact: Artifact, task: str) -> dict[str, dict[str, str]]:

@@ -11,7 +11,7 @@ from panels.tour import figures, race
 from panels.tour import tab as tour
 from panels.tour.facts import chain, facts, in_short
 from panels.transcripts.before_after import FILE, typical
-from sauda.evaluation.models.config import OURS
+from sauda.experiments.comparison import OURS
 from sauda.llm.backends.model import SAUDA
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load

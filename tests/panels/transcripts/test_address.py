@@ -6,7 +6,7 @@ import pytest
 from panels.transcripts import callbacks
 from panels.transcripts.episodes import play
 from panels.transcripts.layout import Layout, lay_out
-from sauda.evaluation.episodes import POLICIES, SEED
+from sauda.experiments.episodes import POLICIES, SEED
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from env import ARENA_TASKS
 from panels.transcripts import arena as arena_transcripts
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts import view
-from sauda.evaluation.episodes import POLICIES, SEED
-from sauda.records.schemas.arena import Arena, ArenaColumns
+from sauda.experiments.episodes import POLICIES, SEED
+from sauda.experiments.evaluate import Arena, ArenaColumns
 from sauda.records.seeds import SPLITS
 
 MARKET = "arena/coalition_market"

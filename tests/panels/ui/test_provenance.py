@@ -9,12 +9,12 @@ from sauda.records.store import load
 
 def test_a_panel_without_its_artifact_shows_a_sentence_and_the_command(monkeypatch):
     def nothing(file):
-        raise ArtifactError(f"artifacts/{file} is not there", "python -m sauda record-episodes")
+        raise ArtifactError(f"artifacts/{file} is not there", "python -m sauda run episodes")
 
     monkeypatch.setattr(provenance, "load", nothing)
     artifact, message = provenance.load_or_say("episodes/showcase.json")
     assert artifact is None
-    assert "python -m sauda record-episodes" in message
+    assert "python -m sauda run episodes" in message
 
 
 def test_the_line_says_n_commit_and_date_and_the_commands_are_folded():

@@ -1,9 +1,15 @@
 """The command line as a whole: it explains itself."""
 
+import csv
+from pathlib import Path
+
 import pytest
 
 from sauda.__main__ import main
 from sauda.commands import COMMANDS
+
+CASES = Path(__file__).parents[2] / "cases" / "refused_commands.csv"
+REFUSED = list(csv.reader(CASES.read_text(encoding="utf-8").splitlines()))[1:]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +31,9 @@ def test_the_index_names_every_command_with_what_it_does(arguments, capsys):
         assert any(line.split()[:1] == [name] and line.endswith(about) for line in lines)
 
 
-def test_a_command_that_is_not_there_is_refused_with_those_that_are(capsys):
-    assert main(["evaluat"]) == 2
-    assert "no command 'evaluat'; commands are play," in capsys.readouterr().err
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSED)
+def test_a_mistake_in_the_call_prints_one_sentence_and_no_traceback(capsys, arguments, sentence):
+    assert main(arguments.split()) == 2
+    output = capsys.readouterr()
+    assert output.err.startswith(f"sauda: {sentence}")
+    assert (output.err.count("\n"), output.out.count("ok ")) == (1, 0)

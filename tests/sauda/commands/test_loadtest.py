@@ -5,9 +5,9 @@ import sys
 
 import httpx
 import pytest
-from sauda.evaluation.speed import latency, load_recomputed, memory_growth
 
 from sauda.commands.loadtest.tally import Failure, MemoryTrack, Missed, Refused, Tally
+from sauda.experiments.speeds import latency, memory_growth, recompute_load
 
 
 def test_successes_refusals_and_failures_are_counted_apart():
@@ -46,7 +46,7 @@ def mix() -> dict:
 
 def test_percentiles_counts_and_slopes_follow_from_the_samples():
     data = {"machine": {}, "mixes": [mix()]}
-    assert load_recomputed(data) == data
+    assert recompute_load(data) == data
     data["mixes"][0]["rows"][0] |= {"p95_ms": 1.0, "failures": 0}
     data["mixes"][0]["memory"][0] |= {"page_kib_a_unit": 0}
-    assert load_recomputed(data) == {"machine": {}, "mixes": [mix()]}
+    assert recompute_load(data) == {"machine": {}, "mixes": [mix()]}

@@ -30,6 +30,7 @@ ABOUT = {"version": 1, "tab": "", "checks": "all", "amount": lambda config, data
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "EXPERIMENTS", {})
+    monkeypatch.setattr(base, "register_kind", lambda kind: kind)
 
 
 def sum_up(of: tuple[int, ...] = (1, 2), times: int = 1, *, workers: int = 2) -> dict[str, Any]:

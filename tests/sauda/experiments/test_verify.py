@@ -12,10 +12,9 @@ import pytest
 import sauda.__main__ as command_line
 import sauda.games.bazaar_columns
 from env import TASKS, rollout
-from sauda.evaluation.evaluate import Cell, Config, evaluate
-from sauda.evaluation.models import comparison
-from sauda.evaluation.models.comparison import Replayed
-from sauda.evaluation.models.config import ORACLE
+from sauda.experiments import comparison
+from sauda.experiments.comparison import Replayed
+from sauda.experiments.evaluate import ORACLE, Cell, EvaluationSpec, evaluate
 from sauda.experiments.speeds import figure
 from sauda.experiments.verify import (
     cells,
@@ -51,7 +50,7 @@ TASK = "classic/single_deal"
 def written_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A root with small artifacts, each as its command would write it."""
     root = tmp_path_factory.mktemp("artifacts")
-    config = Config((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
+    config = EvaluationSpec((TASK, "classic/career_10"), ("rule_based", "naive"), episodes=4)
     save(EVALUATION, asdict(config), evaluate(config, workers=1), root)
     names = ("naive", "rule_based")
     episodes = [to_json(rollout(TASKS[TASK], get_policy(TASKS[TASK], n), 3), n) for n in names]
@@ -251,7 +250,7 @@ def test_a_models_games_come_out_to_the_last_digit_or_on_another_cpu_on_average(
     monkeypatch, again, cpu, holds, verdict
 ):
     pair = Replayed("bazaar/open", "mini+x", {"grade": GRADES}, {"grade": again}, "avx2", cpu)
-    monkeypatch.setattr(comparison, "stages_again", lambda *_: [pair])
+    monkeypatch.setattr(comparison, "replay_stages", lambda *_: [pair])
     (played,) = verify_models(["bazaar/open"])
     assert played.verdict.startswith(verdict)
     assert (played.faults == []) == holds

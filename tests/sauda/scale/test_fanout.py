@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from sauda import __main__ as command
-from sauda.evaluation.evaluate import Config, evaluate
+from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.scale.fanout import Fanout, chosen_flavors, collect, script, submit
 from sauda.scale.pieces.shards import Plan, merged, play
 
-CONFIG = Config(("bazaar/open",), ("linear", "wait"), episodes=6, baseline="linear")
+CONFIG = EvaluationSpec(("bazaar/open",), ("linear", "wait"), episodes=6, baseline="linear")
 PLAN = Plan(CONFIG, 3)
 ADDRESS, COMMIT = "https://example.org/me/sauda", "0" * 40
 FANOUT = Fanout(PLAN, (1, 2, 3), "me/results", ADDRESS, COMMIT)

@@ -18,8 +18,8 @@ from panels.challenges.spot.view import cut
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.words import HINDI, WORDS
 from panels.ui.look import with_minus_signs
-from sauda.evaluation.models.before_after import replayed
-from sauda.evaluation.models.config import OURS
+from sauda.experiments.before_after import play_replies
+from sauda.experiments.comparison import OURS
 from sauda.llm.types import Reply, ReplyRefused
 from sauda.records.store import load
 from sauda.sessions.spot import recorded_duel
@@ -99,7 +99,7 @@ def test_in_each_recorded_pair_both_buyers_make_moves(spot):
 def test_the_recorded_replies_make_the_recorded_games(spot):
     task = get_task("bazaar/open")
     for row in (row for pair in spot.pairs for row in pair.rows):
-        assert replayed(task, row["policy"], row["seed"], row["replies"]) == row
+        assert play_replies(task, row["policy"], row["seed"], row["replies"]) == row
 
 
 def test_the_recorded_pairs_are_of_the_weights_that_were_measured(comparison):

@@ -24,7 +24,7 @@ from panels.results.questions.open_market import contest
 from panels.results.questions.reproduce import rows_of
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import heat_map
-from sauda.evaluation.models.config import OURS
+from sauda.experiments.comparison import OURS
 from sauda.llm.registry import player_spec, row_name
 from sauda.llm.seller.personas import PERSONAS
 from sauda.llm.serving.events import Ready

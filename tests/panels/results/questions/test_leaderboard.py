@@ -14,7 +14,7 @@ from panels.results.questions.leaderboard import (
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry as Entered
 from panels.ui.terms import task_title
-from sauda.evaluation.models.config import OURS
+from sauda.experiments.comparison import OURS
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
 from sauda.records.store import ROOT

@@ -8,7 +8,7 @@ from panels.results.model_comparison import LAB_FILE
 from panels.results.questions import reproduce
 from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of, shown, title
 from panels.results.questions.verdict import listed
-from sauda.evaluation.models.config import OURS
+from sauda.experiments.comparison import OURS
 from sauda.experiments.verify import replay_row
 from sauda.llm.registry import player_spec
 from sauda.records.store import load

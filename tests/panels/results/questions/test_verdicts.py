@@ -8,11 +8,10 @@ from panels.results.questions.optimum import Buyer
 from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry
 from panels.ui.look import with_minus_signs
-from sauda.evaluation.models.config import BELIEF, OURS, PILOT
-from sauda.experiments.oracle import InformedShare, OracleRow, PolicyShare
-from sauda.policies import ZERO_GRADE
-from sauda.records.schemas.base import Interval, Metric
-from sauda.records.schemas.comparison import (
+from sauda.experiments.comparison import (
+    BELIEF,
+    OURS,
+    PILOT,
     ArenaModelColumns,
     ArenaModelComparison,
     ArenaModelRow,
@@ -22,7 +21,9 @@ from sauda.records.schemas.comparison import (
     Rivalry,
     StageGain,
 )
-from sauda.records.schemas.evaluation import Hashes
+from sauda.experiments.oracle import InformedShare, OracleRow, PolicyShare
+from sauda.policies import ZERO_GRADE
+from sauda.records.schemas.base import Hashes, Interval, Metric
 from sauda.records.store import Artifact, load
 
 OPEN, RUSHED = "bazaar/open", "bazaar/rushed"

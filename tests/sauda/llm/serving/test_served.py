@@ -10,7 +10,7 @@ from panels.haggle import choices, words
 from panels.haggle.opponents import badge, model_view, stages
 from panels.haggle.talk.visitor_text import play_text
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
-from sauda.evaluation.models.config import BAZAAR
+from sauda.experiments.comparison import BAZAAR
 from sauda.experiments.seller_games import word_hashes
 from sauda.llm.backends.model import CannotLoad, adapter_folder, named
 from sauda.llm.backends.weights import smollm2

@@ -10,13 +10,13 @@ from collections import Counter
 
 import pytest
 
-from sauda.evaluation.evaluate import Config, evaluate
+from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.scale.pieces import engines
 from sauda.scale.pieces.engines import EngineFault, engine
 from sauda.scale.pieces.shards import Plan, merged, play
 from tests.support.lanes import unavailable
 
-CONFIG = Config(("bazaar/open",), ("linear", "wait"), episodes=12, baseline="linear")
+CONFIG = EvaluationSpec(("bazaar/open",), ("linear", "wait"), episodes=12, baseline="linear")
 
 
 def squared(number: int) -> int:

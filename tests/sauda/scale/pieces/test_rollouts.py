@@ -8,7 +8,7 @@ import pytest
 
 from env import get_task
 from sauda import __main__ as command
-from sauda.evaluation.models.comparison import play_model
+from sauda.experiments.comparison import play_model
 from sauda.llm.backends.remote import RetryPolicy
 from sauda.llm.registry import PlayerSpec
 from sauda.llm.types import Reply, ReplyError

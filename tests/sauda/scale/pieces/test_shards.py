@@ -5,13 +5,13 @@ import json
 import pytest
 
 from sauda import __main__ as command
-from sauda.evaluation.evaluate import Config, evaluate
+from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.scale.pieces.shards import Plan, merged, play
 
-BAZAAR = Config(
+BAZAAR = EvaluationSpec(
     ("classic/career_10", "bazaar/open"), ("rule_based", "linear"), episodes=13, split="holdout"
 )
-ARENA = Config(
+ARENA = EvaluationSpec(
     ("arena/single_trade",), ("autarky", "wait"), "train", episodes=5, baseline="autarky"
 )
 
@@ -86,8 +86,12 @@ def test_a_damaged_piece_is_named_and_never_merged(tmp_path):
     [
         (0, BAZAAR, "from 1 to 13 shards, not 0"),
         (14, BAZAAR, "from 1 to 13 shards, not 14"),
-        (1, Config(("bazaar/open",), ("mini", "linear"), baseline="mini"), "played by `rollouts`"),
-        (1, Config(("bazaar/open",), ("nobody",), baseline="nobody"), "no policy 'nobody'"),
+        (
+            1,
+            EvaluationSpec(("bazaar/open",), ("mini", "linear"), baseline="mini"),
+            "played by `rollouts`",
+        ),
+        (1, EvaluationSpec(("bazaar/open",), ("nobody",), baseline="nobody"), "no policy 'nobody'"),
     ],
 )
 def test_a_plan_that_cannot_be_played_is_refused_in_a_sentence(shards, config, fault):

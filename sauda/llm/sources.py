@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from env import get_task
-from sauda.games import GAMES
+from sauda.games import ARENA, BAZAAR, GAMES
 from sauda.games.adapter import Game
 from sauda.llm.backends.model import Model
 from sauda.llm.models import loaded
@@ -76,6 +76,16 @@ def _prompt_hashes(game_name: str) -> Mapping[str, str]:
     seen = [obs for task_name in READ[game_name] for obs in positions(get_task(task_name))]
     rendered = fingerprint([prompt.render(obs) for obs in seen])
     return {"prompt": rendered, "parser": of_parser(prompt.parse, seen)}
+
+
+def bazaar_prompt() -> dict[str, str]:
+    """The fingerprints of what writes and reads a buyer's or seller's prompt."""
+    return prompt_hashes(BAZAAR)
+
+
+def arena_prompt() -> dict[str, str]:
+    """The fingerprints of what writes and reads a lab's prompt."""
+    return prompt_hashes(ARENA)
 
 
 def kinds_of_cpu(source_cpu: str) -> list[str]:

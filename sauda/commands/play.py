@@ -1,18 +1,18 @@
-"""`python -m sauda play` and `record-episodes`: whole episodes, printed or saved."""
+"""`python -m sauda play`: one episode, printed."""
 
 import argparse
 import json
 from typing import Any
 
 from env import get_task, rollout
-from sauda.commands.console import add_command, save_measured
+from sauda.commands.console import add_command
 from sauda.games import policies_of
 from sauda.games.transcript import to_json, to_markdown
 from sauda.llm.registry import against, get_policy
 
 
 def add(commands: Any) -> None:
-    """Add `play` and `record-episodes` to the commands of `python -m sauda`."""
+    """Add `play` to the commands of `python -m sauda`."""
     parser = add_command(commands, "play", play)
     parser.add_argument("--task", default="classic/single_deal")
     parser.add_argument("--policy", default=None, help="who takes the learner's seat")
@@ -23,7 +23,6 @@ def add(commands: Any) -> None:
         help="the buyer to sell to, the type of an open-market seller, or MODEL:PERSONA",
     )
     parser.add_argument("--json", action="store_true", help="as data, not as text")
-    add_command(commands, "record-episodes", record_episodes)
 
 
 def play(options: argparse.Namespace) -> int:
@@ -35,14 +34,4 @@ def play(options: argparse.Namespace) -> int:
         print(json.dumps(to_json(played, name), ensure_ascii=False, indent=1))
     else:
         print(to_markdown(played, name), end="")
-    return 0
-
-
-def record_episodes(options: argparse.Namespace) -> int:
-    """Play the showcase episodes and save them."""
-    from sauda.evaluation.episodes import SEED, showcase
-
-    data = showcase()
-    save_measured("episodes/showcase.json", {"seed": SEED}, data)
-    print(f"recorded {len(data['episodes'])} episodes")
     return 0

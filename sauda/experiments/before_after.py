@@ -1,0 +1,246 @@
+"""The same games before and after training, and which of them to show: chosen by rule, not by hand.
+
+Grades are the task's own, in [-1, 1]; a difference is after less before, at one seed.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, FiniteFloat
+from tqdm import tqdm
+
+from env import (
+    Accept,
+    EndReason,
+    Observation,
+    Offer,
+    Task,
+    WalkAway,
+    begin,
+    episode,
+    get_task,
+    rollout,
+    zopa_width,
+)
+from sauda.experiments.base import experiment
+from sauda.experiments.comparison import BASE, BAZAAR, CLASSIC, OURS, holdout_seeds
+from sauda.experiments.episodes import ModelEpisode
+from sauda.games import BAZAAR as BAZAAR_GAME
+from sauda.games.bazaar_prompt import parse
+from sauda.games.transcript import to_json
+from sauda.llm.batched_rollout import ModelGame, new_game, play_games
+from sauda.llm.registry import PlayerSpec, player_spec
+from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.records.schemas.base import ModelSource, Record
+from sauda.records.store import Artifact
+
+SIDES = ("before", "after")
+BEST = "best"  # the largest gain of a game that ends in a deal
+PERCENTILES = {"10th": 0.10, "50th": 0.50, "90th": 0.90}  # of the gains where there is a ZOPA
+CHOSEN = (BEST, *PERCENTILES)
+
+
+class ChosenPair(Record):
+    """One seed played before and after training, chosen by the difference of its grades."""
+
+    why: Literal["best", "10th", "50th", "90th"] = Field(
+        description="the largest difference of a game with a deal after training, or the "
+        "percentile of the difference among games with a ZOPA"
+    )
+    seed: int = Field(description="seed of both games")
+    difference: FiniteFloat = Field(description="grade after less before")
+    before: ModelEpisode = Field(description="the game before training")
+    after: ModelEpisode = Field(description="the game after training")
+
+
+class BeforeAfterTask(Record):
+    """Both grades of every seed of a task, and the games shown."""
+
+    task: str = Field(description="name of the task")
+    seeds: list[int] = Field(description="seeds played on both sides")
+    before: list[FiniteFloat] = Field(description="grade before training, per seed")
+    after: list[FiniteFloat] = Field(description="grade after training, per seed")
+    zopa: list[bool] = Field(description="whether buyer and seller can agree, per seed")
+    deals: list[bool] = Field(description="whether the game after training ends in a deal")
+    chosen: list[ChosenPair] = Field(description="the games shown, by their difference")
+
+
+class BeforeAfter(Record):
+    """Games of a model before and after training on the same seeds, and some of them to show."""
+
+    tasks: list[BeforeAfterTask] = Field(description="one entry per task")
+    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """Games replayed from the recorded replies, pairs chosen again by the rule.
+
+    No weights are asked. A grade whose game is not among the chosen stays as it is recorded.
+    """
+    settings, data = artifact.settings(), artifact.data.as_json()
+    names = {side: settings[side] for side in SIDES}
+    seeds = holdout_seeds(settings["episodes"], settings["batch"])
+    recorded = {row["task"]: row for row in data["tasks"]}
+    tasks = [
+        _replay_task(recorded[task], names, seeds) if task in recorded else f"nothing of {task}"
+        for task in settings["tasks"]
+    ]
+    return {"tasks": tasks, "models": data["models"]}
+
+
+def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The grades of the chosen pairs."""
+    for task in data["tasks"]:
+        for pair in task["chosen"]:
+            grades = {side: pair[side]["grade"] for side in SIDES}
+            shown = {name: pair[name] for name in ("why", "seed", "difference")}
+            yield {"task": task["task"], **shown, **grades}
+
+
+@experiment(
+    "episodes/before_after.json",
+    BeforeAfter,
+    version=3,
+    tab="Transcripts",
+    method="replayed in part",
+    checks="the games shown replayed from the recorded replies, and chosen again; other grades "
+    "are not repeated",
+    amount=lambda config, data: 2 * sum(len(task.chosen) for task in data.tasks),
+    unit="games",
+    replay=replay,
+    model_hashes=bazaar_prompt,
+    table=table,
+)
+def compare(
+    before: str = BASE,
+    after: str = OURS,
+    tasks: tuple[str, ...] = ("bazaar/open", "bazaar/rushed"),
+    episodes: int = 400,  # per task and model, from the first hold-out seed
+    batch: int = 50,  # games played together, as in the model comparison
+    *,
+    seat: Callable[[str], PlayerSpec] = player_spec,
+) -> dict[str, Any]:
+    """The data of the artifact; `seat` returns the model seat of a policy name.
+
+    Raises ValueError for a task of several deals or a player that a wrapper would correct.
+    """
+    if wrong := set(tasks) - {*BAZAAR, *CLASSIC}:
+        raise ValueError(f"tasks are {', '.join((*BAZAAR, *CLASSIC))}, not {', '.join(wrong)}")
+    seeds, names = holdout_seeds(episodes, batch), {"before": before, "after": after}
+    players = {side: seat(name) for side, name in names.items()}
+    if any(player.wrapper is not None for player in players.values()):
+        raise ValueError(f"{before} and {after} are compared bare, not wrapped")
+    rows = []
+    for task_name in tqdm(tasks, unit="task", desc="playing", leave=False):
+        games = {}
+        for side, player in players.items():
+            played = [new_game(get_task(task_name), seed) for seed in seeds]
+            for start in range(0, episodes, batch):
+                play_games(played[start : start + batch], player)
+            for seed, game in zip(seeds, played, strict=True):
+                games[side, seed] = record(game, names[side])
+        grades = {side: [games[side, seed]["grade"] for seed in seeds] for side in SIDES}
+        deals = [games["after", seed]["end"] == EndReason.AGREEMENT for seed in seeds]
+        rows.append(_tabulate(task_name, seeds, grades, deals, games))
+    return {"tasks": rows, "models": models_behind({before, after}, BAZAAR_GAME)}
+
+
+def choose(
+    seeds: Sequence[int],
+    before: Sequence[float],
+    after: Sequence[float],
+    zopa: Sequence[bool],
+    deals: Sequence[bool],
+) -> dict[str, int]:
+    """The seeds of the games to show, by CHOSEN; each argument has one entry per seed.
+
+    The largest gain among games that end in a deal after training, and percentiles of the gain
+    among games with a ZOPA, the lower of two neighbours. Of equal gains the lowest seed counts as
+    the smallest, and as the largest. A rank without any game is left out. Raises ValueError where
+    the lengths differ or there is no seed.
+    """
+    columns = (before, after, zopa, deals)
+    if not seeds or any(len(column) != len(seeds) for column in columns):
+        raise ValueError(
+            f"each of {len(seeds)} seeds needs both grades, a ZOPA and a deal; there are "
+            + ", ".join(str(len(column)) for column in columns)
+        )
+    gains = {seed: gain(b, a) for seed, b, a in zip(seeds, before, after, strict=True)}
+    picks = {}
+    if ended := [seed for seed, deal in zip(seeds, deals, strict=True) if deal]:
+        picks[BEST] = min(ended, key=lambda seed: (-gains[seed], seed))
+    shared = [seed for seed, there in zip(seeds, zopa, strict=True) if there]
+    order = sorted(shared, key=lambda seed: (gains[seed], seed))
+    if order:
+        picks |= {why: order[int(share * (len(order) - 1))] for why, share in PERCENTILES.items()}
+    return picks
+
+
+def gain(before: float, after: float) -> float:
+    """The difference of two recorded grades, to their six digits: equal ones stay equal."""
+    return round(after - before, 6)
+
+
+def record(game: ModelGame, name: str) -> dict[str, Any]:
+    """A finished game of `name` as JSON, with the model's reply to each of its turns."""
+    return to_json(episode(game.task, game.play), name) | {
+        "replies": [turn.reply.text for turn in game.turns]
+    }
+
+
+def _tabulate(
+    task_name: str,
+    seeds: Sequence[int],
+    grades: Mapping[str, Sequence[float]],
+    deals: Sequence[bool],
+    games: Mapping[tuple[str, int], Any],
+) -> dict[str, Any]:
+    """A task's grades, one per seed, and its chosen games; `games` go by side and seed."""
+    task, at = get_task(task_name), {seed: place for place, seed in enumerate(seeds)}
+    columns = {**grades, "zopa": [_has_zopa(task, seed) for seed in seeds], "deals": list(deals)}
+    chosen = [
+        {
+            "why": why,
+            "seed": seed,
+            "difference": gain(*(grades[side][at[seed]] for side in SIDES)),
+            **{side: games.get((side, seed), "no game recorded") for side in SIDES},
+        }
+        for why, seed in choose(seeds, **columns).items()
+    ]
+    return {"task": task_name, "seeds": list(seeds), **columns, "chosen": chosen}
+
+
+def _has_zopa(task: Task, seed: int) -> bool:
+    """Whether buyer and seller of a game of one deal can agree."""
+    (instance,) = begin(task, seed).state.private["nature"]
+    return zopa_width(instance.buyer["reservation"], instance.seller["reservation"]) > 0
+
+
+def _replay_task(
+    row: Mapping[str, Any], names: Mapping[str, str], seeds: Sequence[int]
+) -> dict[str, Any]:
+    task, at = get_task(row["task"]), {seed: place for place, seed in enumerate(seeds)}
+    grades, deals = {side: list(row[side]) for side in SIDES}, list(row["deals"])
+    games = {}
+    for side in SIDES:
+        for game in (pair[side] for pair in row["chosen"]):
+            seed, place = game["seed"], at.get(game["seed"], len(deals))
+            now = games[side, seed] = play_replies(task, names[side], seed, game["replies"])
+            if place < len(grades[side]):
+                grades[side][place] = now["grade"]
+                if side == "after":
+                    deals[place] = now["end"] == EndReason.AGREEMENT
+    return _tabulate(row["task"], seeds, grades, deals, games)
+
+
+def play_replies(task: Task, name: str, seed: int, replies: Sequence[str]) -> dict[str, Any]:
+    """The game that `replies` give at `seed` against the task's own opponents, as JSON."""
+    texts = iter(replies)
+
+    def says(obs: Observation, rng: Any) -> Offer | Accept | WalkAway:
+        return parse(next(texts, ""), obs)  # a reply that is missing is no move
+
+    played = rollout(task, says, seed)
+    used = len(played.trajectory(task.learner))
+    return to_json(played, name) | {"replies": list(replies[:used])}

@@ -1,0 +1,632 @@
+"""Language models bare, constrained and wrapped, after each stage of training, beside scripts.
+
+A model's games are played in batches, and a batch's size is part of the configuration. Each batch
+is kept on disk: a stopped run resumes where it was.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
+from pydantic import Field, FiniteFloat
+from tqdm import tqdm
+
+from env import Task, episode, get_task, rollout
+from sauda.experiments.batches import first, in_batches, joined
+from sauda.experiments.evaluate import (
+    ORACLE,
+    ArenaColumns,
+    ArenaRow,
+    ArenaWorlds,
+    BazaarColumns,
+    BazaarRow,
+    Cell,
+    hashes,
+    play_cell,
+    row,
+)
+from sauda.games import ARENA, game_of
+from sauda.games import BAZAAR as BAZAAR_GAME
+from sauda.games.adapter import Columns, Game
+from sauda.games.bazaar_columns import OPEN_MARKET
+from sauda.llm.backends.model import SAUDA, Model
+from sauda.llm.backends.weights import CACHE
+from sauda.llm.batched_rollout import ModelGame, new_game, play_games
+from sauda.llm.models import loaded
+from sauda.llm.registry import PlayerSpec, is_model, player_spec
+from sauda.llm.sources import (
+    Played,
+    arena_prompt,
+    bazaar_prompt,
+    is_same_player,
+    models_behind,
+    with_cpus,
+)
+from sauda.policies.best_response import informed_policy
+from sauda.records.kinds.amounts import scripted_games
+from sauda.records.kinds.types import Check, File, Kind, register_kind
+from sauda.records.progress import progress
+from sauda.records.schemas.base import Interval, ModelSource, Record
+from sauda.records.seeds import SPLITS
+from sauda.records.store import Artifact, source_digest
+from sauda.statistics import paired_difference, share_of_gap
+
+BATCHES = CACHE / "ladder"  # the batches on disk
+Cells = Mapping[tuple[str, str], Columns]  # by task and policy
+T = TypeVar("T", int, list[int])
+
+# What is compared -------------------------------------------------------------------------------
+
+LEAVE = "leave"  # walks away at once: what no play at all is worth
+TUNED = "tuned"  # a linear rule whose numbers were found by search on training games
+PILOT = "pilot"  # the small network that sees only the numbers of the prompt
+BELIEF = "belief"  # whose moves SFT learns: what a buyer can win that does not know its seller
+BAZAAR = OPEN_MARKET
+CLASSIC = ("classic/single_deal", "classic/asymmetric_pressure", "classic/amazon_realistic")
+# Each stage of training, with the one whose adapter it trains further.
+PARENTS = {
+    "mini+sft": "mini",
+    "mini+distill": "mini+sft",
+    "mini+distill-seed1": "mini+sft",
+    "mini+grpo-from-distill": "mini+distill",
+    "mini+grpo": "mini+sft",
+    "mini+dpo": "mini+grpo",
+}
+BASE = "mini"
+STAGES = (BASE, *PARENTS)  # one base, untrained and after each stage
+OURS = f"mini+{SAUDA}"  # the stage that is served
+OURS_WRAPPED = (f"{OURS}+honest", f"{OURS}+steering")  # it in the wrappers that visitors meet
+SCRIPTS = ("linear", "conceder", "boulware", "tit_for_tat", "wait", "naive")
+WRAPPED = ("mini+constrained", "mini+steering", "mini+honest", f"{OURS}+constrained")
+# Beside the model in the open market: wrappers without a model, scripts, and what can be won.
+BESIDE = ("null", "null+steering", "null+honest", *SCRIPTS, LEAVE, TUNED, PILOT, BELIEF, ORACLE)
+RIVALS = ("linear", "conceder", "naive", LEAVE, "null+steering", TUNED, OURS, PILOT, BELIEF)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Each of `policies` on each of `tasks`."""
+
+    tasks: Sequence[str]
+    policies: Sequence[str]
+    episodes: int  # per task and policy, from the first hold-out seed
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared in one game, and which differences are reported."""
+
+    game: Game  # of all tasks
+    file: str
+    grids: tuple[Grid, ...]
+    batch: int  # games played together; also the most that a stopped run loses
+    baseline: str  # of the paired differences
+    stages: tuple[str, ...]  # of training in order, the untrained base first
+    parents: Mapping[str, str]  # each trained stage, with the one that it trains further
+    rivals: tuple[str, ...]  # with which each trained stage is compared by seed
+    config: Mapping[str, Any]  # as the artifact records it
+    goal: str = ""  # whose distance from the base training closes a share of; "" for none
+
+    def cells(self) -> dict[tuple[str, str], range]:
+        """The hold-out seeds of every task and policy.
+
+        Raises ValueError where there are too few, names do not fit, or a task has no baseline.
+        """
+        cells = {}
+        for grid in self.grids:
+            seeds = holdout_seeds(grid.episodes, self.batch)
+            for task_name, name in product(grid.tasks, grid.policies):
+                if is_model(name):
+                    player_spec(name).seat(self.game)
+                cells[task_name, name] = seeds
+        for task_name in {task_name for task_name, _ in cells}:
+            most = max(len(seeds) for (name, _), seeds in cells.items() if name == task_name)
+            if len(cells.get((task_name, self.baseline), ())) < most:
+                raise ValueError(
+                    f"{self.baseline!r} must be played on all {most} seeds of {task_name}"
+                )
+        return cells
+
+    def nested(self, episodes: Cells) -> dict[str, Any]:
+        """The columns as the artifact has them: by task and policy, of one task by policy alone."""
+        by_task: dict[str, Any] = {}
+        for (task_name, name), columns in episodes.items():
+            by_task.setdefault(task_name, {})[name] = columns
+        return by_task if self.game is BAZAAR_GAME else by_task[self.grids[0].tasks[0]]
+
+    def flat(self, recorded: Mapping[str, Any]) -> Cells:
+        """The columns of an artifact's "episodes" by task and policy."""
+        by_task = recorded
+        if self.game is not BAZAAR_GAME:
+            by_task = {self.grids[0].tasks[0]: recorded}
+        return {
+            (task_name, name): columns
+            for task_name, by_policy in by_task.items()
+            for name, columns in by_policy.items()
+        }
+
+
+def in_bazaar(
+    parts: tuple[Grid, ...] = (
+        Grid(BAZAAR, (*STAGES, *OURS_WRAPPED, *BESIDE), 400),
+        Grid(BAZAAR[:1], WRAPPED, 100),
+        Grid(CLASSIC, (*STAGES, "null+steering", "expert", *SCRIPTS), 100),
+    ),
+    batch: int = 50,
+    baseline: str = BASE,
+) -> Comparison:
+    """The comparison in the bazaar; the defaults are the numbers we report."""
+    config = {"parts": [asdict(grid) for grid in parts], "batch": batch, "baseline": baseline}
+    file = "evaluation/model-comparison.json"
+    return Comparison(
+        BAZAAR_GAME, file, parts, batch, baseline, STAGES, PARENTS, RIVALS, config, BELIEF
+    )
+
+
+def in_arena(
+    task: str = "arena/market_round",
+    stages: tuple[str, ...] = (BASE, "mini+sft-arena", "mini+grpo-arena"),  # bare
+    policies: tuple[str, ...] = (
+        "mini+constrained", "mini+grpo-arena+constrained", "planner", "autarky",
+        "rule_based_expert", "always_accept", "greedy_hoarder", "random", "wait",
+    ),
+    episodes: int = 50,  # from the first hold-out seed
+    batch: int = 50,
+) -> Comparison:  # fmt: skip
+    """The comparison in the arena; each stage trains the one before."""
+    config = {
+        "task": task,
+        "stages": stages,
+        "policies": policies,
+        "episodes": episodes,
+        "batch": batch,
+    }
+    grids = (Grid((task,), (*stages, *policies), episodes),)
+    parents = dict(zip(stages[1:], stages, strict=False))
+    rivals = ("planner", "autarky", "rule_based_expert")
+    file = "evaluation/arena-model-comparison.json"
+    return Comparison(ARENA, file, grids, batch, stages[0], stages, parents, rivals, config)
+
+
+COMPARISONS = {"bazaar": in_bazaar, "arena": in_arena}
+
+
+def recorded_comparison(artifact: Artifact) -> Comparison:
+    """What the model comparison of an artifact played, of either game."""
+    config = artifact.settings()
+    if "parts" not in config:
+        return in_arena(**config)
+    return in_bazaar(**config | {"parts": tuple(Grid(**grid) for grid in config["parts"])})
+
+
+def holdout_seeds(episodes: int, batch: int) -> range:
+    """The first hold-out seeds; ValueError where there are fewer, or nothing is played."""
+    if not 1 <= episodes <= len(SPLITS["holdout"]) or batch < 1:
+        raise ValueError(
+            f"a cell has at least 1 episode and a batch 1 game, not {episodes} and {batch}"
+        )
+    return SPLITS["holdout"][:episodes]
+
+
+# The results ------------------------------------------------------------------------------------
+
+
+class ModelCounts(Record, Generic[T]):
+    """What a model and its wrapper did: a number over all games, or a list of one per game."""
+
+    moves: T = Field(description="the learner's moves")
+    invalid_replies: T = Field(description="completions that held no legal move")
+    changed: T = Field(description="moves that a wrapper changed")
+    tokens: T = Field(description="tokens generated; 0 for scripts")
+    retreats: T = Field(description="bids below an earlier bid of its own")
+    broken: T = Field(description="bids or acceptances above a price it called its last")
+    over_limit: T = Field(description="bids or acceptances above its limit, at a loss")
+    walk_due: T = Field(description="games with a position where the belief buyer walks away")
+    walked: T = Field(description="of those, games where this policy walks in the first one")
+
+
+class ModelRow(ModelCounts[int], BazaarRow):
+    """One policy on one task, with counts over all its episodes."""
+
+
+class ModelColumns(ModelCounts[list[int]], BazaarColumns):
+    """Columns of an evaluation, with counts per game."""
+
+
+class PairedDifference(Record):
+    """A difference of mean grades on the same seeds."""
+
+    task: str = Field(description="name of the task")
+    n: int = Field(description="seeds")
+    difference: FiniteFloat = Field(description="mean grade less the other's, paired by seed")
+    low: FiniteFloat = Field(description="lower end of its 95 % interval")
+    high: FiniteFloat = Field(description="upper end of its 95 % interval")
+
+    @property
+    def interval(self) -> Interval:
+        """The difference with its interval."""
+        return Interval(mean=self.difference, low=self.low, high=self.high)
+
+
+class StageGain(PairedDifference):
+    """What a training stage adds to the grade of the stage before, unwrapped, on the same seeds."""
+
+    before: str = Field(description="the earlier stage")
+    after: str = Field(description="the later stage")
+    on: Literal["all", "unseen"] = Field(
+        description="all seeds, or those whose seller type was kept out of training"
+    )
+
+
+class Rivalry(PairedDifference):
+    """What a training stage wins more than another policy, unwrapped, on the same seeds."""
+
+    policy: str = Field(description="the trained stage")
+    rival: str = Field(description="the policy beside it")
+
+
+class GapClosed(Record):
+    """Share of the gap between the base model and the belief buyer that a stage closed."""
+
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="the trained stage, unwrapped")
+    n: int = Field(description="seeds")
+    share: FiniteFloat = Field(description="0 at the base's mean grade, 1 at the belief buyer's")
+    low: FiniteFloat = Field(description="lower end of the 95 % interval, seeds resampled")
+    high: FiniteFloat = Field(description="upper end of the 95 % interval")
+
+
+class ModelComparison(Record):
+    """A language model bare, constrained and wrapped, beside no model, scripts and an oracle."""
+
+    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
+    rows: list[ModelRow] = Field(description="one row per task and policy")
+    stage_gains: list[StageGain] = Field(
+        description="gain of each training stage, on all and on unseen sellers"
+    )
+    rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
+    gap_closed: list[GapClosed] = Field(
+        description="share of the gap to the belief buyer, per task and stage"
+    )
+    episodes: dict[str, dict[str, ModelColumns]] = Field(description="columns by task and policy")
+    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+
+
+class LabCounts(Record, Generic[T]):
+    """What a model did as a lab: a number over all episodes, or a list of one per episode."""
+
+    invalid_replies: T = Field(description="completions that held no action")
+    tokens: T = Field(description="tokens generated; 0 for scripts")
+
+
+class ArenaModelRow(LabCounts[int], ArenaRow):
+    """One policy as a lab, with counts over all its episodes."""
+
+
+class ArenaModelColumns(LabCounts[list[int]], ArenaColumns):
+    """Columns of an arena evaluation, with counts per episode."""
+
+
+class ArenaModelComparison(Record):
+    """A language model as a lab on arena/market_round, bare, after each stage, beside scripts."""
+
+    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
+    rows: list[ArenaModelRow] = Field(description="one row per policy")
+    stage_gains: list[StageGain] = Field(description="gain of each training stage")
+    rivalries: list[Rivalry] = Field(description="each training stage beside other policies")
+    worlds: ArenaWorlds = Field(description="what each seed deals the learner")
+    episodes: dict[str, ArenaModelColumns] = Field(description="columns by policy")
+    models: dict[str, ModelSource] = Field(description="weights and sampling, by model name")
+
+
+# The games --------------------------------------------------------------------------------------
+
+
+def compare_models(
+    comparison: Comparison, folder: Path = BATCHES, recorded: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The artifact's data: a row per task and policy, gains of the stages, episodes, models.
+
+    Games in `recorded`, the data of an earlier comparison, are kept where weights, sampling, prompt
+    and parser of their language model, or the fingerprints of their row, are still the same; all
+    others are played. A model whose games were played on several kinds of CPU names them all.
+    """
+    cells = comparison.cells()
+    models = models_behind({name for _, name in cells}, comparison.game)
+    kept = {} if recorded is None else kept_episodes(comparison, models, recorded)
+    episodes = {
+        cell: _play_cell(*cell, seeds, comparison.batch, folder, kept.get(cell))
+        for cell, seeds in tqdm(cells.items(), unit="cell", desc="playing", leave=False)
+    }
+    if recorded is not None:
+        models = with_cpus(models, recorded["models"], played_on(episodes, kept))
+    return tabulate(comparison, episodes) | {"models": models}
+
+
+def played_on(episodes: Cells, kept: Cells) -> Iterator[Played]:
+    """For each cell of a model whether its games are kept ones, new ones, or both."""
+    for cell, columns in episodes.items():
+        if weights := _weights(cell[1]):
+            had = len(kept[cell]["grade"]) if cell in kept else 0
+            yield Played(weights, had > 0, had < len(columns["grade"]))
+
+
+def kept_episodes(
+    comparison: Comparison, models: Mapping[str, Any], recorded: Mapping[str, Any]
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """The columns in `recorded` that are still the same: whole batches from the first seed on."""
+    episodes = comparison.flat(recorded["episodes"])
+    then = {(row["task"], row["policy"]): row["hashes"] for row in recorded["rows"]}
+    kept = {}
+    for cell, seeds in comparison.cells().items():
+        if cell not in episodes:
+            continue
+        if weights := _weights(cell[1]):
+            same = is_same_player(recorded["models"].get(weights), models[weights])
+        else:
+            same = then.get(cell) == hashes(Cell(_others(comparison.game), *cell))
+        had = len(episodes[cell]["grade"])
+        count = len(seeds) if had >= len(seeds) else had - had % comparison.batch
+        if same and count:
+            kept[cell] = first(episodes[cell], count)
+    return kept
+
+
+def _weights(name: str) -> str:
+    """The name of the weights that a policy needs; "" for a script."""
+    return player_spec(name).weights if is_model(name) else ""
+
+
+def _others(game: Game) -> str:
+    """Who sits in the other seats of a comparison."""
+    return game.others["holdout"][0]
+
+
+def _play_cell(
+    task_name: str,
+    name: str,
+    seeds: Sequence[int],
+    batch: int,
+    folder: Path,
+    kept: Mapping[str, Any] | None,
+) -> Mapping[str, Any]:
+    """One cell's columns, batch after batch; finished batches are read from `folder`.
+
+    The columns of the first seeds are `kept`, where they are given.
+    """
+    begun = [] if kept is None else [kept]
+    seeds = seeds[len(kept["grade"]) :] if kept else seeds
+    if not seeds:
+        return kept
+    if not is_model(name):
+        return joined([*begun, _play_script(task_name, name, seeds)])
+
+    weights = _weights(name)
+    marks = played_with(loaded(weights) if weights else None)
+
+    def key(some: Sequence[int]) -> str:
+        return repr((task_name, name, list(some), *marks))
+
+    def play(some: Sequence[int]) -> dict[str, Any]:
+        return play_model(get_task(task_name), player_spec(name), some)
+
+    return joined([*begun, *in_batches(seeds, batch, folder, key, play)])
+
+
+def played_with(model: Model | None) -> tuple[Any, ...]:
+    """Everything that unfinished games of a model depend on beside their names and seeds."""
+    weights = model and (model.sha256, model.source, asdict(model.decoder.sampling))
+    return weights, source_digest()
+
+
+def play_model(task: Task, player: PlayerSpec, seeds: Sequence[int]) -> dict[str, Any]:
+    """The games of `seeds` in one batch, as an evaluation's columns and the model's counts."""
+    games = [new_game(task, seed) for seed in seeds]
+    play_games(games, player)
+    return model_columns(task, games)
+
+
+def model_columns(task: Task, games: Sequence[ModelGame]) -> dict[str, Any]:
+    """Games that are over as an evaluation's columns and the model's counts."""
+    table = game_of(task).table
+    columns = table.episode_columns(task, [episode(task, game.play) for game in games])
+    counts = [table.count_model(task, game.turns) for game in games]
+    return columns | {name: [count[name] for count in counts] for name in table.model_counts}
+
+
+def _play_script(task_name: str, name: str, seeds: Sequence[int]) -> dict[str, Any]:
+    """The columns of a cell that needs no weights; the model counts of a script are 0."""
+    task, game = get_task(task_name), game_of(task_name)
+    if is_model(name):
+        return play_model(task, player_spec(name), seeds)
+    if name == ORACLE:
+        played = [rollout(task, informed_policy(task, seed), seed) for seed in seeds]
+        columns = game.table.episode_columns(task, played)
+    else:
+        columns = dict(play_cell(_others(game), task_name, name, seeds))
+    return columns | {count: [0] * len(seeds) for count in game.table.model_counts}
+
+
+# The tables -------------------------------------------------------------------------------------
+
+
+def tabulate(comparison: Comparison, episodes: Cells) -> dict[str, Any]:
+    """The tables of the artifact, all computed from the episodes."""
+    cells, table = comparison.cells(), comparison.game.table
+    worlds = {task_name: table.worlds(task_name, seeds) for (task_name, _), seeds in cells.items()}
+    rows = []
+    for (task_name, name), columns in episodes.items():
+        base = first(episodes[task_name, comparison.baseline], len(columns["grade"]))
+        cell = Cell(_others(comparison.game), task_name, name)
+        pair = {cell._replace(policy=comparison.baseline): base, cell: columns}
+        figures = row(cell, pair, worlds[task_name], comparison.baseline)
+        rows.append(figures | {count: sum(columns[count]) for count in table.model_counts})
+    data = {
+        "ends": dict(table.ends),
+        "rows": rows,
+        "stage_gains": list(stage_gains(comparison, episodes)),
+        "rivalries": list(rivalries(comparison, episodes)),
+    }
+    if comparison.goal:
+        data["gap_closed"] = list(gap_closed(comparison, episodes))
+    if facts := next(iter(worlds.values())):
+        data["worlds"] = facts
+    return data | {"episodes": comparison.nested(episodes)}
+
+
+def stage_gains(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
+    """What each stage of training adds to the one that it trains further, bare, paired by seed.
+
+    Once on all seeds, once on those whose opponent is of a type that no training game had.
+    """
+    for task_name, (after, before) in product(_tasks(episodes), comparison.parents.items()):
+        if not (grades := _grades(episodes, task_name, after, before)):
+            continue
+        task, seeds = get_task(task_name), comparison.cells()[task_name, before]
+        unseen = np.array(
+            [comparison.game.has_unseen_opponent(task, s) for s in seeds[: len(grades[0])]], bool
+        )
+        for on, mask in (("all", np.ones_like(unseen)), ("unseen", unseen)):
+            if mask.sum() >= 2:
+                named = {"task": task_name, "before": before, "after": after, "on": on}
+                yield named | _difference(*(some[mask] for some in grades))
+
+
+def rivalries(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
+    """What each trained stage wins more than each rival, bare, paired by seed."""
+    for task_name, policy, rival in product(
+        _tasks(episodes), comparison.stages[1:], comparison.rivals
+    ):
+        if policy != rival and (grades := _grades(episodes, task_name, policy, rival)):
+            yield {"task": task_name, "policy": policy, "rival": rival} | _difference(*grades)
+
+
+def gap_closed(comparison: Comparison, episodes: Cells) -> Iterator[dict[str, Any]]:
+    """The share of the gap between base and goal that each stage closes, per task with a goal."""
+    for task_name, stage in product(_tasks(episodes), comparison.stages):
+        names = (stage, comparison.baseline, comparison.goal)
+        if stage == comparison.baseline or not (grades := _grades(episodes, task_name, *names)):
+            continue
+        if (share := share_of_gap(*grades)) is not None:
+            named = {"task": task_name, "policy": stage, "n": len(grades[0])}
+            yield named | _rounded(("share", "low", "high"), share)
+
+
+def _tasks(episodes: Cells) -> list[str]:
+    return list(dict.fromkeys(task_name for task_name, _ in episodes))
+
+
+def _grades(episodes: Cells, task_name: str, *names: str) -> list[np.ndarray]:
+    """The grades of each policy on the seeds that all played; none where one played none."""
+    if any((task_name, name) not in episodes for name in names):
+        return []
+    grades = [np.array(episodes[task_name, name]["grade"]) for name in names]
+    n = min(map(len, grades))
+    return [some[:n] for some in grades]
+
+
+def _difference(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
+    """The mean difference of paired grades, both of shape (n,), with its interval."""
+    names = ("difference", "low", "high")
+    return {"n": len(ours)} | _rounded(names, paired_difference(ours, theirs))
+
+
+def _rounded(names: Sequence[str], figures: Sequence[float]) -> dict[str, float]:
+    return {name: round(float(figure), 6) for name, figure in zip(names, figures, strict=True)}
+
+
+# Verification and printing ----------------------------------------------------------------------
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """The data for `verify`: all tables, and the games of cells that need no weights."""
+    comparison, recorded = recorded_comparison(artifact), artifact.data.as_json()
+    cells, kept = comparison.cells(), comparison.flat(recorded["episodes"])
+    episodes = {cell: kept.get(cell) for cell in cells}
+    scripted = [cell for cell in cells if not _weights(cell[1])]
+    for cell in progress(scripted, len(scripted), "playing scripts", "cell"):
+        episodes[cell] = _play_script(*cell, cells[cell])
+    return tabulate(comparison, episodes) | {"models": recorded["models"]}
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A batch of a model's games as recorded and as played again, and on which kinds of CPU."""
+
+    task: str
+    policy: str
+    recorded: Columns
+    again: Columns
+    cpu_then: str
+    cpu_now: str
+
+
+def replay_stages(
+    comparison: Comparison, recorded: Mapping[str, Any], tasks: Sequence[str]
+) -> Iterator[Replayed]:
+    """Replays the first batch of each training stage, bare, on some tasks, with its adapter.
+
+    Raises ValueError for a task that it was not played on.
+    """
+    episodes = comparison.flat(recorded["episodes"])
+    for task_name in tasks:
+        stages = [name for name in comparison.stages if (task_name, name) in episodes]
+        if not stages:
+            raise ValueError(
+                f"no model was played on {task_name!r}; tasks are {', '.join(_tasks(episodes))}"
+            )
+        for name in stages:
+            seeds = comparison.cells()[task_name, name][: comparison.batch]
+            player = player_spec(name)
+            yield Replayed(
+                task_name,
+                name,
+                first(episodes[task_name, name], len(seeds)),
+                play_model(get_task(task_name), player, seeds),
+                recorded["models"][player.weights]["cpu"] if player.weights else "",
+                loaded(player.weights).cpu if player.weights else "",
+            )
+
+
+PRINTED = ("task", "policy", "n", "grade", "invalid_replies", "changed", "over_limit")
+
+
+def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows to print: grades, then what training adds, then the gap that it closes."""
+    for some in data["rows"]:
+        grade = {end: some["grade"][end] for end in ("mean", "low", "high")}
+        shown = {name: some[name] for name in PRINTED if name in some}
+        yield shown | {"grade": grade, "forfeits": some["ends"]["forfeit"]}
+    yield from data["stage_gains"]
+    yield from data.get("gap_closed", ())
+
+
+CHECK = Check(
+    "replayed in part",
+    "scripts replayed; model rows recomputed from recorded columns; the first games of each stage "
+    "by --models",
+    scripted_games,
+    "games of scripts",
+    replay,
+)
+register_kind(
+    Kind(
+        "model_comparison/3",
+        ModelComparison,
+        (File("evaluation/model-comparison.json", "compare-models", "Tour, Results"),),
+        CHECK,
+        bazaar_prompt,
+    )
+)
+register_kind(
+    Kind(
+        "arena_model_comparison/3",
+        ArenaModelComparison,
+        (File("evaluation/arena-model-comparison.json", "compare-models --game arena", "Results"),),
+        CHECK,
+        arena_prompt,
+    )
+)

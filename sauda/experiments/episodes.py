@@ -1,0 +1,101 @@
+"""Whole episodes of scripted policies, kept to be read, stepped through and played again."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, FiniteFloat
+
+from env import BAZAAR_TASKS, get_task, rollout
+from sauda.experiments.base import experiment
+from sauda.games.transcript import from_json, to_json
+from sauda.llm.registry import get_policy
+from sauda.records.schemas.base import Number, Record
+from sauda.records.store import Artifact
+
+# Four policies that differ plainly, at one hold-out seed: not the best of many.
+SEED = 50_000
+POLICIES = ("expert", "rule_based", "naive", "aggressive")
+SELLERS = ("boulware", "linear", "tit_for_tat", "random")
+
+
+class Move(Record):
+    """One move of a bazaar episode."""
+
+    agent: str = Field(description="who moved")
+    action: Literal["offer", "accept", "walk", "forfeit"] = Field(description="what kind of move")
+    price: Number = Field(None, description="rupees; of an offer")
+    message: str = Field(None, description="what was said with the move")
+    error: str = Field(None, description="the rule that was broken; of a forfeit")
+
+
+class EpisodeRecord(Record):
+    """A complete episode, from which it can be played again."""
+
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="name of the policy in the learner's seat")
+    seed: int = Field(description="seed of the episode")
+    end: str = Field(description="how it ended")
+    payoffs: dict[str, Number] = Field(description="surplus over the BATNA in rupees, by agent")
+    grade: FiniteFloat = Field(description="the task's grade of the learner")
+    moves: list[Move] = Field(description="every move, in order")
+
+
+class ModelEpisode(EpisodeRecord):
+    """An episode of a language model, with its texts."""
+
+    replies: list[str] = Field(description="the model's completion at each of its own turns")
+
+
+class Episodes(Record):
+    """Whole episodes of four policies at one seed per task, to read and to play again."""
+
+    episodes: list[EpisodeRecord] = Field(description="one entry per task and policy")
+
+
+def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """How each episode ended."""
+    for row in data["episodes"]:
+        yield {name: row[name] for name in ("task", "policy", "end", "grade")}
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """Each recorded episode as its policy plays it today, or why its recorded moves are illegal."""
+    return {"episodes": [_replay(row) for row in artifact.data.as_json()["episodes"]]}
+
+
+def _replay(row: Mapping[str, Any]) -> dict[str, Any] | str:
+    try:
+        from_json(row)
+    except ValueError as error:
+        return f"no episode: {error}"
+    return play(row["task"], row["policy"], row["seed"])
+
+
+def play(task_name: str, policy: str, seed: int) -> dict[str, Any]:
+    """The episode of a scripted policy as JSON."""
+    task = get_task(task_name)
+    return to_json(rollout(task, get_policy(task, policy), seed), policy)
+
+
+@experiment(
+    "episodes/showcase.json",
+    Episodes,
+    version=1,
+    name="episodes",
+    tab="Artifacts & API",
+    checks="every move",
+    amount=lambda config, data: len(data.episodes),
+    unit="episodes",
+    replay=replay,
+    table=table,
+)
+def showcase(seed: int = SEED) -> dict[str, Any]:
+    """The data of the showcase artifact: each task at one seed under four policies."""
+    return {
+        "episodes": [
+            play(task.name, name, seed)
+            for task in BAZAAR_TASKS.values()
+            for name in (SELLERS if task.learner == "seller" else POLICIES)
+        ]
+    }

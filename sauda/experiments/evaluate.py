@@ -1,0 +1,493 @@
+"""What policies score on tasks of one game, over seeds of one split, with every episode.
+
+The game's adapter says what is recorded of an episode and which figures a row has; see
+`sauda/games/*_columns.py`. Bazaar: a career is one episode of several deals, which follow each
+other in an array of deals. Arena: utilities in credits, grades and rewards as shares of the stake.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import Field, FiniteFloat
+
+from env import Task, get_task, rollout
+from sauda.games import game_of
+from sauda.games.adapter import Columns, Evaluated, Game, Reply, Worlds
+from sauda.llm.registry import get_policy, is_model, player_spec
+from sauda.llm.turn import ModelSeat
+from sauda.policies.best_response import informed_policy
+from sauda.records import fingerprint
+from sauda.records.kinds.amounts import episodes_in_rows
+from sauda.records.kinds.types import ArtifactError, Check, File, Kind, register_kind
+from sauda.records.progress import progress
+from sauda.records.schemas.base import Hashes, Interval, Metric, Number, Record
+from sauda.records.seeds import SPLITS
+from sauda.records.store import Artifact
+from sauda.statistics import paired_difference, summary
+
+ORACLE = "oracle"  # the best response to the very seller that it meets, which it knows
+
+# The results ------------------------------------------------------------------------------------
+
+
+class BazaarColumns(Record):
+    """The episodes of one task and policy; seeds run up from the split's first."""
+
+    end: str = Field(description="how each deal ended, one letter per deal, explained by `ends`")
+    price: list[Number | None] = Field(
+        description="rupees the learner paid or got, per deal; null without a deal of its own"
+    )
+    rounds: list[int] = Field(description="rounds per deal; 0 where a forfeit cut it off")
+    share: list[FiniteFloat] = Field(description="share of the ZOPA the learner won, per deal")
+    grade: list[FiniteFloat] = Field(description="the task's grade, per episode")
+
+
+class BazaarRow(Record):
+    """One policy on one task, computed from its columns."""
+
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="name of the policy in the learner's seat")
+    n: int = Field(description="episodes")
+    deals: int = Field(description="deals in those episodes, made or not")
+    share: Metric = Field(description="share of the ZOPA won, a failure counting 0")
+    grade: Metric = Field(description="the task's grade")
+    deal_rate: FiniteFloat = Field(description="share of deals that the learner closed")
+    success_rate: FiniteFloat = Field(description="share of episodes at the success threshold")
+    rounds: FiniteFloat = Field(description="mean rounds per deal")
+    ends: dict[str, int] = Field(description="deals by the way they ended")
+    hashes: Hashes = Field(description="fingerprints of what was played")
+
+
+class Evaluation(Record):
+    """Scripted policies on bazaar tasks over the seeds of one split."""
+
+    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
+    rows: list[BazaarRow] = Field(description="one row per task and policy")
+    episodes: dict[str, dict[str, BazaarColumns]] = Field(description="columns by task and policy")
+
+
+class ArenaColumns(Record):
+    """The episodes of one task, policy and set of other labs; one value per episode."""
+
+    end: str = Field(description="how each episode ended, one letter, explained by `ends`")
+    utility: list[FiniteFloat] = Field(description="the learner's utility, credits")
+    grade: list[FiniteFloat] = Field(description="utility above the BATNA, as a share of the stake")
+    reward: list[FiniteFloat] = Field(description="sum of the step rewards, shares of the stake")
+    actions: list[int] = Field(description="actions the learner took")
+    valid: list[int] = Field(description="of those, actions that the rules accepted")
+    jobs: list[int] = Field(description="jobs the learner completed")
+    jobs_had: list[int] = Field(description="jobs the learner was given")
+    components: dict[str, list[FiniteFloat]] = Field(description="parts of the reward, by name")
+
+
+class ArenaRow(Record):
+    """One policy on one task among one set of other labs, computed from its columns."""
+
+    others: str = Field(description="the other labs: as the world draws them, or all of one kind")
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="name of the policy in the learner's seat")
+    n: int = Field(description="episodes")
+    grade: Metric = Field(description="utility above the BATNA, as a share of the stake")
+    utility: Metric = Field(description="utility, credits")
+    reward: Metric = Field(description="sum of the step rewards, as a share of the stake")
+    actions: int = Field(description="actions taken in all episodes")
+    valid: FiniteFloat = Field(description="share of actions that the rules accepted")
+    jobs: Interval = Field(description="jobs completed per episode")
+    jobs_had: FiniteFloat = Field(description="mean number of jobs given per episode")
+    correlation: Interval | None = Field(
+        description="Pearson's r of reward and utility per stake; null where one does not vary"
+    )
+    components: dict[str, Interval] = Field(description="parts of the reward, by name")
+    ends: dict[str, int] = Field(description="episodes by the way they ended")
+    hashes: Hashes = Field(description="fingerprints of what was played")
+
+
+class ArenaCorrelation(Record):
+    """How closely reward follows utility over all policies of a task."""
+
+    others: str = Field(description="the other labs")
+    task: str = Field(description="name of the task")
+    n: int = Field(description="episodes of all policies")
+    correlation: Interval | None = Field(
+        description="Pearson's r, seeds resampled; null where one does not vary"
+    )
+
+
+class ArenaExample(Record):
+    """The step with the largest amount of one reward component in the first episode that has it."""
+
+    component: str = Field(description="name of the reward component")
+    task: str = Field(description="name of the task")
+    policy: str = Field(description="name of the policy")
+    seed: int = Field(description="seed of the episode")
+    step: int = Field(description="the learner's step, from 1")
+    round: int = Field(description="round of the market, from 0")
+    words: str = Field(description="the action in words")
+    code: str = Field(description="result code of the action")
+    amount: FiniteFloat = Field(description="what the step added to the component")
+
+
+class ArenaWorlds(Record):
+    """What each seed of a task deals the learner; one value per seed, in credits."""
+
+    stake: list[FiniteFloat] = Field(description="value of the learner's first jobs")
+    batna: list[FiniteFloat] = Field(description="the best utility from its own GPUs alone")
+
+
+class Arena(Record):
+    """Policies on arena tasks over the seeds of one split, among one or more sets of labs."""
+
+    ends: dict[str, str] = Field(description="meaning of each letter of the columns' `end`")
+    rows: list[ArenaRow] = Field(description="one row per set of other labs, task and policy")
+    correlations: list[ArenaCorrelation] = Field(description="one row per set of labs and task")
+    examples: list[ArenaExample] = Field(description="one step per reward component that occurs")
+    worlds: dict[str, ArenaWorlds] = Field(description="what the seeds deal, by task")
+    episodes: dict[str, dict[str, dict[str, ArenaColumns]]] = Field(
+        description="columns by other labs, task and policy"
+    )
+
+
+# The evaluation ---------------------------------------------------------------------------------
+
+
+class Cell(NamedTuple):
+    """One entry of an evaluation: the policies in the other seats, the task, and the policy."""
+
+    others: str  # as the game's `against` takes it
+    task: str
+    policy: str
+
+
+PlayCell = Callable[[str, str, str, Sequence[int]], dict[str, Any]]  # a cell over seeds
+
+
+@dataclass(frozen=True)
+class EvaluationSpec:
+    """What to evaluate: tasks of one game; the defaults are the bazaar's."""
+
+    tasks: tuple[str, ...]
+    policies: tuple[str, ...]
+    split: str = "train"
+    episodes: int = 1000  # per policy and task; gives intervals near 2 % of the mean
+    baseline: str = "rule_based"  # of the paired differences
+
+    def seeds(self) -> range:
+        """The first `episodes` seeds of the split; ValueError where it has fewer."""
+        if self.split not in SPLITS:
+            raise ValueError(f"no split {self.split!r}; splits are {', '.join(SPLITS)}")
+        pool = SPLITS[self.split]
+        if not 1 <= self.episodes <= len(pool):
+            raise ValueError(f"episodes must be from 1 to {len(pool):,}, not {self.episodes:,}")
+        return pool[: self.episodes]
+
+    def game(self) -> Game:
+        """The game of all tasks; ValueError where they are of several."""
+        games = {game_of(name).name: game_of(name) for name in self.tasks}
+        if len(games) > 1:
+            raise ValueError(
+                f"the {' is evaluated apart from the '.join(sorted(games))}; "
+                "name tasks of one of them"
+            )
+        return next(iter(games.values()))
+
+    def cells(self, others: Sequence[str]) -> list[Cell]:
+        """Every cell, in the order of the rows; `others` names who sits in the other seats."""
+        return [Cell(*cell) for cell in product(others, self.tasks, self.policies)]
+
+    def check(self) -> None:
+        """Raise ValueError for a name that does not exist or a baseline that is not evaluated."""
+        self.game()
+        for task_name, policy_name in product(self.tasks, self.policies):
+            get_policy(get_task(task_name), policy_name)
+        if self.baseline not in self.policies:
+            raise ValueError(
+                f"the baseline {self.baseline!r} must be one of the policies that are evaluated: "
+                f"{', '.join(self.policies)}"
+            )
+
+    def as_json(self) -> dict[str, Any]:
+        """What the artifact records as its config."""
+        game = self.game()
+        others = {"others": game.others[self.split]} if game.names_others else {}
+        return {**asdict(self), **others}
+
+
+def play_cell(
+    others: str, task_name: str, policy_name: str, seeds: Sequence[int]
+) -> dict[str, Any]:
+    """One cell over `seeds` as columns, through the fastest engine that plays it."""
+    if not others:
+        columns = game_of(task_name).table.batch_columns(task_name, policy_name, seeds)
+        if columns is not None:
+            return columns
+    return replay_cell(others, task_name, policy_name, seeds)
+
+
+def replay_cell(
+    others: str, task_name: str, policy_name: str, seeds: Sequence[int]
+) -> dict[str, Any]:
+    """Like `play_cell`, but always with the scalar engine."""
+    game = game_of(task_name)
+    task = game.against(get_task(task_name), others)
+    learner = get_policy(task, policy_name)
+    return game.table.episode_columns(task, [rollout(task, learner, seed) for seed in seeds])
+
+
+def evaluate(
+    spec: EvaluationSpec,
+    others: Sequence[str] | None = None,
+    workers: int = 2,
+    play: PlayCell = play_cell,
+) -> dict[str, Any]:
+    """The data of an evaluation artifact: rows and further tables, and the episodes under them.
+
+    `others` names who sits in the other seats; by default those that the game has for the split.
+    """
+    others = seated_others(spec, others)
+    worlds_of, seeds, cells = spec.game().table.worlds, spec.seeds(), spec.cells(others)
+    with ProcessPoolExecutor(workers) as pool:
+        worlds = pool.map(worlds_of, spec.tasks, [seeds] * len(spec.tasks))
+        worlds = progress(worlds, len(spec.tasks), "measuring worlds", "task")
+        worlds = dict(zip(spec.tasks, worlds, strict=True))
+        played = pool.map(play, *zip(*cells, strict=True), [seeds] * len(cells))
+        columns = progress(played, len(cells), "playing", "cell")
+        columns = dict(zip(cells, columns, strict=True))
+    return tabulate(spec, others, worlds, columns)
+
+
+def seated_others(spec: EvaluationSpec, others: Sequence[str] | None = None) -> Sequence[str]:
+    """Who sits in the other seats: `others`, by default those that the game has for the split.
+
+    Raises ValueError for settings that cannot be evaluated, and for others that cannot be seated.
+    """
+    spec.check()
+    game = spec.game()
+    others = game.others[spec.split] if others is None else others
+    for name in others:
+        game.against(get_task(spec.tasks[0]), name)
+    return others
+
+
+def tabulate(
+    spec: EvaluationSpec,
+    others: Sequence[str],
+    worlds: Mapping[str, Worlds],
+    columns: Mapping[Cell, Columns],
+) -> dict[str, Any]:
+    """The data of an evaluation artifact, computed from its worlds by task and its columns."""
+    game, cells = spec.game(), spec.cells(others)
+    evaluated = Evaluated(
+        others, spec.tasks, spec.policies, spec.seeds(), columns, worlds, get_policy
+    )
+    by_others = {
+        o: {t: {p: columns[o, t, p] for p in spec.policies} for t in spec.tasks} for o in others
+    }
+    return {
+        "ends": dict(game.table.ends),
+        "rows": [row(cell, columns, worlds[cell.task], spec.baseline) for cell in cells],
+        **game.table.tables(evaluated),
+        "episodes": by_others if game.names_others else by_others[others[0]],
+    }
+
+
+def row(
+    cell: Cell,
+    columns: Mapping[Cell, Columns],
+    worlds: Worlds,
+    baseline: str,
+) -> dict[str, Any]:
+    """The figures of one cell, all computed from the recorded columns."""
+    game, task = game_of(cell.task), get_task(cell.task)
+    own, base = columns[cell], columns.get(cell._replace(policy=baseline))
+    count = Counter(own["end"])
+    return {
+        **({"others": cell.others} if game.names_others else {}),
+        "task": cell.task,
+        "policy": cell.policy,
+        "n": len(own["grade"]),
+        **{metric: summarize(own, base, metric) for metric in game.table.metrics},
+        **game.table.figures(task, own, worlds),
+        "ends": {meaning: count[letter] for letter, meaning in game.table.ends.items()},
+        "hashes": hashes(cell),
+    }
+
+
+def summarize(columns: Columns, base: Columns | None, metric: str) -> dict[str, Any]:
+    """Summary of one metric over episodes, and its paired difference to the baseline."""
+    values = per_episode(columns, metric)
+    figures = asdict(summary(values))
+    if base is not None:
+        names = ("difference", "difference_low", "difference_high")
+        figures |= zip(names, paired_difference(values, per_episode(base, metric)), strict=True)
+    return {name: round(value, 6) for name, value in figures.items()}
+
+
+def per_episode(columns: Columns, metric: str) -> np.ndarray:
+    """One value per episode, shape (n,): the metric itself, or its mean over the deals."""
+    values = np.asarray(columns[metric], dtype=float)
+    return values.reshape(len(columns["grade"]), -1).mean(axis=1)
+
+
+def compare(row: BazaarRow | ArenaRow, other: BazaarRow | ArenaRow, metric: str) -> float:
+    """Difference of two rows' means.
+
+    Raises ValueError naming both fingerprints where the task or its opponents differ.
+    """
+    for part in ("task", "opponents"):
+        a, b = getattr(row.hashes, part), getattr(other.hashes, part)
+        if a != b:
+            raise ValueError(
+                f"{row.policy} and {other.policy} did not play the same game: "
+                f"the {part} fingerprint of {row.task} is {a} in one row and {b} in the other"
+            )
+    return getattr(row, metric).mean - getattr(other, metric).mean
+
+
+# Fingerprints -----------------------------------------------------------------------------------
+
+
+def hashes(cell: Cell) -> dict[str, str]:
+    """The fingerprints of what a cell is played with."""
+    return {
+        "task": task_hash(cell.task),
+        "opponents": opponents_hash(cell.task, cell.others),
+        "policy": policy_hash(cell.task, cell.policy),
+    }
+
+
+@cache  # it plays games, and many rows share it
+def task_hash(task_name: str) -> str:
+    """The fingerprint of a task's rules and grade."""
+    return fingerprint.of_rules(get_task(task_name))
+
+
+@cache
+def opponents_hash(task_name: str, others: str = "") -> str:
+    """The fingerprint of the policies in a task's other seats, chosen by `others`."""
+    return fingerprint.of_opponents(game_of(task_name).against(get_task(task_name), others))
+
+
+@cache
+def policy_hash(task_name: str, policy_name: str) -> str:
+    """The fingerprint of a policy by name; of a language model that of its seat alone.
+
+    Weights are left out: their digest, precision and sampling are recorded beside it.
+    """
+    task = get_task(task_name)
+    if is_model(policy_name):
+        player, game = player_spec(policy_name), game_of(task)
+        asked = seat_hash(task, player.seat(game))
+        played = "" if player.weights else fingerprint.of_policy(task, player.policy(game))
+        return fingerprint.fingerprint([asked, played])
+    if policy_name == ORACLE:
+        played = [rollout(task, informed_policy(task, s), s) for s in fingerprint.FEW]
+        return fingerprint.of_turns(task, played)
+    return fingerprint.of_policy(task, get_policy(task, policy_name))
+
+
+def seat_hash(task: Task, seat: ModelSeat) -> str:
+    """The fingerprint of a model's seat: what it is asked, and what its replies amount to."""
+    seen = fingerprint.positions(task)
+    requests = [seat.request(obs, 0, ()) for obs in seen]
+
+    def act(text: str, obs: Any) -> Any:
+        action = seat.parse(obs, Reply(text, ""), ()).action
+        return type(action).__name__, action
+
+    asked = [(request.messages, request.schema) for request in requests]
+    return fingerprint.fingerprint([asked, fingerprint.of_parser(act, seen)])
+
+
+# Verification and printing ----------------------------------------------------------------------
+
+
+def replay(artifact: Artifact, workers: int, root: Path) -> dict[str, Any]:
+    """Every episode played again, and every row and table computed again from them.
+
+    Always through the scalar engine, whichever one recorded them: so each checks the other.
+    """
+    settings = artifact.settings()
+    if missing := [one.name for one in fields(EvaluationSpec) if one.name not in settings]:
+        raise ArtifactError(f"{artifact.file} has no {', '.join(missing)} in its config")
+    others = settings.pop("others", None)
+    return evaluate(EvaluationSpec(**settings), others, workers, replay_cell)
+
+
+PRINTED = ("others", "task", "policy", "n", "share", "utility", "grade", "reward", "correlation",
+           "deal_rate", "rounds", "valid", "jobs")  # fmt: skip
+
+
+def table(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows to print, intervals without what stands beside them."""
+    for some in (*data["rows"], *data.get("correlations", ())):
+        yield {name: _interval(some[name]) for name in PRINTED if name in some}
+
+
+def _interval(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {end: value[end] for end in ("mean", "low", "high")}
+
+
+CHECK = Check("replayed", "every episode and every row", episodes_in_rows, "episodes", replay)
+register_kind(
+    Kind(
+        "evaluation/1",
+        Evaluation,
+        (
+            File(
+                "evaluation/classic-train.json",
+                "evaluate --split train --episodes 1000",
+                "Results",
+                "Every scripted buyer on every classic task, training seeds, one row per episode",
+            ),
+            File(
+                "evaluation/classic-holdout.json",
+                "evaluate --split holdout --episodes 500",
+                "Results",
+                "The same on hold-out seeds, from 50,000",
+            ),
+            File(
+                "evaluation/market-train.json",
+                "evaluate --family market --split train --episodes 1000",
+                "Results",
+                "Every scripted buyer on every open-market task, training seeds",
+            ),
+            File(
+                "evaluation/market-holdout.json",
+                "evaluate --family market --split holdout --episodes 500",
+                "Results",
+                "The same on hold-out seeds",
+            ),
+        ),
+        CHECK,
+    )
+)
+register_kind(
+    Kind(
+        "arena/2",
+        Arena,
+        (
+            File(
+                "evaluation/arena-train.json",
+                "evaluate --family arena --split train",
+                "Results",
+                "Every scripted policy on every arena task, training seeds: utility beside reward",
+            ),
+            File(
+                "evaluation/arena-holdout.json",
+                "evaluate --family arena --split holdout",
+                "Results, Transcripts",
+                "The same on hold-out seeds, and with other labs than the worlds draw",
+            ),
+        ),
+        CHECK,
+    )
+)

@@ -1,0 +1,205 @@
+"""Before and after: games are chosen by rule and made again from the replies."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sauda.experiments import comparison
+from sauda.experiments.before_after import SIDES, choose, compare
+from sauda.experiments.verify import verify
+from sauda.games.transcript import from_json
+from sauda.llm.registry import PlayerSpec
+from sauda.llm.types import Reply
+from sauda.llm.wrappers import WRAPPERS
+from sauda.records.seeds import SPLITS
+from sauda.records.store import Artifact, load, renew_checksums, save, write
+
+FILE = compare.file
+TASK = "bazaar/open"
+GARBAGE = "I give up"
+
+
+@dataclass(frozen=True)
+class Canned:
+    """Bids `first` percent, then `step` more each time; garbage at every seed of `garbage`."""
+
+    first: int
+    step: int = 4
+    garbage: int = 0
+
+    def __call__(self, messages, seed, schema=None):
+        if self.garbage and seed % self.garbage == 0:
+            return Reply(GARBAGE, "canned", 1, "stop")
+        bids = sum(m["role"] == "assistant" for m in messages)
+        return Reply(json.dumps({"offer": self.first + bids * self.step}), "canned", 5, "object")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
+
+
+PLAYERS = {
+    "high": PlayerSpec(Canned(48, step=6)),
+    "shaky": PlayerSpec(Canned(40, garbage=3)),
+    "steered": PlayerSpec(Canned(40), wrapper=WRAPPERS["steering"]),
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory) -> Path:
+    """A root with an artifact of two canned players, the first of whom forfeits some games."""
+    root = tmp_path_factory.mktemp("artifacts")
+    config = {"before": "shaky", "after": "high", "tasks": (TASK, "bazaar/rushed")}
+    config |= {"episodes": 7, "batch": 3}
+    save(FILE, config, compare(**config, seat=PLAYERS.__getitem__), root)
+    return root
+
+
+@pytest.fixture
+def artifact(root) -> Artifact:
+    return load(FILE, root)
+
+
+@pytest.fixture
+def changed(root, tmp_path):
+    """Verifies a copy of the artifact after `change` was made to its data."""
+
+    def faults(change) -> list[str]:
+        content = json.loads((root / FILE).read_text(encoding="utf-8"))
+        change(content["data"])
+        write(tmp_path / FILE, json.dumps(content))
+        renew_checksums([FILE], tmp_path)
+        return verify(FILE, root=tmp_path)
+
+    return faults
+
+
+# The rule
+
+
+def picked(gains, zopa=None, deals=None):
+    n = len(gains)
+    after = [0.1 + gain for gain in gains]
+    return choose(range(10, 10 + n), [0.1] * n, after, zopa or [True] * n, deals or [True] * n)
+
+
+@pytest.mark.parametrize(
+    ("gains", "best", "low", "middle", "high"),
+    [
+        ([0.1, 0.5, -0.2, 0.3, 0.0], 11, 12, 10, 13),
+        ([0.4, 0.1, 0.3, 0.2], 10, 11, 13, 12),  # the lower of two neighbours
+        ([0.2, 0.2, 0.2, 0.2], 10, 10, 11, 12),  # all equal: by seed
+        ([0.5], 10, 10, 10, 10),
+        ([n / 20 for n in range(21)], 30, 12, 20, 28),
+    ],
+)
+def test_games_are_chosen_by_the_gain_and_then_the_lowest_seed(gains, best, low, middle, high):
+    assert picked(gains) == {"best": best, "10th": low, "50th": middle, "90th": high}
+
+
+def test_the_best_game_ends_in_a_deal_and_the_percentiles_are_of_games_with_a_zopa():
+    picks = picked([0.9, 0.3, 0.2, 0.1], [False, True, True, True], [False, False, True, True])
+    assert picks == {"best": 12, "10th": 13, "50th": 12, "90th": 12}
+    assert picked([0.3, 0.1], [False, False], [True, True]) == {"best": 10}
+    assert list(picked([0.3, 0.1], [True, True], [False, False])) == ["10th", "50th", "90th"]
+
+
+def test_differences_that_are_equal_but_for_rounding_tie():
+    assert 0.3 - 0.2 != 0.4 - 0.3
+    picks = choose((5, 6), (0.2, 0.3), (0.3, 0.4), (True, True), (True, True))
+    assert set(picks.values()) == {5}
+
+
+@pytest.mark.parametrize("grades", [([], []), ([0.1], [0.1, 0.2])])
+def test_a_seed_without_both_grades_is_refused(grades):
+    with pytest.raises(ValueError, match="needs both grades"):
+        choose(range(len(grades[0])), *grades, [True], [True])
+
+
+# The data
+
+
+def test_the_data_shows_the_games_of_the_rule_and_each_move_of_the_model_has_its_reply(artifact):
+    for row in artifact.data.as_json()["tasks"]:
+        picks = choose(row["seeds"], *(row[name] for name in ("before", "after", "zopa", "deals")))
+        assert {pair["why"]: pair["seed"] for pair in row["chosen"]} == picks
+        for pair in row["chosen"]:
+            at = row["seeds"].index(pair["seed"])
+            assert [pair[side]["grade"] for side in SIDES] == [row[side][at] for side in SIDES]
+            for game in (pair[side] for side in SIDES):
+                assert from_json(game).seed == pair["seed"]
+                own = [move for move in game["moves"] if move["agent"] == "buyer"]
+                assert len(game["replies"]) == len(own)
+                assert (own[-1]["action"] == "forfeit") == (game["replies"][-1] == GARBAGE)
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"tasks": ("bazaar/seller_brief",)}, "tasks are"),
+        ({"episodes": 0}, "at least 1 episode"),
+        ({"before": "steered"}, "compared bare"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(settings, fault):
+    asked = {"before": "shaky", "after": "high", "tasks": (TASK,), "episodes": 2} | settings
+    with pytest.raises(ValueError, match=fault):
+        compare(**asked, seat=PLAYERS.__getitem__)
+
+
+def test_the_games_are_the_first_batches_of_the_model_comparison():
+    settings, compared = compare.settings(), comparison.in_bazaar()
+    cells = compared.cells()
+    assert settings["batch"] == compared.batch
+    for task in settings["tasks"]:
+        for side in SIDES:
+            seeds = SPLITS["holdout"][: settings["episodes"]]
+            assert cells[task, settings[side]][: settings["episodes"]] == seeds
+
+
+# Verification
+
+
+def test_a_recorded_artifact_is_verified_without_faults(root):
+    assert verify(FILE, root=root) == []
+
+
+def _grade(data):
+    data["tasks"][0]["chosen"][0]["after"]["grade"] = 0.99
+
+
+def _columns(data):
+    row = data["tasks"][1]
+    at = row["seeds"].index(row["chosen"][0]["seed"])
+    row["after"][at] += 0.5
+    row["deals"][at] ^= True
+    row["zopa"][0] ^= True
+
+
+def _another_best_game(data):
+    row = data["tasks"][0]
+    shown = {pair["seed"] for pair in row["chosen"]}
+    other = next(i for i, seed in enumerate(row["seeds"]) if seed not in shown)
+    row["after"][other], row["deals"][other] = 9.0, True
+
+
+def _reply(data):
+    data["tasks"][0]["chosen"][0]["after"]["replies"][0] = '{"offer":1}'
+
+
+@pytest.mark.parametrize(
+    ("change", "places"),
+    [
+        (_grade, [r"data\.tasks\[0\]\.chosen\[0\]\.after\.grade: recorded 0\.99"]),
+        (_columns, [rf"data\.tasks\[1\]\.{x}\[\d\]: recorded" for x in ("after", "deals", "zopa")]),
+        (_another_best_game, [r".*chosen\[0\]\.seed: recorded"]),
+        (_reply, [r".*\.after\.moves\[1\]\.price: recorded"]),
+        (lambda data: data["tasks"].pop(), [r"data\.tasks: 1 recorded, 2 when played again"]),
+    ],
+)
+def test_a_change_is_found_by_its_place(changed, change, places):
+    faults = changed(change)
+    for place in places:
+        assert any(re.match(place, fault) for fault in faults), (place, faults)

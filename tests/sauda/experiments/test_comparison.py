@@ -1,0 +1,210 @@
+"""The model comparison: batched play equals single games, stopped runs resume, counts are right."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from env import get_task, rollout
+from sauda.experiments import comparison
+from sauda.experiments.batches import first
+from sauda.experiments.comparison import Grid, compare_models, in_arena, in_bazaar
+from sauda.games import BAZAAR
+from sauda.games.bazaar_columns import episode_columns
+from sauda.llm.registry import PlayerSpec, player_spec
+from sauda.llm.types import Reply
+from sauda.llm.wrappers import WRAPPERS
+from sauda.records.store import Artifact, measured
+
+SEEDS = range(50_000, 50_008)
+OPEN = get_task("bazaar/open")
+
+
+class Canned:
+    """Writes 45 percent, or 2 % more than its last bid; garbage where its seed says so."""
+
+    garbage_every = 7
+
+    def __call__(self, messages, seed, schema=None):
+        if seed % self.garbage_every == 0:
+            return Reply("hm", "canned", 1, "stop")
+        bids = [json.loads(m["content"])["offer"] for m in messages if m["role"] == "assistant"]
+        last = bids[-1] if bids else 43
+        return Reply(json.dumps({"offer": last + 2}), "canned", 5, "object")
+
+    def batch(self, chats, seeds, schemas):
+        return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrapper", [None, *WRAPPERS])
+def test_games_in_step_are_the_games_played_alone(wrapper):
+    player = PlayerSpec(Canned(), wrapper=wrapper and WRAPPERS[wrapper])
+    columns = comparison.play_model(OPEN, player, SEEDS)
+    alone = [rollout(OPEN, player.policy(BAZAAR), seed) for seed in SEEDS]
+    shared = episode_columns(OPEN, alone)
+    assert {name: columns[name] for name in shared} == shared
+    assert columns["moves"] == [len(e.trajectory("buyer")) for e in alone]
+
+
+@pytest.mark.slow
+def test_what_a_model_and_its_wrapper_did_is_counted():
+    columns = comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
+    assert sum(columns["invalid_replies"]) == columns["end"].count("F") > 0
+    assert set(columns["end"]) != {"F"}
+    assert all(tokens > 0 for tokens in columns["tokens"])
+    columns = comparison.play_model(OPEN, player_spec("null+steering"), SEEDS)
+    assert columns["changed"] == columns["invalid_replies"] == columns["moves"]
+    assert "F" not in columns["end"]
+
+
+PLAYED = ("null", "null+steering", "null+honest", "linear", "belief")
+GRIDS = (
+    Grid(("bazaar/open", "bazaar/rushed"), PLAYED, 4),
+    Grid(("classic/single_deal",), ("null", "linear"), 2),
+)
+TINY = in_bazaar(GRIDS, batch=3, baseline="null")
+LABS = in_arena(stages=("null",), policies=("planner", "wait"), episodes=5, batch=3)
+
+
+def run(compared, folder, recorded=None) -> dict:
+    """The data of a whole run, as it is read again."""
+    return json.loads(json.dumps(compare_models(compared, folder, recorded)))
+
+
+def artifact_of(compared, data: dict) -> Artifact:
+    return measured(compared.file, compared.config, data)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> dict:
+    return run(TINY, tmp_path_factory.mktemp("whole"))
+
+
+@pytest.mark.slow
+def test_the_data_is_of_its_kind_and_comes_out_again(data):
+    assert comparison.replay(artifact_of(TINY, data), 1, None) == data
+    assert [row["policy"] for row in data["rows"][:5]] == list(PLAYED)
+    assert [row["n"] for row in data["rows"]] == [4] * 10 + [2] * 2
+    hashes = [row["hashes"]["policy"] for row in data["rows"] if row["task"] == "bazaar/open"]
+    assert len(set(hashes)) == len(PLAYED)
+
+
+@pytest.mark.slow
+def test_the_comparison_of_labs_is_of_its_kind_comes_out_again_and_plays_no_batch_twice(tmp_path):
+    data = run(LABS, tmp_path)
+    assert comparison.replay(artifact_of(LABS, data), 1, None) == data
+    rows = {row["policy"]: row for row in data["rows"]}
+    assert rows["null"]["invalid_replies"] == rows["null"]["actions"] > 0 == rows["null"]["valid"]
+    kept = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    assert len(kept) == 2
+    assert run(LABS, tmp_path) == data
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
+
+
+@pytest.mark.nightly
+def test_a_stopped_run_goes_on_where_it_was(data, tmp_path, monkeypatch):
+    played = []
+    play = comparison.play_model
+
+    def stops(task, player, seeds):
+        if len(played) == 3:
+            raise KeyboardInterrupt
+        played.append(seeds)
+        return play(task, player, seeds)
+
+    monkeypatch.setattr(comparison, "play_model", stops)
+    with pytest.raises(KeyboardInterrupt):
+        run(TINY, tmp_path)
+    monkeypatch.setattr(comparison, "play_model", play)
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    assert len(before) == 3
+    assert run(TINY, tmp_path) == data
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+
+
+# Games that are kept
+
+
+@pytest.mark.nightly
+def test_recorded_games_are_kept_while_their_model_is_the_same():
+    compared = in_bazaar((Grid(("bazaar/open",), ("mini", "linear"), len(SEEDS)),))
+    model = {"sha256": "a", "sampling": {"temperature": 0.7}, "prompt": "p", "cpu": "avx2"}
+    columns = comparison.play_model(OPEN, PlayerSpec(Canned()), SEEDS)
+    recorded = {"episodes": {"bazaar/open": {"mini": columns}}, "rows": []}
+    recorded["models"] = {"mini": model}
+    kept = comparison.kept_episodes(compared, {"mini": model}, recorded)
+    assert kept == {("bazaar/open", "mini"): columns}
+    assert comparison.kept_episodes(compared, {"mini": model | {"cpu": ""}}, recorded) == kept
+    for change in ({"sha256": "b"}, {"sampling": {"temperature": 0.2}}, {"prompt": "q"}):
+        assert comparison.kept_episodes(compared, {"mini": model | change}, recorded) == {}
+    longer = in_bazaar((Grid(("bazaar/open",), ("mini",), len(SEEDS) + 1),), batch=3)
+    kept = comparison.kept_episodes(longer, {"mini": model}, recorded)
+    assert kept == {("bazaar/open", "mini"): first(columns, 6)}  # whole batches alone
+    cell = ("bazaar/open", "mini")
+    assert list(comparison.played_on({cell: columns}, kept)) == [("mini", True, True)]
+    assert list(comparison.played_on({cell: columns}, {})) == [("mini", False, True)]
+    assert list(comparison.played_on(kept, kept)) == [("mini", True, False)]
+
+
+@pytest.mark.nightly
+def test_a_script_is_kept_while_its_code_is_the_same_and_only_new_seeds_are_played(data, tmp_path):
+    def grades(recorded: dict) -> list[float]:
+        return recorded["episodes"]["bazaar/open"]["linear"]["grade"]
+
+    recorded = json.loads(json.dumps(data))
+    grades(recorded)[0] = 0.123
+    longer = in_bazaar((Grid(("bazaar/open",), PLAYED, 6),), 3, "null")
+    again = grades(run(longer, tmp_path, recorded))
+    assert again == [0.123, *grades(run(longer, tmp_path))[1:]]
+    next(row for row in recorded["rows"] if row["policy"] == "linear")["hashes"]["policy"] = "0"
+    kept = comparison.kept_episodes(TINY, data["models"], recorded)
+    assert ("bazaar/open", "linear") not in kept
+    assert ("bazaar/rushed", "belief") in kept
+
+
+# What is compared
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"grids": (Grid(("bazaar/open",), ("null",), 0),)},
+        {"batch": 0},
+        {"baseline": "mini"},
+        {"grids": (Grid(("bazaar/open",), ("null", "mini+x"), 2),)},
+        {"grids": (*GRIDS, Grid(("bazaar/open",), ("wait",), 9))},
+    ],
+)
+def test_a_comparison_that_cannot_be_is_refused_before_anything_is_played(wrong, tmp_path):
+    with pytest.raises(ValueError, match=r"episode|batch|played|no model"):
+        compare_models(replace(TINY, **wrong), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_each_stages_first_batch_is_played_again(data):
+    stages = ("null", "null+steering")
+    compared = replace(TINY, stages=stages)
+    pairs = list(comparison.replay_stages(compared, data, ["bazaar/rushed"]))
+    assert tuple(pair.policy for pair in pairs) == stages
+    for pair in pairs:
+        assert len(pair.again["grade"]) == TINY.batch
+        assert pair.recorded == pair.again
+    with pytest.raises(ValueError, match="no model was played on 'bazaar/x'; tasks are bazaar"):
+        list(comparison.replay_stages(compared, data, ["bazaar/x"]))
+
+
+def test_gains_and_rivalries_are_mean_differences_on_the_same_seeds(tmp_path):
+    compared = in_arena(stages=("wait", "planner"), policies=("autarky", "random"), episodes=6)
+    data = compare_models(compared, tmp_path)
+    grades = {name: np.array(columns["grade"]) for name, columns in data["episodes"].items()}
+    (gain,) = data["stage_gains"]
+    (rivalry,) = data["rivalries"]  # with a rival that was played, and not with itself
+    assert (gain["after"], gain["before"], gain["n"]) == ("planner", "wait", 6)
+    assert (rivalry["policy"], rivalry["rival"], rivalry["n"]) == ("planner", "autarky", 6)
+    for row, other in ((gain, "wait"), (rivalry, "autarky")):
+        assert row["difference"] == pytest.approx(
+            (grades["planner"] - grades[other]).mean(), abs=1e-6
+        )

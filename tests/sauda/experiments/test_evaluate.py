@@ -1,0 +1,274 @@
+"""Evaluations: figures that follow from columns, columns from episodes, only like compared."""
+
+import json
+
+import numpy as np
+import pytest
+
+from env import ARENA_TASKS, BATCH_TASKS, Accept, IllegalAction, Offer, arena, get_task, rollout
+from sauda.experiments.evaluate import (
+    BazaarRow,
+    Cell,
+    EvaluationSpec,
+    compare,
+    evaluate,
+    per_episode,
+    play_cell,
+    replay_cell,
+    row,
+)
+from sauda.experiments.verify import verify
+from sauda.games.arena_columns import COMPONENTS, DRAWN, against, episode_row, events
+from sauda.games.bazaar_columns import ENDS, deal_price, ends, rounds
+from sauda.policies import BUYERS, LABS
+from sauda.records.seeds import SPLITS
+from sauda.records.store import Artifact, save
+
+SINGLE, CAREER, RIVALS = (
+    f"classic/{name}" for name in ("single_deal", "career_10", "marketplace_arena")
+)
+TRADE, MARKET = "arena/single_trade", "arena/coalition_market"
+NAIVE = Cell("", SINGLE, "naive")
+TINY = EvaluationSpec((SINGLE, CAREER, RIVALS), ("rule_based", "aggressive"), episodes=6)
+PENALTIES = ("invalid_action_penalty", "spam_penalty", "breach_penalty")
+
+
+@pytest.fixture(scope="module")
+def data() -> dict:
+    """Two policies on three tasks of the bazaar, six training seeds each."""
+    return evaluate(TINY, workers=1)
+
+
+@pytest.fixture(scope="module")
+def labs(arena_evaluation: Artifact) -> dict:
+    """Four policies on two tasks of the arena, six hold-out seeds each, among two sets of labs."""
+    return arena_evaluation.data.as_json()
+
+
+def row_of(data: dict, task: str, policy: str, others: str = DRAWN) -> dict:
+    wanted = (others, task, policy)
+    (match,) = [
+        r for r in data["rows"] if (r.get("others", others), r["task"], r["policy"]) == wanted
+    ]
+    return match
+
+
+def columns(end: str, share: list[float]) -> dict:
+    """Recorded columns of single deals, with a price and two rounds wherever a deal was made."""
+    return {
+        "end": end,
+        "price": [50.0 if letter == "A" else None for letter in end],
+        "rounds": [0 if letter == "F" else 2 for letter in end],
+        "share": share,
+        "grade": share,
+    }
+
+
+# Rows and columns of the bazaar
+
+
+def test_counts_add_up_from_ends_to_deals_to_episodes(data):
+    cells = [(r["task"], r["policy"]) for r in data["rows"]]
+    assert cells == [(t, p) for t in TINY.tasks for p in TINY.policies]
+    for r in data["rows"]:
+        c = data["episodes"][r["task"]][r["policy"]]
+        deals = r["n"] * (10 if r["task"] == CAREER else 1)
+        assert r["n"] == len(c["grade"]) == TINY.episodes
+        assert r["deals"] == sum(r["ends"].values()) == deals
+        assert {len(c[name]) for name in ("end", "price", "rounds", "share")} == {deals}
+        assert r["deal_rate"] == pytest.approx(r["ends"]["agreement"] / deals, abs=1e-6)
+        assert not any(isinstance(value, np.generic) for value in r.values())
+
+
+def test_only_a_deal_of_ones_own_has_a_price_and_a_share(data):
+    for c in (c for by_policy in data["episodes"].values() for c in by_policy.values()):
+        assert set(c["end"]) <= set(ENDS)
+        for letter, price, share in zip(c["end"], c["price"], c["share"], strict=True):
+            assert (price is not None) == (letter == "A")
+            assert share == 0 or letter == "A"
+    single = data["episodes"][SINGLE]["rule_based"]  # where the ZOPA is from 30 to 100
+    for price, share in zip(single["price"], single["share"], strict=True):
+        assert price is None or share == pytest.approx((100 - price) / 70, abs=1e-6)
+
+
+def test_a_mean_and_its_difference_are_those_of_the_columns(data):
+    own, base = (per_episode(data["episodes"][CAREER][p], "share") for p in TINY.policies[::-1])
+    share = row_of(data, CAREER, "aggressive")["share"]
+    assert share["mean"] == pytest.approx(own.mean(), abs=1e-6)
+    assert share["difference"] == pytest.approx((own - base).mean(), abs=1e-6)
+    assert share["low"] <= share["mean"] <= share["high"]
+    baseline = row_of(data, SINGLE, "rule_based")["grade"]
+    assert [baseline[f"difference{end}"] for end in ("", "_low", "_high")] == [0, 0, 0]
+
+
+def test_a_career_counts_as_the_mean_over_its_deals():
+    two_careers = {"share": [1.0, 0.0, 0.5, 0.5, 0.0, 0.0], "grade": [0.4, 0.1]}
+    assert list(per_episode(two_careers, "share")) == [0.5, pytest.approx(1 / 6)]
+    assert list(per_episode(two_careers, "grade")) == [0.4, 0.1]
+
+
+def test_forfeits_count_as_ends_of_their_own_and_as_nothing_won():
+    recorded = columns("AFBF", [0.8, 0.0, 0.0, 0.0])
+    measured = row(NAIVE, {NAIVE: recorded}, {}, "rule_based")
+    ended = [measured["ends"][end] for end in ("forfeit", "agreement", "buyer walked")]
+    assert ended == [2, 1, 1]
+    assert (measured["share"]["mean"], measured["deal_rate"]) == (0.2, 0.25)
+    assert measured["rounds"] == 1  # 2 + 0 + 2 + 0 over four deals
+    assert "difference" not in measured["share"]  # the baseline was not played
+
+
+def test_a_success_is_an_episode_graded_at_the_tasks_threshold_or_above():
+    recorded = columns("AAAA", [0.1, 0.29, 0.3, 0.4])
+    assert get_task(SINGLE).success == 0.3
+    assert row(NAIVE, {NAIVE: recorded}, {}, "rule_based")["success_rate"] == 0.5
+
+
+def test_the_deals_after_a_forfeit_are_forfeits_of_no_rounds_and_no_price():
+    def learner(obs, rng):
+        if len(obs.table.past) == 2:
+            raise IllegalAction("no more")
+        return Accept()
+
+    played = rollout(get_task(CAREER), learner, 0)
+    assert ends(played, "buyer") == "AAFFFFFFFF"
+    assert rounds(played) == [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert [deal_price(played, i, "buyer") for i in range(4)] == [60, 60, None, None]
+
+
+def test_a_rivals_purchase_is_an_end_without_a_price_for_the_learner():
+    played = rollout(get_task(RIVALS), lambda obs, rng: Offer(1), 0)
+    assert ends(played, "buyer") == "O"
+    assert deal_price(played, 0, "buyer") is None
+
+
+# Rows and columns of the arena
+
+
+def test_a_reward_is_the_utility_less_the_promised_batna_and_the_penalties(labs):
+    cells = [(r["others"], r["task"], r["policy"]) for r in labs["rows"]]
+    assert len(set(cells)) == len(cells) == 2 * 2 * 4
+    for others, task, policy in cells:
+        c, worlds = labs["episodes"][others][task][policy], labs["worlds"][task]
+        utility, stake, batna = (
+            np.array(x) for x in (c["utility"], worlds["stake"], worlds["batna"])
+        )
+        parts = {name: np.array(c["components"][name]) for name in COMPONENTS}
+        rewards = (utility - arena.PLAN_WEIGHT * batna) / stake + sum(parts[p] for p in PENALTIES)
+        assert c["reward"] == pytest.approx(rewards, abs=1e-4)
+        assert c["reward"] == pytest.approx(sum(parts.values()), abs=1e-5)
+        assert c["grade"] == pytest.approx(np.clip((utility - batna) / stake, -1, 1), abs=1e-5)
+        assert {len(c[name]) for name in ("end", "actions", "valid", "jobs", "jobs_had")} == {6}
+
+
+def test_valid_actions_are_those_that_were_not_refused(labs):
+    waits = row_of(labs, TRADE, "wait")
+    assert (waits["valid"], waits["jobs"]["mean"], waits["utility"]["mean"]) == (1, 0, 0)
+    assert waits["correlation"] is None  # nothing varies
+    hoards, c = row_of(labs, MARKET, "greedy_hoarder"), labs["episodes"][DRAWN][MARKET]
+    actions, valid = (sum(c["greedy_hoarder"][name]) for name in ("actions", "valid"))
+    fines = c["greedy_hoarder"]["components"]["invalid_action_penalty"]
+    assert 0 < actions - valid == round(-sum(fines) / 0.10)
+    assert hoards["valid"] == pytest.approx(valid / actions, abs=1e-6)
+
+
+def test_a_forfeit_is_an_action_that_is_not_valid_and_an_end_of_its_own():
+    def gives_up(obs, rng):
+        if obs.own.recent:
+            raise IllegalAction("no more")
+        return arena.Action("send_message", message="hello")
+
+    task = ARENA_TASKS[TRADE]
+    ended = episode_row(task, rollout(task, gives_up, 3))
+    assert (ended["end"], ended["actions"], ended["valid"]) == ("F", 2, 1)
+
+
+def test_correlations_are_those_of_a_policys_columns_and_of_all_together(labs):
+    recorded, stake = labs["episodes"][DRAWN][MARKET], np.array(labs["worlds"][MARKET]["stake"])
+    pairs = {p: (c["reward"], np.array(c["utility"]) / stake) for p, c in recorded.items()}
+    figures = row_of(labs, MARKET, "planner")["correlation"]
+    assert figures["mean"] == pytest.approx(np.corrcoef(*pairs["planner"])[0, 1], abs=1e-5)
+    (pooled,) = [r for r in labs["correlations"] if (r["others"], r["task"]) == (DRAWN, MARKET)]
+    together = [np.concatenate(some) for some in zip(*pairs.values(), strict=True)]
+    assert pooled["n"] == together[0].size
+    assert pooled["correlation"]["mean"] == pytest.approx(np.corrcoef(*together)[0, 1], abs=1e-5)
+
+
+def test_an_example_is_a_step_that_can_be_played_again(labs):
+    assert labs["examples"]
+    for example in labs["examples"]:
+        task = ARENA_TASKS[example["task"]]
+        played = rollout(task, LABS[example["policy"]], example["seed"])
+        own = [event for event in events(played, "lab_0") if event.reward is not None]
+        step = own[example["step"] - 1]
+        assert (step.words, step.code) == (example["words"], example["code"])
+        amounts = [getattr(event.reward, example["component"]) for event in own]
+        assert example["amount"] == pytest.approx(max(amounts, key=abs), abs=1e-6) != 0
+
+
+def test_only_the_opponents_hash_tells_other_labs_from_those_that_are_drawn(labs):
+    drawn, selfish = (
+        row_of(labs, MARKET, "planner", others)["hashes"] for others in (DRAWN, "selfish")
+    )
+    assert drawn["opponents"] != selfish["opponents"]
+    assert (drawn["task"], drawn["policy"]) == (selfish["task"], selfish["policy"])
+    with pytest.raises(ValueError, match="no other labs 'kind'; they may be as drawn, coop"):
+        against(ARENA_TASKS[TRADE], "kind")
+
+
+# Chance and engines
+
+
+def test_a_cell_depends_on_its_seeds_alone(data, labs):
+    recorded = labs["episodes"]["selfish"][MARKET]["planner"]
+    assert play_cell("selfish", MARKET, "planner", SPLITS["holdout"][:6]) == recorded
+    assert play_cell("", SINGLE, "rule_based", range(6)) == data["episodes"][SINGLE]["rule_based"]
+    assert play_cell("", SINGLE, "rule_based", range(50_000, 50_006)) != play_cell(
+        "", SINGLE, "rule_based", range(6)
+    )
+    assert evaluate(TINY, workers=2) == data
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BATCH_TASKS)
+def test_the_batch_engine_records_what_the_scalar_one_does_to_the_letter(name: str):
+    """As JSON, which tells 60 from 60.0."""
+    seeds = range(20 if name == CAREER else 50)
+    compared = ("leave", "pilot", "tuned") if name.startswith("bazaar/") else ()
+    for buyer in (*BUYERS, *compared):
+        batch, scalar = (play("", name, buyer, seeds) for play in (play_cell, replay_cell))
+        assert json.dumps(batch) == json.dumps(scalar), buyer
+
+
+def test_training_and_hold_out_seeds_are_disjoint():
+    train, holdout = (EvaluationSpec((), (), split, 50_000).seeds() for split in SPLITS)
+    assert (train[0], holdout[0]) == (0, 50_000)
+    assert not set(train) & set(holdout)
+
+
+# Comparisons
+
+
+def test_only_rows_of_one_game_may_be_compared(data):
+    own, other = (
+        BazaarRow.model_validate(row_of(data, SINGLE, policy)) for policy in TINY.policies
+    )
+    assert compare(own, other, "share") == own.share.mean - other.share.mean
+    for part in ("task", "opponents"):
+        hashes = own.hashes.model_copy(update={part: "0123456789ab"})
+        changed = own.model_copy(update={"hashes": hashes})
+        with pytest.raises(ValueError, match=rf"{getattr(own.hashes, part)}.*0123456789ab"):
+            compare(own, changed, "share")
+
+
+def test_an_evaluation_comes_out_again_and_a_changed_digit_is_found(tmp_path):
+    file, spec = (
+        "evaluation/arena-train.json",
+        EvaluationSpec((TRADE,), ("wait",), "train", 2, "wait"),
+    )
+    artifact = save(file, spec.as_json(), evaluate(spec, workers=1), tmp_path)
+    assert verify(file, workers=1, root=tmp_path) == []
+    data = artifact.data.as_json()
+    data["episodes"][DRAWN][TRADE]["wait"]["reward"][1] += 1e-6
+    save(file, spec.as_json(), data, tmp_path)
+    (place,) = verify(file, workers=1, root=tmp_path)
+    assert place.startswith(f"data.episodes['as drawn']['{TRADE}'].wait.reward[1]: recorded")
