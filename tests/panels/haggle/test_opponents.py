@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
-from env import Offer, WalkAway
+from env import WalkAway
 from panels.haggle.choices import ANY_ITEM, HIDDEN, SELL, new_game, opponent_choices, values
 from panels.haggle.opponents.badge import opponent_badge, score
 from panels.haggle.opponents.stages import (
@@ -19,7 +19,7 @@ from panels.haggle.opponents.stages import (
     opponent_name,
     scripted_buyers,
 )
-from panels.haggle.words import ENGLISH, HINDI, translator
+from panels.haggle.words import ENGLISH, translator
 from panels.results.questions.open_market import contest
 from panels.results.questions.reproduce import rows_of
 from panels.results.questions.verdict import buyer_name
@@ -34,7 +34,6 @@ from sauda.sessions.bazaar import answer, start
 from tests.support.haggle import Model
 
 IN_ENGLISH = translator(ENGLISH)
-SELLING = "bazaar/seller_brief"
 
 
 def test_every_stage_with_a_row_is_offered_bare_and_with_its_measured_wrappers():
@@ -56,25 +55,6 @@ def test_a_new_stage_is_offered_once_it_has_a_row_and_an_adapter():
     assert known.stages == ("mini", "mini+sft", new)
     others = [name for name in known.buyers if name not in SERVED]
     assert others == ["mini", "mini+sft", new, f"{new}+honest"]
-
-
-def test_without_rows_the_served_model_and_the_scripts_are_left():
-    assert Rows({}, ()).buyers == SERVED
-
-
-@pytest.mark.parametrize(
-    ("opponent", "name"),
-    [
-        ("sauda-mini+honest", f"{buyer_name(OURS)}, guard rails on"),
-        ("mini+sft", "SFT, guard rails off"),
-        ("mini+constrained", "Untrained base, held to legal moves"),
-        ("mini:firm", "SmolLM2, firm"),
-        ("tit_for_tat", "tit for tat"),
-    ],
-)
-def test_an_opponent_is_named_by_its_stage_and_its_rails(opponent, name):
-    assert opponent_name(opponent, IN_ENGLISH) == name
-    assert opponent_name(opponent, translator(HINDI))
 
 
 def test_every_score_is_that_of_the_row_in_results_that_it_links_to():
@@ -126,10 +106,3 @@ def test_a_selling_models_badge_says_what_was_measured_and_where_it_stands(perso
     assert pair["seller"] == f"null:{persona}"
     assert pair["seller"] in load("tournament.json").data.games[pair["buyer"]]
     assert "See Results" not in shown
-
-
-def test_the_pilot_buys():
-    game = start(SELLING, "pilot", 3)
-    assert "<b>pilot</b>" in opponent_badge(game, Model(), IN_ENGLISH)
-    asked = answer(game, Offer(2 * game.observation.table.item.list_price))
-    assert 0 < asked.observation.bid < game.observation.table.item.list_price
