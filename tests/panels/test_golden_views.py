@@ -1,5 +1,6 @@
 """What a visitor sees of one game of each kind, in the middle and at the end, as plain text."""
 
+import csv
 import html
 import re
 
@@ -10,11 +11,17 @@ from panels.gpu_arena import view
 from panels.gpu_arena.board import calendar
 from panels.gpu_arena.offers import offers
 from panels.haggle.game_view import brief, chart
+from panels.haggle.opponents.model_view import reading
 from panels.haggle.review.card import card
+from panels.haggle.review.result_view import result
+from panels.haggle.review.review_view import review_shown
 from panels.haggle.talk.conversation import chat_of
+from panels.haggle.talk.state import SILENT
+from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.sessions import arena, bazaar
+from sauda.sessions import arena, bazaar, review
 from tests.support.golden import assert_golden
+from tests.support.source import ROOT
 
 # A game against the task's own sellers, one with rivals, one of several deals, and the other seat.
 TASKS = {
@@ -47,7 +54,9 @@ def test_a_visitor_sees_the_same_of_a_game_of_each_kind(language: str):
         lines += [f"# {task}", *parts(game, language)]
         while not game.over:
             game = bazaar.answer(game, WalkAway())
-        lines += ["## over", *parts(game, language)]
+        shown = [result(game, translator(language), language), reading(game, translator(language))]
+        judged = review_shown(review.searched(game), [], translator(language))
+        lines += ["## over", *parts(game, language), *map(plain, [*shown, judged])]
     assert_golden(f"views-{language}.txt", "\n".join(lines) + "\n")
 
 
@@ -66,3 +75,26 @@ def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
         view.log(game),
     ]
     assert_golden("views-arena.txt", "\n".join(map(plain, shown)) + "\n")
+
+
+def priced(game: bazaar.Game, share: float) -> str:
+    return f"{share * game.observation.table.item.list_price:.0f}"
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_a_visitor_reads_the_same_answers_to_what_is_typed(language: str):
+    """In tests/cases/chats.csv "2x" is twice the list price."""
+    lines = []
+    with (ROOT / "tests" / "cases" / "chats.csv").open(encoding="utf-8", newline="") as rows:
+        chats = list(csv.DictReader(rows))
+    for chat in chats:
+        game, talk = bazaar.start(chat["task"], chat["opponent"], 5), SILENT
+        for text in chat["typed"].split("|"):
+            shares = re.split(r"([\d.]+)x", text)
+            shares[1::2] = [priced(game, float(share)) for share in shares[1::2]]
+            game, talk = converse(game, talk, "".join(shares))
+        lines.append(f"# {chat['task']} {chat['opponent']}")
+        for message in chat_of(game, talk, language).messages:
+            lines.append(f"{message['role']}: {plain(message['content'])}")
+        lines += [plain(part(game, translator(language))) for part in (card, result)]
+    assert_golden(f"chats-{language}.txt", "\n".join(lines) + "\n")
