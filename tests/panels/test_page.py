@@ -11,7 +11,7 @@ import gradio as gr
 import pytest
 
 from app import build_app
-from tests.support.golden import assert_golden
+from tests.support.golden import assert_golden, without_numbers
 
 SHOWN = 600  # characters of a text that are compared
 
@@ -100,8 +100,3 @@ def summary(values: Any) -> str:
         return "numbers"
     texts = [value for value in values if isinstance(value, str)]
     return " ".join(texts)[:SHOWN] or "numbers"
-
-
-def without_numbers(text: str) -> str:
-    """The text with # for each number and digest, which a new artifact may change."""
-    return re.sub(r"\b[0-9a-f]{7,}\b|[0-9][0-9.,]*", "#", text)

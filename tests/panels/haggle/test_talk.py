@@ -84,10 +84,10 @@ def test_a_text_that_makes_no_move_is_talk_or_names_the_rule(kind, texts):
 
 
 ORDINARY_TALK = (
-    "no deal|I don't accept|I can't accept that|sorry, no|no wait|let me think about it|let me think"
-    "|you can do better|come on|be serious|really?|hmm|sure|good|wow ok|what do you think of it?"
-    "|go to hell|tell me a joke|help|क्या हाल है|अच्छा|सही है|नहीं चलेगा|mujhe manzoor nahi|nahi chalega"
-    "|achha ji|सोचने दो|yes please|ok bye"
+    "no deal|I don't accept|I can't accept that|sorry, no|no wait|let me think about it"
+    "|let me think|you can do better|come on|be serious|really?|hmm|sure|good|wow ok"
+    "|what do you think of it?|go to hell|tell me a joke|help|क्या हाल है|अच्छा|सही है|नहीं चलेगा"
+    "|mujhe manzoor nahi|nahi chalega|achha ji|सोचने दो|yes please|ok bye"
 )
 
 

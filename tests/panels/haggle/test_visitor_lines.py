@@ -103,11 +103,20 @@ def test_small_talk_is_answered_fittingly(row):
 
 @pytest.mark.parametrize(
     "text",
-    "I won't pay {}, that is too much|{} is too much|I can't do {}|{}? no way"
-    "|There is no way I give you {}|I would never spend {} on that|{} zyada hai|{} mein nahi lunga"
-    "|itna nahi, {} bahut mehnga hai|{} तो बहुत ज़्यादा है|मैं {} नहीं दूँगा|why should I pay {}?".split(
-        "|"
-    ),
+    [
+        "I won't pay {}, that is too much",
+        "{} is too much",
+        "I can't do {}",
+        "{}? no way",
+        "There is no way I give you {}",
+        "I would never spend {} on that",
+        "{} zyada hai",
+        "{} mein nahi lunga",
+        "itna nahi, {} bahut mehnga hai",
+        "{} तो बहुत ज़्यादा है",
+        "मैं {} नहीं दूँगा",
+        "why should I pay {}?",
+    ],
 )
 def test_no_game_closes_at_a_price_that_the_visitor_refuses(text):
     for task, seed in (("classic/single_deal", 5), ("bazaar/open", 1), ("bazaar/rushed", 2)):
@@ -162,6 +171,6 @@ def test_each_kind_of_talk_has_answers_that_name_no_price_of_their_own(language,
 
 
 def test_neither_a_plain_word_nor_an_item_of_the_catalogue_is_an_insult():
-    texts = ["Is this still for sale?", "What is the sale price of the bed sheet?", "chhor do na",
-             "a full sheet of glass", "हाथ छोड़िए", *hindi_names(), *hindi_names().values()]  # fmt: skip
+    texts = ["Is this still for sale?", "What is the sale price of the bed sheet?", "हाथ छोड़िए"]
+    texts += ["a full sheet of glass", "chhor do na", *hindi_names(), *hindi_names().values()]
     assert not [text for text in texts if kind_of_talk(text) == "insult"]

@@ -14,9 +14,7 @@ from panels.challenges.spot.callbacks import Spot, tally_of
 from panels.challenges.spot.layout import lay_out
 from panels.challenges.spot.recorded import SEEDS, Pair, both_move, data, pairs_of
 from panels.challenges.spot.stages import stages_of
-from panels.challenges.spot.view import cut
 from panels.haggle.layout import SessionGeneration
-from panels.haggle.words import HINDI, WORDS
 from panels.ui.look import with_minus_signs
 from sauda.evaluation.models.before_after import replayed
 from sauda.evaluation.models.config import OURS
@@ -82,11 +80,6 @@ def test_the_two_stages_follow_the_artifact_and_the_stage_that_is_served(spot, c
     assert stages_of(talkative).untrained == "mini"
 
 
-def test_recorded_games_of_another_stage_are_left_out():
-    assert pairs_of("mini+constrained", "mini+another") == []
-    assert pairs_of("mini", OURS) == []
-
-
 def test_in_each_recorded_pair_both_buyers_make_moves(spot):
     assert len(spot.pairs) >= 8
     assert all(both_move(pair) and pair.seed in SEEDS for pair in spot.pairs)
@@ -108,13 +101,6 @@ def test_the_recorded_pairs_are_of_the_weights_that_were_measured(comparison):
         assert recorded[name]["sha256"] == measured[name].sha256
 
 
-def test_the_rule_by_which_pairs_are_recorded_is_told_with_the_pair(spot):
-    about = callbacks.deal_recorded(spot, SessionGeneration(), None)[spot.page.about]
-    assert f"first {len(SEEDS)} hold-out seeds" in about
-    assert "at least 2 moves" in about
-    assert "held to legal moves" in about
-
-
 def test_a_buyers_own_words_wait_for_the_guess(spot):
     pair = next(p for p in spot.pairs if '"say"' in p.untrained["replies"][0])
     duel = recorded_duel(pair.rows)
@@ -126,25 +112,6 @@ def test_a_buyers_own_words_wait_for_the_guess(spot):
     assert said in html.unescape(callbacks.guess(spot, 0, duel, None)[page.columns])
 
 
-def test_a_recorded_sellers_words_are_told_in_hindi(spot):
-    for pair in spot.pairs:
-        duel = replace(recorded_duel(pair.rows), shown=3)
-        told = callbacks.show(replace(spot, language=HINDI), duel)[spot.page.columns]
-        assert not re.search("[A-Za-z]{2}", re.sub("<[^>]*>", "", html.unescape(told)))
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("as a chatbot, I do", "as a chatbot, I do"),
-        ("as a chatbot, I don't have", "as a chatbot, I…"),
-    ],
-)
-def test_a_long_text_is_cut_after_a_word_and_says_so(text, shown):
-    assert cut(text, 18) == shown
-    assert cut("x" * 40, 18) == "x" * 17 + "…"
-
-
 def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
     for _ in range(8):  # the order is drawn
         updates = callbacks.deal_recorded(spot, SessionGeneration(), None)
@@ -154,14 +121,6 @@ def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
         assert not any(f'title="{name}"' in sent for name in names)
         assert "untrained" not in sent
         assert "GRPO" not in sent
-
-
-def test_another_pair_is_another_one(spot):
-    page, duel = spot.page, None
-    for _ in range(8):
-        after = callbacks.deal_recorded(spot, SessionGeneration(), duel)[page.duel]
-        assert duel is None or (after.task, after.seed) != (duel.task, duel.seed)
-        duel = after
 
 
 @pytest.mark.parametrize("right", [True, False])
@@ -239,30 +198,6 @@ def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmatio
     assert last[page.columns].count("accepts") == 2
 
 
-def test_a_far_off_ask_is_asked_back_and_another_price_is_simply_asked(spot, models):
-    models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
-    duel = live(spot)
-    price = 6 * duel.item.list_price
-    (back,) = asked(spot, duel, f"₹{price}")
-    assert f"Did you mean {rupees(price)}?" in back[spot.page.problem]
-    *_, last = asked(spot, back[spot.page.duel])
-    assert last[spot.page.columns].count("bids ₹") == 2
-
-
-def test_an_ask_above_the_own_last_one_is_asked_back(spot, models):
-    models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
-    duel = live(spot)
-    *_, last = asked(spot, duel, f"₹{duel.item.list_price}")
-    (back,) = asked(spot, last[spot.page.duel], f"₹{duel.item.list_price + 50}")
-    assert rupees(duel.item.list_price) in back[spot.page.problem]
-    assert back[spot.page.duel].waiting == ()
-
-
-def test_yes_without_a_question_is_small_talk(spot):
-    (updates,) = asked(spot, live(spot), "yes")
-    assert spot.page.duel not in updates
-
-
 def test_a_pair_that_is_gone_is_told_in_a_sentence_and_another_one_comes(spot):
     page, tally = spot.page, {"right": 1, "guessed": 2}
     updates = callbacks.opened(spot, SessionGeneration(), None, tally, "a former session")
@@ -277,13 +212,6 @@ def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, te
     (updates,) = asked(spot, live(spot), text)
     assert list(updates) == [spot.page.problem]
     assert "sauda-bad" in updates[spot.page.problem]
-
-
-def test_an_empty_ask_is_asked_for_a_price_without_an_error(spot):
-    (updates,) = asked(spot, live(spot), " ")
-    assert list(updates) == [spot.page.problem]
-    assert "Name a price" in updates[spot.page.problem]
-    assert "sauda-bad" not in updates[spot.page.problem]
 
 
 @pytest.mark.parametrize("text", ["hello", "you thief", "<script>alert(1)</script>", "two, 5 or 6"])
@@ -301,36 +229,11 @@ def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
     assert first != second
 
 
-def test_a_buyer_that_has_left_answers_no_small_talk(spot, models):
-    models |= {"mini": ['{"walk":true}'], "sauda-mini": ['{"offer":60}']}
-    *_, last = asked(spot, live(spot))
-    (updates,) = asked(spot, last[spot.page.duel], "hello")
-    assert (
-        updates[spot.page.problem].count("buyer A") + updates[spot.page.problem].count("buyer B")
-        == 1
-    )
-
-
 @pytest.mark.parametrize(
     "kept", [None, [], "x", {"right": 2, "guessed": 1}, {"right": True, "guessed": 1}, {"right": 1}]
 )
 def test_a_browsers_memory_that_holds_no_tally_is_none(kept):
     assert tally_of(kept) == (0, 0)
-
-
-def test_a_pair_and_its_problems_are_told_in_the_visitors_language(spot):
-    hindi, page, words = replace(spot, language=HINDI), spot.page, WORDS[HINDI]
-    tally = {"right": 1, "guessed": 2}
-    updates = callbacks.opened(hindi, SessionGeneration(), None, tally, "")
-    assert words["tab_spot"] in updates[page.title]
-    assert words["spot_is_recorded"] in updates[page.about]
-    told = callbacks.guess(hindi, 0, updates[page.duel], None)[page.verdict]
-    assert words["spot_caption"] in told
-    (answer,) = asked(hindi, live(hindi), "namaste")
-    assert not re.search("[A-Za-z]", re.sub("<[^>]*>|namaste|[AB]", "", answer[page.problem]))
-    (problem,) = asked(hindi, live(hindi), "")
-    assert words["say_price"] in problem[page.problem]
-    assert words["spot_not_possible"] in callbacks.show_more(hindi, None)[page.problem]
 
 
 def test_an_event_of_a_pair_that_is_gone_ends_in_a_sentence(spot):
