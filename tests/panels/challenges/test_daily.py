@@ -7,20 +7,20 @@ import gradio as gr
 import pytest
 from PIL import Image, ImageFont
 
-from env import CATALOGUE, Accept, Offer, WalkAway, rupees
+from env import CATALOGUE, Accept, Offer, rupees
 from panels.challenges.daily import callbacks, sauda_plays
-from panels.challenges.daily.card import DEVANAGARI, ITEM_SIZES, fitting, picture
+from panels.challenges.daily.card import DEVANAGARI, ITEM_SIZES, fitting
 from panels.challenges.daily.layout import lay_out
 from panels.challenges.daily.screen import DailyScreen, DailyVisit
 from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
-from panels.haggle.words import ENGLISH, HINDI, WORDS, translator
+from panels.haggle.words import ENGLISH, HINDI, WORDS
 from panels.ui.theme import FONTS
 from sauda.language.lines import name_in
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import ReplyError
-from sauda.sessions.bazaar import Standing, answer, finished
+from sauda.sessions.bazaar import Standing, answer
 from sauda.sessions.daily import bargain_of, coded, replayed, today
 
 DAY = today() - timedelta(days=40)
@@ -184,12 +184,6 @@ def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(s
     assert not game.game.over
 
 
-def test_an_event_of_a_game_that_is_gone_ends_in_a_sentence(screen):
-    updates = haggle.send(screen, replace(OPEN, text="₹100"))
-    assert "open the page again" in updates[screen.page.problem]
-    assert screen.page.friend not in callbacks.watch(screen, OPEN)
-
-
 def sauda(screen, visit) -> dict:
     return callbacks.let_sauda_play(screen, visit)
 
@@ -225,33 +219,11 @@ def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
     assert sentence in sauda(screen, visit)[screen.page.players]
 
 
-def test_a_long_name_is_cut_to_its_room_on_the_picture():
-    game = answer(bargain_of(DAY), WalkAway())
-    table = game.play.state.table
-    long = table._replace(item=replace(table.item, name="very " * 40 + "long"))
-    wide = replace(game, play=replace(game.play, state=replace(game.play.state, table=long)))
-    words = (translator(ENGLISH), ENGLISH)
-    card = picture(DAY, wide, 0.0, "1 of 13", "https://" + "host." * 60, words)
-    background = card.getpixel((2, 2))
-    assert finished(game).end == "walkaway"
-    assert all(card.getpixel((1198, y)) == background for y in range(630))
-
-
 @pytest.mark.parametrize("language", [ENGLISH, HINDI])
 def test_each_name_of_the_catalogue_has_room_on_the_picture(language):
     names = [name_in(language, item.name) for item in CATALOGUE]
     names = [f"{name[0].upper()}{name[1:]}" for name in names]
     assert all(fitting(name, (*ITEM_SIZES, 1), 600) > 1 for name in names)
-
-
-@pytest.mark.parametrize("box", [(64, 40, 600, 110), (64, 118, 600, 160), (64, 560, 600, 600)])
-def test_the_picture_is_in_the_visitors_language(box):
-    game = answer(bargain_of(DAY), WalkAway())
-    seen = {
-        language: picture(DAY, game, 0.0, "1", "https://host", (translator(language), language))
-        for language in (ENGLISH, HINDI)
-    }
-    assert seen[HINDI].crop(box).tobytes() != seen[ENGLISH].crop(box).tobytes()
 
 
 def test_the_picture_has_a_glyph_for_each_hindi_letter():

@@ -198,15 +198,6 @@ def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmatio
     assert last[page.columns].count("accepts") == 2
 
 
-def test_a_pair_that_is_gone_is_told_in_a_sentence_and_another_one_comes(spot):
-    page, tally = spot.page, {"right": 1, "guessed": 2}
-    updates = callbacks.opened(spot, SessionGeneration(), None, tally, "a former session")
-    assert "Your last pair is gone" in updates[page.problem]
-    assert "1 right of 2" in updates[page.tally]
-    assert updates[page.duel] is not None
-    assert callbacks.opened(spot, SessionGeneration(), None, tally, "")[page.problem] == ""
-
-
 @pytest.mark.parametrize("text", ["x" * 3000, "₹9 crore"])
 def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, text):
     (updates,) = asked(spot, live(spot), text)

@@ -1,4 +1,4 @@
-"""The language-model part of Training, on small made-up logs that stand in for real runs."""
+"""Training: curves of runs, small made-up and recorded; what each gained; the pilot."""
 
 import csv
 import io
@@ -7,11 +7,23 @@ from typing import Any
 
 import pytest
 
-from panels.training import dashboard, logs, permalink, run_text, runs
-from panels.training.logs import EVALUATION, LOSS, REWARD, Log, log_table, published_logs, recorded
+from panels.results.model_comparison import FILE, LAB_FILE
+from panels.training import dashboard, logs, pilot, run_text, runs
+from panels.training.logs import (
+    EVALUATION,
+    LOSS,
+    REWARD,
+    Log,
+    log_table,
+    published_logs,
+    recorded,
+)
+from panels.training.overview import NOT_RECORDED, all_gains, gain_of, overview
 from panels.training.permalink import View, from_query, to_query
 from panels.training.references import references, scripted_rows
+from panels.training.together import GRADES, shared_metrics, together
 from panels.ui.tables import to_csv
+from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact, load, parsed
 
 MADE_UP = {"loss": 1.0, "learning_rate": 1e-5, "grad_norm": 0.5}
@@ -86,25 +98,11 @@ def drawn(run: Artifact, metrics, view: View, beside=()):
     return dashboard.stack(recorded(run), metrics, view, inner, beside)
 
 
-# Curves
-
-
-def test_a_small_number_at_the_end_of_a_curve_is_readable():
-    assert dashboard.readable(5.44e-08) == "5.4 × 10<sup>−8</sup>"
-    shown = [dashboard.readable(value) for value in (0.0, 0.276, -1.5, 12.34)]
-    assert shown == ["0", "0.276", "−1.5", "12.3"]
-
-
 def test_a_missing_field_is_a_gap_and_no_zero(grpo):
     _, raw, line = traces(drawn(grpo, [REWARD], View("grpo", smoothing=0.0)))
     assert list(raw.y) == [0.2, None, 0.6]
     assert list(line.y) == pytest.approx([0.2, None, 0.6])
     assert line.connectgaps is False
-
-
-def test_a_constant_learning_rate_lies_in_the_middle_of_its_axis(grpo):
-    figure = drawn(grpo, [logs.LEARNING_RATE], View("grpo"))
-    assert list(figure.layout.yaxis.range) == [0, 2e-5]
 
 
 def test_a_metric_that_no_row_holds_is_named_and_not_drawn(grpo):
@@ -153,42 +151,11 @@ def test_all_panels_of_a_stack_share_one_axis_and_one_hover(grpo):
     assert (figure.layout.hovermode, figure.layout.hoversubplots) == ("x unified", "axis")
 
 
-def test_the_words_say_from_where_to_where_each_line_goes(sft):
-    sentence = run_text.sentence(recorded(sft), [LOSS, logs.EVALUATION], smoothing=0.0)
-    assert sentence == (
-        "SFT, toy, first and last value of each line:"
-        " loss from 1 to 0.5; checkpoint evaluation from 0.1 to 0.4."
-    )
-
-
-# Runs that are there, and those that are not
-
-
-def test_six_panels_are_drawn_of_what_is_there_and_say_what_is_not(sft):
-    parts = runs.shown(View("six"), {"sft": sft}, {})
-    left, right = parts["left"], parts["right"]
-    assert [note.text for note in left.layout.annotations].count("not recorded yet") == 3
-    assert right.data
-    assert left.layout.height == right.layout.height
-
-
 def test_without_its_run_a_published_reward_still_stands_in_its_panel(sft, published):
     figure = runs.shown(View("six", overlay=("v2",)), {"sft": sft}, published)["left"]
     assert figure.layout.yaxis99.overlaying == "y"
     assert traces(figure)  # an axis to lie over
     assert len(traces(figure, "y99")) == 2
-
-
-def test_the_strip_says_games_pairs_and_the_adapter_before(grpo):
-    summary = run_text.summary(grpo)
-    assert "starting from the adapter sft (92e01decd18c)" in summary
-    assert "3 groups of 4" in summary
-    assert ">12<" in summary  # games
-    pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
-             "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
-    dpo = made_up("dpo", [step(1, **{"rewards/margins": 0.1})], pairs=pairs)
-    assert "searched for 3 min; grades 0.250 apart" in run_text.summary(dpo)
-    assert "move of the better reply" in run_text.mix(dpo)
 
 
 def test_a_sample_marks_what_is_learnt_and_escapes_the_rest(sft):
@@ -218,30 +185,6 @@ def test_a_published_log_is_badged_with_its_caveat_and_has_an_axis_of_its_own(gr
     assert "do not compare" in captions
 
 
-def test_published_time_is_summed_up_and_tokens_are_not_known(grpo, published):
-    rows = published["v2-tells"].rows
-    assert rows[1]["seconds"] == pytest.approx(6.05 + 5.37)
-    parts = runs.shown(View("grpo", "tokens", overlay=OVERLAYS), {"grpo": grpo}, published)
-    assert not [
-        t
-        for figure in (parts["left"], parts["right"])
-        for t in figure.data
-        if "published" in t.name
-    ]
-    assert "hold no tokens" in parts["captions"]
-
-
-def test_a_published_log_asked_for_beside_sft_is_not_drawn_and_says_so(sft, published):
-    parts = runs.shown(View("sft", overlay=("v2",)), {"sft": sft}, published)
-    assert not [
-        t
-        for figure in (parts["left"], parts["right"])
-        for t in figure.data
-        if "published" in t.name
-    ]
-    assert "The published logs are of GRPO" in parts["captions"]
-
-
 @pytest.fixture
 def lab() -> Artifact:
     log = [step(1, reward=0.05, reward_group_std=0.2), step(2, reward=-0.4, reward_group_std=0.1)]
@@ -266,22 +209,6 @@ def test_a_labs_run_has_a_name_of_its_own_and_no_published_log_beside_it(lab, pu
     assert runs.runs_of("grpo-arena", {"grpo-arena": lab}) == [lab]
 
 
-def test_the_axis_of_a_reward_is_as_long_as_its_data(lab, grpo):
-    view = View("grpo", smoothing=0.0)
-    for run in (lab, grpo):
-        assert drawn(run, [REWARD], view).layout.yaxis.range is None
-
-
-def test_the_last_value_of_a_curve_stands_at_its_end(grpo):
-    view = View("grpo", smoothing=0.0)
-    (label,) = [a for a in drawn(grpo, [REWARD], view).layout.annotations if a.xref == "x"]
-    assert (label.x, label.y, label.text) == (3, 0.6, "<b>0.6</b>")
-    logarithmic = drawn(grpo, [LOSS], View("grpo", smoothing=0.0, log=True)).layout
-    (label,) = [a for a in logarithmic.annotations if a.xref == "x"]
-    assert (label.x, label.y, label.text) == (1, -1.0, "<b>0.1</b>")  # 0 has no place there
-    assert label.xanchor == "left"  # it covers no curve
-
-
 # CSV
 
 
@@ -296,20 +223,6 @@ def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft):
     path, problem = runs.csv_file("sft", text)
     assert path.endswith("sauda-sft.csv")
     assert problem == ""
-
-
-def test_the_recorded_runs_stand_in_one_csv():
-    stages = ("sft", "grpo", "dpo")
-    table = log_table([load(f"training/{stage}.json") for stage in stages])
-    assert table["run"].nunique() == len(stages)
-    assert table["step"].notna().all()
-
-
-def test_two_runs_stand_in_one_csv_and_keep_their_own_columns(sft, grpo):
-    rows = list(csv.DictReader(io.StringIO(to_csv(log_table([grpo, sft])).removeprefix("\ufeff"))))
-    assert [row["run"] for row in rows] == ["GRPO, toy"] * 3 + ["SFT, toy"] * 4
-    assert rows[0]["loss"] == "0.1"
-    assert rows[-1]["loss"] == ""  # another measure, in nats
 
 
 # Links
@@ -346,11 +259,6 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value, ex
     assert "script" not in fault
 
 
-def test_the_link_is_escaped():
-    assert "&amp;run=sft&amp;" in runs.link(View("sft"))
-    assert permalink.to_query(View('"><b>')).count("<") == 0
-
-
 def test_level_lines_are_the_best_script_and_the_pilot_on_the_games_of_the_curve():
     scripts = scripted_rows()
     grpo = logs.recorded(load("training/grpo.json"))
@@ -374,6 +282,65 @@ def test_level_lines_are_the_best_script_and_the_pilot_on_the_games_of_the_curve
     assert any(trace.name.startswith("pilot ") for trace in figure.data)
 
 
-def test_what_a_run_learnt_from_is_named_for_what_it_is():
-    assert "games played" in str(run_text.summary(load("training/grpo.json")))
-    assert "moves trained on" in str(run_text.summary(load("training/sft.json")))
+def test_every_run_has_a_row_with_its_gain_or_says_that_it_was_not_played():
+    runs = {name: load(f"training/{name}.json") for name in training_runs()}
+    comparisons = [load(FILE), load(LAB_FILE)]
+    shown = str(overview(runs, comparisons))
+    assert shown.count("<tr") == 1 + len(runs)
+    for run in runs.values():
+        assert f"{run.data.num_tokens:,}" in shown
+    gains = list(all_gains(comparisons))
+    (sft,) = [g for g in gains if (g.after, g.task) == ("mini+sft", "bazaar/open")]
+    assert gain_of("sft", "bazaar", gains) == (
+        f"{sft.difference:+.3f} [{sft.low:+.3f}, {sft.high:+.3f}], n {sft.n}"
+    )
+    assert gain_of("sft-arena", "arena", gains) in shown
+    assert gain_of("unheard-of", "bazaar", gains) == NOT_RECORDED
+
+
+def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
+    logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
+    assert any(log.game == "arena" and log.holds(EVALUATION) for log in logs)
+    for metric in shared_metrics(logs):
+        for over in ("step", "tokens", "time"):
+            drawn = together(logs, metric, over)
+            assert [line.name.rpartition(": ")[0] for line in drawn.data] == [
+                log.name
+                for log in logs
+                if log.holds(metric) and (metric not in GRADES or log.game == "bazaar")
+            ]
+            assert len(drawn.data) > 1
+            assert all(line.x[-1] > line.x[0] for line in drawn.data)
+    evaluated = together(logs, EVALUATION, "tokens").data
+    assert all(line.error_y.array is not None for line in evaluated)
+
+
+def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
+    logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
+    for metric in shared_metrics(logs):
+        drawn = together(logs, metric, "tokens").data
+        assert len({(line.line.color, line.line.dash) for line in drawn}) == len(drawn)
+    names = {line.name.rpartition(": ")[0] for line in drawn}
+    assert {"Distillation, mini", "Distillation, mini, seed 1"} <= names
+
+
+@pytest.fixture(scope="module")
+def pilot_run() -> Artifact:
+    return load("training/pilot.json")
+
+
+def test_a_figure_has_every_round_and_every_checkpoint_of_its_task(pilot_run):
+    evaluated = [row for row in pilot_run.data.log if row.evaluations]
+    for task in pilot.tasks_of(pilot_run):
+        rounds, steady, shaken = pilot.grade_figure(pilot_run, task).data
+        assert list(rounds.y) == [row.reward[task] for row in pilot_run.data.log]
+        assert rounds.x[-1] == pytest.approx(sum(row.seconds for row in pilot_run.data.log) / 60)
+        for trace, error in ((steady, 0.0), (shaken, 3.0)):
+            cells = [c for r in evaluated for c in r.evaluations if c.task == task]
+            assert list(trace.y) == [c.mean for c in cells if c.error == error]
+
+
+def test_its_hold_out_games_can_be_played_again_on_every_task_that_it_learnt(pilot_run):
+    own = pilot.own_rows(load(pilot.HOLDOUT))
+    assert {cell.policy for _, cell in own.values()} == {pilot.PILOT}
+    assert set(pilot.tasks_of(pilot_run)) <= {cell.task for _, cell in own.values()}

@@ -1,4 +1,4 @@
-"""Which game of before and after is shown first, and that its recorded games are shown at once."""
+"""Before and after: which game is shown, step by step, played again, and its address."""
 
 from dataclasses import replace
 
@@ -6,7 +6,14 @@ import pytest
 
 from env import EndReason
 from panels.transcripts import episodes
-from panels.transcripts.before_after import FILE, typical
+from panels.transcripts.before_after import (
+    FILE,
+    games_of,
+    longest,
+    pair_of_games,
+    typical,
+)
+from panels.transcripts.pair_tab import named_in_address, pair_named, reproduced
 from sauda.evaluation.models.config import OURS
 from sauda.games.transcript import from_json
 from sauda.records.schemas.comparison import ChosenPair
@@ -28,17 +35,6 @@ def test_where_the_typical_game_has_no_deal_the_next_in_the_rule_is_shown(deals,
     assert typical(replace(artifact, data=data), TASK).why == shown
 
 
-def test_a_market_whose_median_game_gained_nothing_opens_on_one_that_did():
-    artifact = load(FILE)
-    assert "50th" in {
-        pair.why
-        for row in artifact.data.tasks
-        for pair in row.chosen
-        if row.task == "bazaar/rushed" and pair.difference == 0
-    }
-    assert typical(artifact, "bazaar/rushed").difference > 0
-
-
 def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
     """The pair as if its game after training had ended with a deal, or with a walk-away."""
     end = str(EndReason.AGREEMENT if deal else EndReason.WALKAWAY)
@@ -54,3 +50,47 @@ def test_a_recorded_game_of_the_models_is_shown_at_once_and_said_to_be_recorded(
     assert episodes.recorded_at(TASK, pair.seed).keys() == set(episodes.MODELS)
     assert not episodes.recorded_at(TASK, 1)
     assert not episodes.recorded_at("classic/single_deal", pair.seed)
+
+
+@pytest.fixture(scope="module")
+def record():
+    return load(FILE)
+
+
+def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
+    pair = typical(record, TASK)
+    begun, ended = str(pair_of_games(pair, 1)), str(pair_of_games(pair, longest(pair)))
+    assert begun.count("Move 1 of ") == 2
+    assert begun.count("<b>seller</b>") == 2
+    for later in ("<b>buyer</b>", "Every reply as the model wrote it"):
+        assert later not in begun
+        assert later in ended
+    assert "Move " not in ended
+    assert ended == str(pair_of_games(pair))
+    assert longest(pair) == max(len(game.turns) for game in games_of(pair).values())
+
+
+def test_both_games_come_out_of_their_replies_as_recorded(record):
+    pair = typical(record, TASK)
+    shown = str(reproduced(pair))
+    assert shown.count("<b>Equal: grade ") == 2
+    grade = f"recorded {pair.after.grade:.3f}, played now {pair.after.grade:.3f}, n = 1 game."
+    assert grade in shown
+
+
+def test_a_record_that_the_replies_do_not_give_is_told(record):
+    pair = typical(record, TASK)
+    wrong = pair.model_copy(update={"after": pair.after.model_copy(update={"grade": 0.5})})
+    assert "Not the same in grade." in reproduced(wrong)
+
+
+def test_the_address_of_a_pair_leads_back_to_it(record):
+    pair = record.data.tasks[1].chosen[0]
+    named = named_in_address(record, record.data.tasks[1].task, pair.why)
+    assert pair_named(record, named) == (record.data.tasks[1].task, pair)
+
+
+@pytest.mark.parametrize("query", [{"task": "<b>"}, {"game": "none"}, {"task": "x", "game": "y"}])
+def test_an_address_that_names_no_pair_leads_to_the_first_one(record, query):
+    first = record.data.tasks[0].task
+    assert pair_named(record, query) == (first, typical(record, first))

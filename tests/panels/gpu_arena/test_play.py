@@ -1,14 +1,27 @@
-"""What the GPU arena tab does on each event, without a browser."""
+"""What the GPU arena tab does on each event, by hand, by a player and from an address."""
+
+import re
+import time
+from urllib.parse import unquote_plus
 
 import gradio as gr
 import pytest
 
-from panels.gpu_arena import callbacks
+from env import arena
+from panels.gpu_arena import address, callbacks, players
 from panels.gpu_arena.callbacks import new_game
 from panels.gpu_arena.first_world import SEED, TASK
 from panels.gpu_arena.layout import Layout, lay_out
-from panels.site.calls import may_hold
-from sauda.sessions.arena import ArenaGame
+from panels.gpu_arena.players import FIRST_PLAYER
+from panels.gpu_arena.settlement import settlement
+from panels.results.questions.reproduce import rows_of
+from panels.ui.tables import with_interval
+from sauda.llm.serving.events import Failed, Loading, Ready
+from sauda.llm.serving.line import PAGE
+from sauda.llm.types import NotReady
+from sauda.records.store import load
+from sauda.sessions.arena import ArenaGame, standings
+from tests.support.models import Booker
 
 WORLD = "arena/single_trade"
 
@@ -33,11 +46,6 @@ def test_a_run_starts_pauses_and_takes_steps_until_it_is_paused(page):
     assert (len(ticked[page.game].movers), ticked[page.running]) == (1, True)
     paused = callbacks.toggle_run(page, ticked[page.game], running=True)
     assert (paused[page.run].value, paused[page.running]) == ("Run", False)
-
-
-def test_a_step_by_hand_pauses_a_run_and_stays_at_the_type_of_action(page):
-    updates = callbacks.take_step(page, new_game(WORLD, "5"), "planner", "wait")
-    assert (updates[page.running], updates[page.kind].value) == (False, "wait")
 
 
 def test_advice_is_the_action_that_a_step_takes_and_leaves_the_game_as_it_is(page, first):
@@ -109,18 +117,6 @@ def test_a_number_that_cannot_be_is_answered_in_a_sentence_and_costs_no_action(
     assert list(updates) == [page.problem]
     assert expected in updates[page.problem]
     assert "; this cost no action." in updates[page.problem]
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.5, None])
-def test_the_owners_share_of_a_pool_lies_between_0_and_1(page, first, share):
-    choice = '{"action_type": "form_coalition", "target_lab_id": "lab_1"}'
-    updates = callbacks.act_by_form(page, first, None, choice, 0, 0, share, "")
-    assert "“Owner’s share of a pooled gain, 0 to 1” takes a number" in updates[page.problem]
-
-
-@pytest.mark.parametrize("field", ["payment", "ask", "share"])
-def test_the_page_lets_every_number_of_the_form_reach_its_sentence(page, field):
-    assert all(may_hold(getattr(page, field), value) for value in (-5, 1e200, None))
 
 
 def test_pressed_blocks_say_what_they_would_do_and_a_pressed_job_books_them(page, first):
@@ -199,30 +195,103 @@ def test_once_the_game_is_over_nothing_can_be_done_in_it(page):
     assert "Played now: single trade at seed 5." in ended[page.settlement]
 
 
-def test_what_a_lab_says_and_the_form_show_no_name_of_the_code(page, first):
-    bid = '{"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 10,'
-    bid += ' "requested_block_ids": ["b_1_1"], "message": "b_1_1 for j_0_1"}'
-    shown = callbacks.act_by_json(page, first, None, bid)
-    for part in (page.last_step, page.message_board, page.log, page.offers):
-        assert "for b_1" not in shown[part]
-    assert "“Lab A’s block 2 for Paper experiments 2”" in shown[page.last_step]
-    chosen = callbacks.choose_action(page, bid)
-    assert chosen[page.purpose].endswith("to another lab.</p>")
+@pytest.fixture(scope="module")
+def first_page() -> Layout:
+    with gr.Blocks():
+        return lay_out(new_game(TASK, str(SEED)))
 
 
-def test_the_form_shows_the_fields_of_the_chosen_action(page):
-    updates = callbacks.choose_action(page, '{"action_type": "wait"}')
-    assert not any(updates[part].visible for part in page.terms[1:])
-    offer = '{"action_type": "send_offer", "target_lab_id": "lab_1", "payment": 2.0}'
-    updates = callbacks.choose_action(page, offer)
-    assert (updates[page.payment].value, updates[page.payment].visible) == (2.0, True)
-    assert updates[page.message].visible
+def test_an_address_opens_the_world_that_it_names(first_page):
+    updates = address.open_world(first_page, FIRST_PLAYER, {"task": WORLD, "seed": "7"})
+    game = updates[first_page.game]
+    assert (game.task_name, game.play.seed) == (WORLD, 7)
+    assert (updates[first_page.task], updates[first_page.seed]) == (WORLD, "7")
+    assert address.named_in_address(game) == {"task": WORLD, "seed": "7"}
 
 
-def test_a_tab_without_an_earlier_game_finds_the_first_world(page, first):
-    found = callbacks.resume(page, first, "")
-    assert found[page.game] is first
-    assert page.problem not in found
-    lost = callbacks.resume(page, first, "a session that is gone")
-    assert lost[page.game] is first
-    assert "this is a new one" in lost[page.problem]
+def test_a_secret_seed_is_in_no_address(first_page):
+    updates = address.begin_here(first_page, WORLD, "", FIRST_PLAYER)
+    assert address.named_in_address(updates[first_page.game]) == {"task": WORLD}
+    assert "seed" not in updates[first_page.address.shown]
+
+
+@pytest.mark.parametrize("query", [{"task": "<b>x</b>"}, {"task": WORLD, "seed": "-1"}])
+def test_an_address_that_names_no_world_is_answered_in_words(first_page, query):
+    updates = address.open_world(first_page, FIRST_PLAYER, query)
+    assert first_page.game not in updates
+    assert 'role="alert"' in updates[first_page.problem]
+    assert "<b>x" not in updates[first_page.problem]
+
+
+LAB = "mini+grpo-arena"
+
+
+class Served(Booker):
+    """A model of the page at a stage; it replies at once."""
+
+    def __init__(self, stage) -> None:
+        self.stage, self.asked_by = stage, None
+
+    def start(self) -> None:
+        """It is as far as it will be."""
+
+    def wait(self, seconds: float):
+        return self.stage
+
+    def for_visitor(self, visitor) -> "Served":
+        self.asked_by = visitor
+        return self
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """`served(stage)` puts a model at that stage in the place of each of the page's."""
+
+    def serve(stage) -> Served:
+        model = Served(stage)
+        monkeypatch.setattr(players, "in_page", lambda name: model)
+        return model
+
+    return serve
+
+
+def test_every_player_shows_a_measured_grade_of_its_own_and_leads_to_its_row():
+    comparison = load(players.LAB_FILE)
+    trained = {row.policy for row in comparison.data.rows if row.policy.startswith("mini")}
+    assert {"mini", "mini+sft-arena", LAB} <= trained <= set(players.players())
+    badges = {name: str(players.badge(name, TASK)) for name in players.players()}
+    rows = rows_of([load(file) for file in (players.HOLDOUT, players.LAB_FILE)])
+    for name, badge in badges.items():
+        assert "Measured grade" in badge
+        assert "hold-out worlds" in badge
+        assert f"row={name.replace('+', '%2B')}" in badge
+        assert unquote_plus(re.search(r'again=([^"]+)"', badge)[1]) in rows
+    row = next(row for row in comparison.data.rows if row.policy == LAB)
+    assert with_interval(row.grade) in badges[LAB]
+    assert f"n = {row.n}" in badges[LAB]
+
+
+def test_a_model_that_has_loaded_moves_as_its_visitors_request_and_is_named_at_the_end(served):
+    model = served(Ready(LAB, "toy", 1.0))
+    game = new_game("arena/single_trade", "3")
+    while not game.over:
+        game = callbacks.stepped(game, LAB)
+    assert model.asked_by == PAGE
+    assert {type(step.action) for step in game.steps} <= {arena.Action, arena.Malformed}
+    assert LAB in {row.name for row in standings(game)}
+    assert f"--policy {LAB} --seed 3" in str(settlement(game))
+
+
+def test_a_model_that_still_loads_or_cannot_be_loaded_is_named_and_no_move_is_made(served):
+    served(Loading(LAB, time.monotonic()))
+    with pytest.raises(players.StillLoading, match="still loading"):
+        players.policy_of(LAB, PAGE)
+    served(Failed(LAB, "no room"))
+    with pytest.raises(NotReady, match="no room"):
+        players.policy_of(LAB, PAGE)
+
+
+@pytest.mark.parametrize("name", ["mini+/etc/passwd", "mini+sft", "sauda-8b", "", None, ["mini"]])
+def test_a_player_without_a_row_cannot_be_picked(name):
+    with pytest.raises(ValueError, match="the policies of lab_0 are planner"):
+        players.policy_of(name, PAGE)

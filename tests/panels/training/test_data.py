@@ -1,21 +1,17 @@
-"""The data explorer: what is found and counted, and how an example and its loss mask are drawn."""
+"""The data explorer: what is found and counted, how an example and its loss mask are drawn."""
 
 import re
-from dataclasses import fields
 
 import pytest
 
-from panels.training.data.rows import ANY, acts_of, at, corpus, intent_of
+from panels.training.data.rows import ANY, acts_of, corpus, intent_of
 from panels.training.data.view import (
     TONES,
-    agreement,
     counts_table,
     dialogue_view,
-    fields_table,
     loss_mask,
 )
-from sauda.language.acts import INTENTS, Example, view
-from sauda.records.store import load
+from sauda.language.acts import INTENTS, view
 
 ROLES = ("buyer", "seller")
 
@@ -53,28 +49,12 @@ def test_a_search_finds_words_of_the_turn_and_of_the_item_with_the_act(made, rol
     assert made.found(role, "", "no such act") == []
 
 
-def test_previous_and_next_stop_at_the_ends(made):
-    found = made.examples["buyer"][:3]
-    assert [at(found, place) for place in (-1, 0, 2, 3)] == [0, 0, 2, 2]
-
-
 def test_the_counts_by_act_and_by_part_add_up_to_all_examples(made):
     for rows in (made.counts(), made.parts()):
         for column, role in enumerate(ROLES, 1):
             assert sum(row[column] for row in rows) == len(made.examples[role])
     assert all(acts_of(role, made) for role in ROLES)
     assert "counter-price" in counts_table(made)
-
-
-def test_every_field_stands_with_its_value_and_its_description(made):
-    example = made.examples["seller"][5]
-    shown = fields_table(example)
-    for field in fields(Example):
-        assert field.metadata["about"].replace("'", "&#39;") in shown
-    rows = shown.split("<tr>")
-    (partner,) = (row for row in rows if ">partner_values<" in row)
-    assert "no model sees it" in partner
-    assert example.utterance in next(row for row in rows if ">utterance<" in row)
 
 
 def test_each_turn_of_the_dialogue_has_its_act_in_words_and_one_is_the_example(made):
@@ -94,11 +74,3 @@ def test_the_marked_tokens_are_the_words_of_the_role_and_their_ends(made):
     assert [text.rstrip("\0") for text in marked] == [turn.utterance for turn in seen.turns]
     learnt = sum(len(turn.utterance) + 1 for turn in seen.turns)
     assert f"{learnt:,} of " in mask
-
-
-def test_the_agreement_has_its_interval_and_n_and_says_that_rules_annotated():
-    (part,) = (row for row in load("acts.json").data.parts if row.part == "held_out")
-    told = agreement(load("acts.json").data)
-    assert f"{part.accuracy.mean:.3f} [{part.accuracy.low:.3f}, {part.accuracy.high:.3f}]" in told
-    assert f"n = {part.n:,}" in told
-    assert "agreement with rules" in told

@@ -1,12 +1,17 @@
-"""Games of a pair, played again beside their record, and the utility plane of each."""
+"""The tournament on Results: the map of all pairs, the games of a pair, its verdict."""
 
 import re
 
 import numpy as np
 import pytest
 
+from panels.results.market.tournament.matrix import FIGURES, FIRST, LEAST, matrix, seats
+from panels.results.market.tournament.names import OFF_ROLE, player_name
 from panels.results.market.tournament.pair_games import games_of, shown
 from panels.results.market.tournament.plane import Plane, plane_of, sentence, utility_plane
+from panels.results.market.tournament.question import map_named, named_in_address, verdict
+from panels.results.market.tournament.tables import PAIRS, profile_columns
+from panels.ui.tables import comparison
 from sauda.evaluation.market.tournament.figures import Payoffs
 from sauda.evaluation.market.tournament.games import replayed
 from sauda.evaluation.market.tournament.players import Pair
@@ -14,12 +19,92 @@ from sauda.evaluation.market.tournament.scenarios import Scenarios
 from sauda.evaluation.market.tournament.shown import chosen
 from sauda.records.store import load
 
-PAIR = Pair("linear", "boulware")
+CELL = re.compile(r'<td class="([^"]*)"[^>]*data-buyer="([^"]*)" data-seller="([^"]*)">([^<]*)<')
 
 
 @pytest.fixture(scope="module")
 def data():
     return load("tournament.json").data
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_pair_has_its_cell_with_its_figure(data, name):
+    cells = CELL.findall(matrix(data, name))
+    values = {(cell.buyer, cell.seller): FIGURES[name].of(cell) for cell in data.cells}
+    assert len(cells) == len(values)
+    for _, buyer, seller, text in cells:
+        value = values[buyer, seller]
+        shown = "–" if value is None else format(value.mean, FIGURES[name].form)
+        assert text == shown.replace("-", "−")
+
+
+def test_the_best_buyer_against_each_seller_is_framed(data):
+    framed = [(b, s) for marks, b, s, _ in CELL.findall(matrix(data)) if "sauda-best" in marks]
+    shares = {(cell.buyer, cell.seller): cell.share.buyer.mean for cell in data.cells}
+    buyers, sellers = seats(data)
+    beaten = [s for s in sellers if max(shares[b, s] for b in buyers) >= LEAST]
+    assert sorted(seller for _, seller in framed) == sorted(beaten)
+    assert "mini+roles-seller" not in beaten  # it forfeits every game
+    for buyer, seller in framed:
+        assert shares[buyer, seller] == max(shares[other, seller] for other in buyers)
+
+
+def test_a_role_model_in_the_other_role_is_marked():
+    for seat, player in (("buyer", "mini+roles-seller"), ("seller", "mini+roles-buyer")):
+        assert player_name(seat, player).endswith(OFF_ROLE)
+    for seat in ("buyer", "seller"):
+        assert OFF_ROLE not in player_name(seat, "mini+roles-generalist")
+        assert OFF_ROLE not in player_name(seat, f"mini+roles-{seat}")
+    assert OFF_ROLE not in player_name("both", "mini+roles-buyer")
+
+
+def test_the_verdict_names_all_that_share_the_first_rank_with_n_and_intervals(data):
+    contrasts_told = verdict(data)
+    for row in data.ranks:
+        if row.seat != "both" and row.rank == 1:
+            assert any(
+                f"{row.share.mean:.3f} [{row.share.low:.3f}, {row.share.high:.3f}]" in line
+                and f"n = {len(data.scenarios.seed)}" in line
+                for line in contrasts_told.evidence
+            )
+
+
+def test_the_verdict_says_first_of_one_leader_and_shared_of_two(data):
+    ranks = [row.model_copy(update={"rank": 2}) for row in data.ranks if row.seat == "buyer"]
+    sellers = [row for row in data.ranks if row.seat == "seller"]
+    ranks[0] = ranks[0].model_copy(update={"rank": 1, "player": "linear"})
+    one = verdict(data.model_copy(update={"ranks": ranks + sellers})).sentence
+    assert one.startswith(f"Linear is first among {len(ranks)} buyers;")
+    ranks[1] = ranks[1].model_copy(update={"rank": 1, "player": "pilot"})
+    two = verdict(data.model_copy(update={"ranks": ranks + sellers})).sentence
+    assert two.startswith("Linear and the pilot share the first rank among")
+
+
+def test_the_tables_have_a_cell_for_each_figure_and_a_dash_for_none(data):
+    profiles = load("profiles.json").data
+    for columns, rows in ((PAIRS, data.cells), (profile_columns(profiles.rows), profiles.rows)):
+        value = comparison(columns, rows)
+        assert len(value["data"]) == len(rows)
+        assert len(set(value["headers"])) == len(columns)
+        assert any("–" in line for line in value["metadata"]["display_value"])
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("pair", [None, Pair("linear", "boulware")])
+def test_the_address_of_a_map_and_a_pair_leads_back_to_both(data, figure, pair):
+    assert map_named(data, named_in_address(figure, pair)) == (figure, pair)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{}, {"figure": "<b>"}, {"buyer": "linear"}, {"buyer": "boulware", "seller": "nobody"}],
+)
+def test_an_address_that_names_no_map_and_no_pair_opens_the_first_map(data, query):
+    assert map_named(data, query) == (FIRST, None)
+    assert named_in_address(FIRST, None) == {}
+
+
+PAIR = Pair("linear", "boulware")
 
 
 def chosen_of(data):
@@ -32,12 +117,6 @@ def with_games(data, pair: Pair, games):
     """The tournament with other games of one pair."""
     rows = {**data.games, pair.buyer: {**data.games.get(pair.buyer, {}), pair.seller: games}}
     return data.model_copy(update={"games": rows})
-
-
-def test_the_recorded_scenarios_are_those_that_the_rules_draw(data):
-    recorded, drawn = Scenarios.recorded(data.scenarios), Scenarios.of(data.scenarios.seed)
-    for name in ("list_price", "buyer", "seller", "discount"):
-        np.testing.assert_array_equal(getattr(recorded, name), getattr(drawn, name))
 
 
 def test_three_games_of_a_pair_come_out_as_recorded(data):
@@ -85,18 +164,6 @@ def test_games_of_a_language_model_come_out_of_its_recorded_replies(data):
 def test_a_pair_that_did_not_play_gets_one_sentence(data, buyer, seller):
     (told,) = shown(data, buyer, seller)
     assert 'role="alert"' in told
-
-
-def test_an_offer_stands_where_its_deal_would_be(data):
-    at = Scenarios.recorded(data.scenarios)
-    index = int(at.zopa.nonzero()[0][0])
-    (game,) = replayed(PAIR, [at.seeds[index]])
-    plane = plane_of(game)
-    second = game.trajectory("buyer")[1].action.price  # in its second round
-    width = at.buyer[index] - at.seller[index]
-    gain = (at.buyer[index] - second) / width * at.discount[index]
-    assert plane.bids[1] == pytest.approx((gain, (second - at.seller[index]) / width))
-    assert plane.zopa
 
 
 def test_a_deal_stands_at_its_recorded_utilities(data):

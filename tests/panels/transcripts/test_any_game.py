@@ -1,18 +1,85 @@
-"""Transcripts of the GPU arena: its own pair of policies, steps, downloads, the median seed."""
+"""Any game: episodes side by side, step by step, their downloads and their address."""
 
 import json
 import re
 from dataclasses import replace
 
+import gradio as gr
 import pytest
 
-from env import ARENA_TASKS
+from env import ARENA_TASKS, get_task, rollout
 from panels.transcripts import arena as arena_transcripts
+from panels.transcripts import callbacks, view
 from panels.transcripts import episodes as played_episodes
-from panels.transcripts import view
+from panels.transcripts.episodes import play
+from panels.transcripts.layout import Layout, lay_out
+from panels.ui.offers import Offers, offers_of
 from sauda.evaluation.episodes import POLICIES, SEED
+from sauda.llm.registry import get_policy
 from sauda.records.schemas.arena import Arena, ArenaColumns
 from sauda.records.splits import SPLITS
+
+
+@pytest.fixture(scope="module")
+def naive():
+    """naive on single_deal: 60, 48, 54, 51, accepted at 51 in round 2."""
+    task = get_task("classic/single_deal")
+    return rollout(task, get_policy(task, "naive"), 0)
+
+
+def test_a_step_shows_that_many_moves(naive):
+    assert offers_of(naive, 3) == Offers((60.0, 54.0), (48.0,), 8, None, (30, 100))
+    assert str(view.talk(naive, 3)).count("<li") == 3
+
+
+def test_a_strip_is_as_long_as_the_rounds_and_says_who_gave_in(naive):
+    shown = str(view.strips(naive, len(naive.turns)))
+    assert "2 of 8 rounds" in shown
+    assert "✓ seller accepted ₹51" in shown
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, "abc", "NaN", True, 10**41])
+def test_a_bad_seed_is_answered_with_what_was_expected(seed):
+    with pytest.raises(ValueError, match="whole number"):
+        played_episodes.play("classic/single_deal", seed, ["naive"])
+
+
+@pytest.mark.parametrize("names", [[], ["naive"] * 5])
+def test_none_or_five_policies_are_refused(names):
+    with pytest.raises(ValueError, match="one to 4 policies"):
+        played_episodes.play("classic/single_deal", 0, names)
+
+
+@pytest.fixture(scope="module")
+def page() -> Layout:
+    episodes = play(callbacks.FIRST_TASK, SEED, POLICIES)
+    with gr.Blocks():
+        return lay_out(callbacks.FIRST_TASK, POLICIES, episodes)
+
+
+def test_an_address_plays_the_task_the_seed_and_the_policies_that_it_names(page):
+    query = {"task": "bazaar/open", "seed": "9", "policies": "wait"}
+    updates = callbacks.from_address(page, query)
+    (episode,) = updates[page.episodes].values()
+    assert (episode.task, episode.seed) == ("bazaar/open", 9)
+    assert (updates[page.task], updates[page.seed]) == ("bazaar/open", "9")
+    assert callbacks.named_in_address("bazaar/open", "9", ["wait"]) == query
+
+
+@pytest.mark.parametrize("query", [{"task": "<b>x"}, {"seed": "many"}, {"policies": "nobody,<b>x"}])
+def test_an_address_that_cannot_be_played_is_answered_in_words(page, query):
+    problem = callbacks.from_address(page, query)[page.problem]
+    assert 'role="alert"' in problem
+    assert "<b>x" not in problem
+
+
+def test_a_list_of_tasks_that_closes_without_a_choice_leaves_the_episodes_alone(page):
+    episodes = play(callbacks.FIRST_TASK, SEED, POLICIES)
+    closed = callbacks.change_task(page, callbacks.FIRST_TASK, episodes, str(SEED))
+    assert page.episodes not in closed
+    chosen = callbacks.change_task(page, "bazaar/open", episodes, str(SEED))
+    assert {episode.task for episode in chosen[page.episodes].values()} == {"bazaar/open"}
+
 
 MARKET = "arena/coalition_market"
 
@@ -84,8 +151,3 @@ def test_before_and_after_is_the_seed_of_the_median_difference(arena_evaluation)
     assert arena_transcripts.before_and_after(against, MARKET) == first + 2
     name, names, seed = played_episodes.median_pair(odd, "classic/single_deal")
     assert (name, names, seed) == (MARKET, ["planner", "rule_based_expert"], str(first + 2))
-
-
-def test_without_a_record_there_is_no_median_but_a_sentence():
-    with pytest.raises(ValueError, match=r"arena-holdout\.json is missing"):
-        played_episodes.median_pair(None, MARKET)

@@ -17,8 +17,7 @@ from panels.ui.terms import task_title
 from sauda.evaluation.models.config import OURS
 from sauda.games import game_of
 from sauda.records.schemas.base import Interval
-from sauda.records.store import ROOT
-from sauda.serve.leaderboard.board import RANKED, Board, Entry
+from sauda.serve.leaderboard.board import RANKED, Entry
 from sauda.serve.leaderboard.replay import rules_of
 from tests.support.entries import OPEN, entered, play_all
 
@@ -97,18 +96,6 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     assert "sauda-card" in shown
 
 
-def test_a_game_that_nobody_moved_in_says_so(board):
-    ticket = entered(board)
-    board.next_game(ticket.token)
-    late = Board(board.storage, clock=lambda: ticket.deadline + 1)
-    (entry,) = late.all_entries()
-    shown = str(entered_games.transcript(entry, 1, late.games(entry)[0]))
-    assert "grade -1.000" in shown
-    assert "It was not over at the deadline" in shown
-    assert "Nobody moved." in shown
-    assert "qual: grade" not in shown
-
-
 @pytest.mark.parametrize("choice", ["0" * 16, "' OR 1=1", 7, ["x"], {"a": 1}])
 def test_an_entry_that_is_not_there_is_answered_in_words(board, choice):
     play_all(entered(board))
@@ -146,8 +133,3 @@ def test_entries_and_measured_rows_are_of_the_same_rules(measured):
     measured_tasks = {task for each in measured.values() for task in each.references}
     assert measured_tasks <= set(RANKED)
     assert {game_of(task).name for task in RANKED} == set(measured)
-
-
-def test_the_code_on_the_page_is_that_of_the_documentation_which_is_run():
-    text = (ROOT.parent / "docs" / "leaderboard.md").read_text(encoding="utf-8")
-    assert leaderboard.SNIPPET.replace("{address}", leaderboard.HERE) in text
