@@ -109,7 +109,6 @@ def summary(values: Any) -> str:
     return " ".join(texts)[:SHOWN] or "numbers"
 
 
-pytestmark = pytest.mark.slow
 STRANGE = (
     "mini", "mini+/etc/passwd", "sauda-8b", "sauda-mini+honest", "../../x", "/etc/passwd",
     "expert:firm", "mini:friendly", "belief", "", "expert ", None, 7, ["expert"], {"a": 1},
@@ -133,8 +132,8 @@ def no_models(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def events():
-    return [event for event in build_app().fns.values() if event.fn]
+def events(page):
+    return [event for event in page.fns.values() if event.fn]
 
 
 def refused(*given) -> str:
