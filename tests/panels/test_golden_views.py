@@ -1,7 +1,6 @@
 """What a visitor sees of one game of each kind, in the middle and at the end, as plain text."""
 
 import csv
-import html
 import re
 from dataclasses import replace
 from datetime import date
@@ -36,7 +35,7 @@ from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
 from sauda.sessions.daily import bargain_of, coded
 from sauda.sessions.spot import recorded_duel
-from tests.support.golden import assert_golden, without_numbers
+from tests.support.golden import assert_golden, plain, without_numbers
 from tests.support.source import ROOT
 
 # A game against the task's own sellers, one with rivals, one of several deals, and the other seat.
@@ -48,11 +47,6 @@ TASKS = {
     "bazaar/open": "",
     "bazaar/seller_brief": "linear",
 }
-
-
-def plain(markup: str) -> str:
-    markup = re.sub(r"data:[^\"']*", "", markup)
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
 
 
 def parts(game: bazaar.Game, language: str) -> list[str]:

@@ -11,7 +11,6 @@ from loky import get_reusable_executor
 from env import Accept, Offer, WalkAway, begin, get_task
 from panels.haggle import callbacks, model_callbacks
 from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, SELLING_TASK, item_of, new_game
-from panels.haggle.game_view import brief
 from panels.haggle.layout import ReplyRequest, SessionGeneration
 from panels.haggle.models import STAND_IN
 from panels.haggle.opening.kept import FIRST
@@ -19,14 +18,12 @@ from panels.haggle.opening.open_callbacks import open_page
 from panels.haggle.opponents.stages import bare_stages, opponent_name, weights_of
 from panels.haggle.review import review_callbacks
 from panels.haggle.review.board_callbacks import ask_stages
-from panels.haggle.review.result_view import result
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.llm.serving.events import Failed, Loading, Ready
 from sauda.llm.serving.line import Visitor
 from sauda.llm.serving.served import THIS_PAGE
 from sauda.llm.types import NotReady, Reply, ReplyRefused, ReplyTimeout
-from sauda.policies import BUYERS
 from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run
 from tests.support.haggle import Model, screen_of, visit_to
@@ -71,18 +68,6 @@ def take_seat(screen: Screen, seat: str, market: str, generation=None) -> dict:
 def test_a_seat_and_a_choice_must_go_together(choice):
     with pytest.raises(ValueError, match="Choose a market"):
         new_game(*choice)
-
-
-@pytest.mark.parametrize(
-    ("choice", "seat"), [((BUY, "bazaar/open", "bluffer"), "seller"),
-                         ((SELL, ANY_ITEM, HIDDEN), "buyer")],
-)  # fmt: skip
-def test_who_the_other_side_is_is_told_at_the_end(choice, seat):
-    game = new_game(*choice)
-    name = "bluffer" if seat == "seller" else game.opponent
-    assert name == "bluffer" or name in BUYERS
-    assert f"The {seat} was" not in str(result(game)) + str(brief(game))
-    assert f"The {seat} was {name.replace('_', ' ')}" in str(result(answer(game, WalkAway())))
 
 
 def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_name():
@@ -193,19 +178,6 @@ def test_a_move_against_a_script_shows_what_it_changes_and_leaves_out_the_rest(s
     assert not {page.stop, page.ask_again, page.stand_in, page.show_effect} & updates.keys()
 
 
-def test_small_talk_costs_no_round_and_survives_taking_a_move_back(screen, buying):
-    page = screen.page
-    talked = callbacks.send(screen, replace(buying, text="<b>namaste</b> ji"))
-    assert talked[page.game].play == buying.game.play
-    assert talked[page.chat][-2]["content"] == "&lt;b&gt;namaste&lt;/b&gt; ji"
-    visit = replace(buying, game=talked[page.game], talk=talked[page.talk], text="₹20")
-    later = replace(visit, game=callbacks.send(screen, visit)[page.game])
-    undone = callbacks.take_back(screen, SessionGeneration(), later)[page.chat]["value"]
-    chat = [message["content"] for message in undone]
-    assert "&lt;b&gt;namaste&lt;/b&gt; ji" in chat
-    assert "₹20" not in chat
-
-
 def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
     opening = visit_to(start("bazaar/open", "mini:friendly", 3), "₹300")
     waiting = replace(opening, reply_request=ReplyRequest())
@@ -215,34 +187,12 @@ def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(scr
         assert "sauda-bad" not in updates[screen.page.problem]
 
 
-def test_an_accept_at_a_loss_by_button_is_asked_back_once(screen):
-    page, visit = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3))
-    price = visit.game.observation.table.item.list_price
-    visit = replace(visit, game=callbacks.send(screen, replace(visit, text=f"{price}"))[page.game])
-    turns = len(visit.game.play.turns)
-    asked = callbacks.press_quick_move(screen, 0, turns, visit)
-    assert not asked[page.game].over
-    assert "you would lose" in asked[page.chat][-1]["content"]
-    sold = callbacks.press_quick_move(screen, 0, turns, replace(visit, game=asked[page.game]))
-    assert sold[page.game].over
-
-
 def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
     turns = len(buying.game.play.turns)
     assert list(callbacks.press_quick_move(screen, 0, turns - 1, buying)) == [screen.page.problem]
     updates = callbacks.press_quick_move(screen, 0, turns, buying)
     assert updates[screen.page.game].over
     assert updates[screen.page.what_if]["visible"]
-
-
-@pytest.mark.parametrize("text", ["₹20", "deal", "thank you"])
-def test_what_is_said_after_the_end_is_answered_in_the_chat(screen, buying, text):
-    page = screen.page
-    over = callbacks.send(screen, replace(buying, text="deal"))[page.game]
-    updates = callbacks.send(screen, replace(buying, game=over, text=text))
-    assert updates[page.problem] == ""
-    assert updates[page.game].play == over.play
-    assert "New game" in str(updates[page.chat][-1]) or "welcome" in str(updates[page.chat][-1])
 
 
 def test_a_game_that_was_put_away_is_answered_in_words(screen):
@@ -334,14 +284,6 @@ def test_after_a_late_reply_another_price_takes_the_place_of_the_unanswered_one(
     game = updates[screen.page.game]
     assert (game.observation.table.asks, game.undone, game.waiting) == ((850,), 0, True)
     assert isinstance(updates[screen.page.reply_request], ReplyRequest)
-
-
-def test_after_a_late_reply_the_buttons_make_moves():
-    screen, visit = stuck()
-    shown = screen.show(visit, "too slow")
-    assert any(shown[button]["interactive"] for button in screen.page.quick_moves)
-    left = callbacks.press_quick_move(screen, 3, len(visit.game.play.turns), visit)
-    assert left[screen.page.game].over
 
 
 def test_after_a_late_reply_talk_keeps_the_price_and_asks_the_model_again():

@@ -5,7 +5,6 @@ What it says in each language stands in the golden chats; here are the rules tha
 
 import json
 import re
-from itertools import pairwise
 
 import pytest
 
@@ -164,49 +163,6 @@ def test_a_far_off_price_waits_until_it_is_confirmed(again):
     confirmed = play_text(asked, again)
     assert confirmed.observation.table.bids == (2,)
     assert not any(line.startswith("(") for line in contents(confirmed))
-
-
-def test_a_loss_is_asked_back_and_confirmed_by_yes():
-    game = start(SELLING_TASK, "boulware", 3)
-    limit = game.observation.reservation
-    asked = play_text(game, f"{limit - 1}")
-    assert not asked.play.turns
-    assert all("₹1" in said(asked, language=language)[-1] for language in LANGUAGES)
-    assert play_text(asked, "haan").observation.table.asks == (limit - 1,)
-
-
-def test_a_move_that_was_asked_back_stays_in_the_chat_with_its_question():
-    game, talk = talked(start(SELLING_TASK, "naive", 5), "1 rupee only")
-    question = contents(game, talk)[-1]
-    for text in ("sorry, no", f"{game.observation.table.item.list_price}"):
-        later, kept = talked(game, text, talk=talk)
-        assert later.unconfirmed is None
-        assert contents(later, kept)[:3] == ["1 rupee only", question, text]
-        assert chat_of(later, kept).own_words == ((text,) if later.play.turns else ())
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("texts", [["2 rupees", "hello"], ["2 rupees", "1 rupee"]])
-def test_a_question_that_is_asked_again_is_asked_in_other_words(texts, language):
-    game, talk = talked(buying(), *(3 * texts))
-    questions = [line for line in contents(game, talk, language) if line.startswith("(")]
-    shapes = [re.sub(r"₹\d", "₹", line) for line in questions]
-    assert len(shapes) >= 3
-    assert all(one != other for one, other in pairwise(shapes))
-
-
-@pytest.mark.parametrize(
-    ("task", "opponent", "texts"),
-    [
-        ("classic/single_deal", "", ["30 rupees", "25 rupees"]),
-        (SELLING_TASK, "boulware", ["1400 rupees", "1450 rupees"]),
-    ],
-)
-def test_a_price_that_goes_backwards_is_asked_back_with_both_prices(task, opponent, texts):
-    game, talk = talked(start(task, opponent, 3), *texts)
-    assert game.unconfirmed is not None
-    assert all(rupees(int(text.split()[0])) in contents(game, talk)[-1] for text in texts)
-    assert len(talked(game, "yes", talk=talk)[0].play.turns) > len(game.play.turns)
 
 
 def test_an_acceptance_by_button_that_was_asked_back_stays_in_the_chat_too():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from panels.results.questions import entered_games, leaderboard
+from panels.results.questions import entered_games
 from panels.results.questions.leaderboard import (
     Standing,
     measurements,
@@ -15,9 +15,8 @@ from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry as Entered
 from panels.ui.terms import task_title
 from sauda.evaluation.models.config import OURS
-from sauda.games import game_of
 from sauda.records.schemas.base import Interval
-from sauda.serve.leaderboard.board import RANKED, Entry
+from sauda.serve.leaderboard.board import Entry
 from sauda.serve.leaderboard.replay import rules_of
 from tests.support.entries import OPEN, entered, play_all
 
@@ -96,12 +95,6 @@ def test_a_game_of_an_entry_opens_with_its_moves_its_end_and_its_seed(board, tas
     assert "sauda-card" in shown
 
 
-@pytest.mark.parametrize("choice", ["0" * 16, "' OR 1=1", 7, ["x"], {"a": 1}])
-def test_an_entry_that_is_not_there_is_answered_in_words(board, choice):
-    play_all(entered(board))
-    assert "Choose an entry of this list" in entered_games.shown(choice, 1)
-
-
 @pytest.mark.parametrize("number", [0, 4, 1.5, "1", None, float("inf"), [1]])
 def test_a_game_that_is_not_there_is_answered_in_words(board, number):
     play_all(entered(board))
@@ -115,21 +108,3 @@ def test_a_file_that_cannot_be_read_is_said_and_the_measured_rows_stay(board, me
     parts = show(OPEN, measured["bazaar"])
     assert "The leaderboard cannot be read or written now" in parts["verdict"]
     assert "the pilot" in "\n".join(labels(parts["figure"]))
-
-
-def test_entries_and_measured_rows_are_of_the_same_rules(measured):
-    """Else a bar would stand beside one of another game."""
-    fields = (
-        *leaderboard.open_market.contest(
-            [leaderboard.load_or_say(leaderboard.COMPARISON)[0]]
-        ).items(),
-        *leaderboard.arena.contest(
-            leaderboard.load_or_say(leaderboard.arena.HOLDOUT)[0], None
-        ).items(),
-    )
-    assert {task.partition("/")[0] for task, _ in fields} == {"bazaar", "arena"}
-    for task, rows in fields:
-        assert {"-".join(row.rules) for row in rows} == {rules_of(task)}
-    measured_tasks = {task for each in measured.values() for task in each.references}
-    assert measured_tasks <= set(RANKED)
-    assert {game_of(task).name for task in RANKED} == set(measured)

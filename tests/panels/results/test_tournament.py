@@ -2,11 +2,9 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from panels.results.market.tournament.matrix import FIGURES, FIRST, LEAST, matrix, seats
-from panels.results.market.tournament.names import OFF_ROLE, player_name
 from panels.results.market.tournament.pair_games import games_of, shown
 from panels.results.market.tournament.plane import Plane, plane_of, sentence, utility_plane
 from panels.results.market.tournament.question import map_named, named_in_address, verdict
@@ -47,15 +45,6 @@ def test_the_best_buyer_against_each_seller_is_framed(data):
     assert "mini+roles-seller" not in beaten  # it forfeits every game
     for buyer, seller in framed:
         assert shares[buyer, seller] == max(shares[other, seller] for other in buyers)
-
-
-def test_a_role_model_in_the_other_role_is_marked():
-    for seat, player in (("buyer", "mini+roles-seller"), ("seller", "mini+roles-buyer")):
-        assert player_name(seat, player).endswith(OFF_ROLE)
-    for seat in ("buyer", "seller"):
-        assert OFF_ROLE not in player_name(seat, "mini+roles-generalist")
-        assert OFF_ROLE not in player_name(seat, f"mini+roles-{seat}")
-    assert OFF_ROLE not in player_name("both", "mini+roles-buyer")
 
 
 def test_the_verdict_names_all_that_share_the_first_rank_with_n_and_intervals(data):
@@ -131,16 +120,6 @@ def test_three_games_of_a_pair_come_out_as_recorded(data):
     assert cards.count("sauda-plane") == cards.count('class="sauda-talk"') == 3
     for game in chosen_of(data):
         assert f"Seed {game.seed}:" in cards
-
-
-def test_the_games_stand_in_the_order_of_the_buyers_utility(data):
-    at = Scenarios.recorded(data.scenarios)
-    utility = Payoffs.of(data.games[PAIR.buyer][PAIR.seller].as_json(), at).utility["buyer"]
-    games = chosen_of(data)
-    values = [utility[game.index] for game in games]
-    assert values == sorted(values)
-    assert values[1] == np.quantile(utility[at.zopa], 0.5, method="nearest")
-    assert all(at.zopa[game.index] for game in games)
 
 
 def test_a_record_that_the_rules_do_not_give_is_told(data):

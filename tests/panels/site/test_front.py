@@ -1,16 +1,13 @@
 """How the page is made, kept, sent and logged; what it takes from inside Gradio."""
 
-import inspect
 import io
 import logging
 
 import gradio as gr
 import pytest
-from gradio import blocks, component_meta
-from gradio.utils import get_upload_folder
 
 from panels.site.front import NAMES, Front, Kept, Opening
-from panels.site.internals import Page, remember_constants, root_of
+from panels.site.internals import Page, root_of
 from panels.site.log import LONGEST, MINUTE, OncePerMinute
 from tests.support.coroutines import run
 
@@ -108,23 +105,6 @@ def test_gradio_is_the_version_that_the_internals_were_read_in():
     assert gr.__version__ == "6.31.0"
 
 
-def test_gradio_reads_the_signature_of_a_component_and_its_folder_once(monkeypatch):
-    monkeypatch.setattr(component_meta, "inspect", inspect)
-    monkeypatch.setattr(blocks, "get_upload_folder", get_upload_folder)
-    assert "inspect.getfullargspec(fn)" in inspect.getsource(component_meta)
-    remember_constants()
-    read = component_meta.inspect.getfullargspec
-    gr.Button("a", render=False)
-    before = read.cache_info()
-    gr.Button("b", render=False)
-    after = read.cache_info()
-    assert (after.misses, after.hits > before.hits) == (before.misses, True)
-    assert component_meta.inspect.isclass is inspect.isclass
-    folder = blocks.get_upload_folder.cache_info()
-    assert folder.misses == 1
-    assert folder.hits >= 1
-
-
 @pytest.fixture(params=[gr.Blocks, Page])
 def with_event(request):
     """A page with one event that may set each of its five components."""
@@ -172,23 +152,6 @@ def test_a_page_makes_no_component_anew_that_an_event_leaves_alone(monkeypatch):
     assert not made
     run(page.postprocess_data(event, {words: gr.update(visible=False)}, None))
     assert len(made) == 1
-
-
-def test_states_to_whose_changes_no_event_listens_are_not_tracked():
-    with Page() as page:
-        silent, watched, button = gr.State(1), gr.State(2), gr.Button()
-        watched.change(lambda: None, None, button)
-        button.click(lambda: None, None, silent)
-        button.click(lambda: None, None, [silent, watched])
-    session = page.state_holder["a"]
-    tracked = {
-        len(fn.outputs): page.get_state_ids_to_track(fn, session)
-        for fn in page.fns.values()
-        if fn.outputs[0] is silent
-    }
-    assert tracked[1] == ([], [])
-    ids, hashes = tracked[2]
-    assert len(ids) == len(hashes) == 1
 
 
 class Clock:

@@ -2,29 +2,21 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from panels.results.model_comparison import FILE, LAB_FILE
 from panels.training import dashboard, logs, pilot, run_text, runs
-from panels.training.logs import (
-    EVALUATION,
-    LOSS,
-    REWARD,
-    Log,
-    log_table,
-    published_logs,
-    recorded,
-)
-from panels.training.overview import NOT_RECORDED, all_gains, gain_of, overview
+from panels.training.logs import EVALUATION, LOSS, REWARD, Log, log_table, published_logs, recorded
 from panels.training.permalink import View, from_query, to_query
 from panels.training.references import references, scripted_rows
 from panels.training.together import GRADES, shared_metrics, together
 from panels.ui.tables import to_csv
 from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact, load, parsed
+from tests.support.golden import assert_golden, plain
 
 MADE_UP = {"loss": 1.0, "learning_rate": 1e-5, "grad_norm": 0.5}
 OVERLAYS = ("v2", "v2-tells")
@@ -89,143 +81,78 @@ def published() -> dict[str, Log]:
     return published_logs(load("published.json"))
 
 
-def traces(figure, axis: str = "y") -> list:
-    return [trace for trace in figure.data if (trace.yaxis or "y") == axis]
-
-
-def drawn(run: Artifact, metrics, view: View, beside=()):
-    inner = dashboard.inner_height(len(metrics))
-    return dashboard.stack(recorded(run), metrics, view, inner, beside)
-
-
-def test_a_missing_field_is_a_gap_and_no_zero(grpo):
-    _, raw, line = traces(drawn(grpo, [REWARD], View("grpo", smoothing=0.0)))
-    assert list(raw.y) == [0.2, None, 0.6]
-    assert list(line.y) == pytest.approx([0.2, None, 0.6])
-    assert line.connectgaps is False
-
-
-def test_a_metric_that_no_row_holds_is_named_and_not_drawn(grpo):
-    _, right = logs.panels_of(View("grpo"), {"grpo": grpo})
-    assert "entropy" not in [metric.name for metric in right[1]]
-    captions = run_text.captions(logs.panels_of(View("grpo"), {"grpo": grpo}), View("grpo"), ())
-    assert "Not in this log: zero reward std, valid replies" in captions
-    empty = drawn(grpo, [logs.ENTROPY], View("six"))
-    assert [list(trace.y) for trace in empty.data] == [[None]]
-    assert "not in the log" in [note.text for note in empty.layout.annotations]
-
-
-def test_a_logarithmic_axis_leaves_out_what_is_not_above_zero_and_says_how_many(grpo):
-    view = View("grpo", smoothing=0.0, log=True)
-    raw, line = traces(drawn(grpo, [LOSS], view))
-    assert list(raw.y) == list(line.y) == [0.1, None, None]
-    assert drawn(grpo, [LOSS], view).layout.yaxis.type == "log"
-    captions = run_text.captions(logs.panels_of(view, {"grpo": grpo}), view, ())
-    assert "2 values are left out" in captions
-
-
-def test_the_band_of_the_reward_is_its_average_give_or_take_the_spread(grpo):
-    band, *_ = traces(drawn(grpo, [REWARD], View("grpo", smoothing=0.0)))
-    assert [None if y is None else round(y, 6) for y in band.y] == [0.3, 0.1, None, 0.8, 0.4, None]
-    assert list(band.x) == [1, 1, None, 3, 3, None]
-
-
-@pytest.mark.parametrize(("over", "at"), [("step", 3), ("tokens", 3000), ("time", 3)])
-def test_a_resumed_run_is_marked_where_it_went_on(sft, over, at):
-    figure = drawn(sft, [LOSS], View("sft", over))
-    (mark,) = figure.layout.shapes
-    assert mark.x0 == mark.x1 == at
-    assert "after step 2" in run_text.resumed(recorded(sft))
-
-
-def test_games_played_by_earlier_adapters_are_drawn_with_their_intervals(sft):
-    (probes,) = traces(drawn(sft, [logs.EVALUATION], View("sft", "time")))
-    assert list(probes.x) == [0, 3]
-    assert list(probes.error_y.array) == pytest.approx([0.1, 0.1])
-    assert list(probes.error_y.arrayminus) == pytest.approx([0.05, 0.1])
-
-
-def test_all_panels_of_a_stack_share_one_axis_and_one_hover(grpo):
-    figure = drawn(grpo, logs.METRICS["grpo"], View("grpo"))
-    assert {trace.xaxis for trace in figure.data} == {"x"}
-    assert (figure.layout.hovermode, figure.layout.hoversubplots) == ("x unified", "axis")
-
-
-def test_without_its_run_a_published_reward_still_stands_in_its_panel(sft, published):
-    figure = runs.shown(View("six", overlay=("v2",)), {"sft": sft}, published)["left"]
-    assert figure.layout.yaxis99.overlaying == "y"
-    assert traces(figure)  # an axis to lie over
-    assert len(traces(figure, "y99")) == 2
-
-
-def test_a_sample_marks_what_is_learnt_and_escapes_the_rest(sft):
-    html = run_text.sample(sft)
-    assert '<mark class="sauda-learnt">60</mark>' in html
-    assert "&lt;b&gt;Ask 91" in html
-
-
-# Published logs
-
-
-def test_a_published_log_is_badged_with_its_caveat_and_has_an_axis_of_its_own(grpo, published):
-    view = View("grpo", overlay=OVERLAYS)
-    parts = runs.shown(view, {"grpo": grpo}, published)
-    figure = drawn(grpo, [REWARD], view, [published[name] for name in OVERLAYS])
-    theirs = traces(figure, "y99")
-    assert {trace.name for trace in theirs if trace.mode == "lines"} == {
-        "published v2",
-        "published v2-tells",
-    }
-    assert figure.layout.yaxis99.overlaying == "y"
-    assert "bell curve" in figure.layout.yaxis99.title.text
-    assert not [trace for trace in traces(figure) if "published" in trace.name]
-    captions = parts["captions"]
-    assert captions.count("sauda-badge sauda-published") == 2
-    assert all(published[name].caveat in captions for name in OVERLAYS)
-    assert "do not compare" in captions
-
-
 @pytest.fixture
 def lab() -> Artifact:
     log = [step(1, reward=0.05, reward_group_std=0.2), step(2, reward=-0.4, reward_group_std=0.1)]
     games = {"task": {"arena/market_round": 2}, "num_generations": 8}
     games |= {"first_seed": 3, "last_seed": 4}
-    return made_up(
-        "grpo", log, games=games, init_adapter={"name": "sft-arena", "sha256": "92e01decd18c"}
-    )
+    adapter = {"name": "sft-arena", "sha256": "92e01decd18c"}
+    return made_up("grpo", log, games=games, init_adapter=adapter)
 
 
-def test_a_labs_run_has_a_name_of_its_own_and_no_published_log_beside_it(lab, published):
-    assert recorded(lab).name == "GRPO in the arena, toy"
-    view = View("grpo-arena", overlay=("v2",))
-    parts = runs.shown(view, {"grpo-arena": lab}, published)
-    assert not [
-        t
-        for figure in (parts["left"], parts["right"])
-        for t in figure.data
-        if "published" in t.name
-    ]
-    assert "The published logs are of GRPO in a bazaar" in parts["captions"]
-    assert runs.runs_of("grpo-arena", {"grpo-arena": lab}) == [lab]
+@pytest.fixture
+def dpo() -> Artifact:
+    pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
+             "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
+    return made_up("dpo", [step(1, **{"rewards/margins": 0.1})], pairs=pairs)
 
 
-# CSV
+def figure_lines(figure) -> Iterator[str]:
+    """What a figure draws: one line per trace, then its marks, its notes and its axes."""
+    for trace in figure.data:
+        axes = [[round(v, 6) if isinstance(v, float) else v for v in a or ()]
+                for a in (trace.x, trace.y)]  # fmt: skip
+        error = [round(value, 6) for value in trace.error_y.array or ()]
+        yield f"  {trace.name} {trace.mode} on {trace.yaxis}: {axes[0]} {axes[1]} ±{error}"
+    yield f"  marks: {[shape.x0 for shape in figure.layout.shapes]}"
+    yield f"  notes: {[note.text for note in figure.layout.annotations]}"
+    yield f"  {figure.layout.yaxis.type} {figure.layout.yaxis.range}"
+    yield f"  {figure.layout.hovermode} {figure.layout.hoversubplots}"
 
 
-def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft):
+def test_the_page_draws_the_same_curves_and_words_of_runs_that_nobody_trained(
+    sft, grpo, lab, dpo, published
+):
+    views = {
+        "sft over time": (View("sft", "time", 0.0), {"sft": sft}),
+        "sft beside a published log": (View("sft", overlay=("v2",)), {"sft": sft}),
+        "grpo": (View("grpo", smoothing=0.0), {"grpo": grpo}),
+        "grpo, logarithmic": (View("grpo", "tokens", log=True), {"grpo": grpo}),
+        "a lab": (View("grpo-arena", overlay=("v2",)), {"grpo-arena": lab}),
+        "dpo": (View("dpo"), {"dpo": dpo}),
+        "six runs, one is there": (View("six"), {"sft": sft}),
+    }
+    lines = []
+    for name, (view, known) in views.items():
+        lines.append(f"# {name}")
+        for part, value in runs.shown(view, known, published).items():
+            drawn = hasattr(value, "data")
+            lines += [part, *figure_lines(value)] if drawn else [f"{part}: {plain(value)}"]
+    for run in (sft, grpo, lab, dpo):
+        lines += [plain(part(run)) for part in (run_text.summary, run_text.mix, run_text.sample)]
+    assert_golden("training.txt", "\n".join(lines) + "\n")
+
+
+def test_a_published_log_has_its_badge_its_caveat_and_an_axis_of_its_own(grpo, published):
+    view = View("grpo", overlay=OVERLAYS)
+    parts = runs.shown(view, {"grpo": grpo}, published)
+    theirs = [trace for trace in parts["left"].data if "published" in trace.name]
+    assert {trace.yaxis for trace in theirs} == {"y99"}
+    assert parts["left"].layout.yaxis99.overlaying == "y"
+    assert parts["captions"].count("sauda-badge sauda-published") == 2
+    assert all(published[name].caveat in parts["captions"] for name in OVERLAYS)
+    assert "&lt;b&gt;Ask 91" in run_text.sample(grpo)
+
+
+def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft, grpo):
     text = to_csv(log_table([sft]))
     assert text.startswith("\ufeffrun,step,tokens,time (s),")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
     assert [row["step"] for row in rows] == ["0", "1", "2", "3"]
     assert [row["loss (nats a trained token)"] for row in rows] == ["", "1.0", "1.0", "0.5"]
     assert [row["mean token accuracy (share)"] for row in rows] == ["", "0.5", "", ""]
-    assert rows[3]["checkpoint evaluation, games"] == "20"
-    path, problem = runs.csv_file("sft", text)
-    assert path.endswith("sauda-sft.csv")
-    assert problem == ""
-
-
-# Links
+    both = list(csv.DictReader(io.StringIO(to_csv(log_table([grpo, sft]))[1:])))
+    assert (both[0]["loss"], both[-1]["loss"]) == ("0.1", "")  # another measure, in nats
 
 
 @pytest.mark.parametrize(
@@ -282,22 +209,6 @@ def test_level_lines_are_the_best_script_and_the_pilot_on_the_games_of_the_curve
     assert any(trace.name.startswith("pilot ") for trace in figure.data)
 
 
-def test_every_run_has_a_row_with_its_gain_or_says_that_it_was_not_played():
-    runs = {name: load(f"training/{name}.json") for name in training_runs()}
-    comparisons = [load(FILE), load(LAB_FILE)]
-    shown = str(overview(runs, comparisons))
-    assert shown.count("<tr") == 1 + len(runs)
-    for run in runs.values():
-        assert f"{run.data.num_tokens:,}" in shown
-    gains = list(all_gains(comparisons))
-    (sft,) = [g for g in gains if (g.after, g.task) == ("mini+sft", "bazaar/open")]
-    assert gain_of("sft", "bazaar", gains) == (
-        f"{sft.difference:+.3f} [{sft.low:+.3f}, {sft.high:+.3f}], n {sft.n}"
-    )
-    assert gain_of("sft-arena", "arena", gains) in shown
-    assert gain_of("unheard-of", "bazaar", gains) == NOT_RECORDED
-
-
 def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
     logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
     assert any(log.game == "arena" and log.holds(EVALUATION) for log in logs)
@@ -315,15 +226,6 @@ def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
     assert all(line.error_y.array is not None for line in evaluated)
 
 
-def test_a_second_training_and_a_lab_are_told_from_the_run_of_their_colour():
-    logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
-    for metric in shared_metrics(logs):
-        drawn = together(logs, metric, "tokens").data
-        assert len({(line.line.color, line.line.dash) for line in drawn}) == len(drawn)
-    names = {line.name.rpartition(": ")[0] for line in drawn}
-    assert {"Distillation, mini", "Distillation, mini, seed 1"} <= names
-
-
 @pytest.fixture(scope="module")
 def pilot_run() -> Artifact:
     return load("training/pilot.json")
@@ -338,9 +240,3 @@ def test_a_figure_has_every_round_and_every_checkpoint_of_its_task(pilot_run):
         for trace, error in ((steady, 0.0), (shaken, 3.0)):
             cells = [c for r in evaluated for c in r.evaluations if c.task == task]
             assert list(trace.y) == [c.mean for c in cells if c.error == error]
-
-
-def test_its_hold_out_games_can_be_played_again_on_every_task_that_it_learnt(pilot_run):
-    own = pilot.own_rows(load(pilot.HOLDOUT))
-    assert {cell.policy for _, cell in own.values()} == {pilot.PILOT}
-    assert set(pilot.tasks_of(pilot_run)) <= {cell.task for _, cell in own.values()}

@@ -1,7 +1,6 @@
 """Any game: episodes side by side, step by step, their downloads and their address."""
 
 import json
-import re
 from dataclasses import replace
 
 import gradio as gr
@@ -113,16 +112,6 @@ def test_a_step_shows_so_many_actions_of_the_learner_with_codes_and_sums(demo):
     assert whole.count("<b>shock</b>") == sum(
         len(episode.final.market.shock_history) for episode in demo.values()
     )
-
-
-def test_rounds_are_counted_from_1_on_the_page_and_in_prose(demo):
-    whole = str(view.columns(demo, view.longest(demo)))
-    with open(played_episodes.markdown_file(demo), encoding="utf-8") as file:
-        prose = file.read()
-    rounds = next(iter(demo.values())).final.market.max_rounds
-    for told, heading in ((whole, r"<h4>Round (\d+)</h4>"), (prose, r"(?m)^## Round (\d+)$")):
-        numbers = {int(number) for number in re.findall(heading, told)}
-        assert numbers == set(range(1, rounds + 1))
 
 
 def test_what_is_downloaded_is_what_is_shown_as_data_and_as_prose(demo):
