@@ -16,9 +16,7 @@ from panels.artifacts import tab as artifacts
 from panels.gpu_arena import callbacks as gpu_arena
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS
 from panels.site.serving import THREADS
-from panels.transcripts import callbacks as transcripts
 from panels.transcripts import episodes as played_episodes
-from panels.transcripts.view import columns
 from sauda.language.lexicon import SIGNALS
 from sauda.llm import models, registry
 from sauda.llm.backends import model
@@ -204,23 +202,6 @@ def named(events, module, name: str):
     """The event of a tab's module whose function is called `name`."""
     (event,) = (e for e in events if (e.fn.__module__, e.fn.__name__) == (module.__name__, name))
     return event
-
-
-def test_the_step_slider_draws_the_games_that_were_played_and_plays_none(events, monkeypatch):
-    games = played_episodes.play("classic/single_deal", 5, ["expert", "naive"])
-    monkeypatch.setattr(transcripts, "play", None)
-    slide = named(events, transcripts, "show_step")
-    assert [type(part).__name__ for part in slide.inputs] == ["State", "Slider"]
-    problem, shown = slide.outputs
-    assert slide.fn(games, 2) == {problem: "", shown: columns(games, 2)}
-    assert "put away after an hour" in slide.fn(None, 2)[problem]
-
-
-def test_transcript_events_that_play_games_share_one_queue(events):
-    for name in ("change_task", "show_median", "show_demo", "shoot_out", "replay"):
-        event = named(events, transcripts, name)
-        assert event.queue
-        assert (event.concurrency_id, event.concurrency_limit) == ("transcripts", 2)
 
 
 @pytest.mark.parametrize("name", ["mini+/etc/passwd", "../../x", "belief", ""])

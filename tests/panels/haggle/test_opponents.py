@@ -2,9 +2,7 @@
 
 import re
 from dataclasses import replace
-from urllib.parse import parse_qs, parse_qsl
-
-import pytest
+from urllib.parse import parse_qs
 
 from env import WalkAway
 from panels.haggle.choices import ANY_ITEM, HIDDEN, SELL, new_game, opponent_choices, values
@@ -26,11 +24,9 @@ from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import heat_map
 from sauda.evaluation.models.config import OURS
 from sauda.llm.registry import player_spec, row_name
-from sauda.llm.seller.personas import PERSONAS
-from sauda.llm.serving.events import Ready
 from sauda.policies import BUYERS
 from sauda.records.store import load
-from sauda.sessions.bazaar import answer, start
+from sauda.sessions.bazaar import answer
 from tests.support.haggle import Model
 
 IN_ENGLISH = translator(ENGLISH)
@@ -86,23 +82,3 @@ def test_a_hidden_opponent_has_no_name_and_no_score_before_the_end():
     revealed = str(opponent_badge(answer(game, WalkAway()), Model(), IN_ENGLISH))
     assert f"<b>{opponent_name(game.opponent, IN_ENGLISH)}</b>" in revealed
     assert "wins" in revealed
-
-
-@pytest.mark.parametrize("persona", PERSONAS)
-def test_a_selling_models_badge_says_what_was_measured_and_where_it_stands(persona):
-    served = Model(stage=Ready("mini", "mini, bf16 on CPU", 1.0))
-    shown = str(opponent_badge(start(MARKET, f"mini:{persona}", 3), served, IN_ENGLISH))
-    words = load("seller_quality.json").data.rows
-    (own,) = (row.sides["mini"] for row in words if row.criterion == "own_words")
-    ranks = load("tournament.json").data.ranks
-    (row,) = (r for r in ranks if (r.seat, r.player) == ("seller", f"null:{persona}"))
-    assert "not measured as a player" in shown
-    assert f"{own.mean:.1%} of {own.n} lines" in shown
-    assert f"wins {row.share.mean:.0%} of what can be won" in shown
-    assert "this page does not write them again" in shown
-    links = re.findall(r'href="\?tab=results&amp;part=(\w+)(?:&amp;([^"]+))?"', shown)
-    assert [part for part, _ in links] == ["else", "players", "players"]
-    pair = dict(parse_qsl(links[-1][1].replace("&amp;", "&")))
-    assert pair["seller"] == f"null:{persona}"
-    assert pair["seller"] in load("tournament.json").data.games[pair["buyer"]]
-    assert "See Results" not in shown

@@ -1,12 +1,10 @@
 """The Judge and Training tabs: what they say of recorded rounds, pitches and runs."""
 
 from dataclasses import replace
-from itertools import permutations
 from statistics import fmean
 
 import pytest
 
-from panels.gpu_arena.names import job_names
 from panels.judge import learning, pitch, tab, view
 from panels.results.model_labels import policy_label
 from panels.training import tab as training
@@ -60,28 +58,6 @@ def test_a_visitors_true_claim_scores_and_a_list_of_words_does_not(judged):
     assert "is true" in verdicts["own"]
     assert "nothing is scored" in verdicts["words"]
     assert "is true" in str(pitch.own_pitch(seed, index, pitch.example(seed, index)))
-
-
-def test_a_judged_claim_tells_which_jobs_it_was_compared_with(judged):
-    seed = judged.data.shown[0].seed
-    jobs = pitch.rounds_of(seed)[0].state.private[LEARNER].jobs
-    names = job_names(jobs)
-    one, other = next(
-        pair for pair in permutations(jobs, 2)
-        if pair[0].gpu_hours_required != pair[1].gpu_hours_required
-    )  # fmt: skip
-    claim = f"needs {one.gpu_hours_required} hours."
-    any_job = pitch.own_pitch(seed, 0, f"One job {claim}")
-    assert (
-        "is true.</bdi> Compared with the hours of each open job, and of all together." in any_job
-    )
-    own = pitch.own_pitch(seed, 0, f"{names[one.job_id]} {claim}")
-    assert f"is true.</bdi> Compared with {names[one.job_id]} alone." in own
-    assert not any(job_id in own for job_id in names)
-    wrong = pitch.own_pitch(seed, 0, f"{names[other.job_id].lower()} {claim}")
-    assert f"costs.</bdi> Compared with {names[other.job_id]} alone." in wrong
-    for unchecked in (f"We will need {one.gpu_hours_required} hours.", "Our reputation is 0.65."):
-        assert "Compared with" not in pitch.own_pitch(seed, 0, unchecked)
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,11 @@
 """What Results says of a language model's stages, in the bazaar and as a lab of the arena."""
 
-from dataclasses import asdict
-
 import pytest
 
 from panels.results import model_comparison, model_summary
 from panels.results.model_comparison import ARENA, BAZAAR
-from panels.results.model_labels import policy_label, series_role
-from sauda.evaluation.models.comparison import compare_models
-from sauda.evaluation.models.config import ArenaConfig
-from sauda.records.store import Artifact, load, measured
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory) -> Artifact:
-    """Two stages without weights, two scripts, four hold-out seeds."""
-    config = ArenaConfig(
-        stages=("null", "null+constrained"), policies=("planner", "wait"), episodes=4
-    )
-    data = compare_models(config, tmp_path_factory.mktemp("parts"))
-    return measured(ARENA.file, asdict(config), data)
+from panels.results.model_labels import policy_label
+from sauda.records.store import Artifact, load
 
 
 def texts(game: model_comparison.Game, artifact: Artifact, task: str) -> dict[str, dict[str, str]]:
@@ -27,17 +13,6 @@ def texts(game: model_comparison.Game, artifact: Artifact, task: str) -> dict[st
     table = model_comparison.details(game, artifact, task)
     lines = table["metadata"]["display_value"]
     return {line[0]: dict(zip(table["headers"], line, strict=True)) for line in lines}
-
-
-# Labels
-
-
-def test_a_labs_stages_have_names_and_colours_of_their_own():
-    assert policy_label("mini+grpo-arena") == "SFT + GRPO as a lab"
-    assert policy_label("mini+grpo") == "SFT + GRPO"
-    assert policy_label("null+steering") == "no model + published steering"
-    names = ("mini+sft-arena", "mini+grpo-arena", "mini", "null+steering", "oracle")
-    assert [series_role(name) for name in names] == ["sft", "grpo", "base", "scripted", "oracle"]
 
 
 # Figures, tables
@@ -80,10 +55,3 @@ def test_bars_and_table_hold_every_policy_once_the_best_first(game):
     assert list(figure.layout.yaxis.categoryarray) == labels[::-1]
     assert sorted(label for bar in figure.data for label in bar.y) == sorted(labels)
     assert list(texts(game, artifact, task)) == labels
-
-
-def test_the_table_of_labs_counts_invalid_replies(lab):
-    row = next(row for row in lab.data.rows if row.policy == "null")
-    cells = texts(ARENA, lab, "arena/market_round")["no model"]
-    assert cells["valid actions"] == f"0.0% of {row.actions}"
-    assert cells["invalid replies"] == f"{row.invalid_replies:,} of {row.actions:,}"

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from statistics import fmean
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,16 +10,10 @@ from env import arena
 from panels.results.arena import design as arena_design
 from panels.results.market import belief as belief_view
 from panels.results.market import oracle as oracle_panel
-from panels.results.questions import reproduce
-from panels.results.questions.layout import Measured, numbers_frame
 from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of
 from panels.results.questions.reproduce import shown as sample_shown
-from panels.results.questions.verdict import Verdict, listed, verdict_html
-from panels.ui.tables import to_csv
-from sauda.evaluation.models.config import OURS
+from panels.results.questions.verdict import Verdict, verdict_html
 from sauda.evaluation.verification.sample import play_again
-from sauda.llm.registry import player_spec
-from sauda.records.schemas.base import Interval
 from sauda.records.store import Artifact, load
 
 
@@ -88,15 +81,6 @@ def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():
             assert f"{field}?</code>" in card
 
 
-def test_the_csv_holds_each_number_in_full_precision():
-    third = Interval(mean=1 / 3, low=0.1, high=0.5)
-    text = to_csv(numbers_frame([Measured("bazaar/open", "linear", 400, third)], "policy"))
-    assert text.splitlines() == [
-        "\ufefftask,policy,n,mean,low,high",
-        "bazaar/open,linear,400,0.3333333333333333,0.1,0.5",
-    ]
-
-
 def test_a_verdict_is_a_sentence_above_its_evidence_with_nothing_taken_for_markup():
     shown = str(verdict_html(Verdict("<b> wins.", ("n < 4", "n = 5"))))
     assert '<p class="sauda-answer">&lt;b&gt; wins.</p>' in shown
@@ -105,7 +89,6 @@ def test_a_verdict_is_a_sentence_above_its_evidence_with_nothing_taken_for_marku
 
 
 MARKET, ARENA = "evaluation/market-holdout.json", "evaluation/arena-holdout.json"
-COMPARISON = "evaluation/model-comparison.json"
 
 
 def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
@@ -129,34 +112,6 @@ def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
     assert text.count("≠") == 2
     assert ">0.000000<" in text
     assert "-0.000000" not in text
-
-
-def test_the_cpu_of_a_recorded_model_stands_beside_this_machines(tmp_path, monkeypatch):
-    flags = tmp_path / "cpuinfo"
-    flags.write_text("processor\t: 0\nflags\t\t: fpu avx2 avx512f sse\n")
-    monkeypatch.setattr(reproduce, "CPU_FLAGS", flags)
-    monkeypatch.setattr(reproduce, "gpu_of_this_process", lambda: False)
-
-    def told(cpu: str) -> str:
-        models = {player_spec(OURS).weights: SimpleNamespace(cpu=cpu)}
-        return reproduce.cpus(SimpleNamespace(data=SimpleNamespace(models=models)), OURS)
-
-    assert told("avx2 avx512_f avx512_bf16") == (
-        "Recorded on a CPU with avx2, avx512_f and avx512_bf16; this machine has one with avx2 and"
-        " avx512_f."
-    )
-    assert told("avx2 avx512_f") == (
-        "Recorded on a CPU with avx2 and avx512_f, as this machine has."
-    )
-    assert told("avx2 or avx2 avx512_f") == (
-        "Recorded on a CPU with avx2 and on a CPU with avx2 and avx512_f, of which this machine"
-        " has one."
-    )
-    kinds = load(COMPARISON).data.models[player_spec(OURS).weights].cpu.split(" or ")
-    there = reproduce.cpus(load(COMPARISON), OURS)
-    assert all(f"a CPU with {listed(kind.split())}" in there for kind in kinds)
-    flags.unlink()
-    assert reproduce.cpus(load(COMPARISON), OURS).endswith("one of an unknown kind.")
 
 
 def test_a_row_that_is_not_in_the_list_is_answered_in_words():

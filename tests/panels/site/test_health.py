@@ -119,9 +119,6 @@ def test_health_says_which_model_cannot_reply(site, monkeypatch):
     assert health["language_models"]["models"]["crashed"] == "recovering"
 
 
-COMMAND = "python -m sauda train pilot"
-
-
 @pytest.fixture(params=["deleted", "torn"])
 def no_artifacts(request, monkeypatch):
     """No artifact can be read until the test ends."""
@@ -154,14 +151,6 @@ def test_events_of_every_tab_answer_while_no_artifact_can_be_read(site: Site, no
         assert answered.status_code == 200, (event.fn.__module__, event.fn.__name__, answered.text)
         called += 1
     assert called > 40
-
-
-def test_the_api_names_the_command_of_an_artifact_that_a_task_needs(site: Site, no_artifacts):
-    game = {"data": ["bazaar/open", "expert", "7"]}
-    event = site.shared.post("/gradio_api/call/play", json=game).json()["event_id"]
-    answered = site.shared.get(f"/gradio_api/call/play/{event}").text
-    assert "event: error" in answered
-    assert COMMAND in answered
 
 
 @pytest.fixture

@@ -4,12 +4,10 @@ import json
 import time
 import uuid
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 import gradio as gr
 import pytest
-from gradio import state_holder
 from gradio.state_holder import SessionState
 
 from panels.site import sessions
@@ -73,25 +71,6 @@ def test_a_session_goes_some_time_after_its_tab_and_not_before(holder, monkeypat
         holder.delete_all_expired_state()
         assert set(holder.session_data) == set(holder.last_used) == {"open"}
     assert set(holder.put_away) == {"left"}
-
-
-def test_a_time_of_day_that_jumps_puts_no_game_away(monkeypatch):
-    with gr.Blocks() as blocks:
-        gr.State(None, time_to_live=sessions.HOUR)
-    game = part(blocks, gr.State)
-    holder = Sessions(Streams())
-    holder.set_blocks(blocks)
-    holder["one"][game] = "a game"
-    passed, tomorrow = time.monotonic(), datetime.now() + timedelta(days=1)
-    ahead = SimpleNamespace(datetime=SimpleNamespace(now=lambda: tomorrow))
-    monkeypatch.setattr(state_holder, "datetime", ahead)
-    holder.delete_all_expired_state()
-    assert holder["one"][game] == "a game"
-    monkeypatch.setattr(
-        sessions, "time", SimpleNamespace(monotonic=lambda: passed + sessions.HOUR + 9)
-    )
-    ((_, _, is_over),) = holder["one"].state_components
-    assert is_over
 
 
 def test_one_address_cannot_push_out_the_sessions_of_another(holder, monkeypatch):

@@ -35,17 +35,6 @@ def test_the_tours_figures_are_those_of_the_artifacts():
     assert f"[{way.low:.0%}, {way.high:.0%}]" in shown
 
 
-def test_the_tour_says_who_still_wins_more_than_the_model():
-    comparison = load("evaluation/model-comparison.json")
-    rows = rows_by_policy(comparison, figures.MARKET)
-    said = figures.still_ahead(comparison)
-    assert said.startswith("Two players without a language model still win more: the belief buyer")
-    for name in ("belief", "pilot"):
-        assert f"({rows[name].grade.mean:.3f})" in said
-    assert f"n = {rows['belief'].n} games each" in said
-    assert said in str(figures.glance(comparison, load("evaluation/reproduction.json")))
-
-
 def test_the_middle_rounds_of_a_long_game_share_a_row(monkeypatch):
     pair = typical(load(FILE), race.TASK)
     _, after = games = race.recorded_games(pair)

@@ -3,15 +3,13 @@
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from panels.training import dashboard, logs, pilot, run_text, runs
-from panels.training.logs import EVALUATION, LOSS, REWARD, Log, log_table, published_logs, recorded
+from panels.training import pilot, run_text, runs
+from panels.training.logs import EVALUATION, Log, log_table, published_logs, recorded
 from panels.training.permalink import View, from_query, to_query
-from panels.training.references import references, scripted_rows
 from panels.training.together import GRADES, shared_metrics, together
 from panels.ui.tables import to_csv
 from sauda.records.kinds import training_runs
@@ -184,29 +182,6 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value, ex
     assert view == View("sft", "step" if key == "over" else "time")
     assert fault == f"Not all of the link could be read: {expected}."
     assert "script" not in fault
-
-
-def test_level_lines_are_the_best_script_and_the_pilot_on_the_games_of_the_curve():
-    scripts = scripted_rows()
-    grpo = logs.recorded(load("training/grpo.json"))
-    assert references(grpo, REWARD, scripts) == []  # one of its tasks is gone
-    grpo = replace(grpo, tasks={"bazaar/open": 4, "bazaar/rushed": 2})
-    means = {(row.task, row.policy): row.grade.mean for rows in scripts.values() for row in rows}
-    best, pilot = references(grpo, EVALUATION, scripts)
-    compared = ("pilot", "tuned")
-    others = [m for (task, name), m in means.items()
-              if task == "bazaar/open" and name not in compared]  # fmt: skip
-    assert best.grade == max(others)
-    assert pilot.grade == means["bazaar/open", "pilot"]
-    groups = grpo.tasks
-    weighted = sum(means[task, "pilot"] * n for task, n in groups.items()) / sum(groups.values())
-    assert references(grpo, REWARD, scripts)[-1].grade == pytest.approx(weighted)
-    assert references(grpo, LOSS, scripts) == []
-    assert references(grpo, EVALUATION, {}) == []
-    figure = dashboard.stack(grpo, [REWARD], View("grpo"), 108, scripts=scripts)
-    labels = [annotation.text for annotation in figure.layout.annotations]
-    assert best.label.split(":")[0] in " ".join(labels)
-    assert any(trace.name.startswith("pilot ") for trace in figure.data)
 
 
 def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():

@@ -9,7 +9,7 @@ import pytest
 from env import TASKS, get_task, rollout
 from panels.ui import look, provenance
 from panels.ui.look import PALETTE, SERIES
-from panels.ui.offers import Offers, nice_ticks, offer_chart
+from panels.ui.offers import Offers, offer_chart
 from panels.ui.terms import TASK_TITLES, task_about, task_choices, task_title, titled
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import Address, in_address, lay_out_address, pick_in_address, queried
@@ -102,14 +102,6 @@ def test_a_chart_of_a_running_deal_holds_no_limit():
     assert "still open" in running
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "ticks"),
-    [(0, 100, [0, 50, 100]), (0, 60, [0, 20, 40, 60]), (0, 8, [0, 2, 4, 6, 8])],
-)
-def test_ticks_are_round_and_cover_the_prices(low, high, ticks):
-    assert nice_ticks(low, high) == ticks
-
-
 def test_values_come_back_out_of_the_query_string_that_holds_them():
     values = {"task": "bazaar/open", "seed": "7", "policies": "naive,wait"}
     held = str(in_address(values))
@@ -174,25 +166,6 @@ def test_the_line_says_n_commit_and_date_and_the_commands_are_folded():
 
 SURE = WhiskerRow("SFT", Interval(mean=0.2, low=0.1, high=0.4), "sft")
 BOUND = WhiskerRow("bound", Interval(mean=-0.5, low=-0.6, high=-0.4), "oracle")
-
-
-def test_each_row_shows_its_numbers_in_words_and_as_a_point_with_whiskers():
-    figure = whisker_rows({"open": [SURE], "rushed": [BOUND]}, "gain", "+.1f")
-    texts = [note.text for note in figure.layout.annotations]
-    assert texts == [
-        "<b>open</b>",
-        "SFT: +0.2 [+0.1, +0.4]",
-        "<b>rushed</b>",
-        "bound: −0.5 [−0.6, −0.4]",
-    ]
-    first, second = figure.data
-    assert first.x == (0.2,)
-    assert first.error_x.array == pytest.approx((0.2,))
-    assert first.error_x.arrayminus == pytest.approx((0.1,))
-    assert first.y > second.y  # the first group stands on top
-    assert all(note.bgcolor for note in figure.layout.annotations)  # no grid line crosses them
-    heights = [note.y for note in figure.layout.annotations]
-    assert heights == sorted(heights, reverse=True)
 
 
 def test_the_axis_holds_0_and_the_ends_of_all_whiskers():
