@@ -15,7 +15,7 @@ from tests.support.lanes import FULL, QUICK, unavailable
 
 TESTS = Path(__file__).parent
 BROWSER, SITE = TESTS / "browser", TESTS / "panels" / "site"
-WITH_MODEL = ("test_haggle_model", "test_haggle_review", "test_challenges", "test_haggle_end")
+WITH_MODEL = ("test_haggle", "test_challenges")
 
 settings.register_profile("full", FULL)
 settings.register_profile("quick", QUICK)

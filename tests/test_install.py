@@ -58,16 +58,6 @@ def test_tests_of_one_group_stay_on_one_worker(request):
     assert request.node.nodeid.endswith("@test_install.py") == grouped
 
 
-def test_each_python_has_one_torch_and_that_of_a_space_is_one_zerogpu_takes():
-    def version(python: str) -> list[str]:
-        requirements = [r for r in listed() if r.name == "torch"]
-        environment = {"python_version": python}
-        return [str(r.specifier) for r in requirements if r.marker.evaluate(environment)]
-
-    assert version("3.11") == ["==2.13.0"]
-    assert version("3.12") == ["==2.11.0"]
-
-
 def test_the_locks_name_a_hash_for_everything_and_neither_an_index_nor_a_path():
     for lock in (LOCK, DEV):
         entries = re.split(r"\n(?=\S)", lock.partition("make lock\n")[2].strip())
@@ -76,11 +66,6 @@ def test_the_locks_name_a_hash_for_everything_and_neither_an_index_nor_a_path():
             assert re.fullmatch(rf"\S+==\S+( ;.*?)?{hashes}", entry), entry
         assert "://" not in lock
     assert len(locked(LOCK) | locked(DEV)) > len(listed())
-
-
-def test_nothing_of_torch_is_locked_since_its_builds_share_a_version():
-    names = locked(LOCK) | locked(DEV)
-    assert not [n for n in names if n.startswith(("torch", "nvidia", "cuda", "triton"))]
 
 
 def test_the_image_installs_by_the_lock_and_runs_as_a_plain_user():

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from benchmarks.speed import FIGURE
 from tests.support.page import DRAWN, settle, show_question, show_tab
 
 
@@ -40,19 +41,6 @@ def test_a_sub_tab_has_an_address_that_opens_it(open_page):
     open_page.assert_no_trouble()
 
 
-def test_a_sub_tab_has_an_address_where_the_page_opened_without_one(open_page):
-    page = open_page(query="tab=haggle")
-    parts = page.locator(".sauda-subtabs > .tab-wrapper").get_by_role("tab")
-    daily = parts.filter(has_text="Bargain of the day").locator("visible=true")
-    daily.click()
-    expect(page).to_have_url(re.compile(r"\?tab=haggle&part=daily"))
-    page.go_back()
-    expect(page).to_have_url(re.compile(r"\?.*tab=haggle$"))
-    any_bargain = parts.filter(has_text="Any bargain").locator("visible=true")
-    expect(any_bargain).to_have_attribute("aria-selected", "true")
-    open_page.assert_no_trouble()
-
-
 def test_of_two_addresses_in_quick_succession_the_later_is_shown(open_page):
     page = open_page(query="tab=haggle")
     show_tab(page, "Training")
@@ -75,16 +63,6 @@ def test_of_two_addresses_in_quick_succession_the_later_is_shown(open_page):
     }""")
     assert flips == 0
     selected(page, "Training")
-
-
-def test_a_button_that_leads_to_a_tab_writes_its_address(open_page):
-    page = open_page()
-    for step in ("Did it learn?", "Two games"):
-        page.get_by_role("button", name=f"Next: {step}").click()
-        settle(page)
-    page.get_by_role("button", name="Run a lab").click()
-    selected(page, "GPU arena")
-    expect(page).to_have_url(re.compile(r"\?tab=gpu_arena"))
 
 
 def test_arrow_keys_move_between_tabs(open_page):
@@ -134,15 +112,6 @@ def test_the_address_of_a_world_stays_and_is_written_once(open_page, theme):
     assert page.evaluate("history.length") == visits
 
 
-def test_a_world_of_the_arena_and_a_task_of_results_open_by_their_addresses(open_page):
-    page = open_page(query="tab=gpu_arena&task=arena/single_trade&seed=7")
-    expect(page.locator("#arena-task input")).to_have_value(re.compile("^Single trade"))
-    page = open_page(query="tab=results&part=market&task=bazaar/rushed")
-    task = page.get_by_label("Task", exact=True).locator("visible=true")
-    expect(task).to_have_value("Hurried market")
-    open_page.assert_no_trouble()
-
-
 def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
     page = open_page(query="tab=results&part=players")
     games = page.locator("#results-players-games")
@@ -168,25 +137,37 @@ def test_a_pair_of_the_tournament_and_its_figure_have_an_address(open_page):
     open_page.assert_no_trouble()
 
 
-def test_the_task_of_the_model_comparison_has_an_address_that_unfolds_it(open_page):
-    page = open_page(query="tab=results&part=training&task=bazaar/rushed")
-    hurried = page.get_by_label("Hurried market", exact=True).locator("visible=true")
-    expect(hurried).to_be_checked()
-    page.get_by_label("Single deal", exact=True).locator("visible=true").check()
-    expect(page).to_have_url(re.compile("part=training&task=classic%2Fsingle_deal"))
-    page.go_back()
-    expect(hurried).to_be_checked()
-    open_page.assert_no_trouble()
+def test_the_race_runs_at_once_and_again(open_page):
+    page = open_page()
+    expect(page.locator(FIGURE).first).to_be_visible()  # what the bench waits for
+    rows = page.locator("#tour-race tbody tr")
+    expect(rows.last).to_contain_text("that could be won")
+    count = rows.count()
+    assert count > 2
+    page.get_by_role("button", name="Watch again").click()
+    settle(page)
+    expect(rows).to_have_count(count)
 
 
-def test_a_pair_of_games_is_played_and_paused_reproduced_and_has_an_address(open_page):
-    page = open_page(tab="Transcripts")
-    page.get_by_label("Bluffing market").check()
-    expect(page).to_have_url(re.compile(r"part=before-after&task=bazaar%2Fbluff&game=\w+"))
-    page.get_by_role("button", name="▶ Play").locator("visible=true").click()
-    expect(page.locator("#transcripts-pair")).to_contain_text("Move 3 of")
-    page.get_by_role("button", name="⏸ Pause").click()
-    expect(page.get_by_role("button", name="▶ Play").locator("visible=true")).to_be_visible()
-    page.get_by_role("button", name="Reproduce: play both games again, now").click()
-    expect(page.locator("#transcripts-reproduced")).to_contain_text("Equal: grade after")
-    open_page.assert_no_trouble()
+@pytest.mark.journey
+def test_four_steps_lead_to_the_other_tabs(open_page):
+    page = open_page()
+    for step in ("Did it learn?", "Two games", "Your turn"):
+        page.get_by_role("button", name=f"Next: {step}").click()
+        settle(page)
+    expect(page.get_by_role("button", name="Check a number")).to_be_visible()
+    page.get_by_role("button", name="Haggle", exact=True).click()
+    settle(page)
+    expect(page.locator("#haggle-chat")).to_be_visible()
+
+
+def test_the_first_view_shows_the_race_before_any_script_of_gradio(browser, server):
+    context = browser.new_context()
+    context.route("**/assets/**", lambda route: route.abort())
+    page = context.new_page()
+    page.goto(f"{server}/?__theme=dark")
+    expect(page.locator("#sauda-first.dark .sauda-race")).to_be_visible()
+    page.goto(f"{server}/?tab=results")
+    expect(page.locator("#sauda-first h1")).to_be_visible()
+    expect(page.locator("#sauda-first .sauda-race")).to_have_count(0)
+    context.close()

@@ -108,25 +108,6 @@ def test_a_recorded_pair_is_told_apart_and_the_tally_is_kept(open_page):
     open_page.assert_no_trouble()
 
 
-def test_a_live_pair_and_the_words_typed_survive_a_reload(open_page):
-    page = open_page(query="tab=haggle&part=spot")
-    about = page.locator("#spot-about")
-    expect(about).to_contain_text("recorded", timeout=DRAWN)
-    page.get_by_role("button", name="Harder: sell to both yourself").click()
-    expect(about).to_contain_text("You sell:")
-    item = about.inner_text()
-    box = page.locator("#spot-price :is(input, textarea)")
-    box.fill("₹1")
-    box.press("Enter")
-    expect(page.locator("#spot-problem")).to_contain_text("below your own limit")
-    expect(box).to_have_value("₹1")
-    settle(page)
-    page.reload()
-    expect(about).to_have_text(item, timeout=DRAWN)
-    expect(box).to_have_value("₹1")
-    open_page.assert_no_trouble()
-
-
 def test_a_friend_who_comes_by_a_link_picks_the_language_there(open_page):
     page = open_page(query="tab=haggle&part=daily")
     expect(page.locator("#daily-brief h3")).to_be_visible(timeout=DRAWN)

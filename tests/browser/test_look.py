@@ -3,8 +3,7 @@
 import pytest
 
 from panels import PANELS
-from panels.results.tab import QUESTIONS
-from tests.support.page import questions, settle, show_question, show_tab, violations
+from tests.support.page import settle, show_tab, violations
 
 TITLES = [panel.TITLE for panel in PANELS]
 WIDE = 1280
@@ -24,28 +23,6 @@ def test_every_tab_keeps_wcag_fits_its_width_and_logs_no_error(open_page, width,
         beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert beyond <= 0, f"{title} is {beyond} px wider than the window"
     assert faults == {title: [] for title in TITLES}
-    open_page.assert_no_trouble()
-
-
-@pytest.mark.parametrize(("width", "dark"), [(WIDE, False), (390, True)])
-def test_every_question_of_results_keeps_wcag_and_fits_its_width(open_page, width, dark):
-    page = open_page(width=width, dark=dark, tab="Results")
-    titles = questions(page)
-    assert titles == [question.TITLE for question in QUESTIONS]
-    faults, labels = {}, 0
-    for title in titles:
-        show_question(page, title)
-        faults[title] = violations(page)
-        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        assert beyond <= 0, f"{title} is {beyond} px wider than the window"
-        ends = page.locator(".js-plotly-plot:visible .annotation-text").evaluate_all(
-            """texts => texts.map(text => text.getBoundingClientRect().right
-                - text.closest('.js-plotly-plot').getBoundingClientRect().right)"""
-        )
-        assert max(ends, default=0) <= 0, f"a label of {title} leaves its figure: {max(ends)} px"
-        labels += len(ends)
-    assert not any(faults.values()), faults
-    assert labels > 0
     open_page.assert_no_trouble()
 
 

@@ -8,16 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.page import (
-    LOADED,
-    bubbles,
-    buying,
-    problem,
-    say,
-    selling,
-    settle,
-    show_tab,
-)
+from tests.support.page import LOADED, bubbles, buying, say, selling, settle, show_tab
 
 MARKUP = (
     '<img src=x onerror="fetch(`/x`)">',
@@ -40,7 +31,6 @@ MARKUP = (
 )
 HALF = len(MARKUP) // 2
 TOGETHER = [" ".join(MARKUP[:HALF]), " ".join(MARKUP[HALF:])]  # an arena's message is short
-FOUR_AT_ONCE = [" ".join(MARKUP[i : i + 4]) for i in range(0, len(MARKUP), 4)]  # and small talk
 ELEMENTS = (
     "img, form, a, h1, iframe, style:not(svg *), script, em, strong, del, "
     "code:not([class], pre > *), .katex, .mermaid, input[name=q], circle[r=x]"
@@ -91,16 +81,6 @@ def test_markup_with_a_price_stands_in_the_chat_as_it_was_typed(open_page, seat)
     open_page.assert_no_trouble()
 
 
-def test_markup_without_a_price_stands_in_the_chat_as_it_was_typed(open_page):
-    page = buying(open_page)
-    for markup in FOUR_AT_ONCE:
-        with nothing_new(page, address_of(page)):
-            say(page, markup)
-            assert problem(page) == ""
-            assert bubbles(page)[-2] == markup
-    open_page.assert_no_trouble()
-
-
 @pytest.mark.model
 def test_a_message_with_markup_is_quoted_as_it_was_typed(open_page):
     page = open_page(tab="Haggle")
@@ -114,19 +94,6 @@ def test_a_message_with_markup_is_quoted_as_it_was_typed(open_page):
         expect(quote).to_have_text(f"“{message}”")
         expect(quote.locator("mark")).not_to_have_count(0)
         assert message in bubbles(page)
-    open_page.assert_no_trouble()
-
-
-def test_the_moves_to_go_back_to_are_named_as_they_were_typed(open_page):
-    page = buying(open_page)
-    say(page, f"{MARKUP[0]} ₹11")
-    walk = page.get_by_role("button", name="Walk away")
-    if walk.count():  # the seller may leave after the first bid
-        walk.click()
-        settle(page)
-    with nothing_new(page, address_of(page)):
-        page.locator("#haggle-move input").click()
-        expect(page.get_by_role("option").first).to_contain_text(f"{MARKUP[0]} ₹11")
     open_page.assert_no_trouble()
 
 
@@ -156,22 +123,6 @@ def test_markup_said_to_a_lab_is_quoted_as_it_was_typed(open_page):
             send.click()
             expect(page.locator("#arena-last")).to_contain_text(f"“{markup}”")
             expect(page.locator("#arena-floor")).to_contain_text(f"“{markup}”")
-    open_page.assert_no_trouble()
-
-
-def test_a_form_of_the_arena_takes_markup_for_words(open_page):
-    page = open_page(tab="GPU arena")
-    page.locator("#arena-hand > button").click()
-    page.locator("#arena-kind input").click()
-    page.get_by_role("option", name="send a message").click()
-    settle(page)
-    page.get_by_role("button", name="Act", exact=True).click()
-    expect(page.locator("#arena-last")).to_contain_text("Your lab")
-    settle(page)
-    with nothing_new(page, address_of(page)):
-        page.get_by_label("What you say").fill(MARKUP[0])
-        page.get_by_role("button", name="Act", exact=True).click()
-        expect(page.locator("#arena-last")).to_contain_text(MARKUP[0])
     open_page.assert_no_trouble()
 
 

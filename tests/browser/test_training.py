@@ -52,16 +52,6 @@ def test_a_link_opens_the_tab_at_its_view_and_other_settings_redraw_it(open_page
     open_page.assert_no_trouble()
 
 
-def test_nonsense_in_a_link_is_answered_with_one_sentence(open_page):
-    page = opened(open_page, "run=<b>x</b>&smoothing=high&over=time")
-    expect(page.get_by_role("alert")).to_contain_text("run is six")
-    expect(page.get_by_role("alert")).to_contain_text("smoothing is a number from 0 to 0.98.")
-    expect(page.locator("#training-over").get_by_label("time")).to_be_checked()
-    page = open_page(query="tab=nowhere")
-    expect(page.get_by_role("alert")).to_contain_text("tabs are tour, haggle")
-    open_page.assert_no_trouble()
-
-
 def test_the_shown_log_downloads_as_csv_and_as_a_picture(open_page):
     page = opened(open_page, "run=sft")
     panel = page.locator(".sauda-tabs > [role=tabpanel]:visible")
@@ -91,16 +81,6 @@ def test_hovering_one_panel_reads_the_same_step_in_all_panels_of_the_run(open_pa
     assert steps[0] == steps[1]
     page.mouse.move(5, 5)
     expect(read[1]).to_have_count(0)
-    open_page.assert_no_trouble()
-
-
-def test_a_published_log_is_shown_with_its_badge_and_caveat(open_page):
-    page = opened(open_page, "run=six&overlay=v2-tells")
-    expect(page.get_by_label("v2-tells")).to_be_checked()
-    captions = page.locator("#training-captions")
-    expect(captions.locator(".sauda-published")).to_have_count(1)
-    expect(captions).to_contain_text("In 27 of the 30 steps the printed loss is zero")
-    expect(page.locator(f"#{STACKS[0]} text.y99title")).to_contain_text("bell curve")
     open_page.assert_no_trouble()
 
 

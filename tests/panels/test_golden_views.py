@@ -1,22 +1,45 @@
 """What a visitor sees of one game of each kind, in the middle and at the end, as plain text."""
 
-import html
+import csv
 import re
+from dataclasses import replace
+from datetime import date
 
+import gradio as gr
 import pytest
 
-from env import Offer, WalkAway
+from env import Accept, Offer, WalkAway
+from panels.challenges.daily import callbacks as daily
+from panels.challenges.daily import layout as daily_layout
+from panels.challenges.daily.screen import DailyScreen, DailyVisit
+from panels.challenges.spot import callbacks as spot
+from panels.challenges.spot import layout as spot_layout
+from panels.challenges.spot.recorded import pairs_of
+from panels.challenges.spot.stages import stages_of
 from panels.gpu_arena import view
 from panels.gpu_arena.board import calendar
 from panels.gpu_arena.offers import offers
+from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief, chart
+from panels.haggle.opponents.model_view import reading
 from panels.haggle.review.card import card
+from panels.haggle.review.result_view import result
+from panels.haggle.review.review_view import review_shown
 from panels.haggle.talk.conversation import chat_of
+from panels.haggle.talk.state import SILENT
+from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.sessions import arena, bazaar
-from tests.support.golden import assert_golden
+from sauda.experiments.comparison import OURS
+from sauda.llm.serving.served import THIS_PAGE
+from sauda.records.store import load
+from sauda.sessions import arena, bazaar, review
+from sauda.sessions.daily import bargain_of, coded
+from sauda.sessions.spot import recorded_duel
+from tests.support.golden import assert_golden, plain, without_numbers
+from tests.support.source import ROOT
 
 # A game against the task's own sellers, one with rivals, one of several deals, and the other seat.
+DAY = date(2026, 1, 5)
 TASKS = {
     "classic/single_deal": "",
     "classic/marketplace_arena": "",
@@ -24,10 +47,6 @@ TASKS = {
     "bazaar/open": "",
     "bazaar/seller_brief": "linear",
 }
-
-
-def plain(markup: str) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
 
 
 def parts(game: bazaar.Game, language: str) -> list[str]:
@@ -47,7 +66,9 @@ def test_a_visitor_sees_the_same_of_a_game_of_each_kind(language: str):
         lines += [f"# {task}", *parts(game, language)]
         while not game.over:
             game = bazaar.answer(game, WalkAway())
-        lines += ["## over", *parts(game, language)]
+        shown = [result(game, translator(language), language), reading(game, translator(language))]
+        judged = review_shown(review.searched(game), [], translator(language))
+        lines += ["## over", *parts(game, language), *map(plain, [*shown, judged])]
     assert_golden(f"views-{language}.txt", "\n".join(lines) + "\n")
 
 
@@ -66,3 +87,68 @@ def test_a_visitor_sees_the_same_of_a_lab_after_six_steps():
         view.log(game),
     ]
     assert_golden("views-arena.txt", "\n".join(map(plain, shown)) + "\n")
+
+
+def priced(game: bazaar.Game, share: float) -> str:
+    return f"{share * game.observation.table.item.list_price:.0f}"
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_a_visitor_reads_the_same_answers_to_what_is_typed(language: str):
+    """In tests/cases/chats.csv "2x" is twice the list price."""
+    lines = []
+    with (ROOT / "tests" / "cases" / "chats.csv").open(encoding="utf-8", newline="") as rows:
+        chats = list(csv.DictReader(rows))
+    for chat in chats:
+        game, talk = bazaar.start(chat["task"], chat["opponent"], 5), SILENT
+        for text in chat["typed"].split("|"):
+            shares = re.split(r"([\d.]+)x", text)
+            shares[1::2] = [priced(game, float(share)) for share in shares[1::2]]
+            game, talk = converse(game, talk, "".join(shares))
+        lines.append(f"# {chat['task']} {chat['opponent']}")
+        for message in chat_of(game, talk, language).messages:
+            lines.append(f"{message['role']}: {plain(message['content'])}")
+        lines += [plain(part(game, translator(language))) for part in (card, result)]
+        lines.append(plain(reading(game, translator(language))))
+    assert_golden(f"chats-{language}.txt", "\n".join(lines) + "\n")
+
+
+def told(updates: dict, *parts: gr.components.Component) -> list[str]:
+    """What some components show after an event, as plain text."""
+    values = [updates.get(part, "") for part in parts]
+    return [plain(str(value["value"] if isinstance(value, dict) else value)) for value in values]
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_a_visitor_sees_the_same_of_a_bargain_of_the_day_and_of_a_friends(language: str):
+    with gr.Blocks():
+        screen = DailyScreen(daily_layout.lay_out(), {})
+    page, game = screen.page, bargain_of(DAY)
+    for share in (0.3, 0.35):
+        game = bazaar.answer(game, Offer(round(share * game.observation.table.item.list_price)))
+    address = {"day": DAY.isoformat(), "moves": coded(bazaar.answer(game, Accept()))}
+    visit = DailyVisit(None, None, "", THIS_PAGE, language, origin="https://sauda.example")
+    opened = daily.open_day(screen, address, visit)
+    visit = replace(visit, game=opened[page.game], talk=SILENT, bargain=opened[page.bargain])
+    watched = daily.watch(screen, visit)
+    left = haggle.send(screen, replace(visit, text="bye"))
+    over = replace(visit, game=left[page.game], talk=left[page.talk], kept=left[page.kept])
+    after = haggle.send(screen, replace(over, text="₹500"))
+    parts = (page.title, page.head, page.notice, page.friend, page.brief, page.problem,
+             page.result, page.players, page.text)  # fmt: skip
+    lines = [line for shown in (opened, watched, left, after) for line in told(shown, *parts)]
+    assert_golden(f"daily-{language}.txt", "\n".join(filter(None, lines)) + "\n")
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINGLISH, HINDI])
+def test_a_visitor_sees_the_same_of_a_recorded_pair_before_and_after_the_guess(language: str):
+    stages = stages_of(load("evaluation/model-comparison.json"))
+    with gr.Blocks():
+        page = spot_layout.lay_out(True)
+    pairs = pairs_of(stages.untrained, OURS)
+    hall = spot.Spot(page, stages, pairs, language=language)
+    duel = replace(recorded_duel(pairs[0].rows), shown=3)
+    shown = told(spot.words(hall) | spot.show(hall, duel), page.title, page.about, page.columns)
+    guessed = spot.guess(hall, 0, duel, {"right": 1, "guessed": 2})
+    shown += told(guessed, page.columns, page.verdict, page.tally)
+    assert_golden(f"spot-{language}.txt", without_numbers("\n".join(shown)) + "\n")

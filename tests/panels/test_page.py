@@ -1,17 +1,27 @@
-"""What holds for the page as a whole, and what it shows when it opens."""
+"""What holds for the page as a whole, what it shows when it opens, what a caller can start."""
 
-import html
+import csv
 import json
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from inspect import Parameter, signature
 from typing import Any
 
 import gradio as gr
 import pytest
 
 from app import build_app
-from tests.support.golden import assert_golden
+from panels.artifacts import tab as artifacts
+from panels.gpu_arena import callbacks as gpu_arena
+from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS
+from panels.site.serving import THREADS
+from panels.transcripts import episodes as played_episodes
+from sauda.language.lexicon import SIGNALS
+from sauda.llm import models, registry
+from sauda.llm.backends import model
+from tests.support.golden import assert_golden, plain, without_numbers
+from tests.support.source import ROOT
 
 SHOWN = 600  # characters of a text that are compared
 
@@ -31,14 +41,6 @@ def test_a_value_of_former_choices_meets_the_events_own_sentence(page):
         assert not (pickers and event.preprocess)
         seen |= pickers
     assert seen == changing
-
-
-def test_hidden_progress_is_shown_on_no_component(page):
-    """Gradio's browser side would find each of them by a walk through the page at every event."""
-    events = [event for event in page.fns.values() if event.targets]
-    hidden = [event for event in events if event.show_progress == "hidden"]
-    assert hidden
-    assert [event.api_name for event in hidden if event.show_progress_on != ()] == []
 
 
 def test_every_listener_calls_the_function_that_it_did(page):
@@ -77,8 +79,7 @@ def texts(page: gr.Blocks) -> Iterator[str]:
     """The text of each HTML component, without tags."""
     for part in page.blocks.values():
         if isinstance(part, gr.HTML) and part.value:
-            text = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", part.value)).split())
-            yield f"{part.elem_id or 'HTML'}: {without_numbers(text)[:SHOWN]}"
+            yield f"{part.elem_id or 'HTML'}: {without_numbers(plain(part.value))[:SHOWN]}"
 
 
 def figures(page: gr.Blocks) -> Iterator[str]:
@@ -102,6 +103,137 @@ def summary(values: Any) -> str:
     return " ".join(texts)[:SHOWN] or "numbers"
 
 
-def without_numbers(text: str) -> str:
-    """The text with # for each number and digest, which a new artifact may change."""
-    return re.sub(r"\b[0-9a-f]{7,}\b|[0-9][0-9.,]*", "#", text)
+STRANGE = (
+    "mini", "mini+/etc/passwd", "sauda-8b", "sauda-mini+honest", "../../x", "/etc/passwd",
+    "expert:firm", "mini:friendly", "belief", "", "expert ", None, 7, ["expert"], {"a": 1},
+)  # fmt: skip
+BAD_SEEDS = (
+    10**400, str(10**400), str(2**128), "9" * 40, "-1", "+7", "1.5", "1e3", "0x10", "", "७",
+    "NaN", None, True, -7, 2**53, 7.5, ["7"], {"seed": "7"},
+)  # fmt: skip
+
+
+@pytest.fixture
+def no_models(monkeypatch):
+    """Fail where anything is loaded."""
+
+    def load(*args, **more):
+        raise AssertionError(f"loaded {args}")
+
+    for module, name in ((model, "load"), (model, "base_weights"), (models, "loaded"),
+                         (registry, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
+        monkeypatch.setattr(module, name, load)
+
+
+@pytest.fixture(scope="module")
+def events(page):
+    return [event for event in page.fns.values() if event.fn]
+
+
+def refused(*given) -> str:
+    with pytest.raises(gr.Error) as error:
+        artifacts.play(*given)
+    return str(error.value.message)
+
+
+@pytest.mark.parametrize("name", STRANGE, ids=repr)
+def test_a_policy_that_is_no_script_is_refused_with_a_sentence_and_nothing_is_loaded(
+    name, no_models
+):
+    for task in ("classic/single_deal", "bazaar/open", "bazaar/seller_brief"):
+        sentence = refused(task, name, "7")
+        assert sentence.startswith("There is no policy of that name; choose one of ")
+        assert len(sentence) < 300
+
+
+@pytest.mark.parametrize("name", ["bazaar", "../../x", "/etc/passwd", None, ["bazaar/open"], 7])
+def test_a_task_that_is_not_there_is_refused_with_those_there_are(name, no_models):
+    assert refused(name, "expert", "7").startswith("There is no task of that name; choose one of ")
+
+
+@pytest.mark.parametrize("seed", BAD_SEEDS, ids=lambda seed: repr(seed)[:20])
+def test_a_seed_that_is_no_whole_number_or_could_have_lost_digits_is_refused(seed):
+    sentence = refused("classic/single_deal", "expert", seed)
+    assert sentence.startswith("A seed is a whole number from 0 below 2**128")
+
+
+def test_a_game_that_takes_too_long_is_given_up():
+    policy = artifacts.within(lambda obs, rng: None, seconds=-1)
+    with pytest.raises(gr.Error, match="was not over after -1 s"):
+        policy(None, None)
+    assert artifacts.within(lambda obs, rng: "a move", seconds=60)(None, None) == "a move"
+
+
+def test_play_is_the_only_public_endpoint_and_has_a_slot_of_its_own(events):
+    (play,) = (event for event in events if event.api_visibility != "private")
+    assert (play.api_name, play.queue) == ("play", True)
+    assert (play.concurrency_id, play.concurrency_limit) == ("play", 1)
+
+
+def test_every_public_endpoint_has_a_name_types_a_docstring_and_an_example(events):
+    for event in events:
+        if event.api_visibility == "private":
+            continue
+        assert event.api_name == event.fn.__name__
+        parameters = signature(event.fn, eval_str=True)
+        assert parameters.return_annotation is not Parameter.empty
+        for name, parameter in parameters.parameters.items():
+            assert parameter.annotation is not Parameter.empty
+            assert f"\n        {name}: " in event.fn.__doc__
+        example = [parameter.default for parameter in parameters.parameters.values()]
+        assert [part.example_payload() for part in event.inputs] == example
+        assert event.fn()["seed"] == "7"
+
+
+def test_all_slots_of_the_queue_can_be_taken_at_once(events):
+    slots = {}
+    for event in events:
+        if event.queue:
+            limit = 1 if event.concurrency_limit == "default" else event.concurrency_limit
+            slots[event.concurrency_id] = limit
+    assert None not in slots.values()
+    assert sum(slots.values()) <= THREADS
+
+
+# The tabs
+
+
+def named(events, module, name: str):
+    """The event of a tab's module whose function is called `name`."""
+    (event,) = (e for e in events if (e.fn.__module__, e.fn.__name__) == (module.__name__, name))
+    return event
+
+
+@pytest.mark.parametrize("name", ["mini+/etc/passwd", "../../x", "belief", ""])
+def test_a_name_that_cannot_be_picked_is_played_in_no_tab(name, no_models, events):
+    with pytest.raises(ValueError, match="the policies of bazaar/open are expert"):
+        played_episodes.play("bazaar/open", 7, ["expert", name])
+    game = gpu_arena.new_game("arena/single_trade", "5")
+    for event in (named(events, gpu_arena, "take_step"), named(events, gpu_arena, "tick")):
+        answer = " ".join(map(str, event.fn(game, name, None).values()))
+        assert "The policies of lab_0 are planner" in answer
+        assert event.queue
+
+
+LEXICON = ROOT / "sauda" / "language" / "lexicon.csv"
+
+
+@pytest.mark.parametrize("language", [HINGLISH, HINDI])
+def test_every_language_has_the_same_keys_with_the_same_places(language):
+    english, other = WORDS[ENGLISH], WORDS[language]
+    assert english.keys() == other.keys()
+    for key in english:
+        assert places(english[key]) == places(other[key]), key
+
+
+def test_every_tell_of_the_lexicon_and_its_denial_has_words():
+    with LEXICON.open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["signal"] != "none"]
+    said = {row["explanation"] for row in rows}
+    said |= {row["explanation"].replace("Says", "Denies", 1) for row in rows
+             if row["denied"] == "flips"}  # fmt: skip
+    assert said | set(SIGNALS) <= WORDS[HINDI].keys()
+
+
+def places(text: str) -> set[str]:
+    return set(re.findall(r"{(\w+)", text))

@@ -1,6 +1,8 @@
 """Texts that stay what they were: a test compares with them, UPDATE_GOLDEN=1 writes them anew."""
 
+import html
 import os
+import re
 from pathlib import Path
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -20,3 +22,14 @@ def assert_golden(name: str, text: str) -> None:
         raise AssertionError(
             "\n".join([again, *(f"- {x}" for x in gone), *(f"+ {x}" for x in new)])
         )
+
+
+def without_numbers(text: str) -> str:
+    """The text with # for each number and digest, which a new artifact may change."""
+    return re.sub(r"\b[0-9a-f]{7,}\b|[0-9][0-9.,]*", "#", text)
+
+
+def plain(markup: str) -> str:
+    """The text of some HTML, without tags."""
+    markup = re.sub(r"data:[^\"']*", "", str(markup))
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())

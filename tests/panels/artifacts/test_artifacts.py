@@ -1,4 +1,4 @@
-"""The list of artifacts and the snippets of the Artifacts tab."""
+"""The Artifacts tab: files, snippets, speeds and the load test."""
 
 import re
 
@@ -6,8 +6,14 @@ import pytest
 
 from panels.artifacts import tab as artifacts
 from panels.artifacts.snippets import ADDRESS, LOCAL, MCP
+from sauda.experiments.speeds import (
+    LoadTest,
+    latency,
+    load_cells,
+    memory_growth,
+)
 from sauda.records.kinds import FILES
-from sauda.records.store import ROOT
+from sauda.records.store import ROOT, Artifact
 from sauda.serve.mcp.server import TOOLS
 
 
@@ -37,3 +43,19 @@ def test_the_documentation_of_mcp_has_every_tool_and_the_configuration_that_the_
     assert set(re.findall(r"\w+", " ".join(rows))) == set(TOOLS)
     (configuration,) = re.findall(r"```json\n(.*?)\n```", text, re.DOTALL)
     assert configuration == MCP.replace(ADDRESS, LOCAL)
+
+
+def load_test() -> Artifact:
+    rows = [latency("page load", [2.0, 4.0], 1, {}), latency("reply", [], 0, {"late": 3})]
+    memory = [memory_growth("game", [0, 1, 2], [100, 110, 120], None)]
+    mix = {"name": "two", "about": "both read", "seconds": 9.6, "rows": rows, "memory": memory}
+    mixes = [{**mix, "state": state, "commit": state} for state in ("before", "now")]
+    data = LoadTest.model_validate({"machine": {}, "mixes": mixes})
+    return Artifact("load.json", "load/1", "measured", {}, {}, data)
+
+
+def test_every_mix_and_action_has_a_row_with_its_refusals_and_failures():
+    before, late, *now = load_cells(load_test().data)
+    assert before == ("two", "before", "page load", "2", "3,000", "3,900", "1", "0")
+    assert late == ("two", "before", "reply", "0", "–", "–", "0", "3")
+    assert now == [("two", "now", *before[2:]), ("two", "now", *late[2:])]

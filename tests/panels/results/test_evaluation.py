@@ -2,11 +2,11 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from env import ARENA_TASKS, arena
 from panels.results import bazaar
 from panels.results.arena import evaluations as arena_results
 from panels.results.evaluation import (
@@ -16,17 +16,14 @@ from panels.results.evaluation import (
     caption,
     change,
     details,
-    details_label,
     download,
     rows_of,
 )
-from panels.results.evaluation_section import by_task, csv_name, show
-from panels.results.model_labels import policy_label
+from panels.results.evaluation_section import by_task, show
 from panels.ui.tables import to_csv
-from panels.ui.terms import task_title
-from sauda.policies import LABS
 from sauda.records.schemas.base import Metric
 from sauda.records.store import Artifact, load
+from tests.support.golden import assert_golden, plain
 
 BAZAAR, ARENA = bazaar.game(), arena_results.game()
 DEAL = View("classic/single_deal", "train", "share")
@@ -60,38 +57,44 @@ def texts(game: Game, evaluation: Artifact, view: View, other: Artifact | None =
 # Figure, caption
 
 
-def test_a_bar_is_the_mean_of_its_row_and_its_whisker_the_interval(shown):
-    game, evaluation, view, policy = shown
-    for metric in game.metrics:
-        bar = bars(game, evaluation, replace(view, metric=metric.name)).data[0]
-        figures, at = (
-            getattr(row_of(evaluation, view, policy), metric.name),
-            list(bar.y).index(policy_label(policy)),
-        )
-        assert bar.x[at] == figures.mean
-        assert bar.x[at] + bar.error_x.array[at] == pytest.approx(figures.high)
-        assert bar.x[at] - bar.error_x.arrayminus[at] == pytest.approx(figures.low)
+def lines_of(game: Game, evaluation: Artifact, view: View) -> Iterator[str]:
+    """The bars with their whiskers, the caption and the table of a view."""
+    yield f"# {view}"
+    bar = bars(game, evaluation, view).data[0]
+    sides = (bar.error_x.arrayminus or bar.error_x.array, bar.error_x.array)
+    low, high = ([round(value, 3) for value in side] for side in sides)
+    yield f"  {list(bar.y)} {[round(x, 3) for x in bar.x]} -{low} +{high}"
+    yield plain(caption(game, evaluation, view))
+    yield from (
+        " | ".join(map(str, row.values())) for row in texts(game, evaluation, view).values()
+    )
 
 
-def test_the_standard_deviation_is_a_choice_of_whisker(shown):
-    game, evaluation, view, policy = shown
-    bar = bars(game, evaluation, replace(view, whisker="sd")).data[0]
-    sd = getattr(row_of(evaluation, view, policy), view.metric).sd
-    assert bar.error_x.array[list(bar.y).index(policy_label(policy))] == pytest.approx(sd)
+def test_every_view_of_an_evaluation_shows_the_same(evaluation, arena_evaluation):
+    lines = []
+    for game, artifact, view in ((BAZAAR, evaluation, DEAL), (ARENA, arena_evaluation, MARKET)):
+        views = [replace(view, metric=metric.name) for metric in game.metrics]
+        views += [replace(view, whisker="sd"), replace(view, order="name")]
+        views += [replace(view, others="selfish")] if game is ARENA else []
+        for each in views:
+            lines += lines_of(game, artifact, each)
+    tied = [row.model_copy(update={"share": rows_of(evaluation, DEAL)[0].share})
+            for row in rows_of(evaluation, DEAL)]  # fmt: skip
+    lines.append(plain(caption(BAZAAR, with_rows(evaluation, tied), DEAL)))
+    assert_golden("evaluations.txt", "\n".join(lines) + "\n")
 
 
-def test_bars_are_sorted_best_first_or_by_name(shown):
-    _, evaluation, view, _ = shown
-    best = [getattr(row, view.metric).mean for row in rows_of(evaluation, view)]
-    assert best == sorted(best, reverse=True)
-    by_name = [row.policy for row in rows_of(evaluation, replace(view, order="name"))]
-    assert by_name == sorted(by_name)
+def test_a_bar_is_the_mean_of_its_row_and_its_whisker_the_interval(evaluation):
+    bar, row = bars(BAZAAR, evaluation, DEAL).data[0], row_of(evaluation, DEAL, "naive")
+    at = list(bar.y).index("naive")
+    assert bar.x[at] == row.share.mean
+    assert bar.x[at] + bar.error_x.array[at] == pytest.approx(row.share.high)
+    assert bar.x[at] - bar.error_x.arrayminus[at] == pytest.approx(row.share.low)
 
 
-def test_the_axis_of_shares_runs_from_0_to_beyond_1(evaluation):
-    low, high = bars(BAZAAR, evaluation, DEAL).layout.xaxis.range
-    assert low == 0
-    assert high > 1
+def test_other_labs_that_were_not_met_get_a_sentence(arena_evaluation):
+    with pytest.raises(ValueError, match="with other labs “deceptive” was not played"):
+        bars(ARENA, arena_evaluation, replace(MARKET, others="deceptive"))
 
 
 def test_the_open_markets_line_is_the_oracle_and_only_for_grades():
@@ -105,39 +108,6 @@ def test_the_open_markets_line_is_the_oracle_and_only_for_grades():
     assert BAZAAR.bound(evaluation, view) is None
 
 
-def test_the_caption_says_best_and_last_policy_n_and_what_the_whiskers_are(shown):
-    game, evaluation, view, _ = shown
-    rows = rows_of(evaluation, view)
-    text = caption(game, evaluation, view)
-    assert text.startswith(
-        f"{policy_label(rows[0].policy)} leads with {getattr(rows[0], view.metric).mean:.3f} ["
-    )
-    assert f"{policy_label(rows[-1].policy)} is last" in text
-    assert f"n = {rows[0].n} episodes a policy" in text
-    assert "95 % bootstrap" in text
-    assert "one standard deviation" in caption(game, evaluation, replace(view, whisker="sd"))
-
-
-def test_policies_with_one_mean_share_the_lead(evaluation):
-    rows = rows_of(evaluation, DEAL)
-    tied = [row.model_copy(update={"share": rows[0].share}) for row in rows]
-    text = caption(BAZAAR, with_rows(evaluation, tied), DEAL)
-    names = [policy_label(row.policy) for row in rows]
-    assert text.startswith(f"{', '.join(names[:-1])} and {names[-1]} share the lead")
-
-
-def test_a_sentence_says_what_a_grade_of_0_is_in_the_arena(arena_evaluation):
-    text = "A grade of 0 is what a lab earns alone"
-    assert text in ARENA.remarks(arena_evaluation, MARKET)
-    assert text not in ARENA.remarks(arena_evaluation, replace(MARKET, metric="utility"))
-    assert "all policies together: r =" in ARENA.remarks(arena_evaluation, MARKET)
-
-
-def test_the_listings_task_says_that_its_published_figures_do_not_compare():
-    assert "cannot be compared" in bazaar.about("classic/amazon_realistic")
-    assert "cannot be compared" not in bazaar.about("classic/single_deal")
-
-
 def test_other_labs_give_other_bars_and_unplayed_ones_a_sentence(arena_evaluation):
     selfish = bars(ARENA, arena_evaluation, replace(MARKET, others="selfish")).data[0]
     assert selfish.x != bars(ARENA, arena_evaluation, MARKET).data[0].x
@@ -145,45 +115,11 @@ def test_other_labs_give_other_bars_and_unplayed_ones_a_sentence(arena_evaluatio
         bars(ARENA, arena_evaluation, replace(MARKET, others="deceptive"))
 
 
-# Table
-
-
-def test_the_table_sorts_by_the_means_and_shows_them_with_their_intervals(shown):
-    game, evaluation, view, policy = shown
-    table = details(game, evaluation, view)
-    at = table["headers"].index("mean [95 % interval]")
-    rows = rows_of(evaluation, view)
-    assert [line[at] for line in table["data"]] == [getattr(row, view.metric).mean for row in rows]
-    figures = getattr(row_of(evaluation, view, policy), view.metric)
-    cell = f"{figures.mean:.3f} [{figures.low:.3f}, {figures.high:.3f}]"
-    assert texts(game, evaluation, view)[policy_label(policy)]["mean [95 % interval]"] == cell
-    assert task_title(view.task).lower() in details_label(game, view)
-
-
 def test_a_mean_that_rounds_to_nothing_bears_no_sign(arena_evaluation):
     row = row_of(arena_evaluation, MARKET, "wait")
     grade = Metric(**dict.fromkeys(Metric.model_fields, -1e-6))
     near = with_rows(arena_evaluation, [row.model_copy(update={"grade": grade})])
     assert texts(ARENA, near, MARKET)["wait"]["mean [95 % interval]"] == "0.000 [0.000, 0.000]"
-
-
-def test_the_arenas_table_holds_validity_difference_correlation_jobs_and_ends(arena_evaluation):
-    cells = texts(ARENA, arena_evaluation, MARKET)
-    row = row_of(arena_evaluation, MARKET, "planner")
-    planner = cells["planner"]
-    assert planner["against rule based expert [95 %]"].startswith(f"{row.grade.difference:+.3f} [")
-    assert planner["valid actions"] == f"{row.valid:.1%} of {row.actions:,}"
-    assert planner["jobs done"] == f"{row.jobs.mean:.2f}"
-    assert planner["jobs given"] == f"{row.jobs_had:.2f}"
-    assert planner["utility, credits"].startswith(f"{row.utility.mean:.1f} [")
-    assert planner["reward"].startswith(f"{row.reward.mean:.3f} [")
-    assert planner["reward ~ utility, r"].startswith(f"{row.correlation.mean:.3f} [")
-    assert "does not vary" in {line["reward ~ utility, r"] for line in cells.values()}
-    assert "deadline 6" in planner["how it ended"]
-
-
-def test_a_policy_outside_the_baseline_has_no_difference_to_show():
-    assert Metric(**dict.fromkeys(("mean", "low", "high", "sd", "iqm"), 0.5)).paired() is None
 
 
 def test_a_change_on_other_seeds_is_shown_only_where_the_game_is_the_same(shown):
@@ -214,29 +150,7 @@ def test_the_csv_holds_every_row_in_full_precision_and_opens_in_a_spreadsheet(sh
     assert not any("hash" in heading for heading in rows[policy])
 
 
-def test_the_arenas_csv_holds_components_and_leaves_a_missing_correlation_empty(arena_evaluation):
-    text = to_csv(download(arena_evaluation, MARKET))
-    rows = {row["policy"]: row for row in csv.DictReader(io.StringIO(text[1:]))}
-    assert rows["wait"]["correlation_mean"] == ""
-    mean = row_of(arena_evaluation, MARKET, "planner").components["job_utility_score"].mean
-    assert float(rows["planner"]["components_job_utility_score_mean"]) == mean
-
-
 def test_a_view_without_episodes_shows_a_sentence_alone(evaluation):
     parts = show(BAZAAR, by_task([evaluation]), replace(DEAL, split="holdout"))
     assert set(parts) == {"about"}
     assert "has not been played on the hold-out seeds" in parts["about"]
-
-
-def test_each_view_has_a_file_of_its_own():
-    assert csv_name(DEAL) == "classic/single_deal-train.csv"
-    assert csv_name(replace(MARKET, others="selfish")) == (
-        "arena/coalition_market-holdout-selfish.csv"
-    )
-
-
-def test_the_counts_at_a_glance_are_those_of_the_code_and_the_files(arena_evaluation):
-    text = str(arena_results.glance([arena_evaluation]))
-    for count in (len(ARENA_TASKS), len(arena.KINDS), len(arena.COMPONENTS), len(LABS), 96):
-        assert f'"sauda-value">{count}<' in text
-    assert "episodes played" not in str(arena_results.glance([]))

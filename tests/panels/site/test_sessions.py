@@ -4,15 +4,12 @@ import json
 import time
 import uuid
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 import gradio as gr
 import pytest
-from gradio import state_holder
 from gradio.state_holder import SessionState
 
-from panels.haggle.review.result_words import IN_HINDI
 from panels.site import sessions
 from panels.site.routes import Kind
 from panels.site.sessions import Sessions
@@ -51,17 +48,6 @@ def test_states_and_changed_components_are_a_sessions_own(blocks, holder):
     assert name in holder["two"]
 
 
-def test_of_a_component_that_reads_values_as_at_first_a_session_keeps_the_newest_alone(
-    blocks, holder
-):
-    name, button = part(blocks, gr.Textbox), part(blocks, gr.Button)
-    holder["one"][name] = gr.Textbox(max_length=5, render=False)
-    holder["one"][name] = shown = gr.Textbox(placeholder="say", render=False)
-    assert holder["one"][name] is shown  # Gradio answers with its properties at once
-    holder["one"][button] = gr.Button(visible=False, render=False)
-    assert holder["one"][name] is blocks.blocks[name]
-
-
 def test_a_lean_session_says_of_its_parts_what_gradios_own_does(blocks, holder):
     theirs, ours = SessionState(blocks), holder["one"]
     for number in [*blocks.blocks, 10**6]:
@@ -85,25 +71,6 @@ def test_a_session_goes_some_time_after_its_tab_and_not_before(holder, monkeypat
         holder.delete_all_expired_state()
         assert set(holder.session_data) == set(holder.last_used) == {"open"}
     assert set(holder.put_away) == {"left"}
-
-
-def test_a_time_of_day_that_jumps_puts_no_game_away(monkeypatch):
-    with gr.Blocks() as blocks:
-        gr.State(None, time_to_live=sessions.HOUR)
-    game = part(blocks, gr.State)
-    holder = Sessions(Streams())
-    holder.set_blocks(blocks)
-    holder["one"][game] = "a game"
-    passed, tomorrow = time.monotonic(), datetime.now() + timedelta(days=1)
-    ahead = SimpleNamespace(datetime=SimpleNamespace(now=lambda: tomorrow))
-    monkeypatch.setattr(state_holder, "datetime", ahead)
-    holder.delete_all_expired_state()
-    assert holder["one"][game] == "a game"
-    monkeypatch.setattr(
-        sessions, "time", SimpleNamespace(monotonic=lambda: passed + sessions.HOUR + 9)
-    )
-    ((_, _, is_over),) = holder["one"].state_components
-    assert is_over
 
 
 def test_one_address_cannot_push_out_the_sessions_of_another(holder, monkeypatch):
@@ -140,15 +107,6 @@ def open_page(site: Site, session: str) -> None:
         site.call(number, [None] * len(site.blocks.fns[number].inputs), session)
 
 
-@pytest.mark.slow
-def test_an_event_can_change_what_a_component_shows(site):
-    action = json.dumps({"action_type": "send_message", "message": "Hello"})
-    _, payment, _, _, message = call(
-        site, "gpu_arena.callbacks.choose_action", "shows", action, nth=-1
-    )
-    assert (payment["visible"], message["visible"], message["value"]) == (False, True, "Hello")
-
-
 def reloaded(site: Site, before: str, after: str) -> str:
     """What a tab shows whose session was `before` and is `after`, as text."""
     kept = json.dumps({"session": before, "moved": True, "opponent": "linear", "language": "hi"})
@@ -172,32 +130,6 @@ def test_a_reload_finds_the_game_talk_and_language_again_and_leaves_the_former_s
     )
     assert "₹8,00,000" in reloaded(site, second, third)
     assert "₹8,00,000" not in reloaded(site, first, uuid.uuid4().hex)
-
-
-@pytest.mark.slow
-def test_a_reload_after_the_session_was_put_away_says_so_and_begins_anew(site, monkeypatch):
-    session = uuid.uuid4().hex
-    open_page(site, session)
-    with monkeypatch.context() as patch:
-        patch.setattr(sessions, "LEFT_FOR", 0)
-        site.app.state_holder.delete_all_expired_state()
-    assert IN_HINDI["gone_left"] in reloaded(site, session, uuid.uuid4().hex)
-    assert IN_HINDI["gone_restarted"] in reloaded(site, "unknown", uuid.uuid4().hex)
-
-
-@pytest.mark.slow
-def test_a_visitor_is_told_whether_the_page_was_restarted_or_the_tab_was_left(site, monkeypatch):
-    message = [None, None, "500", "this page", "en", None, None]
-    problem = json.dumps(call(site, "haggle.callbacks.send", "of-the-page-before", *message))
-    assert "The page was restarted, and this game was lost; press" in problem
-    open_page(site, "left")
-    played = json.dumps(call(site, "haggle.callbacks.send", "left", *message))
-    assert "was lost" not in played
-    with monkeypatch.context() as patch:
-        patch.setattr(sessions, "LEFT_FOR", 0)
-        site.app.state_holder.delete_all_expired_state()
-    problem = json.dumps(call(site, "haggle.callbacks.send", "left", *message))
-    assert "This game was put away 10 minutes after its tab was left; press" in problem
 
 
 @pytest.mark.slow

@@ -1,18 +1,20 @@
-"""The language-model part of Training, on small made-up logs that stand in for real runs."""
+"""Training: curves of runs, small made-up and recorded; what each gained; the pilot."""
 
 import csv
 import io
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from panels.training import dashboard, logs, permalink, run_text, runs
-from panels.training.logs import EVALUATION, LOSS, REWARD, Log, log_table, published_logs, recorded
+from panels.training import pilot, run_text, runs
+from panels.training.logs import EVALUATION, Log, log_table, published_logs, recorded
 from panels.training.permalink import View, from_query, to_query
-from panels.training.references import references, scripted_rows
+from panels.training.together import GRADES, shared_metrics, together
 from panels.ui.tables import to_csv
+from sauda.records.kinds import training_runs
 from sauda.records.store import Artifact, load, parsed
+from tests.support.golden import assert_golden, plain
 
 MADE_UP = {"loss": 1.0, "learning_rate": 1e-5, "grad_norm": 0.5}
 OVERLAYS = ("v2", "v2-tells")
@@ -77,242 +79,78 @@ def published() -> dict[str, Log]:
     return published_logs(load("published.json"))
 
 
-def traces(figure, axis: str = "y") -> list:
-    return [trace for trace in figure.data if (trace.yaxis or "y") == axis]
-
-
-def drawn(run: Artifact, metrics, view: View, beside=()):
-    inner = dashboard.inner_height(len(metrics))
-    return dashboard.stack(recorded(run), metrics, view, inner, beside)
-
-
-# Curves
-
-
-def test_a_small_number_at_the_end_of_a_curve_is_readable():
-    assert dashboard.readable(5.44e-08) == "5.4 × 10<sup>−8</sup>"
-    shown = [dashboard.readable(value) for value in (0.0, 0.276, -1.5, 12.34)]
-    assert shown == ["0", "0.276", "−1.5", "12.3"]
-
-
-def test_a_missing_field_is_a_gap_and_no_zero(grpo):
-    _, raw, line = traces(drawn(grpo, [REWARD], View("grpo", smoothing=0.0)))
-    assert list(raw.y) == [0.2, None, 0.6]
-    assert list(line.y) == pytest.approx([0.2, None, 0.6])
-    assert line.connectgaps is False
-
-
-def test_a_constant_learning_rate_lies_in_the_middle_of_its_axis(grpo):
-    figure = drawn(grpo, [logs.LEARNING_RATE], View("grpo"))
-    assert list(figure.layout.yaxis.range) == [0, 2e-5]
-
-
-def test_a_metric_that_no_row_holds_is_named_and_not_drawn(grpo):
-    _, right = logs.panels_of(View("grpo"), {"grpo": grpo})
-    assert "entropy" not in [metric.name for metric in right[1]]
-    captions = run_text.captions(logs.panels_of(View("grpo"), {"grpo": grpo}), View("grpo"), ())
-    assert "Not in this log: zero reward std, valid replies" in captions
-    empty = drawn(grpo, [logs.ENTROPY], View("six"))
-    assert [list(trace.y) for trace in empty.data] == [[None]]
-    assert "not in the log" in [note.text for note in empty.layout.annotations]
-
-
-def test_a_logarithmic_axis_leaves_out_what_is_not_above_zero_and_says_how_many(grpo):
-    view = View("grpo", smoothing=0.0, log=True)
-    raw, line = traces(drawn(grpo, [LOSS], view))
-    assert list(raw.y) == list(line.y) == [0.1, None, None]
-    assert drawn(grpo, [LOSS], view).layout.yaxis.type == "log"
-    captions = run_text.captions(logs.panels_of(view, {"grpo": grpo}), view, ())
-    assert "2 values are left out" in captions
-
-
-def test_the_band_of_the_reward_is_its_average_give_or_take_the_spread(grpo):
-    band, *_ = traces(drawn(grpo, [REWARD], View("grpo", smoothing=0.0)))
-    assert [None if y is None else round(y, 6) for y in band.y] == [0.3, 0.1, None, 0.8, 0.4, None]
-    assert list(band.x) == [1, 1, None, 3, 3, None]
-
-
-@pytest.mark.parametrize(("over", "at"), [("step", 3), ("tokens", 3000), ("time", 3)])
-def test_a_resumed_run_is_marked_where_it_went_on(sft, over, at):
-    figure = drawn(sft, [LOSS], View("sft", over))
-    (mark,) = figure.layout.shapes
-    assert mark.x0 == mark.x1 == at
-    assert "after step 2" in run_text.resumed(recorded(sft))
-
-
-def test_games_played_by_earlier_adapters_are_drawn_with_their_intervals(sft):
-    (probes,) = traces(drawn(sft, [logs.EVALUATION], View("sft", "time")))
-    assert list(probes.x) == [0, 3]
-    assert list(probes.error_y.array) == pytest.approx([0.1, 0.1])
-    assert list(probes.error_y.arrayminus) == pytest.approx([0.05, 0.1])
-
-
-def test_all_panels_of_a_stack_share_one_axis_and_one_hover(grpo):
-    figure = drawn(grpo, logs.METRICS["grpo"], View("grpo"))
-    assert {trace.xaxis for trace in figure.data} == {"x"}
-    assert (figure.layout.hovermode, figure.layout.hoversubplots) == ("x unified", "axis")
-
-
-def test_the_words_say_from_where_to_where_each_line_goes(sft):
-    sentence = run_text.sentence(recorded(sft), [LOSS, logs.EVALUATION], smoothing=0.0)
-    assert sentence == (
-        "SFT, toy, first and last value of each line:"
-        " loss from 1 to 0.5; checkpoint evaluation from 0.1 to 0.4."
-    )
-
-
-# Runs that are there, and those that are not
-
-
-def test_six_panels_are_drawn_of_what_is_there_and_say_what_is_not(sft):
-    parts = runs.shown(View("six"), {"sft": sft}, {})
-    left, right = parts["left"], parts["right"]
-    assert [note.text for note in left.layout.annotations].count("not recorded yet") == 3
-    assert right.data
-    assert left.layout.height == right.layout.height
-
-
-def test_without_its_run_a_published_reward_still_stands_in_its_panel(sft, published):
-    figure = runs.shown(View("six", overlay=("v2",)), {"sft": sft}, published)["left"]
-    assert figure.layout.yaxis99.overlaying == "y"
-    assert traces(figure)  # an axis to lie over
-    assert len(traces(figure, "y99")) == 2
-
-
-def test_the_strip_says_games_pairs_and_the_adapter_before(grpo):
-    summary = run_text.summary(grpo)
-    assert "starting from the adapter sft (92e01decd18c)" in summary
-    assert "3 groups of 4" in summary
-    assert ">12<" in summary  # games
-    pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
-             "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
-    dpo = made_up("dpo", [step(1, **{"rewards/margins": 0.1})], pairs=pairs)
-    assert "searched for 3 min; grades 0.250 apart" in run_text.summary(dpo)
-    assert "move of the better reply" in run_text.mix(dpo)
-
-
-def test_a_sample_marks_what_is_learnt_and_escapes_the_rest(sft):
-    html = run_text.sample(sft)
-    assert '<mark class="sauda-learnt">60</mark>' in html
-    assert "&lt;b&gt;Ask 91" in html
-
-
-# Published logs
-
-
-def test_a_published_log_is_badged_with_its_caveat_and_has_an_axis_of_its_own(grpo, published):
-    view = View("grpo", overlay=OVERLAYS)
-    parts = runs.shown(view, {"grpo": grpo}, published)
-    figure = drawn(grpo, [REWARD], view, [published[name] for name in OVERLAYS])
-    theirs = traces(figure, "y99")
-    assert {trace.name for trace in theirs if trace.mode == "lines"} == {
-        "published v2",
-        "published v2-tells",
-    }
-    assert figure.layout.yaxis99.overlaying == "y"
-    assert "bell curve" in figure.layout.yaxis99.title.text
-    assert not [trace for trace in traces(figure) if "published" in trace.name]
-    captions = parts["captions"]
-    assert captions.count("sauda-badge sauda-published") == 2
-    assert all(published[name].caveat in captions for name in OVERLAYS)
-    assert "do not compare" in captions
-
-
-def test_published_time_is_summed_up_and_tokens_are_not_known(grpo, published):
-    rows = published["v2-tells"].rows
-    assert rows[1]["seconds"] == pytest.approx(6.05 + 5.37)
-    parts = runs.shown(View("grpo", "tokens", overlay=OVERLAYS), {"grpo": grpo}, published)
-    assert not [
-        t
-        for figure in (parts["left"], parts["right"])
-        for t in figure.data
-        if "published" in t.name
-    ]
-    assert "hold no tokens" in parts["captions"]
-
-
-def test_a_published_log_asked_for_beside_sft_is_not_drawn_and_says_so(sft, published):
-    parts = runs.shown(View("sft", overlay=("v2",)), {"sft": sft}, published)
-    assert not [
-        t
-        for figure in (parts["left"], parts["right"])
-        for t in figure.data
-        if "published" in t.name
-    ]
-    assert "The published logs are of GRPO" in parts["captions"]
-
-
 @pytest.fixture
 def lab() -> Artifact:
     log = [step(1, reward=0.05, reward_group_std=0.2), step(2, reward=-0.4, reward_group_std=0.1)]
     games = {"task": {"arena/market_round": 2}, "num_generations": 8}
     games |= {"first_seed": 3, "last_seed": 4}
-    return made_up(
-        "grpo", log, games=games, init_adapter={"name": "sft-arena", "sha256": "92e01decd18c"}
-    )
+    adapter = {"name": "sft-arena", "sha256": "92e01decd18c"}
+    return made_up("grpo", log, games=games, init_adapter=adapter)
 
 
-def test_a_labs_run_has_a_name_of_its_own_and_no_published_log_beside_it(lab, published):
-    assert recorded(lab).name == "GRPO in the arena, toy"
-    view = View("grpo-arena", overlay=("v2",))
-    parts = runs.shown(view, {"grpo-arena": lab}, published)
-    assert not [
-        t
-        for figure in (parts["left"], parts["right"])
-        for t in figure.data
-        if "published" in t.name
-    ]
-    assert "The published logs are of GRPO in a bazaar" in parts["captions"]
-    assert runs.runs_of("grpo-arena", {"grpo-arena": lab}) == [lab]
+@pytest.fixture
+def dpo() -> Artifact:
+    pairs = {"n": 7, "task": {"bazaar/open": 7}, "moves": {"offer": 7}, "gap": 0.25,
+             "judge": None, "seconds": 180.0, "sha256": "00"}  # fmt: skip
+    return made_up("dpo", [step(1, **{"rewards/margins": 0.1})], pairs=pairs)
 
 
-def test_the_axis_of_a_reward_is_as_long_as_its_data(lab, grpo):
-    view = View("grpo", smoothing=0.0)
-    for run in (lab, grpo):
-        assert drawn(run, [REWARD], view).layout.yaxis.range is None
+def figure_lines(figure) -> Iterator[str]:
+    """What a figure draws: one line per trace, then its marks, its notes and its axes."""
+    for trace in figure.data:
+        axes = [[round(v, 6) if isinstance(v, float) else v for v in a or ()]
+                for a in (trace.x, trace.y)]  # fmt: skip
+        error = [round(value, 6) for value in trace.error_y.array or ()]
+        yield f"  {trace.name} {trace.mode} on {trace.yaxis}: {axes[0]} {axes[1]} ±{error}"
+    yield f"  marks: {[shape.x0 for shape in figure.layout.shapes]}"
+    yield f"  notes: {[note.text for note in figure.layout.annotations]}"
+    yield f"  {figure.layout.yaxis.type} {figure.layout.yaxis.range}"
+    yield f"  {figure.layout.hovermode} {figure.layout.hoversubplots}"
 
 
-def test_the_last_value_of_a_curve_stands_at_its_end(grpo):
-    view = View("grpo", smoothing=0.0)
-    (label,) = [a for a in drawn(grpo, [REWARD], view).layout.annotations if a.xref == "x"]
-    assert (label.x, label.y, label.text) == (3, 0.6, "<b>0.6</b>")
-    logarithmic = drawn(grpo, [LOSS], View("grpo", smoothing=0.0, log=True)).layout
-    (label,) = [a for a in logarithmic.annotations if a.xref == "x"]
-    assert (label.x, label.y, label.text) == (1, -1.0, "<b>0.1</b>")  # 0 has no place there
-    assert label.xanchor == "left"  # it covers no curve
+def test_the_page_draws_the_same_curves_and_words_of_runs_that_nobody_trained(
+    sft, grpo, lab, dpo, published
+):
+    views = {
+        "sft over time": (View("sft", "time", 0.0), {"sft": sft}),
+        "sft beside a published log": (View("sft", overlay=("v2",)), {"sft": sft}),
+        "grpo": (View("grpo", smoothing=0.0), {"grpo": grpo}),
+        "grpo, logarithmic": (View("grpo", "tokens", log=True), {"grpo": grpo}),
+        "a lab": (View("grpo-arena", overlay=("v2",)), {"grpo-arena": lab}),
+        "dpo": (View("dpo"), {"dpo": dpo}),
+        "six runs, one is there": (View("six"), {"sft": sft}),
+    }
+    lines = []
+    for name, (view, known) in views.items():
+        lines.append(f"# {name}")
+        for part, value in runs.shown(view, known, published).items():
+            drawn = hasattr(value, "data")
+            lines += [part, *figure_lines(value)] if drawn else [f"{part}: {plain(value)}"]
+    for run in (sft, grpo, lab, dpo):
+        lines += [plain(part(run)) for part in (run_text.summary, run_text.mix, run_text.sample)]
+    assert_golden("training.txt", "\n".join(lines) + "\n")
 
 
-# CSV
+def test_a_published_log_has_its_badge_its_caveat_and_an_axis_of_its_own(grpo, published):
+    view = View("grpo", overlay=OVERLAYS)
+    parts = runs.shown(view, {"grpo": grpo}, published)
+    theirs = [trace for trace in parts["left"].data if "published" in trace.name]
+    assert {trace.yaxis for trace in theirs} == {"y99"}
+    assert parts["left"].layout.yaxis99.overlaying == "y"
+    assert parts["captions"].count("sauda-badge sauda-published") == 2
+    assert all(published[name].caveat in parts["captions"] for name in OVERLAYS)
+    assert "&lt;b&gt;Ask 91" in run_text.sample(grpo)
 
 
-def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft):
+def test_the_csv_has_human_columns_raw_values_and_empty_cells(sft, grpo):
     text = to_csv(log_table([sft]))
     assert text.startswith("\ufeffrun,step,tokens,time (s),")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
     assert [row["step"] for row in rows] == ["0", "1", "2", "3"]
     assert [row["loss (nats a trained token)"] for row in rows] == ["", "1.0", "1.0", "0.5"]
     assert [row["mean token accuracy (share)"] for row in rows] == ["", "0.5", "", ""]
-    assert rows[3]["checkpoint evaluation, games"] == "20"
-    path, problem = runs.csv_file("sft", text)
-    assert path.endswith("sauda-sft.csv")
-    assert problem == ""
-
-
-def test_the_recorded_runs_stand_in_one_csv():
-    stages = ("sft", "grpo", "dpo")
-    table = log_table([load(f"training/{stage}.json") for stage in stages])
-    assert table["run"].nunique() == len(stages)
-    assert table["step"].notna().all()
-
-
-def test_two_runs_stand_in_one_csv_and_keep_their_own_columns(sft, grpo):
-    rows = list(csv.DictReader(io.StringIO(to_csv(log_table([grpo, sft])).removeprefix("\ufeff"))))
-    assert [row["run"] for row in rows] == ["GRPO, toy"] * 3 + ["SFT, toy"] * 4
-    assert rows[0]["loss"] == "0.1"
-    assert rows[-1]["loss"] == ""  # another measure, in nats
-
-
-# Links
+    both = list(csv.DictReader(io.StringIO(to_csv(log_table([grpo, sft]))[1:])))
+    assert (both[0]["loss"], both[-1]["loss"]) == ("0.1", "")  # another measure, in nats
 
 
 @pytest.mark.parametrize(
@@ -346,34 +184,34 @@ def test_nonsense_in_a_link_is_left_out_and_named_in_one_sentence(key, value, ex
     assert "script" not in fault
 
 
-def test_the_link_is_escaped():
-    assert "&amp;run=sft&amp;" in runs.link(View("sft"))
-    assert permalink.to_query(View('"><b>')).count("<") == 0
+def test_runs_laid_over_each_other_hold_the_metric_and_share_its_scale():
+    logs = [recorded(load(f"training/{name}.json")) for name in training_runs()]
+    assert any(log.game == "arena" and log.holds(EVALUATION) for log in logs)
+    for metric in shared_metrics(logs):
+        for over in ("step", "tokens", "time"):
+            drawn = together(logs, metric, over)
+            assert [line.name.rpartition(": ")[0] for line in drawn.data] == [
+                log.name
+                for log in logs
+                if log.holds(metric) and (metric not in GRADES or log.game == "bazaar")
+            ]
+            assert len(drawn.data) > 1
+            assert all(line.x[-1] > line.x[0] for line in drawn.data)
+    evaluated = together(logs, EVALUATION, "tokens").data
+    assert all(line.error_y.array is not None for line in evaluated)
 
 
-def test_level_lines_are_the_best_script_and_the_pilot_on_the_games_of_the_curve():
-    scripts = scripted_rows()
-    grpo = logs.recorded(load("training/grpo.json"))
-    assert references(grpo, REWARD, scripts) == []  # one of its tasks is gone
-    grpo = replace(grpo, tasks={"bazaar/open": 4, "bazaar/rushed": 2})
-    means = {(row.task, row.policy): row.grade.mean for rows in scripts.values() for row in rows}
-    best, pilot = references(grpo, EVALUATION, scripts)
-    compared = ("pilot", "tuned")
-    others = [m for (task, name), m in means.items()
-              if task == "bazaar/open" and name not in compared]  # fmt: skip
-    assert best.grade == max(others)
-    assert pilot.grade == means["bazaar/open", "pilot"]
-    groups = grpo.tasks
-    weighted = sum(means[task, "pilot"] * n for task, n in groups.items()) / sum(groups.values())
-    assert references(grpo, REWARD, scripts)[-1].grade == pytest.approx(weighted)
-    assert references(grpo, LOSS, scripts) == []
-    assert references(grpo, EVALUATION, {}) == []
-    figure = dashboard.stack(grpo, [REWARD], View("grpo"), 108, scripts=scripts)
-    labels = [annotation.text for annotation in figure.layout.annotations]
-    assert best.label.split(":")[0] in " ".join(labels)
-    assert any(trace.name.startswith("pilot ") for trace in figure.data)
+@pytest.fixture(scope="module")
+def pilot_run() -> Artifact:
+    return load("training/pilot.json")
 
 
-def test_what_a_run_learnt_from_is_named_for_what_it_is():
-    assert "games played" in str(run_text.summary(load("training/grpo.json")))
-    assert "moves trained on" in str(run_text.summary(load("training/sft.json")))
+def test_a_figure_has_every_round_and_every_checkpoint_of_its_task(pilot_run):
+    evaluated = [row for row in pilot_run.data.log if row.evaluations]
+    for task in pilot.tasks_of(pilot_run):
+        rounds, steady, shaken = pilot.grade_figure(pilot_run, task).data
+        assert list(rounds.y) == [row.reward[task] for row in pilot_run.data.log]
+        assert rounds.x[-1] == pytest.approx(sum(row.seconds for row in pilot_run.data.log) / 60)
+        for trace, error in ((steady, 0.0), (shaken, 3.0)):
+            cells = [c for r in evaluated for c in r.evaluations if c.task == task]
+            assert list(trace.y) == [c.mean for c in cells if c.error == error]

@@ -1,20 +1,22 @@
-"""Which game of before and after is shown first, and how its games stand side by side."""
+"""Before and after: which game is shown, step by step, played again, and its address."""
 
-import json
-import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
 from env import EndReason
-from panels.transcripts import before_after as panel
 from panels.transcripts import episodes
-from panels.transcripts.before_after import FILE, typical
-from sauda.experiments.before_after import SIDES, ChosenPair, compare
+from panels.transcripts.before_after import (
+    FILE,
+    games_of,
+    longest,
+    pair_of_games,
+    typical,
+)
+from panels.transcripts.pair_tab import named_in_address, pair_named, reproduced
+from sauda.experiments.before_after import ChosenPair
 from sauda.experiments.comparison import OURS
 from sauda.games.transcript import from_json
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.types import Reply
 from sauda.records.store import load
 
 TASK = "bazaar/open"
@@ -31,17 +33,6 @@ def test_where_the_typical_game_has_no_deal_the_next_in_the_rule_is_shown(deals,
     ]
     data = artifact.data.model_copy(update={"tasks": tasks})
     assert typical(replace(artifact, data=data), TASK).why == shown
-
-
-def test_a_market_whose_median_game_gained_nothing_opens_on_one_that_did():
-    artifact = load(FILE)
-    assert "50th" in {
-        pair.why
-        for row in artifact.data.tasks
-        for pair in row.chosen
-        if row.task == "bazaar/rushed" and pair.difference == 0
-    }
-    assert typical(artifact, "bazaar/rushed").difference > 0
 
 
 def ending(pair: ChosenPair, deal: bool) -> ChosenPair:
@@ -61,59 +52,45 @@ def test_a_recorded_game_of_the_models_is_shown_at_once_and_said_to_be_recorded(
     assert not episodes.recorded_at("classic/single_deal", pair.seed)
 
 
-# The games of a pair, side by side
+@pytest.fixture(scope="module")
+def record():
+    return load(FILE)
 
 
-@dataclass(frozen=True)
-class Canned:
-    """Bids `first` percent and 4 more each time; of -1 a line that is no move."""
-
-    first: int
-
-    def batch(self, chats, seeds, schemas):
-        bids = [sum(m["role"] == "assistant" for m in chat) for chat in chats]
-        texts = [json.dumps({"offer": self.first + 4 * n}) for n in bids]
-        return [Reply(HOSTILE if self.first < 0 else text, "canned") for text in texts]
-
-
-HOSTILE = "I give <script>alert(1)</script> & more"
+def test_a_step_shows_that_many_moves_and_the_end_only_at_the_end(record):
+    pair = typical(record, TASK)
+    begun, ended = str(pair_of_games(pair, 1)), str(pair_of_games(pair, longest(pair)))
+    assert begun.count("Move 1 of ") == 2
+    assert begun.count("<b>seller</b>") == 2
+    for later in ("<b>buyer</b>", "Every reply as the model wrote it"):
+        assert later not in begun
+        assert later in ended
+    assert "Move " not in ended
+    assert ended == str(pair_of_games(pair))
+    assert longest(pair) == max(len(game.turns) for game in games_of(pair).values())
 
 
-def pair_of(before: int, after: int) -> ChosenPair:
-    players = {name: PlayerSpec(Canned(int(name))) for name in (str(before), str(after))}
-    data = compare(str(before), str(after), (TASK,), 3, seat=players.__getitem__)
-    pairs = data["tasks"][0]["chosen"]
-    return ChosenPair.model_validate(next(pair for pair in pairs if pair["why"] == "50th"))
+def test_both_games_come_out_of_their_replies_as_recorded(record):
+    pair = typical(record, TASK)
+    shown = str(reproduced(pair))
+    assert shown.count("<b>Equal: grade ") == 2
+    grade = f"recorded {pair.after.grade:.3f}, played now {pair.after.grade:.3f}, n = 1 game."
+    assert grade in shown
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "parts"), [(40, 48, True), (40, 40, False), (-1, -1, False)]
-)
-def test_the_first_move_that_differs_is_where_the_games_part_and_later_ones_are_marked(
-    before, after, parts
-):
-    pair = pair_of(before, after)
-    shown = str(panel.pair_of_games(pair))
-    marked = panel.differing(*(from_json(getattr(pair, side).as_json()) for side in SIDES))
-    assert marked == list(range(len(marked)))
-    assert shown.count("≠ the games differ from here") == 2 * parts
-    assert shown.count("<mark>≠</mark>") == 2 * max(0, len(marked) - 1)
+def test_a_record_that_the_replies_do_not_give_is_told(record):
+    pair = typical(record, TASK)
+    wrong = pair.model_copy(update={"after": pair.after.model_copy(update={"grade": 0.5})})
+    assert "Not the same in grade." in reproduced(wrong)
 
 
-def test_a_forfeit_at_move_one_shows_the_raw_text_escaped_and_one_axis_for_both_games():
-    shown = str(panel.pair_of_games(pair_of(-1, 40)))
-    assert "Forfeited in round 1" in shown
-    assert "<script>" not in shown
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more</code>" in shown
-    assert shown.count("≠ the games differ from here") == 2
-    charts = re.findall(r"<svg.*?</svg>", shown)
-    first, second = (re.findall(r'text-anchor="end">([^<]+)<', chart) for chart in charts)
-    assert first == second
+def test_the_address_of_a_pair_leads_back_to_it(record):
+    pair = record.data.tasks[1].chosen[0]
+    named = named_in_address(record, record.data.tasks[1].task, pair.why)
+    assert pair_named(record, named) == (record.data.tasks[1].task, pair)
 
 
-def test_the_picks_say_the_difference_and_the_verdict_counts_every_game():
-    artifact = load(FILE)
-    label, why = panel.choices(artifact, TASK)[0]
-    assert f"{panel.pick(artifact, TASK, why).difference:+.3f}" in label
-    won, games, lost, same = map(int, re.findall(r"\d+", panel.verdict(artifact, TASK)))
-    assert won + lost + same == games
+@pytest.mark.parametrize("query", [{"task": "<b>"}, {"game": "none"}, {"task": "x", "game": "y"}])
+def test_an_address_that_names_no_pair_leads_to_the_first_one(record, query):
+    first = record.data.tasks[0].task
+    assert pair_named(record, query) == (first, typical(record, first))

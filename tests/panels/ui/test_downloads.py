@@ -59,14 +59,6 @@ def test_files_of_the_page_itself_are_kept_even_if_visitors_ask_for_them_too(tmp
     assert on_disk(files) == ["b", "own"]
 
 
-def test_a_deleted_file_is_written_again(tmp_path, by_visitor):
-    files = Downloads(tmp_path)
-    path = write(files, "a", "1")
-    path.unlink()
-    path.parent.rmdir()
-    assert write(files, "a", "1").read_text() == "1"
-
-
 def test_a_full_disk_is_a_sentence_and_leaves_no_part_of_a_file(tmp_path, by_visitor):
     files = Downloads(tmp_path)
 

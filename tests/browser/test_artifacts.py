@@ -1,0 +1,104 @@
+"""Artifacts and the API in a browser, and what happens where a file is broken."""
+
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+
+from playwright.sync_api import expect
+
+from panels.artifacts.snippets import SNIPPETS
+from sauda.commands.loadtest.page_process import running_app
+from sauda.records.kinds import FILES
+from sauda.records.store import REPOSITORY
+from tests.support.page import (
+    bubbles,
+    say,
+    show_question,
+    show_tab,
+    unfold,
+    violations,
+)
+
+# Results, Transcripts
+
+
+TASK_BY_TASK = "One task at a time, classic tasks too"
+
+
+def task_by_task(open_page, dark: bool = False):
+    """Results with the open market's bars, table and CSV unfolded."""
+    page = open_page(tab="Results", dark=dark)
+    show_question(page, "Who wins the open market?")
+    unfold(page, TASK_BY_TASK)
+    return page
+
+
+def test_the_zip_of_all_artifacts_is_made_when_it_is_asked_for(open_page):
+    page = open_page(query="tab=artifacts&part=files")
+    ready = page.get_by_role("button", name="Download the zip")
+    assert not ready.is_visible()
+    page.get_by_role("button", name="Pack all files in one zip").click()
+    ready.wait_for(timeout=120_000)
+    with page.expect_download(timeout=120_000) as download:
+        ready.click()
+    assert download.value.suggested_filename == "sauda-artifacts.zip"
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert {f"artifacts/{entry.file}" for entry in FILES} <= set(archive.namelist())
+    open_page.assert_no_trouble()
+
+
+def test_the_snippets_of_the_page_run_as_printed(server, open_page, capsys):
+    page, printed = open_page(tab="Artifacts & API"), {}
+    for name, group in SNIPPETS.items():
+        page.get_by_role("tab", name=name, exact=True).click()
+        for snippet in group:
+            shown = page.locator(f"#{snippet.elem_id} .cm-content")
+            expect(shown).to_contain_text(server)
+            printed[snippet.elem_id] = shown.inner_text()
+    assert violations(page) == []
+    exec(printed["api-client"], {})
+    assert "'policy': 'expert'" in capsys.readouterr().out
+    assert '"policy": "expert"' in output_of("bash", printed["api-curl"])
+    with page.expect_console_message() as logged:
+        page.evaluate(f"async () => {{ {printed['api-javascript']} }}")
+    assert logged.value.args[0].json_value()["policy"] == "expert"
+    assert json.loads(printed["api-mcp"])["mcpServers"]["sauda"]["url"] in printed["api-agent"]
+    assert "'policy': 'you'" in output_of(sys.executable, printed["api-agent"])
+    open_page.assert_no_trouble()
+
+
+def output_of(interpreter: str, program: str) -> str:
+    """What a program prints that ends without a fault."""
+    done = subprocess.run([interpreter, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_broken_and_missing_artifacts_show_their_command_and_spare_the_other_tabs(
+    open_page, tmp_path
+):
+    for part in ("app.py", "env", "sauda", "panels", "artifacts"):
+        copy = shutil.copytree if (REPOSITORY / part).is_dir() else shutil.copy
+        copy(REPOSITORY / part, tmp_path / part)
+    (tmp_path / "artifacts/evaluation/classic-holdout.json").write_text('{"kind": ')
+    (tmp_path / "artifacts/episodes/before_after.json").unlink()
+    broken = tmp_path / "artifacts/evaluation/reproduction.json"
+    content = json.loads(broken.read_text())
+    del content["data"]["agreement"]
+    broken.write_text(json.dumps(content))
+    with running_app(tmp_path) as app:
+        open_page.address = app.address
+        page = task_by_task(open_page)
+        assert page.locator("#results-bazaar-bars .barlayer .point").count() == 12
+        expect(page.locator(".sauda-empty:visible")).to_contain_text("--split holdout")
+        show_question(page, "Everything else")
+        unfold(page, "Does the classic game play like the published one?")
+        expect(page.locator(".sauda-empty:visible")).to_contain_text("sauda run reproduction")
+        show_tab(page, "Tour")
+        assert any("before-after" in t for t in page.locator(".sauda-empty").all_inner_texts())
+        show_tab(page, "Haggle")
+        price = page.get_by_role("button", name="Open at ₹").inner_text().removeprefix("Open ")
+        say(page, price)
+        assert price in bubbles(page)

@@ -1,0 +1,232 @@
+"""Results and Transcripts in a browser: verdicts, figures, tables, games played again."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from panels.results.questions.leaderboard import SNIPPET
+from panels.results.questions.reproduce import SCRIPTED
+from panels.results.questions.verdict import buyer_name
+from panels.results.tab import QUESTIONS
+from sauda.experiments.comparison import OURS
+from sauda.policies import LABS
+from tests.support.page import (
+    DRAWN,
+    questions,
+    settle,
+    show_question,
+    show_tab,
+    unfold,
+    violations,
+)
+
+ANSWERED = QUESTIONS[:-1]  # the last sub-tab holds what answers no question
+
+
+def test_a_question_shows_its_verdict_one_figure_and_details_that_unfold(open_page):
+    page = open_page(tab="Results")
+    for question in ANSWERED:
+        show_question(page, question.TITLE)
+        part = f"#results-{question.NAME}"
+        expect(page.locator(f"{part}-verdict .sauda-answer")).to_have_text(re.compile(r"^\w.+\.$"))
+        expect(page.locator(f"{part}-figure")).to_be_visible()
+        table = page.locator(f"{part}-numbers")
+        expect(table).not_to_be_visible()
+        unfold(page, "The numbers of this figure")
+        expect(table).to_be_visible()
+        with page.expect_download() as download:
+            page.locator("button:visible", has_text="Download these numbers as CSV").click()
+        assert download.value.suggested_filename == f"results-{question.NAME}.csv"
+        assert download.value.path().read_text(encoding="utf-8-sig").startswith("task,")
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.journey
+def test_a_row_is_reproduced_beside_its_record(open_page):
+    page = open_page(tab="Results")
+    show_question(page, "Who wins the open market?")
+    unfold(page, "Reproduce: play a sample of these games again, now")
+    page.get_by_role("button", name="Reproduce", exact=True).click()
+    result = page.locator("#results-market-reproduced")
+    expect(result).to_contain_text(re.compile(r"Equal: mean grade.*n = 20"), timeout=60_000)
+    expect(result.locator("tbody tr")).to_have_count(SCRIPTED)
+    open_page.assert_no_trouble()
+
+
+def assert_figures_fill(page, width: int, part: str) -> None:
+    """Fail where a figure that is shown is much narrower than the window."""
+    widths = page.locator(".js-plotly-plot:visible .main-svg:first-child").evaluate_all(
+        "plots => plots.map(plot => plot.getBoundingClientRect().width)"
+    )
+    assert min(widths, default=width) > 0.8 * width, (part, widths)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_folded_part_unfolds_with_its_figures_as_wide_as_the_page(open_page, width):
+    page = open_page(width=width, tab="Results")
+    for title in questions(page):
+        show_question(page, title)
+        for fold in page.locator(".sauda-fold:visible > button").all_inner_texts():
+            name = fold.split("\n")[0]
+            unfold(page, name)
+            assert page.locator(".sauda-fold:visible > button.open").count() == 1, (title, name)
+            assert_figures_fill(page, width, name)
+        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert beyond <= 0, f"{title} is {beyond} px wider than the window"
+    open_page.assert_no_trouble()
+
+
+def test_a_cell_plays_its_pair_and_the_explorer_pages_through_examples(open_page):
+    page = open_page(tab="Results")
+    show_question(page, "Who beats whom?")
+    page.locator("#results-players-figure td[data-buyer=linear][data-seller=boulware]").click()
+    games = page.locator("#results-players-games")
+    expect(games.locator(".sauda-card")).to_have_count(3, timeout=DRAWN)
+    expect(games).to_contain_text("Equal: ")
+    expect(page.locator("#results-players-buyer input")).to_have_value("Linear")
+    settle(page)
+    assert violations(page, "#results-players-games") == []
+
+    show_tab(page, "Training")
+    page.get_by_role("tab", name="Data explorer").click()
+    place = page.locator("#data-buyer-place")
+    expect(place).to_contain_text("Example 1 of", timeout=DRAWN)
+    of_all = place.inner_text()
+    page.locator("#data-buyer-search :is(input, textarea)").fill("lamp")
+    expect(place).not_to_have_text(of_all)
+    page.locator("#data-buyer-next").click()
+    expect(place).to_contain_text("Example 2 of")
+    page.locator(".sauda-fold > button:visible", has_text="loss mask").click()
+    page.get_by_role("button", name="Show the tokens").click()
+    mask = page.locator("#data-buyer-mask")
+    expect(mask).to_contain_text(re.compile("tokens are in the loss|sauda weights"))
+    settle(page)
+    assert violations(page) == []
+    beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert beyond <= 0
+    open_page.assert_no_trouble()
+
+
+def test_an_agent_that_enters_by_the_code_on_the_page_stands_there_with_its_games(
+    open_page, server
+):
+    exec(SNIPPET.replace("{address}", server), {})
+    page = open_page(tab="Results")
+    show_question(page, "Leaderboard")
+    expect(page.locator("#results-leaderboard-verdict")).to_contain_text("“rising bids” leads")
+    figure = page.locator("#results-leaderboard-figure")
+    for name in ("rising bids", "the pilot", buyer_name(OURS), "bound of what can be won"):
+        expect(figure.get_by_text(name).first).to_be_visible()
+    unfold(page, "Open a game of an entry")
+    game = page.locator("#leaderboard-game")
+    expect(game).to_contain_text("Game 1 of 50 of “rising bids”, grade ")
+    page.get_by_role("spinbutton", name="Game of the entry").fill("50")
+    expect(game).to_contain_text("Game 50 of 50")
+    unfold(page, "Enter your agent: the whole code")
+    expect(page.locator("#results-leaderboard-code")).to_contain_text(f'page = "{server}"')
+    assert violations(page, "#results-questions") == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    open_page.assert_no_trouble()
+
+
+def test_the_arenas_bars_follow_task_seeds_and_metric_and_the_rows_download(open_page):
+    page = open_page(tab="Results")
+    show_question(page, "Who wins the arena?")
+    unfold(page, "One task at a time")
+    points = page.locator("#results-arena-bars .barlayer .point")
+    expect(points).to_have_count(len(LABS))
+    table = page.locator("#results-arena-table")
+    expect(table).to_contain_text("Grade, coalition market, hold-out seeds")
+    page.get_by_label("Arena task").click()
+    page.get_by_role("option", name="Market round").click()
+    page.get_by_label("Training seeds").last.click()
+    page.get_by_label("Reward", exact=True).click()
+    expect(table).to_contain_text("Reward, market round, training seeds")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the arena’s rows").click()
+    text = download.value.path().read_text(encoding="utf-8-sig")
+    assert text.startswith("task,split,others,policy,n,")
+    assert "arena/market_round,train,as drawn,planner,200" in text
+    open_page.assert_no_trouble()
+
+
+def test_the_arena_opens_with_both_experts_at_its_demo_seed_and_steps(open_page):
+    page = open_page(tab="Transcripts")
+    page.get_by_role("tab", name="Any game").click()
+    page.get_by_role("button", name="GPU arena, seed 5").click()
+    cards = page.locator(".sauda-arena .sauda-card")
+    expect(cards).to_have_count(2)
+    expect(cards.locator("h3")).to_have_text(["planner", "rule based expert"])
+    expect(page.get_by_text("--seed 5")).to_be_visible()
+    slider = page.locator(".sauda-steps input[type=range]:visible")
+    slider.focus()
+    slider.press("Home")
+    slider.press("ArrowRight")
+    expect(cards.first.locator(".sauda-money")).to_have_count(2)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Markdown").click()
+    text = download.value.path().read_text(encoding="utf-8")
+    assert text.startswith("# arena/coalition_market, seed 5: planner as lab_0")
+    open_page.assert_no_trouble()
+
+
+# Results, Transcripts
+
+
+TASK_BY_TASK = "One task at a time, classic tasks too"
+
+
+def task_by_task(open_page, dark: bool = False):
+    """Results with the open market's bars, table and CSV unfolded."""
+    page = open_page(tab="Results", dark=dark)
+    show_question(page, "Who wins the open market?")
+    unfold(page, TASK_BY_TASK)
+    return page
+
+
+def test_the_table_of_policies_is_sorted_by_number_and_searched(open_page):
+    page = task_by_task(open_page)
+    table = page.locator("#results-bazaar-table")
+    names = table.locator("[role=gridcell].first-column")
+    expect(names.first).to_have_text("pilot")
+    header = table.get_by_role("columnheader", name="mean [95 % interval]").last
+    header.hover()
+    header.get_by_label("Open cell menu").click()
+    page.get_by_text("Sort ascending").click()
+    expect(names.first).to_have_text("aggressive")
+    table.locator(".search-input").fill("tit for")
+    expect(names).to_have_text(["tit for tat"])
+    open_page.assert_no_trouble()
+
+
+@pytest.mark.journey
+def test_the_csv_is_the_table_of_the_chosen_task(open_page):
+    page = task_by_task(open_page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    text = download.value.path().read_text(encoding="utf-8-sig")
+    assert text.startswith("task,split,policy,n,")
+    assert "bazaar/open,holdout,expert,500" in text
+
+
+def any_game(open_page):
+    """A fresh page on the games of the visitor's choice."""
+    page = open_page(tab="Transcripts")
+    page.get_by_role("tab", name="Any game").click()
+    return page
+
+
+@pytest.mark.journey
+def test_the_moves_are_played_one_after_another_and_pause(open_page):
+    page = any_game(open_page)
+    box = page.locator(".sauda-talk").first
+    whole = box.locator("li").count()
+    page.get_by_role("button", name="Play", exact=False).first.click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(box.locator("li")).not_to_have_count(whole)
+    page.get_by_role("button", name="Pause").click()
+    settle(page)
+    expect(page.get_by_role("button", name="▶ Play")).to_be_visible()

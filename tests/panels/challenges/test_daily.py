@@ -1,0 +1,223 @@
+"""What the bargain of the day shows and hides, without a browser."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import gradio as gr
+import pytest
+from PIL import Image, ImageFont
+
+from env import Accept, Offer, rupees
+from panels.challenges.daily import callbacks, sauda_plays
+from panels.challenges.daily.card import DEVANAGARI
+from panels.challenges.daily.layout import lay_out
+from panels.challenges.daily.screen import DailyScreen, DailyVisit
+from panels.haggle import callbacks as haggle
+from panels.haggle.game_view import brief
+from panels.haggle.words import ENGLISH, HINDI, WORDS
+from panels.ui.theme import FONTS
+from sauda.llm.serving.events import Failed, Loading, Ready
+from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.types import ReplyError
+from sauda.sessions.bazaar import Standing, answer
+from sauda.sessions.daily import bargain_of, coded, replayed, today
+
+DAY = today() - timedelta(days=40)
+OPEN = DailyVisit(None, None, "", THIS_PAGE, ENGLISH, origin="https://sauda.example")
+
+
+@pytest.fixture
+def screen() -> DailyScreen:
+    with gr.Blocks():
+        return DailyScreen(lay_out(), {})
+
+
+def address(day=DAY, **more) -> dict[str, str]:
+    return {"tab": "haggle", "part": "daily", "day": day.isoformat(), **more}
+
+
+def friends_code(day=DAY) -> str:
+    """A friend's deal: two low bids, then the ask is accepted."""
+    game = bargain_of(day)
+    price = game.observation.table.item.list_price
+    for move in (Offer(round(0.3 * price)), Offer(round(0.35 * price)), Accept()):
+        game = answer(game, move)
+    return coded(game)
+
+
+def after(screen, visit: DailyVisit, updates) -> DailyVisit:
+    """The visit once the page shows `updates`."""
+    page = screen.page
+    return replace(
+        visit,
+        game=updates.get(page.game, visit.game),
+        talk=updates.get(page.talk, visit.talk),
+        bargain=updates.get(page.bargain, visit.bargain),
+        kept=updates.get(page.kept, visit.kept),
+        text="",
+    )
+
+
+def opened(screen, visit=OPEN, **more) -> tuple[DailyVisit, dict]:
+    updates = callbacks.open_day(screen, address(**more), visit)
+    return after(screen, visit, updates), updates
+
+
+def ended(screen, visit: DailyVisit) -> tuple[DailyVisit, dict]:
+    """The visit after the visitor walked away."""
+    updates = haggle.send(screen, replace(visit, text="goodbye"))
+    return after(screen, visit, updates), updates
+
+
+def bids(visit: DailyVisit) -> list[float]:
+    return list(visit.game.play.state.table.bids)
+
+
+def texts(updates) -> str:
+    """All that the updates send to the browser; states stay on the server."""
+    shown = [value for part, value in updates.items() if not isinstance(part, gr.State)]
+    return repr(shown)
+
+
+def sellers_limit(day=DAY) -> str:
+    (instance,) = bargain_of(day).play.state.private["nature"]
+    return rupees(instance.seller["reservation"])
+
+
+def test_the_limit_and_the_seed_stay_hidden_until_the_end(screen):
+    visit, shown = opened(screen)
+    bid = haggle.send(screen, replace(visit, text=str(visit.game.observation.ask // 3)))
+    for updates in (shown, bid):
+        assert sellers_limit() not in texts(updates)
+        assert str(visit.game.play.seed) not in texts(updates)
+    _, last = ended(screen, visit)
+    assert sellers_limit() in last[screen.page.result]
+
+
+def test_the_end_shows_share_place_players_and_what_to_share(screen):
+    visit, _ = opened(screen)
+    _, updates = ended(screen, visit)
+    page = screen.page
+    assert "your place on this seed" in updates[page.result]
+    assert "linear" in updates[page.players]
+    *_, blocks, link = updates[page.text]["value"].split("\n")
+    assert blocks.endswith("🚶")
+    assert link.startswith("https://sauda.example/?tab=haggle&part=daily&day=")
+    code = link.partition("&moves=")[2]
+    assert code == coded(updates[page.game]) == coded(replayed(DAY, code))
+    assert updates[page.kept] == {DAY.isoformat(): code}
+    with Image.open(updates[page.download]["value"]) as card:
+        assert card.size == (1200, 630)
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINDI])
+def test_coming_back_keeps_the_game_under_way(screen, language):
+    visit, _ = opened(screen)
+    moved = after(screen, visit, haggle.send(screen, replace(visit, text="₹100")))
+    for query in (address(), {"tab": "haggle", "part": "daily"}):
+        updates = callbacks.open_day(screen, query, replace(moved, language=language))
+        assert updates[screen.page.game].play == moved.game.play
+
+
+def test_a_friends_game_waits_until_it_is_asked_for_and_never_tells_the_limit(screen):
+    visit, updates = opened(screen, moves=friends_code())
+    page, friend = screen.page, replayed(DAY, friends_code())
+    bids = [rupees(price) for price in friend.play.state.table.bids]
+    assert "Play it yourself first" in updates[page.friend]
+    assert not any(bid in texts(updates) for bid in bids)
+    watched = callbacks.watch(screen, visit)
+    assert all(bid in watched[page.friend] for bid in bids)
+    assert "stay hidden" in watched[page.friend]
+    assert sellers_limit() not in texts(watched)
+    assert not watched[page.game].over
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"day": "<b>never</b>"},
+        {"day": DAY.isoformat(), "moves": "<script>alert(1)</script>"},
+        {"day": DAY.isoformat(), "moves": ""},
+        {"day": DAY.isoformat(), "moves": friends_code()[:-1] + "!"},
+        {"day": (today() + timedelta(days=3)).isoformat(), "moves": friends_code()},
+    ],
+)
+def test_a_wrong_address_gets_a_sentence_and_a_bargain_that_can_be_played(screen, query):
+    updates = callbacks.open_day(screen, query, OPEN)
+    notice = updates[screen.page.notice]
+    assert notice.count("<p") == 1
+    assert "<script" not in notice
+    assert "<b>" not in notice
+    assert not updates[screen.page.game].over
+    assert updates[screen.page.friend] == ""
+
+
+@pytest.mark.parametrize("kept", [None, [], "x", 7, {DAY.isoformat(): 3}, {"a": "b" * 500}])
+def test_a_browsers_memory_that_holds_no_games_is_none(kept):
+    assert callbacks.own_games(kept) == {}
+
+
+def test_a_running_game_is_found_again_from_the_browsers_memory(screen):
+    visit, _ = opened(screen)
+    prices = [visit.game.observation.ask // 3 + more for more in (0, 1)]
+    for price in prices:
+        visit = after(screen, visit, haggle.send(screen, replace(visit, text=f"{price} please")))
+    again, updates = opened(screen, replace(OPEN, kept=visit.kept))
+    assert bids(again) == bids(visit) == prices
+    assert updates[screen.page.brief] == brief(visit.game)
+    assert updates[screen.page.notice] == ""
+
+
+def test_a_kept_game_that_cannot_be_replayed_is_told_and_the_day_can_be_played(screen):
+    visit = replace(OPEN, kept={DAY.isoformat(): "1AAAA"})
+    game, updates = opened(screen, visit)
+    assert "begins anew: what this browser kept" in updates[screen.page.notice]
+    assert not game.game.over
+
+
+def sauda(screen, visit) -> dict:
+    return callbacks.let_sauda_play(screen, visit)
+
+
+def test_sauda_plays_the_same_seed_once_the_game_is_over(screen, monkeypatch):
+    page, visit = screen.page, opened(screen)[0]
+    assert "grade" not in str(sauda(screen, visit)[page.players])
+    monkeypatch.setattr(sauda_plays, "stage", lambda: Ready("sauda-mini", "canned", 1.0))
+    monkeypatch.setattr(
+        sauda_plays, "standing_of", lambda day: Standing(sauda_plays.LABEL, 0.5, 0.4, 100)
+    )
+    shown = sauda(screen, ended(screen, visit)[0])[page.players]
+    assert "0.400" in shown
+    assert "You did worse." in shown
+    assert "guard rails on" in shown
+
+
+@pytest.mark.parametrize(
+    ("stage", "sentence"),
+    [
+        (Loading("sauda-mini", 0.0), "still loading"),
+        (Failed("sauda-mini", "There are no weights."), "There are no weights."),
+        (Ready("sauda-mini", "canned", 1.0), "the line is full"),
+    ],
+)
+def test_why_sauda_has_no_row_is_said(screen, monkeypatch, stage, sentence):
+    def refuses(day):
+        raise ReplyError("the line is full")
+
+    monkeypatch.setattr(sauda_plays, "stage", lambda: stage)
+    monkeypatch.setattr(sauda_plays, "standing_of", refuses)
+    visit, _ = ended(screen, opened(screen)[0])
+    assert sentence in sauda(screen, visit)[screen.page.players]
+
+
+def test_the_picture_has_a_glyph_for_each_hindi_letter():
+    font = ImageFont.truetype(FONTS / DEVANAGARI, 32)
+    none = bytes(font.getmask("\u0e01"))
+    letters = {
+        letter
+        for key in WORDS[HINDI]
+        for letter in WORDS[HINDI][key]
+        if "\u0904" <= letter <= "\u0939"
+    }
+    assert len(letters) > 30
+    assert all(bytes(font.getmask(letter)) != none for letter in letters)

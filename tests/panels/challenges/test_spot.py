@@ -1,0 +1,217 @@
+"""Spot the trained one without a browser: what is hidden, the guess, the tally."""
+
+import json
+import re
+from dataclasses import replace
+
+import gradio as gr
+import pytest
+
+from env import get_task, rupees
+from panels.challenges.spot import callbacks
+from panels.challenges.spot.callbacks import Spot, tally_of
+from panels.challenges.spot.layout import lay_out
+from panels.challenges.spot.recorded import SEEDS, Pair, both_move, pairs_of
+from panels.challenges.spot.stages import stages_of
+from panels.haggle.layout import SessionGeneration
+from panels.ui.look import with_minus_signs
+from sauda.experiments.before_after import play_replies
+from sauda.experiments.comparison import OURS
+from sauda.llm.types import Reply, ReplyRefused
+from sauda.records.store import load
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return load("evaluation/model-comparison.json")
+
+
+@pytest.fixture
+def spot(comparison) -> Spot:
+    with gr.Blocks():
+        page = lay_out(True)
+    stages = stages_of(comparison)
+    return Spot(page, stages, pairs_of(stages.untrained, OURS))
+
+
+@pytest.fixture
+def models(monkeypatch):
+    """Each model's canned replies, by its weights' name; an error among them is raised."""
+    texts = {}
+
+    def model(name):
+        def reply(messages, seed, schema=None):
+            text = texts[name].pop(0)
+            if isinstance(text, Exception):
+                raise text
+            return Reply(text, "canned", 9, "stop")
+
+        return reply
+
+    monkeypatch.setattr(callbacks, "awaited_model", model)
+    return texts
+
+
+def shown(updates) -> str:
+    """All that the updates send to the browser; states stay on the server."""
+    return json.dumps([v for part, v in updates.items() if not isinstance(part, gr.State)])
+
+
+def live(spot):
+    return callbacks.deal_live(spot, SessionGeneration(), None)[spot.page.duel]
+
+
+def asked(spot, duel, text=None, generation=None):
+    text = f"₹{duel.item.list_price}" if text is None else text
+    return list(callbacks.ask(spot, generation or SessionGeneration(), text, duel))
+
+
+def test_the_two_stages_follow_the_artifact_and_the_stage_that_is_served(spot, comparison):
+    assert spot.stages.is_trained(OURS)
+    assert not spot.stages.is_trained(spot.stages.untrained)
+    assert spot.stages.untrained == "mini+constrained"  # bare, the base ends its games at once
+    rows = [
+        row.model_copy(update={"invalid_replies": 0}) if row.policy == "mini" else row
+        for row in comparison.data.rows
+    ]
+    talkative = replace(comparison, data=comparison.data.model_copy(update={"rows": rows}))
+    assert stages_of(talkative).untrained == "mini"
+
+
+def test_in_each_recorded_pair_both_buyers_make_moves(spot):
+    assert len(spot.pairs) >= 8
+    assert all(both_move(pair) and pair.seed in SEEDS for pair in spot.pairs)
+    silent = {
+        "moves": [{"agent": "seller", "action": "offer"}, {"agent": "buyer", "action": "forfeit"}]
+    }
+    assert not both_move(Pair(silent, spot.pairs[0].trained))
+
+
+def test_the_recorded_replies_make_the_recorded_games(spot):
+    task = get_task("bazaar/open")
+    for row in (row for pair in spot.pairs for row in pair.rows):
+        assert play_replies(task, row["policy"], row["seed"], row["replies"]) == row
+
+
+def test_a_recorded_pair_says_so_and_hides_who_is_who_until_the_guess(spot):
+    for _ in range(8):  # the order is drawn
+        updates = callbacks.deal_recorded(spot, SessionGeneration(), None)
+        assert "recorded" in updates.pop(spot.page.about)  # which tells the rule for both
+        sent = shown(updates)
+        names = [side.policy for side in updates[spot.page.duel].sides]
+        assert not any(f'title="{name}"' in sent for name in names)
+        assert "untrained" not in sent
+        assert "GRPO" not in sent
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_guess_reveals_the_sides_counts_and_shows_both_measured_rows(spot, right):
+    page = spot.page
+    duel = callbacks.deal_recorded(spot, SessionGeneration(), None)[page.duel]
+    (trained,) = (i for i in (0, 1) if spot.stages.is_trained(duel.sides[i].policy))
+    number = trained if right else 1 - trained
+    updates = callbacks.guess(spot, number, duel, {"right": 3, "guessed": 4})
+    assert updates[page.verdict].count("Right" if right else "Wrong") == 1
+    for name in (spot.stages.untrained, OURS):
+        row = spot.stages.rows[name]
+        assert f'title="{name}"' in updates[page.verdict]
+        assert f">{row.n}<" in updates[page.verdict]
+        assert (
+            with_minus_signs(f"[{row.grade.low:z.3f}, {row.grade.high:z.3f}]")
+            in updates[page.verdict]
+        )
+    assert "?tab=results" in updates[page.verdict]
+    assert updates[page.kept] == {"right": 3 + right, "guessed": 5}
+    again = callbacks.guess(spot, number, updates[page.duel], updates[page.kept])
+    assert list(again) == [page.problem]
+
+
+def test_both_models_answer_one_ask_and_their_names_stay_hidden(spot, models):
+    models |= {"mini": ['{"offer":40,"say":"<b>no</b>"}'], "sauda-mini": ['{"offer":60}']}
+    waits, *_, last = asked(spot, live(spot))
+    assert "Both buyers think" in waits[spot.page.problem]
+    assert last[spot.page.problem] == ""
+    assert last[spot.page.columns].count("bids ₹") == 2
+    assert "<b>no</b>" not in last[spot.page.columns]
+    assert not any(f'title="{name}"' in shown(last) for name in ("mini", "sauda-mini"))
+    assert spot.stages.trained not in shown(last)
+
+
+def test_a_number_in_a_reply_that_is_no_move_waits_for_the_guess(spot, models):
+    models |= {"mini": ["my limit is 80808080"], "sauda-mini": ['{"offer":60}']}
+    *_, last = asked(spot, live(spot))
+    assert "writes something that is no move" in last[spot.page.columns]
+    assert "80808080" not in last[spot.page.columns]
+    told = callbacks.guess(spot, 0, last[spot.page.duel], None)
+    assert "writes “my limit is 80808080”, which is no move" in told[spot.page.columns]
+
+
+def test_an_ask_that_a_model_cannot_answer_counts_as_not_made(spot, models):
+    models |= {"mini": ['{"offer":40}'], "sauda-mini": [ReplyRefused("the line is full", 5)]}
+    duel = live(spot)
+    *_, last = asked(spot, duel)
+    assert last[spot.page.duel] == duel
+    assert "The line is full" in last[spot.page.problem]
+
+
+def test_another_pair_ends_the_answers_that_are_under_way(spot, models):
+    models |= {"mini": ['{"offer":40}'], "sauda-mini": ['{"offer":60}']}
+    generation, duel = SessionGeneration(), live(spot)
+    answers = callbacks.ask(spot, generation, f"₹{duel.item.list_price}", duel)
+    next(answers)
+    callbacks.deal_live(spot, generation, duel)
+    assert list(answers) == [spot.unchanged]
+
+
+@pytest.mark.parametrize("confirmation", ["again", "yes", "हाँ"])
+def test_an_ask_below_the_own_limit_is_asked_back_once(spot, models, confirmation):
+    models |= {"mini": ['{"accept":true}'], "sauda-mini": ['{"accept":true}']}
+    page, duel = spot.page, live(spot)
+    limit = duel.games[0].observation.reservation
+    price = f"₹{int(limit) - 1}"
+    (back,) = asked(spot, duel, price)
+    assert rupees(limit) in back[page.problem]
+    assert "sauda-bad" not in back[page.problem]
+    assert back[page.price] == price
+    doubted = back[page.duel]
+    assert doubted.waiting == ()
+    *_, last = asked(spot, doubted, price if confirmation == "again" else confirmation)
+    assert last[page.columns].count("accepts") == 2
+
+
+@pytest.mark.parametrize("text", ["x" * 3000, "₹9 crore"])
+def test_an_ask_that_cannot_be_made_gets_a_sentence_and_nothing_is_lost(spot, text):
+    (updates,) = asked(spot, live(spot), text)
+    assert list(updates) == [spot.page.problem]
+    assert "sauda-bad" in updates[spot.page.problem]
+
+
+@pytest.mark.parametrize("text", ["hello", "you thief", "<script>alert(1)</script>", "two, 5 or 6"])
+def test_small_talk_is_answered_by_both_buyers_and_costs_no_ask(spot, text):
+    page, duel = spot.page, live(spot)
+    (updates,) = asked(spot, duel, text)
+    assert set(updates) == {page.problem, page.price}
+    assert updates[page.price] == ""
+    told = updates[page.problem]
+    assert "sauda-bad" not in told
+    assert "<script" not in told
+    assert "buyer A" in told
+    assert "buyer B" in told
+    first, second = re.findall(r"“([^”]*)”</p>", told)[1:]
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    "kept", [None, [], "x", {"right": 2, "guessed": 1}, {"right": True, "guessed": 1}, {"right": 1}]
+)
+def test_a_browsers_memory_that_holds_no_tally_is_none(kept):
+    assert tally_of(kept) == (0, 0)
+
+
+def test_an_event_of_a_pair_that_is_gone_ends_in_a_sentence(spot):
+    for updates in (
+        callbacks.show_more(spot, None),
+        callbacks.guess(spot, 0, None, None),
+        *callbacks.ask(spot, SessionGeneration(), "₹5", None),
+    ):
+        assert "start another one" in updates[spot.page.problem]

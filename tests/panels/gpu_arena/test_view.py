@@ -1,0 +1,130 @@
+"""What the GPU arena tab calls things, what an offer is said to be worth, the first world."""
+
+import numpy as np
+
+from env import arena
+from panels.gpu_arena.first_world import (
+    EVALUATION,
+    LONER,
+    SEED,
+    TASK,
+    TRADER,
+    made_by,
+    seed_of_most_gain,
+)
+from panels.gpu_arena.names import (
+    block_name,
+    due,
+    short_block_name,
+    with_names,
+)
+from panels.gpu_arena.offers import offers, worth
+from panels.gpu_arena.words import advised, deed
+from panels.results.evaluation import DRAWN
+from sauda.records.store import load
+from tests.support.arena_games import block, job, market, seen, take
+
+ROUNDS = 5
+
+
+def world(**deadline):
+    """What lab_0 sees: its block b_0_2, and lab_1's b_1_0."""
+    jobs = {0: [job("j_0_0", **deadline)]}
+    return seen(market([block("b_0_2", 0), block("b_1_0", 1)], jobs, rounds=ROUNDS), 0)
+
+
+def test_a_block_keeps_the_name_of_the_lab_that_had_it_at_first():
+    obs = world()
+    assert block_name(obs.market, "b_1_0") == "lab_1’s block 1"
+    bought = obs.market.blocks["b_1_0"]._replace(owner_lab_id="lab_0")
+    assert short_block_name(obs.market, bought) == "Block 1 from lab_1"
+    assert short_block_name(obs.market, obs.market.blocks["b_0_2"]) == "Block 3"
+
+
+def test_hours_count_in_full_up_to_the_end_of_the_round_that_the_deadline_names():
+    obs = world(deadline=2)
+    (task,) = obs.own.jobs
+    assert due(task, obs.market) == "end of round 2"
+    last_in_time = obs.market.blocks["b_0_2"]._replace(start_round=1, duration=1)  # round 2 shown
+    too_late = last_in_time._replace(start_round=2)
+    assert arena.hours(last_in_time, task, 0, ROUNDS) == (2, 0)
+    assert arena.hours(too_late, task, 0, ROUNDS) == (0, 2)
+    assert due(task._replace(deadline_round=9), obs.market) == "end of round 5"
+
+
+def test_a_message_names_blocks_and_jobs_as_the_page_does():
+    obs = world()
+    said = "Decide soon: another lab has bid 30.00 for b_1_0."
+    expected = "Decide soon: another lab has bid 30.00 for lab_1’s block 1."
+    assert with_names(obs.market, said) == expected
+    assert with_names(obs.market, "j_0_0 needs b_0_2", {"j_0_0": "Benchmark run"}) == (
+        "Benchmark run needs lab_0’s block 3"
+    )
+
+
+def test_an_offer_is_told_as_a_deed_and_as_advice():
+    obs = world()
+    offer = arena.Action(
+        "send_offer", target_lab_id="lab_1", requested_block_ids=("b_1_0",), payment=16.46
+    )
+    assert deed(obs, "lab_0", offer) == "offers lab_1 16.46 credits for its block 1"
+    assert advised(obs, offer) == "offer lab_1 16.46 credits for its block 1"
+    booked = arena.Action("allocate_to_job", job_id="j_1_0", block_ids=("b_1_0",))
+    assert deed(obs, "lab_1", booked) == "books its block 1"
+    held = arena.Action("reserve_capacity", block_ids=("b_0_2",))
+    assert advised(obs, held) == "hold lab_0’s block 3"
+
+
+ENERGY = 2.0  # of each block
+
+
+def lab_of(*others):
+    """What lab_0 sees with the block "own", which alone serves its job of 40 credits."""
+    return seen(market([block("own", 0), *others], {0: [job("j", hours=4, value=40.0)]}), 0)
+
+
+def test_a_sale_is_worth_the_price_less_what_the_block_would_have_earned():
+    text, total = worth(lab_of(), ["own"], [], 18.0)
+    assert text == "You give own (worth 38.0 to your jobs) and get 18.00 credits"
+    assert total == 18.0 - (40.0 - ENERGY)
+
+
+def test_a_purchase_is_worth_what_the_block_adds_to_the_jobs_less_its_price():
+    obs = seen(market([block("theirs", 1)], {0: [job("j", hours=4, value=40.0)]}), 0)
+    text, total = worth(obs, [], ["theirs"], -20.0)
+    assert text == "You give 20.00 credits and get theirs (worth 38.0 to your jobs)"
+    assert total == 18.0
+
+
+def test_of_a_swap_the_worth_is_that_of_both_blocks_together():
+    text, total = worth(lab_of(block("theirs", 1, gpus=1)), ["own"], ["theirs"], 3.0)
+    assert (
+        text == "You give own and get theirs and 3.00 credits; the swap is worth -38.0 to your jobs"
+    )
+    assert total == -35.0
+
+
+def test_an_offer_to_another_lab_is_not_valued():
+    state = market([block("own", 0), block("theirs", 1)], {0: [job("j")]}, labs=3)
+    state = take(state, "wait")
+    state = take(
+        state,
+        "send_offer",
+        target_lab_id="lab_2",
+        block_ids=("theirs",),
+        conditions=(("ask", 9.0),),
+    )
+    shown = str(offers(seen(state, 0)))
+    assert "lab_1 offers lab_2 theirs for 9.00 credits" in shown
+    assert "worth" not in shown
+    assert "<button" not in shown
+
+
+def test_the_first_world_is_the_recorded_one_where_trading_brings_most():
+    evaluation = load(EVALUATION)
+    assert evaluation.config["split"] == "train"
+    assert seed_of_most_gain(evaluation, TASK) == SEED
+    columns = evaluation.data.episodes[DRAWN][TASK]
+    for name in (TRADER, LONER):
+        assert np.isclose(columns[name].utility[SEED], made_by(name))
+    assert made_by(TRADER) > 3 * made_by(LONER) > 0

@@ -1,0 +1,449 @@
+"""What the Haggle tab does on each event: choices, moves, replies of a model, the review."""
+
+import os
+import signal
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from loky import get_reusable_executor
+
+from env import Accept, Offer, WalkAway, begin, get_task
+from panels.haggle import callbacks, model_callbacks
+from panels.haggle.choices import ANY_ITEM, BUY, HIDDEN, SELL, SELLING_TASK, item_of, new_game
+from panels.haggle.layout import ReplyRequest, SessionGeneration
+from panels.haggle.models import STAND_IN
+from panels.haggle.opening.kept import FIRST
+from panels.haggle.opening.open_callbacks import open_page
+from panels.haggle.opponents.stages import bare_stages, opponent_name, weights_of
+from panels.haggle.review import review_callbacks
+from panels.haggle.review.board_callbacks import ask_stages
+from panels.haggle.screen import Screen, Visit
+from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
+from sauda.llm.serving.events import Failed, Loading, Ready
+from sauda.llm.serving.line import Visitor
+from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.types import NotReady, Reply, ReplyRefused, ReplyTimeout
+from sauda.sessions.bazaar import after_reply, answer, start
+from tests.support.coroutines import run
+from tests.support.haggle import Model, screen_of, visit_to
+
+VISITOR = Visitor("a session", "10.0.0.1")
+AS_OPENED = ("", THIS_PAGE, ENGLISH)  # opponent, backend, language
+STAGES = bare_stages("bazaar/open")
+
+
+@pytest.fixture
+def screen() -> Screen:
+    return screen_of(Model())
+
+
+@pytest.fixture
+def buying() -> Visit:
+    """A visitor whose plain seller asks ₹60."""
+    return visit_to(start("classic/single_deal", "", 5))
+
+
+def collect(stream) -> list[dict]:
+    """Every update of an asynchronous event."""
+
+    async def updates():
+        return [update async for update in stream]
+
+    return run(updates())
+
+
+# Choices
+
+
+def take_seat(screen: Screen, seat: str, market: str, generation=None) -> dict:
+    generation = generation or SessionGeneration()
+    return callbacks.take_seat(screen, generation, seat, market, *AS_OPENED)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [(SELL, "classic/single_deal", "firm"), (BUY, "classic/single_deal", "firm"), (BUY, "x", "")],
+)
+def test_a_seat_and_a_choice_must_go_together(choice):
+    with pytest.raises(ValueError, match="Choose a market"):
+        new_game(*choice)
+
+
+def test_a_chosen_ware_is_sold_and_a_model_that_is_not_ready_is_stood_in_for_by_name():
+    model = "sauda-mini+honest"
+    for ready, plays, wanted in ((True, model, ""), (False, STAND_IN, model)):
+        game = new_game(SELL, "hybrid city bicycle", model, ready)
+        assert game.observation.table.item.name == "hybrid city bicycle"
+        assert (game.opponent, game.stands_in_for) == (plays, wanted)
+    game = new_game(BUY, "bazaar/open", "mini:firm", ready=False)
+    assert (game.opponent, game.stands_in_for) == ("", "mini:firm")
+
+
+def test_a_games_seed_is_too_long_to_be_searched_for_and_names_its_item():
+    seeds = {new_game(BUY, "classic/single_deal", HIDDEN).play.seed for _ in range(5)}
+    assert max(seeds) >= 2**120  # of 128 bits: all five are smaller once in 10**12 runs
+    for seed in (*range(40), *seeds):
+        assert item_of(seed) == begin(get_task(SELLING_TASK), seed).state.table.item.name
+
+
+def test_a_seat_keeps_a_market_it_offers_and_replaces_one_it_does_not(screen):
+    page = screen.page
+    kept = take_seat(screen, BUY, "bazaar/open")
+    assert kept[page.market].value == kept[page.game].task_name == "bazaar/open"
+    changed = take_seat(screen, BUY, "hybrid city bicycle")
+    assert changed[page.market].value == changed[page.game].task_name == "bazaar/open"
+    assert (changed[page.opponent].value, changed[page.opponent].visible) == ("mini:fair", True)
+    stall = take_seat(screen, BUY, "classic/amazon_realistic")
+    assert (stall[page.opponent].value, stall[page.opponent].visible) == (HIDDEN, False)
+
+
+def test_another_opponent_gets_the_same_item_and_seed(screen):
+    visit = visit_to(start("bazaar/seller_brief", "boulware", 3))
+
+    def choose(opponent: str, visit: Visit) -> dict:
+        generation = SessionGeneration()
+        return callbacks.change_opponent(screen, generation, opponent, SELL, ANY_ITEM, visit)
+
+    moved = replace(
+        visit, game=callbacks.send(screen, replace(visit, text="₹9,00,000"))[screen.page.game]
+    )
+    game = choose("linear", moved)[screen.page.game]
+    assert (game.opponent, game.play.seed, len(game.play.turns)) == ("linear", 3, 0)
+    for opponent, before in (("linear", game), ("boulware", moved.game)):  # a list that closes
+        assert choose(opponent, replace(moved, game=before)) == screen.unchanged
+    assert list(choose("nobody", moved)) == [screen.page.problem]
+
+
+def test_a_list_that_closes_without_a_choice_leaves_the_game_alone(screen):
+    generation = SessionGeneration()
+    open_page(screen, generation, "", {}, "session")
+    assert take_seat(screen, FIRST.seat, FIRST.market, generation) == screen.unchanged
+    chosen = take_seat(screen, BUY, "bazaar/open", generation)
+    assert chosen[screen.page.game].task_name == "bazaar/open"
+    assert take_seat(screen, BUY, "bazaar/open", generation) == screen.unchanged
+
+
+def test_of_two_choices_that_overlap_the_later_is_shown(screen, monkeypatch):
+    generation, later = SessionGeneration(), {}
+
+    def overlap(*choices):
+        monkeypatch.setattr(callbacks, "new_game", new_game)
+        later.update(take_seat(screen, BUY, "bazaar/open", generation))
+        return new_game(*choices)
+
+    monkeypatch.setattr(callbacks, "new_game", overlap)
+    assert take_seat(screen, SELL, ANY_ITEM, generation) == screen.unchanged
+    assert later[screen.page.game].task_name == "bazaar/open"
+
+
+def test_a_rematch_on_the_card_is_against_another_opponent_on_the_same_seed(screen):
+    page, visit = screen.page, visit_to(start("bazaar/seller_brief", "boulware", 3), "bye")
+    over = callbacks.send(screen, visit)
+    offered = [value for _, value in over[page.same_item]["choices"]]
+    assert {"linear", "pilot", "mini+sft", HIDDEN} <= set(offered)
+    visit = replace(visit, game=over[page.game])
+
+    def pick(opponent: str) -> dict:
+        return callbacks.replay_item(screen, SessionGeneration(), opponent, SELL, ANY_ITEM, visit)
+
+    assert pick("") == screen.unchanged  # "Choose an opponent"
+    again = pick("linear")
+    assert (again[page.game].opponent, again[page.game].play.seed) == ("linear", 3)
+    assert not again[page.card]["visible"]
+
+
+def test_a_language_changes_labels_and_no_value(screen):
+    updates = callbacks.change_language(screen, SELL, ANY_ITEM, "linear", HINDI)
+    assert set(updates) == set(screen.page.with_words)
+    assert [value for _, value in updates[screen.page.seat].choices] == [BUY, SELL]
+    assert updates[screen.page.market].label == translator(HINDI)("ware")
+
+
+# Moves
+
+
+def test_a_move_against_a_script_shows_what_it_changes_and_leaves_out_the_rest(screen, buying):
+    page, text = screen.page, replace(buying, text="₹20")
+    updates = callbacks.send(screen, text)
+    assert len(updates[page.game].play.turns) > len(buying.game.play.turns)
+    assert (updates[page.message], updates[page.problem]) == ("", "")
+    assert updates[page.reply_request] is None
+    whole, before = screen.show(visit_to(updates[page.game])), screen.show(text)
+    for part, value in whole.items():
+        if part is page.chat:
+            assert updates[part] == value["value"]
+        else:
+            assert updates.get(part, before[part]) == value
+    assert not {page.stop, page.ask_again, page.stand_in, page.show_effect} & updates.keys()
+
+
+def test_an_empty_message_and_one_while_the_model_thinks_leave_the_box_alone(screen, buying):
+    opening = visit_to(start("bazaar/open", "mini:friendly", 3), "₹300")
+    waiting = replace(opening, reply_request=ReplyRequest())
+    for visit in (replace(buying, text="  "), waiting):
+        updates = callbacks.send(screen, visit)
+        assert list(updates) == [screen.page.problem]
+        assert "sauda-bad" not in updates[screen.page.problem]
+
+
+def test_a_button_of_an_earlier_turn_makes_no_move(screen, buying):
+    turns = len(buying.game.play.turns)
+    assert list(callbacks.press_quick_move(screen, 0, turns - 1, buying)) == [screen.page.problem]
+    updates = callbacks.press_quick_move(screen, 0, turns, buying)
+    assert updates[screen.page.game].over
+    assert updates[screen.page.what_if]["visible"]
+
+
+def test_a_game_that_was_put_away_is_answered_in_words(screen):
+    show_effect = partial(model_callbacks.show_effect, visitor=VISITOR)
+    for callback in (callbacks.send, show_effect):
+        (sentence,) = callback(screen, visit=visit_to(None, "₹20")).values()
+        assert "put away after an hour" in sentence
+
+
+# The language model
+
+
+def replies(screen: Screen, visit: Visit, request: ReplyRequest | None, generation=None):
+    generation = generation or SessionGeneration()
+    return collect(model_callbacks.stream_reply(screen, VISITOR, generation, request, visit))
+
+
+def selling(model: Model) -> tuple[Screen, Visit]:
+    """A visitor who has named a price to a language model, and waits for its move."""
+    screen = screen_of(model)
+    visit = visit_to(start("bazaar/seller_brief", "mini", 3), "₹900")
+    updates = callbacks.send(screen, visit)
+    assert isinstance(updates[screen.page.reply_request], ReplyRequest)
+    return screen, replace(visit, game=updates[screen.page.game], text="")
+
+
+@pytest.mark.parametrize("language", [ENGLISH, HINDI, HINGLISH])
+def test_a_reply_grows_in_the_chat_in_the_language_of_it_and_then_makes_the_move(language):
+    words = "I can pay that much today"
+    screen, visit = selling(Model(f'{{"offer":50,"say":"{words}"}}'))
+    _, thinking, *growing, last = replies(screen, replace(visit, language=language), ReplyRequest())
+    chat = screen.page.chat
+    assert len(thinking[chat][-1]["content"]) < 60  # that it thinks
+    assert growing
+    assert all(list(update) == [chat] for update in growing)  # what is typed meanwhile stays
+    assert (words in growing[-1][chat][-1]["content"]) == (language == ENGLISH)
+    assert (words in last[chat]["value"][-1]["content"]) == (language == ENGLISH)
+    assert not last[screen.page.game].waiting
+    assert last[screen.page.show_effect]["visible"]
+
+
+def test_a_request_is_answered_once_and_nothing_is_written_without_one():
+    screen, visit = selling(Model('{"offer":50}'))
+    request = ReplyRequest()
+    assert request.claim()
+    for seen in (request, None):
+        assert replies(screen, visit, seen) == [screen.unchanged]
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_stream_of_an_earlier_generation_is_dropped_and_the_chat_sent_again(stopped):
+    """A piece that was on its way may be shown after the answer that cut the stream."""
+    screen, visit = selling(Model('{"offer":50}'))
+    generation = SessionGeneration()
+
+    async def cut():
+        stream = model_callbacks.stream_reply(screen, VISITOR, generation, ReplyRequest(), visit)
+        await anext(stream), await anext(stream)
+        if not stopped:
+            return generation.advance(), []
+        updates = model_callbacks.stop(screen, generation, visit)
+        return updates, [update async for update in stream]
+
+    updates, later = run(cut())
+    if stopped:
+        assert updates[screen.page.ask_again]["visible"]
+        assert updates[screen.page.reply_request] is None
+        assert later == [screen.unchanged]  # the last piece of the stream is not sent again
+    else:
+        (mended,) = replies(screen, visit, None, generation)
+        assert "₹900" in mended[screen.page.chat][-1]["content"]
+        assert replies(screen, visit, None, generation) == [screen.unchanged]
+
+
+def stuck(*texts: str) -> tuple[Screen, Visit]:
+    """A visitor whose price has no reply: the model took too long. `texts` are its next ones."""
+    screen, visit = selling(Model(ReplyTimeout("too slow"), *texts))
+    page, last = screen.page, replies(screen, visit, ReplyRequest())[-1]
+    assert last[page.game].play == visit.game.play
+    assert last[page.ask_again]["visible"]
+    assert last[page.problem]
+    assert last[page.reply_request] is None
+    return screen, replace(visit, game=last[page.game], talk=last[page.talk], reply_request=None)
+
+
+def test_after_a_late_reply_another_price_takes_the_place_of_the_unanswered_one():
+    screen, visit = stuck()
+    updates = callbacks.send(screen, replace(visit, text="₹850"))
+    game = updates[screen.page.game]
+    assert (game.observation.table.asks, game.undone, game.waiting) == ((850,), 0, True)
+    assert isinstance(updates[screen.page.reply_request], ReplyRequest)
+
+
+def test_after_a_late_reply_talk_keeps_the_price_and_asks_the_model_again():
+    screen, visit = stuck('{"offer":50,"say":"fine"}')
+    page = screen.page
+    updates = callbacks.send(screen, replace(visit, text="hello?"))
+    assert updates[page.game].play == visit.game.play
+    again = replace(visit, game=updates[page.game], talk=updates[page.talk])
+    assert not replies(screen, again, updates[page.reply_request])[-1][page.game].waiting
+
+
+def test_a_model_that_writes_no_legal_move_forfeits_and_is_quoted():
+    screen, visit = selling(Model("no <b>move</b> in this"))
+    page, last = screen.page, replies(screen, visit, ReplyRequest())[-1]
+    assert last[page.game].play.forfeit
+    assert "no &lt;b&gt;move&lt;/b&gt; in this" in last[page.problem]
+    assert (last[page.card]["visible"], last[page.ask_again]["visible"]) == (True, False)
+
+
+def test_another_stage_of_training_is_played_by_weights_of_its_own():
+    asked, served = [], Model()
+    screen = replace(screen_of(served), by_name=lambda name: asked.append(name) or served)
+    for opponent in ("mini+sft", "mini", "sauda-mini", "linear"):
+        assert screen.model_of(opponent, THIS_PAGE) is served
+    assert asked == ["mini+sft", "mini"]
+
+
+@pytest.mark.parametrize(
+    "error", [ReplyRefused("8 visitors are waiting", 9.0), NotReady("8 crashes in a row")]
+)
+def test_whoever_gets_no_reply_is_offered_a_script_that_is_marked_as_one(error):
+    screen, visit = selling(Model(error))
+    last = replies(screen, visit, ReplyRequest())[-1]
+    assert str(error) in last[screen.page.problem]
+    assert last[screen.page.stand_in]["visible"]
+    updates = model_callbacks.play_stand_in(screen, SessionGeneration(), visit)
+    game = updates[screen.page.game]
+    assert (game.opponent, game.stands_in_for) == (STAND_IN, "mini")
+    assert game.play.seed == visit.game.play.seed
+    assert "tit for tat" in updates[screen.page.badge]
+    assert not updates[screen.page.stand_in]["visible"]
+
+
+def test_a_model_takes_its_seat_once_it_has_loaded_and_no_other_game_was_chosen(monkeypatch):
+    model = Model(stage=Loading(THIS_PAGE, 0.0))
+    screen, generation = screen_of(model), SessionGeneration()
+    page, choice = screen.page, (SELL, "any item", "sauda-mini", THIS_PAGE, ENGLISH)
+    visit = visit_to(callbacks.begin(screen, generation, *choice)[page.game])
+    assert visit.game.opponent == STAND_IN
+    ticked = model_callbacks.tick(screen, generation, visit)
+    assert (page.game in ticked, ticked[page.clock].active) == (False, True)
+    model.stage = Ready(THIS_PAGE, "canned", 1.0)
+    seated = model_callbacks.tick(screen, generation, visit)
+    assert (seated[page.game].opponent, seated[page.clock].active) == ("sauda-mini", False)
+
+    def choose_meanwhile(*setup):
+        generation.choose()
+        return start(*setup)
+
+    monkeypatch.setattr(model_callbacks, "start", choose_meanwhile)
+    late = model_callbacks.tick(screen, generation, visit)
+    assert (page.game in late, late[page.clock].active) == (False, True)
+
+
+def test_a_model_that_failed_is_loaded_again_on_demand():
+    model = Model(stage=Failed(THIS_PAGE, "no weights"))
+    model.start = lambda again: setattr(model, "stage", Loading(THIS_PAGE, 0.0))
+    screen = screen_of(model)
+    updates = model_callbacks.check_health(screen, visit_to(None))
+    assert updates[screen.page.clock].active
+    assert isinstance(model.stage, Loading)
+
+
+# After the end: the review, and the stages of the model on the same seed
+
+
+def review_after(screen: Screen, updates: dict, visit: Visit) -> list[str]:
+    """What the review shows that the event after a move makes due, but for the empty update."""
+    page, generation = screen.page, SessionGeneration()
+    visit, requested = replace(visit, game=updates[page.game]), updates.get(page.review_request)
+    replied = review_callbacks.reply_then_review(
+        screen, VISITOR, generation, updates[page.reply_request], requested, visit
+    )
+    if not [update for update in collect(replied) if page.review_due in update]:
+        return []
+    review = review_callbacks.stream_review(screen, VISITOR, generation, requested, visit)
+    return [update[page.review] for update in collect(review)[1:]]
+
+
+@pytest.fixture
+def bought(screen, buying) -> tuple[Visit, dict]:
+    """A visitor who takes the plain seller's ₹60, and what that shows."""
+    visit = replace(buying, text="deal")
+    return visit, callbacks.send(screen, visit)
+
+
+def test_the_last_move_shows_the_result_at_once_and_the_review_once_after_it(screen, bought):
+    visit, updates = bought
+    assert "Looking for better moves" in updates[screen.page.review]
+    assert screen.page.result in updates
+    searcher = get_reusable_executor()  # whose process may die
+    searcher.submit(os.kill, searcher.submit(os.getpid).result(), signal.SIGKILL)
+    (shown,) = review_after(screen, updates, visit)
+    assert "You left ₹29 on the table" in shown
+    assert review_after(screen, updates, visit) == []
+    moved = callbacks.send(screen, replace(visit, text="₹20"))
+    assert review_after(screen, moved, visit) == []  # that game still runs
+
+
+def test_what_if_goes_back_in_the_reviewed_game_and_keeps_the_first(screen, bought):
+    visit, updates = bought
+    page, ended = screen.page, replace(visit, game=updates[screen.page.game])
+    branched = review_callbacks.what_if(screen, SessionGeneration(), 0, ended)
+    assert branched[page.first_game] is ended.game
+    assert branched[page.game].play.turns == visit.game.play.turns
+    assert branched[page.review] == ""
+    for number in (None, 5, "0"):
+        refused = review_callbacks.what_if(screen, SessionGeneration(), number, ended)
+        assert list(refused) == [page.problem]
+
+
+def sold_to(*texts) -> tuple[Screen, Visit, dict]:
+    """A visitor who asked ₹900 of a model and takes its bid at a loss, asked back once.
+
+    What the model replies later are `texts`.
+    """
+    screen = screen_of(Model(*texts))
+    game = answer(start("bazaar/seller_brief", "mini", 3), Offer(900))
+    game = after_reply(game, Reply('{"offer":50}', "m"))
+    asked = callbacks.send(screen, visit_to(game, "deal"))[screen.page.game]
+    visit = visit_to(asked, "deal")
+    updates = callbacks.send(screen, visit)
+    assert updates[screen.page.game].play.turns[-1].action == Accept("deal")
+    return screen, visit, updates
+
+
+def test_against_a_model_the_review_grows_with_its_replies():
+    screen, visit, updates = sold_to('{"accept":true}', '{"accept":true}')
+    first, grown, *_, last = review_after(screen, updates, visit)
+    assert "0 of at most 2 replies" in first
+    assert "1 of at most 2 replies" in grown
+    assert "it would have accepted" in last
+
+
+def test_a_model_that_does_not_reply_leaves_the_rest_of_the_review():
+    screen, visit, updates = sold_to(ReplyTimeout("it took too long"))
+    last = review_after(screen, updates, visit)[-1]
+    assert "Leaving here was better." in last
+    assert "it took too long" in last
+
+
+def test_each_stage_plays_the_seed_or_is_said_not_to_and_the_place_counts_them():
+    leaves, asked = ['{"walk":true}'] * (len(STAGES) - 1), []
+    model = Model(ReplyTimeout("too slow"), *leaves)
+    screen = replace(screen_of(model), by_name=lambda name: asked.append(name) or model)
+    game = answer(start("bazaar/open", "", 7), WalkAway())
+    shown = collect(ask_stages(screen, VISITOR, SessionGeneration(), visit_to(game)))
+    last = shown[-1][screen.page.result]
+    assert asked == [weights_of(stage) for stage in STAGES]
+    names = [f"{opponent_name(stage, translator(ENGLISH))}</th>" for stage in STAGES]
+    assert [name in last for name in names] == [False] + [True] * (len(STAGES) - 1)
+    assert "too slow" in last
+    assert f"of {last.count('<tr') - 1}" in shown[-1][screen.page.card_text]

@@ -1,0 +1,119 @@
+"""What single questions of Results show: optimum, beliefs, sellers, published figures, design."""
+
+from dataclasses import replace
+from statistics import fmean
+
+import numpy as np
+import pytest
+
+from env import arena
+from panels.results.arena import design as arena_design
+from panels.results.market import belief as belief_view
+from panels.results.market import oracle as oracle_panel
+from panels.results.questions.reproduce import SCRIPTED, reproduced, rows_of
+from panels.results.questions.reproduce import shown as sample_shown
+from panels.results.questions.verdict import Verdict, verdict_html
+from sauda.experiments.verify import replay_row
+from sauda.records.store import Artifact, load
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Artifact:
+    return load("oracle.json")
+
+
+def test_the_figure_of_yields_shows_the_best_response_ahead_of_every_script(oracle):
+    for row in oracle.data.rows:
+        figure = oracle_panel.yield_figure(oracle, row.task)
+        best, *others = (np.array(trace.x) for trace in figure.data)
+        assert list(figure.data[0].y) == [kind.type for kind in row.types]
+        assert all((best >= other).all() for other in others)
+        assert row.types[0].type in str(oracle_panel.yield_table(oracle, row.task))
+        assert "nan" not in oracle_panel.yield_sentence(oracle, row.task)
+
+
+@pytest.fixture(scope="module")
+def report() -> Artifact:
+    return load("belief.json")
+
+
+def test_the_figure_draws_both_kinds_of_evidence_beside_the_ideal(report):
+    for row in report.data.outcomes:
+        figure = belief_view.calibration_figure(report, row.task, 2)
+        ideal, *traces = figure.data
+        assert list(ideal.x) == list(ideal.y)
+        assert [trace.name for trace in traces] == list(belief_view.STYLES)
+        cells = belief_view.rows_of(report, row.task, 2)
+        assert traces[0].y[0] == cells[0].coverage[0].mean
+        assert "Brier" in str(belief_view.calibration_table(report, row.task))
+
+
+pytestmark = pytest.mark.slow
+LAB_TASK = "arena/coalition_market"
+
+
+def test_every_component_has_a_bar_a_formula_and_a_mean(arena_evaluation):
+    (bar,) = arena_design.component_bars(arena_evaluation, LAB_TASK, "planner").data
+    shown = str(arena_design.component_table(arena_evaluation, LAB_TASK, "planner"))
+    row = next(
+        row
+        for row in arena_evaluation.data.rows
+        if (row.others, row.task, row.policy) == ("as drawn", LAB_TASK, "planner")
+    )
+    assert list(bar.x) == [row.components[c.name].mean for c in arena.COMPONENTS][::-1]
+    for component in (*arena.COMPONENTS, arena.TOTAL):
+        assert component.name in shown
+        assert component.formula.replace("'", "&#39;") in shown
+    for example in arena_evaluation.data.examples:
+        assert f"{example.amount:+.3f}: " in shown
+        assert f"seed {example.seed}, round {example.round + 1})" in shown
+
+
+def test_there_is_a_card_for_each_action_with_all_its_fields_and_codes():
+    shown = str(arena_design.action_cards())
+    assert shown.count("sauda-card") - 1 == len(arena.KINDS) == 14
+    for name, kind in arena.KINDS.items():
+        card = str(arena_design.action_card(name, kind))
+        assert card in shown
+        for part in (name, *kind.required, *kind.success, *kind.failures):
+            assert f"<code>{part}</code>" in card
+        for field in kind.optional:
+            assert f"{field}?</code>" in card
+
+
+def test_a_verdict_is_a_sentence_above_its_evidence_with_nothing_taken_for_markup():
+    shown = str(verdict_html(Verdict("<b> wins.", ("n < 4", "n = 5"))))
+    assert '<p class="sauda-answer">&lt;b&gt; wins.</p>' in shown
+    assert shown.count('class="sauda-note"') == 2
+    assert "n &lt; 4" in shown
+
+
+MARKET, ARENA = "evaluation/market-holdout.json", "evaluation/arena-holdout.json"
+
+
+def test_a_script_comes_out_as_recorded_and_says_so_with_both_means():
+    artifact = load(MARKET)
+    begins, ends = map(str, reproduced(rows_of([artifact]), "bazaar/open linear"))
+    mean = fmean(artifact.data.episodes["bazaar/open"]["linear"].grade[:SCRIPTED])
+    assert f"Playing {SCRIPTED} games" in begins
+    assert f"recorded {mean:.3f}, played now {mean:.3f}, n = {SCRIPTED} games." in ends
+    assert "<b>Equal" in ends
+    assert ends.count("<tr") == SCRIPTED + 1
+    assert "≠" not in ends
+
+
+def test_a_game_that_differs_is_shown_as_such_and_a_loss_of_nothing_as_0():
+    artifact, cell = next(iter(rows_of([load(MARKET)]).values()))
+    sample = replay_row(artifact, cell, 2)
+    changed = {**sample.replayed, "grade": [0.25, -1e-9]}
+    text = str(sample_shown(replace(sample, replayed=changed)))
+    assert "<b>Not equal" in text
+    assert "Not the same in grade." in text
+    assert text.count("≠") == 2
+    assert ">0.000000<" in text
+    assert "-0.000000" not in text
+
+
+def test_a_row_that_is_not_in_the_list_is_answered_in_words():
+    (only,) = reproduced({}, "<b>x</b>")
+    assert "Pick one of the rows" in only

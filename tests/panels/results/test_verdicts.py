@@ -1,0 +1,295 @@
+"""The verdict on each question follows its numbers: gains, losses, intervals that hold 0, gaps.
+
+The sentences of every case stand in tests/golden/verdicts.txt.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from panels.results import model_summary
+from panels.results.market import belief
+from panels.results.questions import arena, open_market, optimum, training, winners, wrapper
+from panels.results.questions.optimum import Buyer
+from panels.results.questions.verdict import Verdict, buyer_name
+from panels.results.questions.winners import Entry
+from panels.tour import figures
+from sauda.experiments.comparison import (
+    BELIEF,
+    OURS,
+    PILOT,
+    ArenaModelColumns,
+    ArenaModelComparison,
+    ArenaModelRow,
+    ModelColumns,
+    ModelComparison,
+    ModelRow,
+    Rivalry,
+    StageGain,
+)
+from sauda.experiments.oracle import InformedShare, OracleRow, PolicyShare
+from sauda.experiments.roles import RoleContrast, schedule_verdict
+from sauda.records.schemas.base import Hashes, Interval, Metric
+from sauda.records.store import Artifact, load
+from tests.support.golden import assert_golden, without_numbers
+
+OPEN, RUSHED, CLASSIC, ROUND = (
+    "bazaar/open", "bazaar/rushed", "classic/single_deal", "arena/market_round"
+)  # fmt: skip
+ABOVE, UNCLEAR, BELOW = SIGNS = (0.02, 0.1, 0.2), (-0.1, 0.02, 0.1), (-0.2, -0.1, -0.02)
+AHEAD, BEHIND, EVEN = [0.4, 0.5, 0.6, 0.7], [0.3, 0.4, 0.5, 0.5], [0.9, 0.1, 0.9, 0.2]
+SAME = Hashes(task="a", opponents="b", policy="c")
+
+
+def interval(low: float, mean: float, high: float) -> Interval:
+    return Interval(mean=mean, low=low, high=high)
+
+
+def metric(mean: float, gain: tuple = (None, None, None)) -> Metric:
+    """A metric with its paired difference from the base."""
+    low, difference, high = gain
+    return Metric.model_construct(
+        mean=mean, low=mean - 0.01, high=mean + 0.01,
+        difference=difference, difference_low=low, difference_high=high,
+    )  # fmt: skip
+
+
+def model_row(task: str, policy: str, grade: Metric) -> ModelRow:
+    return ModelRow.model_construct(task=task, policy=policy, n=4, grade=grade, hashes=SAME)
+
+
+def step(task: str, after: str, gain: tuple[float, float, float]) -> StageGain:
+    low, mean, high = gain
+    return StageGain(
+        task=task, n=4, difference=mean, low=low, high=high, before="mini", after=after, on="all"
+    )
+
+
+def comparison(rows=(), stage_gains=(), rivalries=(), grades=None) -> Artifact:
+    """A comparison in the bazaar; `grades` are those of each game, by task and policy."""
+    episodes = {
+        task: {name: ModelColumns.model_construct(grade=own) for name, own in of.items()}
+        for task, of in (grades or {row.task: {} for row in rows}).items()
+    }
+    data = ModelComparison.model_construct(
+        rows=list(rows), stage_gains=list(stage_gains), rivalries=list(rivalries), episodes=episodes
+    )
+    file = "evaluation/model-comparison.json"
+    return Artifact(file, "model_comparison/3", "measured", {}, {"baseline": "mini"}, data)
+
+
+def trained(**gains: tuple[float, float, float]) -> Artifact:
+    """The served stage with these gains over the base, by the name of the task."""
+    rows = []
+    for task, gain in gains.items():
+        rows.append(model_row(f"bazaar/{task}", "mini", metric(0.1)))
+        rows.append(model_row(f"bazaar/{task}", OURS, metric(0.1 + gain[1], gain)))
+    return comparison(rows)
+
+
+def entry(policy: str, grades: list[float], rules: tuple[str, str] = ("a", "b")) -> Entry:
+    mean = sum(grades) / len(grades)
+    return Entry(policy, len(grades), interval(mean, mean, mean), grades, rules)
+
+
+def bound(task: str, sure: Interval) -> OracleRow:
+    script = PolicyShare.model_construct(policy="linear", mean=0.2, low=0.1, high=0.3, share=0.4)
+    return OracleRow.model_construct(
+        task=task, n=400, informed=sure, belief=None, policies=[script]
+    )
+
+
+def wrapped(bare: float = 0.2, **adds: float) -> Artifact:
+    """Steering around the served stage wins so much more than around no model, by task.
+
+    The served stage alone wins `bare` in every game.
+    """
+    alone = [0.1, 0.3, 0.2, 0.4]
+    rows = [model_row(f"bazaar/{task}", OURS, metric(bare)) for task in adds]
+    grades = {
+        f"bazaar/{task}": {"null+steering": alone, OURS: [bare] * 4,
+                           f"{OURS}+steering": [grade + more for grade in alone]}
+        for task, more in adds.items()
+    }  # fmt: skip
+    rival = Rivalry(task=OPEN, n=4, difference=0.05, low=0.01, high=0.09, policy=OURS,
+                    rival="null+steering")  # fmt: skip
+    return comparison(rows, rivalries=[rival], grades=grades)
+
+
+def labs(grade: Metric | None) -> Artifact:
+    """The planner, and the last stage as a lab unless it has no grade."""
+    own = {"planner": metric(0.6)} | ({"mini+grpo-arena": grade} if grade else {})
+    rows = [
+        ArenaModelRow.model_construct(task=ROUND, policy=name, n=4, grade=grade, hashes=SAME)
+        for name, grade in own.items()
+    ]
+    episodes = {n: ArenaModelColumns.model_construct(grade=[g.mean] * 4) for n, g in own.items()}
+    data = ArenaModelComparison.model_construct(rows=rows, episodes=episodes)
+    config = {"stages": ["mini", "mini+grpo-arena"]}
+    file = "evaluation/arena-model-comparison.json"
+    return Artifact(file, "arena_model_comparison/3", "measured", {}, config, data)
+
+
+def training_cases() -> Iterator[tuple[str, Verdict]]:
+    for first in SIGNS:
+        for second in SIGNS:
+            yield f"{first}, {second}", training.verdict(trained(open=first, rushed=second))
+    rows = [model_row(OPEN, "mini", metric(0.1)), model_row(OPEN, "mini+sft", metric(0.2, ABOVE))]
+    yield "not served", training.verdict(comparison(rows, [step(OPEN, "mini+sft", ABOVE)]))
+    classic = [model_row(CLASSIC, OURS, metric(0.2, ABOVE))]
+    yield "classic tasks alone", training.verdict(comparison(classic))
+
+
+def market_cases() -> Iterator[tuple[str, Verdict]]:
+    planned = [(OPEN, entry(BELIEF, AHEAD)), (OPEN, entry(OURS, BEHIND))]
+    fields = {
+        "a winner": [(OPEN, entry("linear", BEHIND)), (OPEN, entry(PILOT, AHEAD))],
+        "no clear winner": [(OPEN, entry("linear", EVEN)), (OPEN, entry(PILOT, AHEAD))],
+        "other rules": [(OPEN, entry("linear", BEHIND, ("x", "b"))), (OPEN, entry(PILOT, AHEAD))],
+        "fewer seeds": [(OPEN, entry("linear", BEHIND[:2])), (OPEN, entry(PILOT, AHEAD))],
+        "who did not play": [
+            *planned, (RUSHED, entry(PILOT, AHEAD)), (CLASSIC, entry(PILOT, EVEN)),
+            (CLASSIC, entry("linear", BEHIND)),
+        ],
+    }  # fmt: skip
+    for name, entries in fields.items():
+        field = winners.ranked(entries)
+        yield name, open_market.verdict(field, comparison())
+        yield f"{name}, leads", Verdict(winners.counts_told(field), tuple(
+            winners.leads(field, buyer_name)))  # fmt: skip
+
+
+def bound_cases() -> Iterator[tuple[str, Verdict]]:
+    row = bound(OPEN, interval(0.45, 0.5, 0.55))
+    for name, grade in (("room", (0.3, 0.35, 0.4)), ("no room", (0.4, 0.47, 0.5)),
+                        ("above", (0.6, 0.65, 0.7))):  # fmt: skip
+        yield name, optimum.verdict([row], {OPEN: [Buyer(BELIEF, 400, interval(*grade))]})
+    yield "no buyer", optimum.verdict([row], {OPEN: []})
+
+
+def wrapper_cases() -> Iterator[tuple[str, Verdict]]:
+    for bare, adds in ((0.2, 0.1), (0.5, 0.0), (0.05, -0.1), (0.25, 0.0)):
+        artifact = wrapped(bare, open=adds, rushed=adds)
+        yield f"alone {bare}, around it {adds:+}", wrapper.verdict(artifact)
+    yield "one task alone", wrapper.verdict(wrapped(open=0.1, rushed=0.0))
+    for missing in (OURS, f"{OURS}+steering"):
+        artifact = wrapped(open=0.1)
+        del artifact.data.episodes[OPEN][missing]
+        yield f"without {missing}", wrapper.verdict(artifact)
+
+
+def arena_cases() -> Iterator[tuple[str, Verdict]]:
+    for grade in (metric(0.2), metric(0.0), metric(-0.2), None):
+        artifact = labs(grade)
+        yield f"{grade and grade.mean}", arena.verdict(arena.contest(None, artifact), artifact)
+    yield "without a comparison", arena.verdict(arena.contest(None, labs(None)), None)
+
+
+def other_cases() -> Iterator[tuple[str, Verdict]]:
+    for adds in (0.1, -0.1, 0.0):
+        alone = [0.1, 0.3, 0.2, 0.4]
+        more = [round(grade + adds, 3) for grade in alone[:3]]  # fewer games than without a model
+        grades = {"mini": alone, "null+steering": alone, "mini+steering": more, "tuned": alone[:3],
+                  OURS: more}  # fmt: skip
+        artifact = comparison(grades={OPEN: grades})
+        sentences = model_summary.wrapper_sentences(artifact, OPEN)
+        told = model_summary.tuned_sentence(artifact, OPEN)
+        yield f"wrapper and tuned rule, {adds:+}", Verdict(told, tuple(sentences))
+    report, lab = load("belief.json"), load("evaluation/arena-model-comparison.json")
+    row, last = report.data.outcomes[0], lab.config["stages"][-1]
+    for low, mean, high in SIGNS:
+        gain = {"difference": interval(low, mean, high)}
+        data = report.data.model_copy(update={"outcomes": [row.model_copy(update=gain)]})
+        yield f"tells, {mean}", Verdict(without_numbers(belief.verdict(replace(report, data=data))))
+        ends = {"low": low, "high": high}
+        rows = [
+            own.model_copy(update={"grade": own.grade.model_copy(update=ends)})
+            if own.policy == last
+            else own
+            for own in lab.data.rows
+        ]
+        changed = replace(lab, data=lab.data.model_copy(update={"rows": rows}))
+        yield f"lab, {mean}", Verdict(without_numbers(figures.lab_sentence(changed)))
+    contrast = RoleContrast.model_construct(question="schedule")
+    for gains in ([BELOW] * 2, [ABOVE] * 2, [BELOW, ABOVE], [ABOVE, UNCLEAR], [UNCLEAR]):
+        rows = [contrast.model_copy(update={"difference": interval(*gain)}) for gain in gains]
+        yield f"schedule, {[gain[1] for gain in gains]}", Verdict(schedule_verdict(rows))
+
+
+def test_every_verdict_says_what_its_intervals_say():
+    lines = []
+    for cases in (
+        training_cases, market_cases, bound_cases, wrapper_cases, arena_cases, other_cases
+    ):  # fmt: skip
+        lines.append(f"# {cases.__name__}")
+        for name, verdict in cases():
+            lines += [f"{name}: {verdict.sentence}", *(f"  {line}" for line in verdict.evidence)]
+    assert_golden("verdicts.txt", "\n".join(lines) + "\n")
+
+
+def test_the_caption_of_the_gains_names_losses_and_steps_without_a_clear_difference():
+    rows = [model_row(task, "mini", metric(0.1)) for task in (OPEN, RUSHED)]
+    steps = [step(OPEN, "mini+sft", ABOVE), step(RUSHED, "mini+sft", UNCLEAR),
+             step(OPEN, "mini+dpo", BELOW)]  # fmt: skip
+    _, lost, unclear = training.caption(comparison(rows, steps))
+    assert ("DPO" in lost, "SFT" in lost) == (True, False)
+    assert ("DPO" in unclear, "SFT" in unclear) == (False, True)
+    figure = training.gain_figure(comparison(rows, steps))
+    assert [point.x[0] for point in figure.data] == [0.1, -0.1]  # of the first task
+    assert [point.error_x.array[0] for point in figure.data] == pytest.approx([0.1, 0.08])
+
+
+def test_the_gain_of_all_training_stands_first_unless_it_is_a_step_of_its_own():
+    artifact = trained(open=ABOVE)
+    (whole,) = training.steps(artifact)
+    assert (whole.before, whole.after) == ("mini", OURS)
+    assert whole.step.startswith("All: ")
+    only = comparison(artifact.data.rows, [step(OPEN, OURS, ABOVE)])
+    assert len(training.steps(only)) == 1
+
+
+def test_a_lead_is_paired_on_the_seeds_that_both_played_under_the_same_rules():
+    ahead = winners.lead(entry(PILOT, AHEAD), entry("linear", BEHIND[:2]))
+    assert (ahead.n, ahead.gain.mean) == (2, pytest.approx(0.1))
+    assert (ahead.first, ahead.second) == pytest.approx((0.45, 0.35))
+    assert winners.lead(entry(PILOT, AHEAD), entry("linear", BEHIND, ("other", "b"))) is None
+
+
+def test_the_map_marks_the_best_of_a_task_and_tells_losses_apart():
+    losing = [-grade for grade in AHEAD]
+    field = winners.ranked([(OPEN, entry("linear", losing)), (RUSHED, entry(PILOT, AHEAD))])
+    text = str(winners.heat_map(field, buyer_name, "Grades", PILOT, ("bound", {})))
+    assert '<td class="sauda-r sauda-cell-below sauda-best" style="--heat: 100%"' in text
+    assert ">−0.550<" in text
+    assert '<tr class="sauda-ours" data-row="pilot">' in text
+    assert text.count("–") == 2  # each played one of two tasks
+
+
+def test_a_buyer_that_knows_its_seller_is_no_contestant():
+    rows = [model_row(OPEN, name, metric(0.5)) for name in ("oracle", "linear")]
+    artifact = comparison(rows, grades={OPEN: {"oracle": [0.5], "linear": [0.5]}})
+    assert [e.policy for e in open_market.contest([artifact])[OPEN]] == ["linear"]
+
+
+def test_the_buyers_beside_the_bound_are_the_belief_buyer_the_pilot_sauda_and_the_best_script():
+    known = InformedShare.model_construct(mean=0.35, low=0.3, high=0.4, share=0.7)
+    row = bound(OPEN, interval(0.45, 0.5, 0.55)).model_copy(update={"belief": known})
+    rows = [model_row(OPEN, OURS, metric(0.3)), model_row(OPEN, PILOT, metric(0.32))]
+    found = optimum.buyers(row, comparison(rows))
+    assert [buyer.policy for buyer in found] == [BELIEF, PILOT, OURS, "linear"]
+    figure = optimum.bound_figure([row], {OPEN: found})
+    assert [point.x[0] for point in figure.data] == [0.5, 0.35, 0.32, 0.3, 0.2]
+
+
+def test_the_figure_of_the_wrappers_leaves_out_what_was_not_played():
+    artifact = wrapped(open=0.1)
+    assert wrapper.wrapped_rows(artifact, OPEN) == [("Sauda, bare", OURS)]
+    (point,) = wrapper.wrapper_figure(artifact).data
+    assert point.x[0] == 0.2
+
+
+def test_only_games_among_the_labs_that_each_world_draws_count(arena_evaluation):
+    field = arena.contest(arena_evaluation, None)
+    rows = [row for row in arena_evaluation.data.rows if row.others == "as drawn"]
+    assert sum(len(entries) for entries in field.values()) == len(rows)

@@ -1,0 +1,85 @@
+"""The part on roles, on small made-up runs that stand in for real ones."""
+
+import pytest
+
+from panels.training.roles import losses, role_play
+from sauda.experiments.role_play import said_verdict
+from sauda.experiments.roles import NAMES, RoleContrast, SaidRow, compare, schedule_verdict
+from tests.support.roles import role_run
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return {name: role_run(name, 0.2 if "control" in name else 0.0) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def contrasts(runs):
+    rows = compare({name: run.data for name, run in runs.items()})["contrasts"]
+    return [RoleContrast.model_validate(row) for row in rows]
+
+
+def test_both_losses_of_a_role_are_drawn_with_and_without_the_schedule(runs):
+    drawn = {trace.name: trace for trace in losses.loss_figure(runs, "buyer").data}
+    assert set(drawn) == {
+        f"{kind}, {run}" for kind in ("training", "validation") for run in ("schedule", "control")
+    }
+    assert list(drawn["validation, control"].x) == [0, 2]
+    assert list(drawn["validation, control"].y) == [4.0, 1.0]
+    assert len(losses.rate_figure(runs, "buyer").data) == 4
+    assert len(losses.loss_figure({"roles-buyer": runs["roles-buyer"]}, "buyer").data) == 2
+
+
+def test_the_verdict_counts_what_the_intervals_say(contrasts):
+    assert schedule_verdict(contrasts) == (
+        "Yes: with the schedule, the loss was lower in all 4 comparisons with a control."
+    )
+    shown = str(losses.contrast_table(contrasts))
+    assert "−0.200 [−0.200, −0.200]" in shown
+    assert shown.count("off role, compared with own role") == 2
+
+
+def test_a_reply_in_the_other_role_is_marked_and_escaped(runs):
+    buyer = runs["roles-buyer"]
+    shown = str(losses.reply_table(buyer.data.replies, "roles-buyer"))
+    assert shown.count("seller, off role") == 1
+    assert "buyer, off role" not in shown
+    assert "&lt;b&gt;₹1,500" in shown
+    line = losses.check_line({"roles-buyer": buyer})
+    assert line.endswith("buyer 100% of 1, off role 0% of 1.")
+
+
+def interval(mean):
+    return {"mean": mean, "low": mean - 0.1, "high": mean + 0.1}
+
+
+@pytest.fixture
+def rows():
+    said = {"mini": 0.0, "mini+roles-buyer": 0.9, "mini+roles-seller": 0.4,
+            "mini+roles-generalist": 0.8}  # fmt: skip
+    return [
+        SaidRow(
+            model=model, seat=seat, off_role=f"mini+roles-{other}" == model, n=20, offers=100,
+            said=interval(share), wrong=6, unsaid=2, share=interval(0.1),
+            script_share=interval(0.3), difference=interval(-0.2), losses=1,
+        )
+        for seat, other in (("buyer", "seller"), ("seller", "buyer"))
+        for model, share in said.items()
+    ]  # fmt: skip
+
+
+def test_a_sentence_a_seat_compares_specialist_generalist_and_base(rows):
+    buyer, seller = said_verdict(rows)
+    assert buyer.startswith("As a buyer in 20 games, the specialist says 90% [80%, 100%]")
+    assert "the generalist 80%" in buyer
+    assert "the untrained base 0%" in buyer
+    assert seller.startswith("As a seller in 20 games, the specialist says 40%")
+    assert list(said_verdict(rows[:3])) == []
+
+
+def test_the_table_marks_a_model_in_the_other_role(rows):
+    shown = str(role_play.said_table(rows))
+    assert shown.count("off role") == 2
+    assert "0.90 [0.80, 1.00]" in shown
+    assert "6 of 100" in shown
+    assert "−0.200 [−0.300, −0.100]" in shown
