@@ -3,8 +3,8 @@
 import pytest
 
 from panels.training.roles import losses, role_play
-from sauda.experiments.role_play import said_verdict
-from sauda.experiments.roles import NAMES, RoleContrast, SaidRow, compare, schedule_verdict
+from sauda.experiments.role_play import SaidRow, said_verdict
+from sauda.experiments.roles import NAMES, RoleContrast, compare, schedule_verdict
 from tests.support.roles import role_run
 
 
