@@ -34,9 +34,8 @@ from sauda.evaluation.models.comparison import play_model
 from sauda.evaluation.models.config import OURS
 from sauda.evaluation.speed import figure, ratio
 from sauda.games import BAZAAR
-from sauda.llm.backends.decoding import Sampling
-from sauda.llm.backends.model import Model, load
-from sauda.llm.backends.weights import NoWeights
+from sauda.llm.engine import Sampling
+from sauda.llm.model import Model, NoWeights, load
 from sauda.llm.registry import get_policy, player_spec
 from sauda.policies.bazaar import linear
 from sauda.policies.vectorized import BATCH

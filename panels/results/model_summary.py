@@ -12,7 +12,7 @@ import numpy as np
 from panels.results.model_labels import BASE, policy_label
 from panels.ui.tables import with_interval
 from sauda.evaluation.models.config import ORACLE, OURS, SCRIPTS, TUNED
-from sauda.llm.models import NULL
+from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
 from sauda.policies.tuned import PRICE, WALK

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.commands.console import add_command, interval, save_measured
-from sauda.llm.backends.weights import CACHE
+from sauda.llm.model import CACHE
 from sauda.records.store import dumps, load, write
 
 KEEP = "keep what is recorded of language models that are still the same"
@@ -118,7 +118,7 @@ def _profiled(options: argparse.Namespace) -> Any:
 def _behind(url: str, model: str) -> Any:
     """The model behind an endpoint as a player; the token is SAUDA_ENDPOINT_TOKEN."""
     from sauda.evaluation.market.profile.endpoint import behind
-    from sauda.llm.backends.remote import Endpoint
+    from sauda.llm.backends import Endpoint
 
     endpoint = Endpoint(url, model, os.environ.get("SAUDA_ENDPOINT_TOKEN"))
     return behind(endpoint, model, CACHE / "profiles")

@@ -18,10 +18,8 @@ from sauda.evaluation.market.regret import Config as Positions
 from sauda.evaluation.market.regret import Judged, by_pilot
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import shown
-from sauda.llm.backends.model import Model
-from sauda.llm.batched_rollout import new_game, play_games
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.turn import PromptSeat
+from sauda.llm.model import Model
+from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Reply
 from sauda.records.json_files import read_lines
 from sauda.records.splits import SPLITS

@@ -19,7 +19,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from sauda.llm.backends.weights import CACHE
+from sauda.llm.model import CACHE
 from sauda.records.json_files import DamagedFile, read_lines, read_object
 from sauda.records.provenance import device
 from sauda.records.store import sha256, write

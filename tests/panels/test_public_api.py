@@ -14,8 +14,7 @@ from panels.transcripts import callbacks as transcripts
 from panels.transcripts import episodes as played_episodes
 from panels.transcripts.view import columns
 from sauda.games import policies_of
-from sauda.llm import models, registry
-from sauda.llm.backends import model
+from sauda.llm import model, registry
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +35,7 @@ def no_models(monkeypatch):
     def load(*args, **more):
         raise AssertionError(f"loaded {args}")
 
-    for module, name in ((model, "load"), (model, "base_weights"), (models, "loaded"),
+    for module, name in ((model, "load"), (model, "base_weights"), (model, "load_once"),
                          (registry, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
         monkeypatch.setattr(module, name, load)
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from env import arena
 from sauda.games.arena_prompt import completion
-from sauda.llm.backends.weights import Weights
+from sauda.llm.model import Weights
 from sauda.llm.types import Reply
 
 

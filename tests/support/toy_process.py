@@ -10,11 +10,10 @@ import signal
 import sys
 import time
 
-from sauda.llm.backends.decoding import Decoder, Sampling
-from sauda.llm.backends.model import CannotLoad, Model
-from sauda.llm.backends.weights import smollm2
-from sauda.llm.serving import process
-from sauda.llm.serving.events import Begin, Load, Piece, Ready
+from sauda.llm import process
+from sauda.llm.engine import Decoder, Sampling
+from sauda.llm.model import CannotLoad, Model, smollm2
+from sauda.llm.server import Begin, Load, Piece, Ready
 from sauda.llm.types import Reply
 from tests.support.models import tiny_network
 

@@ -15,8 +15,8 @@ from sauda.evaluation.models.before_after import recorded
 from sauda.evaluation.models.config import OURS
 from sauda.evaluation.models.sources import models_behind
 from sauda.games import game_of
-from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import player_spec
+from sauda.llm.turn import new_game, play_games
 from sauda.records.store import load
 
 

@@ -22,8 +22,8 @@ from sauda.evaluation.models.sources import model_source
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts
-from sauda.llm.models import NamedModel, loaded
-from sauda.llm.role_seat import RoleSeat, price_said, prompt
+from sauda.llm.model import NamedModel, load_once
+from sauda.llm.seats import RoleSeat, price_said, prompt
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
 from sauda.records.fingerprint import fingerprint, positions
@@ -78,7 +78,7 @@ def role_play(config: Config) -> dict[str, Any]:
         for model, seat in progress(cells, len(cells), "playing", "model")
     ]
     sources = {
-        model: model_source(loaded(model), BAZAAR) | prompt_hashes() for model in config.models
+        model: model_source(load_once(model), BAZAAR) | prompt_hashes() for model in config.models
     }
     return summarised(config, games) | {"models": sources}
 

@@ -28,8 +28,8 @@ from sauda.evaluation.models.sources import models_behind
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import to_json
-from sauda.llm.batched_rollout import ModelGame, new_game, play_games
-from sauda.llm.registry import PlayerSpec, player_spec
+from sauda.llm.registry import player_spec
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.records.splits import SPLITS
 
 SIDES = ("before", "after")

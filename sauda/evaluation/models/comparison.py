@@ -20,11 +20,9 @@ from sauda.evaluation.models.config import ORACLE, Cells, Comparison
 from sauda.evaluation.models.sources import Played, is_same_player, models_behind, with_cpus
 from sauda.games import game_of
 from sauda.games.adapter import Columns, Game
-from sauda.llm.backends.model import Model
-from sauda.llm.backends.weights import CACHE
-from sauda.llm.batched_rollout import ModelGame, new_game, play_games
-from sauda.llm.models import loaded
-from sauda.llm.registry import PlayerSpec, is_model, player_spec
+from sauda.llm.model import CACHE, Model, load_once
+from sauda.llm.registry import is_model, player_spec
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.policies.best_response import informed_policy
 from sauda.records.progress import progress
 from sauda.records.provenance import source_digest
@@ -212,7 +210,7 @@ def _cell(
         return joined([*begun, _played(task_name, name, seeds)])
 
     weights = player_spec(name).weights
-    marks = played_with(loaded(weights) if weights else None)
+    marks = played_with(load_once(weights) if weights else None)
 
     def key(some: Sequence[int]) -> str:
         return repr((task_name, name, list(some), *marks))
@@ -276,7 +274,7 @@ def stages_again(
                 first(episodes[task_name, name], len(seeds)),
                 play_model(get_task(task_name), player, seeds),
                 recorded["models"][player.weights]["cpu"] if player.weights else "",
-                loaded(player.weights).cpu if player.weights else "",
+                load_once(player.weights).cpu if player.weights else "",
             )
 
 

@@ -9,7 +9,7 @@ from sauda.games import ARENA
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
 from sauda.games.bazaar_columns import OPEN_MARKET
-from sauda.llm.backends.model import SAUDA
+from sauda.llm.model import SAUDA
 from sauda.llm.registry import is_model, player_spec
 from sauda.records.splits import SPLITS
 

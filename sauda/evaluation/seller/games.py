@@ -27,10 +27,7 @@ from env import (
     rollout,
     rupees,
 )
-from sauda.llm.seller.checks import Decision
-from sauda.llm.seller.personas import PERSONAS
-from sauda.llm.seller.policy import decide
-from sauda.llm.seller.seating import recast
+from sauda.llm.seller import PERSONAS, Decision, decide, recast
 
 ROUNDS = 8
 FLOORS: Mapping[str, tuple[float, float]] = MappingProxyType(

@@ -14,8 +14,8 @@ import numpy as np
 from sauda.evaluation.seller.games import Game, asks_of, deal_price, is_sold
 from sauda.evaluation.seller.rows import cell, of_games, of_texts, table_row
 from sauda.evaluation.seller.texts import Said, Tries
-from sauda.llm.seller.checks import Decision, sentences, unsupported
-from sauda.llm.seller.checks import faults as found_faults
+from sauda.llm.seller import Decision, sentences, unsupported
+from sauda.llm.seller import faults as found_faults
 from sauda.statistics import mean_interval
 
 CLOSERS = ("lowball", "climber")  # buyers who come up to nearly the whole ask

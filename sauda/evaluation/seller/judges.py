@@ -12,7 +12,7 @@ from sauda.evaluation.seller.listeners import concessions, confusion, explained,
 from sauda.evaluation.seller.rows import ASKS, CONTROL, cell, table_row
 from sauda.evaluation.seller.texts import STUB, Said
 from sauda.experiments.market import listened
-from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.seller import PERSONAS
 from sauda.statistics import wilson_interval
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from sauda.evaluation.seller.games import Game, deal_price, is_sold
 from sauda.evaluation.seller.rows import cell, of_games, table_row
 from sauda.evaluation.seller.texts import FIRST, Said, read_persona
-from sauda.llm.seller.personas import DEFAULT
+from sauda.llm.seller import DEFAULT
 from sauda.statistics import mean_interval
 
 

@@ -14,8 +14,8 @@ from sauda.evaluation.seller.hard_criteria import fault_counts, hard_rows
 from sauda.evaluation.seller.judges import leak_row, persona_judges
 from sauda.evaluation.seller.published_criteria import published_rows
 from sauda.evaluation.seller.texts import Tries, judged, model_behind, sides, worded
-from sauda.llm.backends.weights import CACHE
-from sauda.llm.seller.policy import seller_model
+from sauda.llm.model import CACHE
+from sauda.llm.seller import seller_model
 from sauda.records.progress import progress
 from sauda.records.splits import SPLITS
 

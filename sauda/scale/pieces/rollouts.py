@@ -18,9 +18,9 @@ from sauda.evaluation.batches import joined
 from sauda.evaluation.evaluate import Config, measured
 from sauda.evaluation.models.comparison import model_columns, play_model
 from sauda.games import game_of
-from sauda.llm.backends.remote import Endpoint, RetryPolicy
-from sauda.llm.batched_rollout import ModelGame, new_game, play_games
-from sauda.llm.registry import PlayerSpec, player_spec
+from sauda.llm.backends import Endpoint, RetryPolicy
+from sauda.llm.registry import player_spec
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.llm.types import ReplyError
 from sauda.records.provenance import source_digest
 from sauda.scale.pieces.engines import Engine, EngineFault

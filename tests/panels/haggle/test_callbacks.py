@@ -11,9 +11,9 @@ from panels.haggle.layout import ReplyRequest, SessionGeneration, choices_fold
 from panels.haggle.models import STAND_IN
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.llm.serving.events import Failed, Loading, Ready
-from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.fairness import Visitor
+from sauda.llm.backends import THIS_PAGE
+from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import NotReady, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import start
 from tests.support.coroutines import run

@@ -11,7 +11,7 @@ from panels.haggle.opening.kept import FIRST
 from panels.haggle.opening.open_callbacks import open_page
 from panels.haggle.screen import Screen, Updates, Visit
 from panels.haggle.words import ENGLISH
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.backends import THIS_PAGE
 from sauda.sessions.bazaar import start
 from tests.support.haggle import Model, screen_of, visit_to
 

@@ -12,7 +12,7 @@ from panels.tour import tab as tour
 from panels.tour.facts import chain, facts, in_short
 from panels.transcripts.before_after import FILE, typical
 from sauda.evaluation.models.config import OURS
-from sauda.llm.backends.model import SAUDA
+from sauda.llm.model import SAUDA
 from sauda.records.kinds import ArtifactError
 from sauda.records.store import load
 

@@ -14,8 +14,7 @@ from sauda.evaluation.seller.listeners import concessions, confusion, explained,
 from sauda.evaluation.seller.published_criteria import leaks_digits
 from sauda.evaluation.seller.texts import read_persona, worded
 from sauda.evaluation.verification.verify import verify
-from sauda.llm.seller.personas import DEFAULT
-from sauda.llm.seller.wording import TRIES
+from sauda.llm.seller import DEFAULT, TRIES
 from sauda.llm.types import Reply
 from sauda.records.kinds import entry
 from sauda.records.store import load, parsed, save

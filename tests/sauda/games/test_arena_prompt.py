@@ -8,8 +8,8 @@ import pytest
 from env import advance, arena, begin, get_task, move, rollout
 from sauda.games import ARENA
 from sauda.games.arena_prompt import RULES, completion, parse, render, schema
-from sauda.llm.batched_rollout import new_game, play_games
-from sauda.llm.registry import PlayerSpec, get_policy, player_spec
+from sauda.llm.registry import get_policy, player_spec
+from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.policies import LABS
 from sauda.train.data.arena import ArenaData, arena_rows, arena_summary, taught
 from tests.support.models import Booker

@@ -22,8 +22,8 @@ from env import (
 )
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import completion, parse, render, schema, shown
-from sauda.llm.models import NullModel
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.model import NullModel
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.policies.bazaar import linear
 from tests.support.bazaar_games import seen

@@ -14,9 +14,9 @@ from panels.haggle.screen import Screen, Visit
 from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.visitor_text import play_text
 from panels.ui import look
-from sauda.llm.serving.events import Ready
-from sauda.llm.serving.line import PAGE
-from sauda.llm.serving.served import THIS_PAGE, threaded
+from sauda.fairness import PAGE
+from sauda.llm.backends import THIS_PAGE, threaded
+from sauda.llm.server import Ready
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run

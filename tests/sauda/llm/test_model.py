@@ -16,27 +16,29 @@ from env import get_task, rollout
 from sauda.evaluation.seller.games import play
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import parse, render, schema
-from sauda.llm.backends.decoding import (
+from sauda.llm.engine import (
+    CachedConversation,
     Decoder,
+    JointDecoder,
+    PrefixCache,
     Sampling,
     generation_mode,
     stop_tokens,
 )
-from sauda.llm.backends.joint import JointDecoder
-from sauda.llm.backends.model import CannotLoad, Model, chosen_precision, load, named
-from sauda.llm.backends.prefix_cache import CachedConversation, PrefixCache
-from sauda.llm.backends.weights import (  # fmt: skip
+from sauda.llm.model import (
     CONVERTED_SHA256,
     HUB,
+    CannotLoad,
+    Model,
     NoWeights,
     Weights,
+    choose_precision,
+    find_model,
+    load,
     smollm2,
 )
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.seller.checks import faults
-from sauda.llm.seller.personas import PERSONAS
-from sauda.llm.seller.policy import SAMPLING, SellerSeat
-from sauda.llm.turn import attempt_seeds, in_batches, take_turns
+from sauda.llm.seller import PERSONAS, SAMPLING, SellerSeat, faults
+from sauda.llm.turn import PlayerSpec, attempt_seeds, in_batches, take_turns
 from sauda.policies.bazaar import linear
 from tests.support.models import tiny_network
 
@@ -234,17 +236,17 @@ def test_two_replies_at_once_do_not_mix(tiny, chats):
 
 def test_R17_the_precision_is_the_first_whose_weights_fit():
     gib = 2**30
-    assert chosen_precision(8_000_000_000, 48 * gib, "cuda") == "bf16"
-    assert chosen_precision(8_000_000_000, 15 * gib, "cuda") == "nf4"
-    assert chosen_precision(135_000_000, 4 * gib, "cpu") == "bf16"
+    assert choose_precision(8_000_000_000, 48 * gib, "cuda") == "bf16"
+    assert choose_precision(8_000_000_000, 15 * gib, "cuda") == "nf4"
+    assert choose_precision(135_000_000, 4 * gib, "cpu") == "bf16"
     with pytest.raises(CannotLoad, match=r"need 5\.6 GiB .* and 4\.0 are free"):
-        chosen_precision(8_000_000_000, 4 * gib, "cuda")
+        choose_precision(8_000_000_000, 4 * gib, "cuda")
 
 
 def test_any_base_may_take_any_adapter_by_name():
-    assert named("mini").base == named("sauda-mini").base == HUB
-    assert named("sauda-8b").adapter == "PayMyBills/bestdealbot-v2"
-    assert (named("a/b+c/d").base, named("a/b+c/d").adapter) == ("a/b", "c/d")
+    assert find_model("mini").base == find_model("sauda-mini").base == HUB
+    assert find_model("sauda-8b").adapter == "PayMyBills/bestdealbot-v2"
+    assert (find_model("a/b+c/d").base, find_model("a/b+c/d").adapter) == ("a/b", "c/d")
 
 
 def test_prepared_weights_are_the_ones_whose_hash_we_know(weights):
@@ -289,7 +291,7 @@ def test_the_real_model_words_most_of_a_sellers_decisions_itself(mini):
 
 
 def test_the_untrained_base_says_that_it_is_untrained(monkeypatch, tmp_path):
-    from sauda.llm.backends import model as module
+    from sauda.llm import model as module
 
     monkeypatch.setattr(module, "ADAPTERS", tmp_path)
     assert load("sauda-mini").source.startswith("sauda-mini (untrained base)")
@@ -318,8 +320,8 @@ def test_an_adapter_is_merged_and_changes_what_is_said(tiny, chats, tmp_path, we
 
 def test_without_zero_gpu_the_decorator_changes_nothing_and_brings_no_torch():
     code = (
-        "import sys; from sauda.llm.serving.served import own_service;"
-        " from sauda.llm.backends.model import load, on_gpu;"
+        "import sys; from sauda.llm.backends import own_service;"
+        " from sauda.llm.model import load, on_gpu;"
         " own_service(); f = lambda: 1;"
         " print(on_gpu(f) is f, 'torch' in sys.modules)"
     )

@@ -9,23 +9,26 @@ import pytest
 from env import CATALOGUE, EndReason, Item, Offer, get_task, rollout, rupees
 from sauda.evaluation.seller.games import BUYERS as HARD
 from sauda.evaluation.seller.games import games, play
-from sauda.llm.policy import LLMPolicy
 from sauda.llm.registry import against
-from sauda.llm.seller.checks import Decision, faults, unsupported
-from sauda.llm.seller.personas import PERSONAS
-from sauda.llm.seller.policy import SellerSeat, decide
-from sauda.llm.seller.seating import recast, seated
-from sauda.llm.seller.wording import (
+from sauda.llm.seller import (
     EXAMPLES,
     GOODS,
+    PERSONAS,
     SCRIPTED,
     SHOWN,
     TRIES,
+    Decision,
+    SellerSeat,
     brief,
     check,
-    settled,
+    choose_words,
+    decide,
+    faults,
+    recast,
+    seat_persona,
+    unsupported,
 )
-from sauda.llm.turn import attempt_seeds, one_by_one, take_turns
+from sauda.llm.turn import LLMPolicy, attempt_seeds, one_by_one, take_turns
 from sauda.llm.types import Reply, ReplyError
 from sauda.policies import BUYERS
 
@@ -52,7 +55,7 @@ class Says:
 def sold_by(task, generate, persona="fair", item=None, hears=False):
     """`task` with the model `generate` as its seller, in the words of a persona."""
     seat = SellerSeat(PERSONAS[persona], hears)
-    return seated(task, seat.persona, LLMPolicy(seat, generate), item)
+    return seat_persona(task, seat.persona, LLMPolicy(seat, generate), item)
 
 
 # Decisions ---------------------------------------------------------------------------------------
@@ -299,11 +302,11 @@ def test_after_its_tries_the_seller_says_its_script_and_that_it_does():
 
 def test_nothing_is_settled_before_a_text_is_right_or_the_tries_are_used_up():
     counter = decision("counter")
-    wrong = check(Reply("₹1!", ""), counter)
-    assert [settled(counter, [wrong] * n, "") is None for n in range(TRIES + 1)] == [
+    wrong = check("₹1!", counter)
+    assert [choose_words(counter, [wrong] * n) is None for n in range(TRIES + 1)] == [
         True
     ] * TRIES + [False]
-    assert check(Reply(' "₹1,850, then." ', ""), counter).faults == ()
+    assert check(' "₹1,850, then." ', counter).faults == ()
 
 
 def test_a_broken_backend_is_no_reply_and_no_script():

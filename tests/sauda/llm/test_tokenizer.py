@@ -2,8 +2,7 @@
 
 import pytest
 
-from sauda.llm.backends.tokenizer import chat_tokenizer
-from sauda.llm.backends.weights import NoWeights, smollm2
+from sauda.llm.model import NoWeights, chat_tokenizer, smollm2
 from sauda.train.data.teacher import labelled
 
 CHAT = [

@@ -8,8 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from sauda.evaluation.market.profile.players import Player
-from sauda.llm.backends.remote import Endpoint, probe
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.backends import Endpoint, probe
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Messages, Reply, Schema
 from sauda.records.store import write
 

@@ -22,7 +22,8 @@ from sauda.evaluation.market.regret import Judged
 from sauda.evaluation.market.tournament.model_games import play_sides
 from sauda.evaluation.market.tournament.players import TASK, Side
 from sauda.games import BAZAAR
-from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
+from sauda.llm.registry import get_policy, is_model, player_spec
+from sauda.llm.turn import PlayerSpec
 from sauda.policies.belief import BeliefBuyer
 
 Action = Offer | Accept | WalkAway

@@ -21,8 +21,7 @@ from sauda.evaluation.market.tournament.scenarios import instance, scenario_seed
 from sauda.evaluation.models.sources import is_same_player, model_sources
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import behaviour_metrics
-from sauda.llm.backends.weights import CACHE
-from sauda.llm.models import loaded
+from sauda.llm.model import CACHE, load_once
 from sauda.llm.registry import is_model
 from sauda.policies import BUYERS
 from sauda.policies.belief import BeliefBuyer
@@ -166,7 +165,7 @@ def kept_profile(player: Player, bench: Bench) -> dict[str, Any]:
     """The profile of a language model; one of known weights is read from disk once it is there."""
     if not player.model.weights:
         return profile(player, bench)
-    model = loaded(player.model.weights)
+    model = load_once(player.model.weights)
     bench_size = (list(bench.seeds), bench.cues, len(bench.judged.states), player.batch)
     weights = model.sha256, model.source, asdict(model.decoder.sampling)
     key = repr((player.name, bench_size, *weights, source_digest()))

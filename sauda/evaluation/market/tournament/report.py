@@ -38,9 +38,8 @@ from sauda.evaluation.market.tournament.shown import replayed_columns, shown_rep
 from sauda.evaluation.models.comparison import Replayed
 from sauda.evaluation.models.sources import Played, is_same_player, model_sources, with_cpus
 from sauda.games import BAZAAR
-from sauda.llm.backends.weights import CACHE
-from sauda.llm.models import NULL, loaded
-from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.model import CACHE, NULL, load_once
+from sauda.llm.seller import PERSONAS
 from sauda.policies import BUYERS
 from sauda.records.progress import progress
 from sauda.records.provenance import source_digest
@@ -158,7 +157,7 @@ def _with_models(pairs: Sequence[Pair]) -> list[Pair]:
 
 def kept_games(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[str, Any]:
     """The columns of a pair with a language model; finished batches are read from `folder`."""
-    models = [loaded(name) for name in weights(pair)]
+    models = [load_once(name) for name in weights(pair)]
     weights_used = [
         (model.sha256, model.source, asdict(model.decoder.sampling)) for model in models
     ]
@@ -287,7 +286,7 @@ def models_again(config: Config, recorded: Mapping[str, Any]) -> Iterator[Replay
             _graded(then, at),
             _graded(now, at),
             ", ".join(cpus),
-            ", ".join(loaded(name).cpu for name in weights(pair)),
+            ", ".join(load_once(name).cpu for name in weights(pair)),
         )
 
 

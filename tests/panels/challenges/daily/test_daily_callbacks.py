@@ -20,8 +20,8 @@ from panels.haggle.review.result_view import placed
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS, translator
 from panels.ui.theme import FONTS
 from sauda.language.lines import name_in
-from sauda.llm.serving.events import Failed, Loading, Ready
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.backends import THIS_PAGE
+from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
 from sauda.sessions.bazaar import Standing, answer, finished
 from sauda.sessions.daily import bargain_of, coded, player, replayed, today

@@ -26,8 +26,8 @@ from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import heat_map
 from sauda.evaluation.models.config import OURS
 from sauda.llm.registry import player_spec, row_name
-from sauda.llm.seller.personas import PERSONAS
-from sauda.llm.serving.events import Ready
+from sauda.llm.seller import PERSONAS
+from sauda.llm.server import Ready
 from sauda.policies import BUYERS
 from sauda.records.store import load
 from sauda.sessions.bazaar import answer, start

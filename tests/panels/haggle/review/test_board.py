@@ -8,7 +8,7 @@ from panels.haggle.opponents.stages import bare_stages, opponent_name, weights_o
 from panels.haggle.review.board_callbacks import ask_stages
 from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, translator
-from sauda.llm.serving.line import Visitor
+from sauda.fairness import Visitor
 from sauda.llm.types import ReplyTimeout
 from sauda.sessions.bazaar import Game, answer, start
 from tests.support.coroutines import run

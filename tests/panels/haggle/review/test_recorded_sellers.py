@@ -6,7 +6,7 @@ from panels.haggle.opponents.stages import opponent_name
 from panels.haggle.review.card import unranked
 from panels.haggle.review.recorded_sellers import FILE, beside
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.llm.backends.model import SAUDA
+from sauda.llm.model import SAUDA
 from sauda.policies import SELLERS
 from sauda.records.store import load
 

@@ -13,7 +13,7 @@ from panels.haggle import callbacks
 from panels.haggle.layout import SessionGeneration
 from panels.haggle.review import review_callbacks
 from panels.haggle.screen import Screen, Visit
-from sauda.llm.serving.line import FairLine, Visitor
+from sauda.fairness import FairQueue, Visitor
 from sauda.llm.types import Reply, ReplyTimeout
 from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run
@@ -79,7 +79,7 @@ def test_a_review_that_is_under_way_holds_no_move_of_the_same_visitor(bought):
         return [update async for update in stream]
 
     assert all(page.review not in update for update in run(event_after_the_move()))
-    line = FairLine()
+    line = FairQueue()
     line.enter("review", VISITOR.for_review())
     line.enter("move", VISITOR)
     assert [line.start_next(), line.start_next()] == ["move", "review"]

@@ -12,7 +12,7 @@ from panels.haggle.talk.state import LONGEST, MOST, SILENT, Exchange
 from panels.haggle.talk.visitor_text import NoMove, play_text
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.language.lines import CHAT_LINES
-from sauda.llm.seller.policy import decide
+from sauda.llm.seller import decide
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, back, start
 from sauda.sessions.daily import bargain_of

@@ -13,7 +13,7 @@ from sauda.evaluation.language.role_play import SEATS, Config
 from sauda.evaluation.market.tournament.players import task_against
 from sauda.evaluation.verification.verify import verify
 from sauda.language.acts import Acts
-from sauda.llm.role_seat import RoleSeat, price_said, prompt
+from sauda.llm.seats import RoleSeat, price_said, prompt
 from sauda.llm.types import Reply
 from sauda.records.store import load, parsed, save
 

@@ -16,7 +16,7 @@ from sauda.evaluation.models.before_after import SIDES, Config, chosen, compare
 from sauda.evaluation.models.config import Config as Comparison
 from sauda.evaluation.verification.verify import verify
 from sauda.games.transcript import from_json
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.kinds import ArtifactError, entry

@@ -13,7 +13,8 @@ from sauda.evaluation.models import comparison
 from sauda.evaluation.models.config import ArenaConfig, Config, Part
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import episode_columns
-from sauda.llm.registry import PlayerSpec, player_spec
+from sauda.llm.registry import player_spec
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.llm.wrappers import WRAPPERS
 from sauda.records.store import parsed

@@ -24,8 +24,8 @@ from sauda.evaluation.market.profile.report import (
     profiles,
 )
 from sauda.evaluation.verification.verify import verify
-from sauda.llm.backends.remote import Endpoint
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.backends import Endpoint
+from sauda.llm.turn import PlayerSpec
 from sauda.records.store import load, parsed, renew_checksums, save, write
 from tests.support.endpoint import openai, server
 from tests.support.models import Haggler

@@ -12,23 +12,21 @@ from panels.haggle.talk.visitor_text import play_text
 from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
 from sauda.evaluation.models.config import BAZAAR
 from sauda.evaluation.seller.texts import word_hashes
-from sauda.llm.backends.model import CannotLoad, adapter_folder, named
-from sauda.llm.backends.weights import smollm2
-from sauda.llm.registry import player_spec, row_name
-from sauda.llm.serving import served
-from sauda.llm.serving.events import Ready
-from sauda.llm.serving.served import (
+from sauda.llm import backends as own_backends
+from sauda.llm.backends import (
     ENDPOINT,
     FIRST,
     OLLAMA,
     SEATS,
     THIS_PAGE,
-    answering,
+    ThreadEngine,
     backends,
+    check_answers,
     threaded,
 )
-from sauda.llm.serving.service import ReplyService
-from sauda.llm.serving.threads import ThreadEngine
+from sauda.llm.model import CannotLoad, adapter_folder, find_model, smollm2
+from sauda.llm.registry import player_spec, row_name
+from sauda.llm.server import Ready, ReplyService
 from sauda.llm.types import Reply
 from sauda.policies.belief import BeliefBuyer, believe
 from sauda.records.store import load as load_artifact
@@ -66,7 +64,7 @@ def test_a_backend_that_answers_nothing_is_not_ready_and_says_why():
             return Reply(" … ", "silent")
 
     with pytest.raises(CannotLoad, match="silent gave no real answer"):
-        answering(Silent())
+        check_answers(Silent())
 
 
 @pytest.mark.parametrize("own_replies", [True, False])
@@ -80,7 +78,7 @@ def test_whichever_answers_is_ready_once_any_of_them_is(monkeypatch, own_replies
 
     own = ReplyService(lambda report: ThreadEngine(report, lambda name: load()))
     own.wait("sauda-mini", 30)
-    monkeypatch.setattr(served, "own_service", lambda: own)
+    monkeypatch.setattr(own_backends, "own_service", lambda: own)
     with server(openai("OK, 45")) as (url, _):
         workers = backends({"SAUDA_ENDPOINT_URL": url, "SAUDA_ENDPOINT_MODEL": "m"})["buyer"]
         stage = workers[FIRST].wait(30)
@@ -103,7 +101,7 @@ def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
         assert all(row in data["episodes"][task_name] for task_name in tasks), row
         model = data["models"][measured.weights]
         assert model["sampling"] == asdict(SEATS["buyer"].sampling)
-        folder = adapter_folder(named(served.weights).adapter)
+        folder = adapter_folder(find_model(served.weights).adapter)
         adapter = "" if folder is None else sha256(folder / "adapter_model.safetensors")[:16]
         assert model["sha256"].partition("+")[2] == adapter
 

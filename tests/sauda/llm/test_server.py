@@ -2,10 +2,18 @@
 
 import pytest
 
-from sauda.llm.backends.decoding import DEFAULT_SAMPLING, ReplyRequest
-from sauda.llm.serving.events import Begin, Ended, Failed, Load, Ready
-from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.service import CRASH_WINDOW, LONGEST_PAUSE, ReplyService
+from sauda.fairness import Visitor
+from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest
+from sauda.llm.server import (
+    CRASH_WINDOW,
+    LONGEST_PAUSE,
+    Begin,
+    Ended,
+    Failed,
+    Load,
+    Ready,
+    ReplyService,
+)
 from sauda.llm.types import NotReady
 
 REQUEST = ReplyRequest([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)

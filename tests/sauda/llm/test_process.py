@@ -10,14 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 
-from sauda.llm.backends.decoding import Decoder, Sampling
-from sauda.llm.backends.model import Model
-from sauda.llm.backends.weights import smollm2
-from sauda.llm.serving.events import Failed, Ready
-from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.process import ProcessEngine
-from sauda.llm.serving.service import ReplyService
-from sauda.llm.serving.worker import ModelWorker
+from sauda.fairness import Visitor
+from sauda.llm.engine import Decoder, Sampling
+from sauda.llm.model import Model, smollm2
+from sauda.llm.process import ProcessEngine
+from sauda.llm.server import Failed, ModelWorker, Ready, ReplyService
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyTimeout
 from tests.support.models import tiny_network
 from tests.support.toy_process import CRASH, HANG, NO_NETWORK, SLOW
@@ -78,7 +75,7 @@ def test_a_cancelled_reply_leaves_the_others_alone(worker):
     next(cancelled)
     cancelled.close()
     assert worker.for_visitor(visitor(2))(chat("go on"), 7).finish
-    assert not worker.service.line.running
+    assert not worker.service.queue.running
 
 
 def test_a_model_that_cannot_load_says_why_and_the_others_reply(worker):
@@ -178,8 +175,8 @@ def test_thirty_games_of_one_client_leave_a_polite_visitor_a_place(worker):
 
 PAGE = """
 import sys, time
-from sauda.llm.serving.process import ProcessEngine
-from sauda.llm.serving.service import ReplyService
+from sauda.llm.process import ProcessEngine
+from sauda.llm.server import ReplyService
 service = ReplyService(lambda report: ProcessEngine(report, sys.argv[1:]))
 service.wait("toy", 300)
 print(service.engine.pid, flush=True)

@@ -8,13 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sauda.llm.backends.model import CannotLoad
-from sauda.llm.serving.engine import BatchEngine
-from sauda.llm.serving.events import Failed, Load, Loading, Ready
-from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.served import threaded
-from sauda.llm.serving.service import Waiting
-from sauda.llm.serving.threads import ThreadEngine
+from sauda.fairness import Visitor
+from sauda.llm.backends import ThreadEngine, threaded
+from sauda.llm.model import CannotLoad
+from sauda.llm.process import BatchEngine
+from sauda.llm.server import Failed, Load, Loading, Ready, Waiting
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTimeout
 from tests.support.coroutines import run
 
@@ -173,7 +171,7 @@ def test_waiting_for_many_replies_holds_no_thread():
 def test_a_full_line_refuses_and_says_for_how_long():
     worker = threaded("slow", lambda: Slow(pause=0.2))
     worker.wait(5)
-    most = worker.service.line.limits.waiting
+    most = worker.service.queue.limits.waiting
     waiting = [worker.for_visitor(Visitor(f"s{n}", f"a{n}")).stream([], 0) for n in range(1 + most)]
     for stream in waiting:
         next(stream)
