@@ -1,17 +1,21 @@
 """The fair order of those who wait: who is next, who waits and for how long, who is refused.
 
-A value without threads and without a clock of its own. Addresses take turns, and so do the visitors
-of one address, whoever was served longest ago first. No address has all the places.
+Addresses take turns, and so do the sessions of one address: a class behind one router waits side by
+side, and whoever starts many requests there waits behind those who start few. A session is the
+caller's own claim, so what bounds an address never asks how many it has.
 """
 
+import asyncio
 import math
 from collections import Counter, deque
-from collections.abc import Hashable
+from collections.abc import AsyncIterator, Hashable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 FIRST_GUESS = 4.0  # seconds of a request, before any was timed
 MEMORY = 0.2  # weight of the newest request in the mean of their seconds
-REMEMBERED = 500  # addresses and sessions of which the queue knows when they were served
+
+Turns = dict[tuple[str, ...], int]  # of each address and session that waits: the least is next
 
 
 @dataclass(frozen=True)
@@ -32,17 +36,16 @@ PAGE = Visitor("")  # the page itself, for tabs whose requests no visitor makes
 
 @dataclass(frozen=True)
 class Limits:
-    """How many requests run and wait at a time; the defaults are those of a language model."""
+    """How many requests run and wait at a time."""
 
-    running: int = 6
-    waiting: float = 16
-    running_of_address: int = 4
-    running_beside_others: int = 2  # of an address, while another one plays too
-    running_patient: int = 1
-    running_of_session: float = 1
-    waiting_of_address: int = 8
-    waiting_of_session: float = 1
-    waiting_bytes_of_address: float = math.inf
+    running: int = 8
+    running_of_address: int = 6  # the others stay free for the other visitors
+    waiting_of_address: int = 64
+    waiting_bytes_of_address: float = 16 * 2**20
+    waiting: float = math.inf  # of the patient, and of the others
+    running_beside_others: float = math.inf  # of an address, while another one plays too
+    running_patient: float = math.inf
+    of_session: float = math.inf  # that run, and that wait
 
 
 class QueueFull(Exception):
@@ -54,54 +57,60 @@ class QueueFull(Exception):
 
 
 class FairQueue:
-    """Requests by key: those that run and those that wait. Not thread-safe."""
+    """Requests by key: those that run and those that wait. It has no clock; not thread-safe."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
         self.running: dict[Hashable, Visitor] = {}
         self.waiting: dict[Hashable, Visitor] = {}  # the oldest first
         self.seconds_per_request = FIRST_GUESS
         self._bytes: dict[Hashable, int] = {}  # of the requests that wait
-        # Whose requests began last: an address that thinks about its move still plays.
-        self._recent: deque[str] = deque(maxlen=2 * self.limits.running)
-        self._served: dict[tuple[str, str], int] = {}  # when an address or session was last served
+        self._turns: Turns = {}
         self._count = 0
+        # Whose requests began last: an address that thinks about its move still plays.
+        self._recent: deque[str] = deque(maxlen=2 * limits.running)
 
     def enter(self, key: Hashable, visitor: Visitor, size: int = 0) -> None:
         """Put a request of `size` bytes in the queue; QueueFull where there is no place for it."""
-        before = {k: v for k, v in self.waiting.items() if v.is_patient == visitor.is_patient}
-        of_address = [k for k, v in before.items() if v.address == visitor.address]
-        of_session = sum(one.session == visitor.session for one in before.values())
+        before = [k for k, v in self.waiting.items() if v.is_patient == visitor.is_patient]
+        of_address = [k for k in before if self.waiting[k].address == visitor.address]
+        of_session = [k for k in of_address if self.waiting[k].session == visitor.session]
         most = self.limits
         if (
             len(before) >= most.waiting
             or len(of_address) >= most.waiting_of_address
-            or of_session >= most.waiting_of_session
+            or len(of_session) >= most.of_session
             or size + sum(self._bytes[k] for k in of_address) > most.waiting_bytes_of_address
         ):
             raise QueueFull(self._seconds_until(len(before) + 1))
         self.waiting[key], self._bytes[key] = visitor, size
+        self._count += 1
+        for mark in _marks(visitor):
+            self._turns.setdefault(mark, self._count)
 
     def leave(self, key: Hashable) -> None:
         """Forget a request that was answered, cancelled or refused."""
-        for of_key in (self.running, self.waiting, self._bytes):
-            of_key.pop(key, None)
+        self.running.pop(key, None)
+        if key in self.waiting:
+            self._stop_waiting(key)
 
     def start_next(self) -> Hashable | None:
         """The request that runs from now on; None where nobody can."""
         able = self._able(self.waiting) if len(self.running) < self.limits.running else []
         if not able:
             return None
-        key = min(able, key=lambda k: _turn(self.waiting[k], self._served))
-        visitor = self.running[key] = self.waiting.pop(key)
-        del self._bytes[key]
+        key = min(able, key=lambda k: _turn(self.waiting[k], self._turns))
+        visitor = self.running[key] = self.waiting[key]
         self._count += 1
+        self._turns |= dict.fromkeys(_marks(visitor), self._count)  # behind all others
         self._recent.append(visitor.address)
-        _mark(visitor, self._served, self._count)
-        if len(self._served) > 2 * REMEMBERED:  # those served long ago have no claim left
-            newest = sorted(self._served, key=self._served.get)[-REMEMBERED:]
-            self._served = {name: self._served[name] for name in newest}
+        self._stop_waiting(key)
         return key
+
+    def _stop_waiting(self, key: Hashable) -> None:
+        del self.waiting[key], self._bytes[key]
+        still = {mark for visitor in self.waiting.values() for mark in _marks(visitor)}
+        self._turns = {mark: turn for mark, turn in self._turns.items() if mark in still}
 
     def place(self, key: Hashable) -> tuple[int, float]:
         """How many requests run before this one, itself included, and seconds until it runs."""
@@ -110,11 +119,11 @@ class FairQueue:
 
     def order(self) -> list[Hashable]:
         """The waiting requests in the order in which they will run, as far as can be told."""
-        waiting, served, order = dict(self.waiting), dict(self._served), []
+        waiting, turns, order = dict(self.waiting), dict(self._turns), []
         while waiting:
-            key = min(self._able(waiting) or waiting, key=lambda k: _turn(waiting[k], served))
+            key = min(self._able(waiting) or waiting, key=lambda k: _turn(waiting[k], turns))
             order.append(key)
-            _mark(waiting.pop(key), served, self._count + len(order))
+            turns |= dict.fromkeys(_marks(waiting.pop(key)), self._count + len(order))
         return order
 
     def learn_time(self, seconds: float) -> None:
@@ -125,33 +134,73 @@ class FairQueue:
         """Of `running` requests at a time, one ends every `seconds_per_request / running`."""
         return place * self.seconds_per_request / self.limits.running
 
-    def _able(self, waiting: dict[Hashable, Visitor]) -> list[Hashable]:
+    def _able(self, waiting: Mapping[Hashable, Visitor]) -> list[Hashable]:
         """Those of `waiting` that may run as soon as there is a place."""
         most, running = self.limits, self.running.values()
         patient = sum(one.is_patient for one in running)
         by_address = Counter(one.address for one in running if one.address)
-        by_session = Counter(one.session for one in running)
-        play = {*self._recent, *(one.address for one in self.waiting.values())} - {""}
+        by_session = Counter((one.address, one.session) for one in running)
+        players = {*self._recent, *(one.address for one in self.waiting.values())} - {""}
         beside = min(most.running_of_address, most.running_beside_others)
-        return [
-            key
-            for key, one in waiting.items()
-            if not (one.is_patient and patient >= most.running_patient)
-            and by_session[one.session] < most.running_of_session
-            and by_address[one.address]
-            < (beside if play - {one.address} else most.running_of_address)
-        ]
+
+        def may_run(one: Visitor) -> bool:
+            of_address = beside if players - {one.address} else most.running_of_address
+            return (
+                not (one.is_patient and patient >= most.running_patient)
+                and by_address[one.address] < of_address
+                and by_session[one.address, one.session] < most.of_session
+            )
+
+        able = {one: may_run(one) for one in set(waiting.values())}
+        return [key for key, one in waiting.items() if able[one]]
 
 
-def _turn(visitor: Visitor, served: dict[tuple[str, str], int]) -> tuple[bool, int, int]:
-    """Sorts whoever was served longest ago first, by address and then by session."""
+def _marks(visitor: Visitor) -> tuple[tuple[str], tuple[str, str]]:
+    return (visitor.address,), (visitor.address, visitor.session)
+
+
+def _turn(visitor: Visitor, turns: Turns) -> tuple[bool, int, int]:
     address, session = _marks(visitor)
-    return visitor.is_patient, served.get(address, 0), served.get(session, 0)
+    return visitor.is_patient, turns[address], turns[session]
 
 
-def _mark(visitor: Visitor, served: dict[tuple[str, str], int], count: int) -> None:
-    served.update(dict.fromkeys(_marks(visitor), count))
+class FairGate:
+    """Lets few requests in at a time; those that wait hold no thread. For one event loop."""
 
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.queue = FairQueue(limits or Limits())
+        self._waiting: dict[Hashable, asyncio.Future] = {}
 
-def _marks(visitor: Visitor) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("address", visitor.address), ("session", visitor.session)
+    @property
+    def running(self) -> int:
+        """How many requests are inside."""
+        return len(self.queue.running)
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait."""
+        return len(self.queue.waiting)
+
+    @asynccontextmanager
+    async def place(self, address: str, session: str = "", size: int = 0) -> AsyncIterator[None]:
+        """Context: wait for a place, and keep it. Raises QueueFull where too many wait.
+
+        `size` is that of the request in bytes. A task that is cancelled while it waits leaves.
+        """
+        key = object()
+        self.queue.enter(key, Visitor(session, address), size)
+        turn = self._waiting[key] = asyncio.get_running_loop().create_future()
+        self._let_in()
+        try:
+            await turn
+            yield
+        finally:
+            self._waiting.pop(key, None)
+            self.queue.leave(key)
+            self._let_in()
+
+    def _let_in(self) -> None:
+        while (key := self.queue.start_next()) is not None:
+            turn = self._waiting.pop(key)
+            if not turn.done():  # one that was cancelled leaves when it wakes
+                turn.set_result(None)

@@ -6,7 +6,7 @@ from functools import cache
 from markupsafe import Markup
 
 from panels.haggle.words import Translate
-from sauda.llm.backends import THIS_PAGE, backends
+from sauda.llm.backends import THIS_PAGE, find_backends
 from sauda.llm.server import Failed, ModelWorker, Ready
 
 READY_SOON = 0.5  # seconds that a new game waits for a model that has nearly loaded
@@ -16,7 +16,7 @@ STAND_IN = "tit_for_tat"  # the scripted buyer that plays until the model has lo
 @cache
 def models() -> dict[str, dict[str, ModelWorker]]:
     """The language models that the page serves by seat and backend; all visitors share them."""
-    return backends()
+    return find_backends()
 
 
 def load_in_background() -> None:

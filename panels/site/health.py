@@ -17,10 +17,10 @@ from panels.site.queue_door import QueueDoor
 from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.ui.downloads import BYTES, NotWritten, downloads
+from sauda.fairness import FairGate
 from sauda.llm import backends
 from sauda.llm.process import CACHE_BYTES
 from sauda.serve.episodes import MOST
-from sauda.serve.gate import FairGate
 from sauda.serve.mcp.server import McpServer
 from sauda.serve.openenv.routes import CAPACITY
 from sauda.serve.openenv.sockets import Sockets
@@ -57,8 +57,8 @@ def health_route(
                 },
                 "games": games(sessions),
                 "events": {
-                    "running": gate.running.total(),
-                    "at_the_gate": gate.waiting_in_all,
+                    "running": gate.running,
+                    "at_the_gate": gate.waiting,
                     "before_the_queue": queue_door.waiting,
                     "in_queue": len(queued_events(blocks)),
                     "waiting_in_queue": waiting(blocks),
@@ -67,7 +67,7 @@ def health_route(
                     "sessions": sockets.of_address.total(),
                     "most": CAPACITY,
                     "episodes_over_http": len(sockets.app.state.episodes),
-                    "steps_running": sockets.gate.running.total(),
+                    "steps_running": sockets.gate.running,
                 },
                 "mcp": {"games": len(mcp.seats), "most": MOST},
                 "pages": {"kept": len(pages), "most": NAMES},

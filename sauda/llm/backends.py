@@ -27,12 +27,12 @@ from tenacity import (
     wait_exponential,
 )
 
-from sauda.fairness import Limits
 from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest, Sampling
 from sauda.llm.model import CannotLoad, Model, load, on_gpu
 from sauda.llm.process import ProcessEngine
 from sauda.llm.seller import SAMPLING
 from sauda.llm.server import (
+    LIMITS,
     REPLY_LIMIT,
     Begin,
     Broken,
@@ -97,14 +97,6 @@ def shown(url: str) -> str:
     return str(parsed.copy_with(username=None, password=None, query=None, fragment=None))
 
 
-class Backend(Protocol):
-    """A remote model."""
-
-    source: str
-
-    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply: ...
-
-
 class Streaming(Protocol):
     """A model whose replies stream."""
 
@@ -115,8 +107,10 @@ class Streaming(Protocol):
     ) -> Iterator[Reply]: ...
 
 
-class InOnePiece:
-    """A backend whose replies come whole."""
+class Backend(Streaming, Protocol):
+    """A model whose replies come whole."""
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply: ...
 
     def stream(
         self, messages: Messages, seed: int, schema: Schema | None = None
@@ -126,7 +120,7 @@ class InOnePiece:
 
 
 @dataclass(frozen=True)
-class Endpoint(InOnePiece):
+class Endpoint(Backend):
     """A server with OpenAI's chat protocol: vLLM, Inference Endpoints, Ollama."""
 
     url: str = field(repr=False)  # it may hold a password
@@ -216,7 +210,7 @@ def probe(backend: Backend) -> Health:
 
 
 @dataclass(frozen=True)
-class FirstOf(InOnePiece):
+class FirstOf(Backend):
     """Calls backends in order until one replies; the reply says why earlier ones failed."""
 
     backends: Sequence[Backend]
@@ -270,7 +264,7 @@ class ThreadEngine:
     def _from_model(self, name: str, request: ReplyRequest) -> Iterator[Reply]:
         model = self._models[name]
         if isinstance(model, Model):  # a remote model has the sampling that it was made with
-            model = model.sampled(request.sampling)
+            model = model.with_sampling(request.sampling)
         yield from model.stream(request.messages, request.seed, request.schema)
 
     def _write(self, order: Begin) -> None:
@@ -299,17 +293,17 @@ SEATS = {
     "buyer": Seat("sauda-mini", DEFAULT_SAMPLING, "SAUDA_MODEL"),
     "seller": Seat("mini", SAMPLING, "SAUDA_SELLER_MODEL"),
 }
-ONE_AT_A_TIME = Limits(running=1, running_of_address=1)
+ONE_AT_A_TIME = replace(LIMITS, running=1, running_of_address=1)
 OLLAMA_RETRY = RetryPolicy(attempt_timeout=30.0, total_timeout=60.0)  # it may load the model first
 THIS_PAGE, ENDPOINT, OLLAMA, FIRST = "this page", "endpoint", "ollama", "whichever answers"
 
 
-def backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str, ModelWorker]]:
+def find_backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str, ModelWorker]]:
     """The backends of each of SEATS by their names in the picker; the page's own model first.
 
     Raises ValueError where an address stands without its model.
     """
-    return {name: _backends(environment, seat) for name, seat in SEATS.items()}
+    return {name: _backends_of(environment, seat) for name, seat in SEATS.items()}
 
 
 def in_page(name: str) -> ModelWorker:
@@ -328,18 +322,18 @@ def own_service() -> ReplyService:
     return ReplyService(ProcessEngine)
 
 
-def _backends(environment: Mapping[str, str], seat: Seat) -> dict[str, ModelWorker]:
+def _backends_of(environment: Mapping[str, str], seat: Seat) -> dict[str, ModelWorker]:
     elsewhere = find_servers(environment, seat.sampling)
     model = environment.get(seat.variable) or seat.model
     own = ModelWorker(THIS_PAGE, own_service(), model, seat.sampling)
     first = {FIRST: FirstOf((own, *elsewhere.values()))} if elsewhere else {}
     return {THIS_PAGE: own} | {
-        name: threaded(name, partial(check_answers, backend))
+        name: serve_in_threads(name, partial(check_answers, backend))
         for name, backend in (elsewhere | first).items()
     }
 
 
-def threaded(
+def serve_in_threads(
     name: str, load: Callable[[], Streaming], reply_limit: float = REPLY_LIMIT
 ) -> ModelWorker:
     """A model of a service of its own, called in threads of this process."""

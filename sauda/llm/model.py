@@ -9,14 +9,12 @@ which one it was. torch, transformers and peft are imported when a model is load
 
 import json
 import os
-import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +28,6 @@ PACKAGED_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
-SPECIAL_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
 FOLDER = "smollm2-135m-instruct"  # in the cache
 CONVERTED_SHA256 = "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"
 TOKENIZER_SHA256 = "bf346d64f6f0fbcefb4c1b6928a98241467dff36c6fbae5fe1785c4ff90667f4"
@@ -102,15 +99,12 @@ def smollm2(cache: Path = CACHE) -> Weights:
 
 def packaged_file() -> Path | None:
     """The GGUF file of the installed package, which is never imported; None without it."""
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        return None
     try:
-        installed = version(PACKAGE)
+        package = distribution(PACKAGE)
     except PackageNotFoundError:
         return None
-    file = Path(spec.submodule_search_locations[0]) / PACKAGED_FILE
-    return file if installed == PACKAGED_VERSION and file.exists() else None
+    file = Path(package.locate_file(f"{PACKAGE}/{PACKAGED_FILE}"))
+    return file if package.version == PACKAGED_VERSION and file.exists() else None
 
 
 def from_hub(repository: str) -> Weights:
@@ -136,16 +130,14 @@ def from_hub(repository: str) -> Weights:
 def _prepare(gguf: Path, folder: Path) -> None:
     """Write `folder` completely or not at all; of two processes the first one's files stay."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    prepared = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".preparing-"))
-    try:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".preparing-") as place:
+        prepared = Path(place) / folder.name
         _convert(gguf, prepared)
         try:
             os.replace(prepared, folder)
         except OSError:
             if not (folder / WEIGHTS).exists():
                 raise
-    finally:
-        shutil.rmtree(prepared, ignore_errors=True)
 
 
 def _convert(gguf: Path, folder: Path) -> None:
@@ -169,19 +161,26 @@ def _convert(gguf: Path, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
+@dataclass(frozen=True, eq=False)
 class Model:
     """A loaded model. Calls may overlap; each has a cache of its own."""
 
-    def __init__(self, decoder: Decoder, name: str, precision: str, origin: str, digest: str):
-        self.decoder, self.name, self.precision = decoder, name, precision
-        self.origin, self.sha256 = origin, digest
-        self.device = str(decoder.network.device.type)
+    decoder: Decoder
+    name: str
+    precision: str
+    origin: str  # of its weights
+    sha256: str  # of its weights, and the beginning of its adapter's
 
-    def sampled(self, sampling: Sampling) -> "Model":
+    @property
+    def device(self) -> str:
+        """cpu or cuda."""
+        return str(self.decoder.network.device.type)
+
+    def with_sampling(self, sampling: Sampling) -> "Model":
         """The same weights and prefix cache with another sampling."""
         own = self.decoder
         decoder = Decoder(own.network, own.tokenizer, sampling, prefix_cache=own.prefix_cache)
-        return Model(decoder, self.name, self.precision, self.origin, self.sha256)
+        return replace(self, decoder=decoder)
 
     @property
     def cpu(self) -> str:
@@ -411,7 +410,7 @@ def on_gpu(function: Callable, seconds: int = 30) -> Callable:
 @lru_cache(maxsize=4)
 def load_once(name: str, sampling: Sampling | None = None) -> Model:
     """The model of that name in this process, with another sampling where one is given."""
-    return load(name) if sampling is None else load_once(name).sampled(sampling)
+    return load(name) if sampling is None else load_once(name).with_sampling(sampling)
 
 
 @dataclass(frozen=True)
@@ -448,60 +447,14 @@ class NullModel:
         return [self(chat, seed) for chat, seed in zip(chats, seeds, strict=True)]
 
 
-@dataclass(frozen=True)
-class ChatTokenizer:
-    """The small model's tokenizer without transformers, whose import brings torch into a process.
-
-    What conversations need of transformers' tokenizer, with the same results.
-    """
-
-    encoder: Any  # a tokenizers.Tokenizer
-    template: Any  # a jinja2.Template
-    special: Mapping[str, str]  # tokens that the template may name
-
-    @property
-    def eos_token_id(self) -> int:
-        """The token that ends a turn."""
-        return self.encoder.token_to_id(self.special["eos_token"])
-
-    def apply_chat_template(
-        self,
-        messages: Sequence[Mapping[str, str]],
-        tokenize: bool = False,
-        add_generation_prompt: bool = False,
-    ) -> str:
-        """The text of a conversation. Raises ValueError where tokens are asked for."""
-        if tokenize:
-            raise ValueError("call the tokenizer with the text of the conversation")
-        return self.template.render(
-            messages=messages, add_generation_prompt=add_generation_prompt, **self.special
-        )
-
-    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
-        encoded = self.encoder.encode(text, add_special_tokens=add_special_tokens)
-        return {"input_ids": encoded.ids}
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of tokens, special ones included."""
-        return self.encoder.decode(list(ids), skip_special_tokens=False)
-
-
-def chat_tokenizer(cache: Path = CACHE) -> ChatTokenizer:
-    """The tokenizer of the small model. Raises NoWeights where that is not prepared."""
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-    from tokenizers import Tokenizer
-
+def chat_tokenizer(cache: Path = CACHE) -> Any:
+    """The small model's tokenizer, without torch. Raises NoWeights where that is not prepared."""
     folder = cache / FOLDER
-    file = folder / TOKENIZER
-    if not file.exists() or sha256(file) != TOKENIZER_SHA256:
+    if not (folder / TOKENIZER).exists() or sha256(folder / TOKENIZER) != TOKENIZER_SHA256:
         raise NoWeights(
             "the small model's tokenizer is not on this machine; `python -m sauda weights` prepares"
             " it"
         )
-    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    template = (folder / "chat_template.jinja").read_text(encoding="utf-8")
-    return ChatTokenizer(
-        Tokenizer.from_file(str(file)),
-        ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True).from_string(template),
-        {name: token for name, token in config.items() if name in SPECIAL_TOKENS},
-    )
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast.from_pretrained(folder)

@@ -5,7 +5,6 @@ model words it. In `RoleSeat` a script decides a move and a model of a role says
 counts as it is read from the model's words, and words that hold no price to offer are no move.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -30,7 +29,7 @@ from sauda.language.acts import (
 from sauda.language.spoken import named
 from sauda.llm.registry import is_model, player_spec
 from sauda.llm.seller import SellerSeat, persona_seat, seat_persona
-from sauda.llm.turn import ModelSeat, PlayerSpec
+from sauda.llm.turn import ModelSeat, PromptSeat
 
 Action = Offer | Accept | WalkAway
 UNSAID = "x"  # stands for the words that are asked for
@@ -50,24 +49,16 @@ class VisitorSeat(ModelSeat, Protocol):
 
 
 @dataclass(frozen=True)
-class Buyer:
+class Buyer(PromptSeat):
     """A model that buys, with its decoding and its wrapper."""
 
-    player: PlayerSpec
     agent = "buyer"
-    tries = 1
     knows_limit = True
 
     def take_seat(self, task: Task) -> Task:
         if task.learner != "seller":
             raise ValueError(f"a language model that buys is no seller for {task.name}")
         return task
-
-    def request(self, obs: Observation, seed: int, invalid_replies: Sequence[str]) -> Request:
-        return self.player.seat(BAZAAR).request(obs, seed)
-
-    def parse(self, obs: Observation, reply: Reply, invalid_replies: Sequence[str]) -> ParsedReply:
-        return self.player.seat(BAZAAR).parse(obs, reply)
 
     def preview(self, text: str, obs: Observation) -> str:
         return BAZAAR.preview(text, obs)
@@ -95,7 +86,10 @@ def visitor_seat(name: str) -> VisitorSeat | None:
     """
     if ":" in name:
         return Seller(persona_seat(name.partition(":")[2]).persona)
-    return Buyer(player_spec(name)) if is_model(name) else None
+    if not is_model(name):
+        return None
+    player = player_spec(name)
+    return Buyer(BAZAAR.prompt, player.constrained, player.wrapper)
 
 
 @dataclass(frozen=True)
@@ -108,7 +102,7 @@ class RoleSeat:
     def request(
         self, obs: Observation, seed: int, invalid_replies: tuple[str, ...] = ()
     ) -> Request:
-        return Request(prompt(obs, self.decided(obs)), seed)
+        return Request(prompt(obs, self.decide(obs)), seed)
 
     def parse(
         self, obs: Observation, reply: Reply, invalid_replies: tuple[str, ...] = ()
@@ -117,7 +111,7 @@ class RoleSeat:
 
         A price that differs from the decided one is a change.
         """
-        decided, words = self.decided(obs), " ".join(reply.text.split())
+        decided, words = self.decide(obs), " ".join(reply.text.split())
         if not isinstance(decided, Offer):
             return ParsedReply(decided, replace(decided, message=words), reply.source)
         price = price_said(obs, words)
@@ -127,7 +121,7 @@ class RoleSeat:
         changes = () if price == decided.price else (f"{decided.price:g} became {price:g}",)
         return ParsedReply(decided, Offer(price, words), reply.source, changes)
 
-    def decided(self, obs: Observation) -> Action:
+    def decide(self, obs: Observation) -> Action:
         """The strategy's move. Raises IllegalAction where it makes none."""
         action = self.strategy(obs, np.random.default_rng(0))
         if not isinstance(action, Offer | Accept | WalkAway):
@@ -152,7 +146,7 @@ def prompt(obs: Observation, decided: Action) -> Messages:
         group="game",
         scenario=posting(table.item.name, table.item.category, table.item.list_price, RUPEES),
         values={obs.agent: {"limit": obs.reservation}, other: {}},
-        turns=(*said, Turn(obs.agent, UNSAID, _act(obs, decided))),
+        turns=(*said, Turn(obs.agent, UNSAID, _act_of(obs, decided))),
         currency=RUPEES,
         list_price=table.item.list_price,
         notes=table.item.name,
@@ -165,7 +159,7 @@ def _words(action: Offer) -> str:
     return named(action) if action.message else written(action.price, RUPEES)
 
 
-def _act(obs: Observation, decided: Action) -> Act:
+def _act_of(obs: Observation, decided: Action) -> Act:
     """The act of a move as the dialogues name it: agreement and refusal come before a button."""
     context = replace(context_of(obs.table, obs.agent), has_buttons=True)
     if isinstance(decided, WalkAway):

@@ -29,6 +29,15 @@ from sauda.llm.types import (
     Schema,
 )
 
+LIMITS = Limits(  # of the replies of one engine: each that runs slows down the others
+    running=6,
+    running_of_address=4,
+    waiting_of_address=8,
+    waiting=16,
+    running_beside_others=2,
+    running_patient=1,
+    of_session=1,
+)
 REPLY_LIMIT = 20.0  # seconds that a reply may take once it is begun
 POLL = 0.5  # seconds between two looks at deadlines and at the queue
 CRASH_WINDOW = 600.0  # seconds for which a crash counts
@@ -168,7 +177,7 @@ class ReplyService:
     def __init__(
         self,
         engine: Callable[[Report], Engine],
-        limits: Limits | None = None,
+        limits: Limits = LIMITS,
         reply_limit: float = REPLY_LIMIT,
         clock: Callable[[], float] = time.monotonic,
         later: Callable[[float, Callable[[], None]], None] = call_later,

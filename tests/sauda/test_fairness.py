@@ -1,178 +1,265 @@
-"""Who is next before a model, who waits, who is refused."""
+"""Who is next, who waits, who is refused: the queue as a value, and the gate of an event loop."""
 
-from contextlib import suppress
+import asyncio
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sauda.fairness import FairQueue, Limits, QueueFull, Visitor
+from sauda.fairness import FairGate, FairQueue, Limits, QueueFull, Visitor
+from sauda.llm.server import LIMITS
+from tests.support.coroutines import run
 
-TWO = Limits(running=2, waiting=8, running_of_address=1, waiting_of_address=4)
+TWO = replace(LIMITS, running=2, waiting=8, running_of_address=1, waiting_of_address=4)
 
 
-def started(line: FairQueue) -> list:
+def start_all(queue: FairQueue) -> list:
     """The keys that may run now, in order."""
-    return list(iter(line.start_next, None))
+    return list(iter(queue.start_next, None))
 
 
-def test_visitors_run_at_once_up_to_the_limit():
-    line = FairQueue(Limits(running=3))
-    for number in range(5):
-        line.enter(number, Visitor(f"s{number}", f"a{number}"))
-    assert started(line) == [0, 1, 2]
-    line.leave(1)
-    assert started(line) == [3]
-
-
-def test_one_session_has_one_reply_at_a_time_and_one_in_line():
-    line = FairQueue()
-    line.enter("first", Visitor("s", "a"))
-    assert started(line) == ["first"]
-    line.enter("second", Visitor("s", "a"))
-    assert started(line) == []
+def test_one_session_has_one_reply_at_a_time_and_one_waiting():
+    queue = FairQueue(LIMITS)
+    queue.enter("first", Visitor("s", "a"))
+    assert start_all(queue) == ["first"]
+    queue.enter("second", Visitor("s", "a"))
+    assert start_all(queue) == []
     with pytest.raises(QueueFull):
-        line.enter("third", Visitor("s", "a"))
-    line.leave("first")
-    assert started(line) == ["second"]
+        queue.enter("third", Visitor("s", "a"))
+    queue.leave("first")
+    assert start_all(queue) == ["second"]
 
 
 def test_addresses_take_turns_whatever_number_of_requests_each_has():
-    line = FairQueue(Limits(running=1, running_of_address=1))
+    queue = FairQueue(replace(LIMITS, running=1, running_of_address=1))
     for number in range(4):
-        line.enter(f"greedy {number}", Visitor(f"g{number}", "greedy"))
-    line.enter("polite", Visitor("p", "polite"))
+        queue.enter(f"greedy {number}", Visitor(f"g{number}", "greedy"))
+    queue.enter("polite", Visitor("p", "polite"))
     order = []
-    while key := line.start_next():
+    while key := queue.start_next():
         order.append(key)
-        line.leave(key)
+        queue.leave(key)
     assert order == ["greedy 0", "polite", "greedy 1", "greedy 2", "greedy 3"]
 
 
 def test_an_address_takes_neither_all_places_to_run_nor_all_to_wait():
-    line = FairQueue()
+    queue = FairQueue(LIMITS)
     entered = 0
     for number in range(30):
         try:
-            line.enter(number, Visitor(f"s{number}", "greedy"))
+            queue.enter(number, Visitor(f"s{number}", "greedy"))
         except QueueFull:
             continue
         entered += 1
-        started(line)
-    assert entered == line.limits.running_of_address + line.limits.waiting_of_address
-    line.enter("polite", Visitor("p", "polite"))
-    assert started(line) == ["polite"]
+        start_all(queue)
+    assert entered == queue.limits.running_of_address + queue.limits.waiting_of_address
+    queue.enter("polite", Visitor("p", "polite"))
+    assert start_all(queue) == ["polite"]
 
 
 def test_so_many_wait_and_whoever_is_refused_learns_for_how_long():
-    line = FairQueue(Limits(running=6, waiting=8))
-    line.seconds_per_request = 6.0
+    queue = FairQueue(replace(LIMITS, running=6, waiting=8))
+    for _ in range(100):
+        queue.learn_time(6.0)
     for number in range(14):
-        line.enter(number, Visitor(f"s{number}", f"a{number}"))
-        started(line)
+        queue.enter(number, Visitor(f"s{number}", f"a{number}"))
+        start_all(queue)
     with pytest.raises(QueueFull) as refused:
-        line.enter("one more", Visitor("s", "a"))
+        queue.enter("one more", Visitor("s", "a"))
     assert refused.value.seconds == pytest.approx(9.0)  # nine places, one free each second
-    assert line.place(6) == (1, 1.0)
+    assert queue.place(6) == (1, pytest.approx(1.0))
 
 
-READING, TOKENS = 10, 30  # steps that a prompt takes, and tokens of a reply
-
-
-def replied(greedy_games: int, replies: int = 20, thinking: int = 15) -> float:
-    """Steps that a polite visitor's reply takes beside so many games of one other address.
-
-    One engine serves all that run: each step is one token of one reply, or a part of reading one
-    prompt, and they take turns. Nobody but the polite visitor ever thinks.
-    """
-    line, left, now, done = FairQueue(), {}, 0, []
-    games = [Visitor(f"g{number}", "greedy") for number in range(greedy_games)]
-    polite, asked, asks_at = Visitor("p", "polite"), None, 0
-    while len(done) < replies:
-        for visitor in games:
-            if visitor not in [*line.running.values(), *line.waiting.values()]:
-                with suppress(QueueFull):
-                    line.enter(visitor.session, visitor)
-        if asked is None and now >= asks_at:
-            line.enter("p", polite)
-            asked = now
-        left |= dict.fromkeys(started(line), READING + TOKENS)
-        for key in list(left):
-            now, left[key] = now + 1, left[key] - 1
-            if not left[key]:
-                del left[key]
-                line.leave(key)
-                if key == "p":
-                    done.append(now - asked)
-                    asked, asks_at = None, now + thinking
-        now += not left
-    return sum(done) / replies
-
-
-def test_thirty_games_of_one_address_slow_a_polite_visitor_down_by_their_places_and_no_more():
-    """An engine shares its time among all that run, so beside others an address has fewer places.
-
-    With four places for the greedy address the ratio would be near 5.
-    """
-    assert replied(greedy_games=30) < 3.5 * replied(greedy_games=0)
-
-
-def test_an_address_has_more_places_again_once_it_is_alone():
-    line = FairQueue()
-    line.enter("other", Visitor("o", "other"))
-    assert started(line) == ["other"]
-    line.leave("other")
-    most = 0
+def test_beside_others_an_address_has_fewer_places_and_alone_more_again():
+    queue = FairQueue(LIMITS)
+    queue.enter("other", Visitor("o", "other"))
+    assert start_all(queue) == ["other"]
+    queue.leave("other")
+    most = []
     for number in range(40):
         with suppress(QueueFull):
-            line.enter(number, Visitor(f"s{number}", "class"))
-        started(line)
-        most = max(most, len(line.running))
+            queue.enter(number, Visitor(f"s{number}", "class"))
+        start_all(queue)
+        most.append(len(queue.running))
         if number % 2:
-            line.leave(next(iter(line.running)))
-    assert most == line.limits.running_of_address
+            queue.leave(next(iter(queue.running)))
+    assert max(most[:8]) == queue.limits.running_beside_others
+    assert max(most) == queue.limits.running_of_address
 
 
 def test_a_review_waits_until_no_move_does_and_refuses_none():
-    line = FairQueue(Limits(running=2, waiting=2, waiting_of_address=2))
+    queue = FairQueue(replace(LIMITS, running=2, waiting=2, waiting_of_address=2))
     reviews = [Visitor(f"r{number}", "a").for_review() for number in range(2)]
     for number, review in enumerate(reviews):
-        line.enter(f"review {number}", review)
+        queue.enter(f"review {number}", review)
     for number in range(2):
-        line.enter(f"move {number}", Visitor(f"r{number}", f"b{number}"))
-    assert started(line) == ["move 0", "move 1"]
-    line.leave("move 0")
-    assert started(line) == ["review 0"]
-    line.leave("move 1")
-    assert started(line) == []  # one place stays free of reviews
-    line.enter("a move", Visitor("m", "c"))
-    assert started(line) == ["a move"]
+        queue.enter(f"move {number}", Visitor(f"r{number}", f"b{number}"))
+    assert start_all(queue) == ["move 0", "move 1"]
+    queue.leave("move 0")
+    assert start_all(queue) == ["review 0"]
+    queue.leave("move 1")
+    assert start_all(queue) == []  # one place stays free of reviews
+    queue.enter("a move", Visitor("m", "c"))
+    assert start_all(queue) == ["a move"]
 
 
-def test_the_estimate_follows_the_replies_that_were_timed():
-    line = FairQueue()
-    for _ in range(50):
-        line.learn_time(2.0)
-    assert line.seconds_per_request == pytest.approx(2.0, abs=0.01)
+def test_the_bytes_that_wait_are_limited_by_address():
+    queue = FairQueue(replace(LIMITS, running=1, waiting_bytes_of_address=10))
+    for number, address in enumerate(("a", "a", "b")):
+        queue.enter(number, Visitor(f"s{number}", address), size=8 * (number > 0))
+        start_all(queue)
+    with pytest.raises(QueueFull):
+        queue.enter("more", Visitor("s", "a"), size=8)
+    queue.leave(1)
+    queue.enter("more", Visitor("s", "a"), size=8)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), max_size=60))
 def test_nobody_is_lost_and_no_limit_is_passed(events):
-    line, entered, ran = FairQueue(TWO), set(), set()
+    queue, entered, ran = FairQueue(TWO), set(), set()
     for number, (session, address, ends) in enumerate(events):
-        if ends and line.running:
-            line.leave(next(iter(line.running)))
+        if ends and queue.running:
+            queue.leave(next(iter(queue.running)))
         try:
-            line.enter(number, Visitor(f"{address}-{session}", f"{address}"))
+            queue.enter(number, Visitor(f"{address}-{session}", f"{address}"))
             entered.add(number)
         except QueueFull:
             pass
-        ran.update(started(line))
-        visitors = list(line.running.values())
+        ran.update(start_all(queue))
+        visitors = list(queue.running.values())
         assert len(visitors) <= TWO.running
         assert len({v.address for v in visitors}) == len(visitors)
-        assert sorted(line.order()) == sorted(line.waiting)
-    while line.running:
-        line.leave(next(iter(line.running)))
-        ran.update(started(line))
+        assert sorted(queue.order()) == sorted(queue.waiting)
+    while queue.running:
+        queue.leave(next(iter(queue.running)))
+        ran.update(start_all(queue))
     assert ran == entered
+
+
+# The gate
+
+
+class Visit:
+    """A request of `address` at a gate, from its arrival until `leave`."""
+
+    def __init__(self, gate: FairGate, address: str, session: str = "", size: int = 0) -> None:
+        self.inside, self._leaving = False, asyncio.Event()
+        self.task = asyncio.create_task(self._stay(gate.place(address, session, size)))
+
+    async def _stay(self, place: AbstractAsyncContextManager) -> None:
+        async with place:
+            self.inside = True
+            await self._leaving.wait()
+
+    async def leave(self) -> None:
+        self._leaving.set()
+        await settle()
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_addresses_take_turns():
+    async def play() -> None:
+        gate = FairGate(Limits(running=1, running_of_address=1))
+        busy = [Visit(gate, "a") for _ in range(3)]
+        await settle()
+        polite = Visit(gate, "b")
+        await settle()
+        assert [v.inside for v in (*busy, polite)] == [True, False, False, False]
+        await busy[0].leave()
+        assert (busy[1].inside, polite.inside) == (True, False)  # it stood first in line
+        await busy[1].leave()
+        assert (busy[2].inside, polite.inside) == (False, True)
+        for visit in (polite, busy[2]):
+            await visit.leave()
+        assert (gate.running, gate.waiting) == (0, 0)
+
+    run(play())
+
+
+def test_an_address_leaves_places_to_the_others():
+    async def play() -> None:
+        gate = FairGate(Limits(running=3, running_of_address=2))
+        visits = [Visit(gate, address) for address in "aaab"]
+        await settle()
+        assert [visit.inside for visit in visits] == [True, True, False, True]
+        for visit in visits:
+            await visit.leave()
+
+    run(play())
+
+
+def test_the_sessions_of_one_address_take_turns():
+    async def play() -> None:
+        gate = FairGate(Limits(running=1))
+        busy = [Visit(gate, "a", "greedy") for _ in range(3)]
+        polite = Visit(gate, "a", "polite")
+        await settle()
+        await busy[0].leave()
+        await busy[1].leave()
+        assert (polite.inside, busy[2].inside) == (True, False)
+        for visit in (polite, busy[2]):
+            await visit.leave()
+        assert (gate.running, gate.waiting) == (0, 0)
+
+    run(play())
+
+
+def test_what_waits_of_an_address_is_bounded_in_bytes_whatever_its_sessions():
+    async def play() -> None:
+        gate = FairGate(Limits(running=1, waiting_bytes_of_address=10))
+        first = Visit(gate, "a", "0", size=10)
+        await settle()
+        waiting = [Visit(gate, "a", "1", size=6), Visit(gate, "a", "2", size=4)]
+        await settle()
+        with pytest.raises(QueueFull):
+            await Visit(gate, "a", "3", size=1).task
+        waiting[0].task.cancel()
+        await settle()
+        fits = Visit(gate, "a", "3", size=6)
+        for visit in (first, waiting[1], fits):
+            await visit.leave()
+        assert fits.inside
+        assert (gate.running, gate.waiting) == (0, 0)
+
+    run(play())
+
+
+def test_an_address_with_too_many_requests_is_refused():
+    async def play() -> None:
+        gate = FairGate(Limits(running=1, waiting_of_address=2))
+        visits = [Visit(gate, "a") for _ in range(3)]
+        await settle()
+        with pytest.raises(QueueFull):
+            await Visit(gate, "a").task
+        async with AsyncExitStack() as stack:
+            other = asyncio.create_task(stack.enter_async_context(gate.place("b")))
+            await settle()
+            assert not other.done()  # it waits, though the line of the first address is full
+            for visit in visits:
+                await visit.leave()
+            await other
+
+    run(play())
+
+
+def test_who_leaves_the_line_or_at_the_very_moment_of_entering_holds_no_place():
+    async def play() -> None:
+        gate = FairGate(Limits(running=1))
+        first, second, third = (Visit(gate, "a") for _ in range(3))
+        await settle()
+        second.task.cancel()
+        await settle()
+        assert gate.waiting == 1
+        first.task.cancel()
+        await asyncio.sleep(0)  # the first has left; the third is let in and not yet awake
+        third.task.cancel()
+        await settle()
+        assert (gate.running, gate.waiting) == (0, 0)
+
+    run(play())

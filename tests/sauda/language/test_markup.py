@@ -15,7 +15,7 @@ from panels.haggle.talk.conversation import chat_of
 from panels.haggle.talk.visitor_text import play_text
 from panels.ui import look
 from sauda.fairness import PAGE
-from sauda.llm.backends import THIS_PAGE, threaded
+from sauda.llm.backends import THIS_PAGE, serve_in_threads
 from sauda.llm.server import Ready
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, start
@@ -69,7 +69,7 @@ class Scribe:
 
 
 def test_a_reply_that_still_grows_enters_the_chat_escaped():
-    scribes = {THIS_PAGE: threaded(THIS_PAGE, Scribe)}
+    scribes = {THIS_PAGE: serve_in_threads(THIS_PAGE, Scribe)}
     assert isinstance(scribes[THIS_PAGE].wait(5), Ready)
     with gr.Blocks():
         page = lay_out(SAY, scribes)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,9 @@ from sauda.llm.engine import Decoder, Sampling
 from sauda.llm.model import Model, smollm2
 from sauda.llm.process import ProcessEngine
 from sauda.llm.server import Failed, ModelWorker, Ready, ReplyService
-from sauda.llm.types import NotReady, Reply, ReplyError, ReplyTimeout
+from sauda.llm.types import NotReady, ReplyError, ReplyTimeout
 from tests.support.models import tiny_network
-from tests.support.toy_process import CRASH, HANG, NO_NETWORK, SLOW
+from tests.support.toy_process import HANG, NO_NETWORK, SLOW
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 COMMAND = (sys.executable, "-m", "tests.support.toy_process")
@@ -42,39 +41,26 @@ def chat(words: str) -> list[dict[str, str]]:
     return [{"role": "system", "content": "Bargain."}, {"role": "user", "content": words}]
 
 
-def visitor(number: int) -> Visitor:
-    return Visitor(f"session {number}", f"address {number}")
-
-
-def together(worker: ModelWorker, words: list[str]) -> list[Reply]:
-    with ThreadPoolExecutor(len(words)) as pool:
-        numbered = enumerate(words)
-        return list(pool.map(lambda n: worker.for_visitor(visitor(n[0]))(chat(n[1]), 7), numbered))
-
-
 def test_replies_of_the_process_are_those_of_the_model_in_this_one(worker):
     network, tokenizer = tiny_network(smollm2())
     local = Model(Decoder(network, tokenizer, GREEDY), "toy", "fp32", "here", "0")
     words = ["sixty", "I say seventy, and not a rupee more than that", "no", "done"]
     alone = [local(chat(one), 7).text for one in words]
-    assert [reply.text for reply in together(worker, words)] == alone
+    workers = [worker.for_visitor(Visitor(f"s{n}", f"a{n}")) for n in range(len(words))]
+    with ThreadPoolExecutor(len(words)) as pool:
+        replies = list(pool.map(lambda own, one: own(chat(one), 7), workers, words))
+    assert [reply.text for reply in replies] == alone
     assert [worker(chat(one), 7).text for one in words] == alone  # and again, from the cache
 
 
-def test_replies_that_begin_while_others_are_decoded_change_none_of_them(worker):
-    first = worker.for_visitor(visitor(1)).stream(chat("a long story"), 7)
+def test_a_reply_that_begins_beside_a_cancelled_one_is_as_alone(worker):
+    first = worker.for_visitor(Visitor("s1", "a1")).stream(chat("never mind"), 7)
     next(first)
-    second = worker.for_visitor(visitor(2))(chat("a short one"), 7)
-    *_, last = first
-    assert last.text == worker(chat("a long story"), 7).text
-    assert second.text == worker(chat("a short one"), 7).text
-
-
-def test_a_cancelled_reply_leaves_the_others_alone(worker):
-    cancelled = worker.for_visitor(visitor(1)).stream(chat("never mind"), 7)
-    next(cancelled)
-    cancelled.close()
-    assert worker.for_visitor(visitor(2))(chat("go on"), 7).finish
+    second = worker.for_visitor(Visitor("s2", "a2")).stream(chat("a short one"), 7)
+    next(second)
+    first.close()
+    *_, last = second
+    assert last.text == worker(chat("a short one"), 7).text
     assert not worker.service.queue.running
 
 
@@ -111,24 +97,6 @@ def test_a_killed_process_ends_its_reply_at_once_and_replies_again(worker):
     worker.service.engine.restart()
 
 
-def test_a_process_that_is_killed_again_and_again_recovers_each_time():
-    pauses = []
-
-    def at_once(seconds, call):
-        pauses.append(seconds)
-        threading.Thread(target=call, daemon=True).start()
-
-    worker = ModelWorker("toy", service(later=at_once), "toy", GREEDY)
-    for _ in range(5):
-        assert isinstance(worker.wait(300), Ready)
-        with pytest.raises(ReplyError):
-            worker(chat(CRASH), 7)
-    assert isinstance(worker.wait(300), Ready)
-    assert worker(chat("after that"), 7).finish
-    assert pauses == sorted(set(pauses))  # each longer than the one before
-    worker.service.engine.restart()
-
-
 def test_a_process_that_hangs_is_started_again():
     worker = ModelWorker("toy", service(reply_limit=3.0), "toy", GREEDY)
     worker.wait(300)
@@ -142,35 +110,6 @@ def test_a_process_that_hangs_is_started_again():
     worker.wait(300)
     assert worker(chat("hello"), 7).finish
     worker.service.engine.restart()
-
-
-def test_thirty_games_of_one_client_leave_a_polite_visitor_a_place(worker):
-    """A greedy client keeps every place that it gets; the polite visitor is served all the same."""
-    stop, refused = threading.Event(), []
-
-    def greedy(number: int) -> None:
-        own = worker.for_visitor(Visitor(f"game {number}", "greedy"))
-        while not stop.is_set():
-            try:
-                own(chat(f"game {number}"), 7)
-            except ReplyError as error:
-                refused.append(error)
-                time.sleep(0.05)
-
-    with ThreadPoolExecutor(30) as pool:
-        for number in range(30):
-            pool.submit(greedy, number)
-        try:
-            places = []
-            for turn in range(5):
-                stream = worker.for_visitor(Visitor("p", "polite")).stream(chat(f"turn {turn}"), 7)
-                updates = list(stream)
-                places += [u.place for u in updates if not isinstance(u, Reply)]
-                assert updates[-1].finish
-        finally:
-            stop.set()
-    assert refused
-    assert max(places, default=1) == 1  # next in line, or at once
 
 
 PAGE = """

@@ -154,4 +154,4 @@ def test_a_script_through_words_and_the_seat_read_prices_alike():
     strategy = SEATS["buyer"]["linear"]
     obs = observed("buyer", Offer(140))
     line = Acts(strategy)(obs, np.random.default_rng(0))
-    assert price_said(obs, line.message) == RoleSeat(strategy).decided(obs).price
+    assert price_said(obs, line.message) == RoleSeat(strategy).decide(obs).price
