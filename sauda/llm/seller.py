@@ -101,7 +101,6 @@ class Decision:
     kind: str  # opening, counter, rival, final, urgent, accept or walk
     price: float | None  # rupees; that of the ask or of the bid it takes, None when it walks
     item: Item
-    heard: str  # what the buyer said last
     turn: int  # rounds played before
 
 
@@ -116,8 +115,7 @@ def decide(obs: Observation) -> Decision:
     else:
         claim = claim_at(obs.own, table.round)[0] if table.asks else "opening"
         kind, price = claim or "counter", action.price
-    heard = [move.action.message for move in table.moves if move.agent != "seller"]
-    return Decision(action, kind, price, table.item, heard[-1] if heard else "", table.round)
+    return Decision(action, kind, price, table.item, table.round)
 
 
 @dataclass(frozen=True)
@@ -125,11 +123,10 @@ class SellerSeat:
     """A model that words a persona's decisions, in up to TRIES texts for each."""
 
     persona: Persona = PERSONAS[DEFAULT]
-    hears: bool = False  # the buyer's words, which lead the smallest model astray
     tries = TRIES
 
     def request(self, obs: Observation, seed: int, invalid_replies: Sequence[str] = ()) -> Request:
-        return Request(brief(decide(obs), self.persona, len(invalid_replies), self.hears), seed)
+        return Request(brief(decide(obs), self.persona, len(invalid_replies)), seed)
 
     def parse(
         self, obs: Observation, reply: Reply, invalid_replies: Sequence[str] = ()
@@ -171,18 +168,16 @@ def persona_seat(persona: str) -> SellerSeat:
     return SellerSeat(PERSONAS[persona])
 
 
-def seat_persona(task: Task, persona: Persona, seller: Policy, item: Item | None = None) -> Task:
-    """An open-market `task` with `seller` in its seat and, where given, `item` for sale.
+def seat_persona(task: Task, persona: Persona, seller: Policy) -> Task:
+    """An open-market `task` with `seller` in its seat, whose numbers are the persona's.
 
-    The seller's numbers are the persona's; limits keep the share of the list price that they were
-    drawn as.
     Raises ValueError for a task that is none of the open market's.
     """
     market = task.name.removeprefix("bazaar/")
     if market not in MARKETS:
         names = ", ".join(f"bazaar/{name}" for name in MARKETS)
         raise ValueError(f"a language model sells in {names}, not in {task.name}")
-    draw = partial(_draw_recast, task.env.draw, persona, item, MARKETS[market].bluffing)
+    draw = partial(_draw_recast, task.env.draw, persona, MARKETS[market].bluffing)
     opponents = {**task.opponents, "seller": seller}
     return replace(task, env=replace(task.env, draw=draw), opponents=opponents)
 
@@ -190,43 +185,24 @@ def seat_persona(task: Task, persona: Persona, seller: Policy, item: Item | None
 def _draw_recast(
     draw: Callable[[np.random.Generator], Sequence[Instance]],
     persona: Persona,
-    item: Item | None,
     bluffing: float,
     rng: np.random.Generator,
 ) -> tuple[Instance, ...]:
-    return tuple(recast(instance, persona, item, bluffing) for instance in draw(rng))
+    return tuple(recast(instance, persona, bluffing) for instance in draw(rng))
 
 
-def recast(
-    instance: Instance, persona: Persona, item: Item | None = None, bluffing: float = 0.0
-) -> Instance:
-    """`instance` with `persona` as its seller, who bluffs at least so often, and `item` for sale.
-
-    Prices keep their share of the list price, whatever that is.
-    """
-    item = item or instance.item
-    scale = item.list_price / instance.item.list_price
+def recast(instance: Instance, persona: Persona, bluffing: float = 0.0) -> Instance:
+    """`instance` with `persona` as its seller, who bluffs at least so often."""
     kind = replace(persona.type, bluff_rate=max(persona.type.bluff_rate, bluffing))
-    floor = round(scale * instance.seller["reservation"])
-    opening = max(floor + 1, round(kind.markup * item.list_price))
-    stance = replace(instance.seller["stance"], type=kind, reservation=floor, opening=opening)
-    return replace(
-        instance,
-        item=item,
-        seller={**instance.seller, "reservation": floor, "stance": stance},
-        buyer=_scaled(instance.buyer, scale),
-        rivals=tuple(_scaled(rival, scale) for rival in instance.rivals),
-    )
-
-
-def _scaled(own: Mapping[str, object], scale: float) -> dict[str, object]:
-    prices = {name: round(scale * own[name]) for name in ("reservation", "purse") if name in own}
-    return {**own, **prices}
+    opening = round(kind.markup * instance.item.list_price)
+    opening = max(instance.seller["reservation"] + 1, opening)
+    stance = replace(instance.seller["stance"], type=kind, opening=opening)
+    return replace(instance, seller={**instance.seller, "stance": stance})
 
 
 # The prompt
 
-LONGEST_QUOTE = 120  # characters of a listing or of the buyer's words in the prompt
+LONGEST_QUOTE = 120  # characters of a listing in the prompt
 EXAMPLES = 3  # in a prompt: with two the smallest model loses the thread half as often again
 ORDERS = {
     "opening": "Ask for {price}.",
@@ -257,19 +233,19 @@ SHOWN = {
     "walk": ("No, I cannot sell the {item} for that. Goodbye.",
              "Sorry, we are too far apart. Goodbye.", "No, I will keep my {item}. Goodbye."),
 }  # fmt: skip
-GOODS = (  # and what for: a thing, its price, what the buyer had said
-    (Item("cotton shawl", "", "new", 450), "I thought of ₹300."),
-    (Item("steel kettle", "", "good", 980), "Is ₹700 okay?"),
-    (Item("garden chair", "", "like_new", 1620), "₹1,100, my friend?"),
+GOODS = (
+    Item("cotton shawl", "", "new", 450),
+    Item("steel kettle", "", "good", 980),
+    Item("garden chair", "", "like_new", 1620),
 )
 
 
-def brief(decision: Decision, persona: Persona, attempt: int = 0, hears: bool = False) -> Messages:
+def brief(decision: Decision, persona: Persona, attempt: int = 0) -> Messages:
     """The chat that asks a model for the seller's words; its first message is the persona's alone.
 
-    Examples of the same kind of decision come first, in another order at each turn and attempt.
-    Listing and buyer are quoted as JSON strings, so that nothing in them ends the quote; the buyer
-    is left out unless the model `hears`.
+    Examples of the same kind of decision come first, in another order at each turn and attempt. The
+    listing is quoted as a JSON string, so that nothing in it ends the quote; the buyer's words are
+    left out, since they lead the smallest model astray.
     """
     kind, turn = decision.kind, decision.turn + attempt
     chat = [
@@ -278,24 +254,20 @@ def brief(decision: Decision, persona: Persona, attempt: int = 0, hears: bool = 
     ]
     for example in range(EXAMPLES):
         number = (turn + example) % len(GOODS)
-        item, heard = GOODS[number]
+        item = GOODS[number]
         words = SHOWN[kind][number].format(price=rupees(item.list_price), item=item.name)
         if kind not in ("accept", "walk"):
             words += f" {persona.closers[turn % 2]}"
-        chat += [_instruction(kind, item.list_price, item, heard if hears else ""), words]
-    heard = decision.heard if hears else ""
-    chat.append(_instruction(kind, decision.price, decision.item, heard))
+        chat += [_instruction(kind, item.list_price, item), words]
+    chat.append(_instruction(kind, decision.price, decision.item))
     roles = ["system", *("user", "assistant") * EXAMPLES, "user"]
     return [{"role": r, "content": text} for r, text in zip(roles, chat, strict=True)]
 
 
-def _instruction(kind: str, price: float | None, item: Item, heard: str) -> str:
-    condition = item.condition.replace("_", " ")
-    lines = [f"Listing: {_quote(f'{item.name}, {condition}')}"]
-    if heard and kind != "opening":
-        lines.append(f"Buyer: {_quote(heard)}")
-    lines.append(ORDERS[kind].format(price="" if price is None else rupees(price)))
-    return "\n".join(lines)
+def _instruction(kind: str, price: float | None, item: Item) -> str:
+    listing = _quote(f"{item.name}, {item.condition.replace('_', ' ')}")
+    order = ORDERS[kind].format(price="" if price is None else rupees(price))
+    return f"Listing: {listing}\n{order}"
 
 
 def _quote(text: str) -> str:

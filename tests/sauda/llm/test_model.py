@@ -118,13 +118,12 @@ def test_the_untrained_base_says_that_it_is_untrained(monkeypatch, tmp_path):
     assert load("sauda-mini").source.startswith("sauda-mini (untrained base)")
 
 
-@needs_weights
 def test_an_adapter_is_merged_and_changes_what_is_said(tmp_path):
     """The random network on disk, with a LoRA adapter on it, loads by path."""
     from peft import LoraConfig, get_peft_model
     from transformers import LlamaForCausalLM
 
-    network, tokenizer = tiny_network(smollm2())
+    network, tokenizer = tiny_network()
     base, adapter = tmp_path / "base", tmp_path / "adapter"
     network.save_pretrained(base)
     tokenizer.save_pretrained(base)

@@ -11,14 +11,14 @@ import pytest
 
 from sauda.fairness import Visitor
 from sauda.llm.engine import Decoder, Sampling
-from sauda.llm.model import Model, smollm2
+from sauda.llm.model import Model
 from sauda.llm.process import ProcessEngine
 from sauda.llm.server import Failed, ModelWorker, Ready, ReplyService
 from sauda.llm.types import NotReady, ReplyError, ReplyTimeout
 from tests.support.models import tiny_network
 from tests.support.toy_process import HANG, NO_NETWORK, SLOW
 
-pytestmark = [pytest.mark.model, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 COMMAND = (sys.executable, "-m", "tests.support.toy_process")
 LIGHT = (*COMMAND, NO_NETWORK)  # starts at once: for what ends or hangs as a process
 GREEDY = Sampling(temperature=0.0, max_new_tokens=30)
@@ -42,7 +42,7 @@ def chat(words: str) -> list[dict[str, str]]:
 
 
 def test_replies_of_the_process_are_those_of_the_model_in_this_one(worker):
-    network, tokenizer = tiny_network(smollm2())
+    network, tokenizer = tiny_network()
     local = Model(Decoder(network, tokenizer, GREEDY), "toy", "fp32", "here", "0")
     words = ["sixty", "I say seventy, and not a rupee more than that", "no", "done"]
     alone = [local(chat(one), 7).text for one in words]
