@@ -1,7 +1,7 @@
 """Who is next, who waits, who is refused: the queue as a value, and the gate of an event loop."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 
 import pytest
@@ -42,6 +42,18 @@ def test_addresses_take_turns_whatever_number_of_requests_each_has():
         order.append(key)
         queue.leave(key)
     assert order == ["greedy 0", "polite", "greedy 1", "greedy 2", "greedy 3"]
+
+
+def test_the_sessions_of_an_address_take_turns():
+    queue = FairQueue(Limits(running=1))
+    for key, session in enumerate(("greedy", "greedy", "greedy", "polite", "polite")):
+        queue.enter(key, Visitor(session, "a"))
+    expected = queue.order()
+    order = []
+    while (key := queue.start_next()) is not None:
+        order.append(key)
+        queue.leave(key)
+    assert order == expected == [0, 3, 1, 4, 2]
 
 
 def test_an_address_takes_neither_all_places_to_run_nor_all_to_wait():
@@ -105,17 +117,6 @@ def test_a_review_waits_until_no_move_does_and_refuses_none():
     assert start_all(queue) == ["a move"]
 
 
-def test_the_bytes_that_wait_are_limited_by_address():
-    queue = FairQueue(replace(LIMITS, running=1, waiting_bytes_of_address=10))
-    for number, address in enumerate(("a", "a", "b")):
-        queue.enter(number, Visitor(f"s{number}", address), size=8 * (number > 0))
-        start_all(queue)
-    with pytest.raises(QueueFull):
-        queue.enter("more", Visitor("s", "a"), size=8)
-    queue.leave(1)
-    queue.enter("more", Visitor("s", "a"), size=8)
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), max_size=60))
 def test_nobody_is_lost_and_no_limit_is_passed(events):
     queue, entered, ran = FairQueue(TWO), set(), set()
@@ -163,7 +164,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def test_addresses_take_turns():
+def test_at_the_gate_addresses_take_turns():
     async def play() -> None:
         gate = FairGate(Limits(running=1, running_of_address=1))
         busy = [Visit(gate, "a") for _ in range(3)]
@@ -172,37 +173,9 @@ def test_addresses_take_turns():
         await settle()
         assert [v.inside for v in (*busy, polite)] == [True, False, False, False]
         await busy[0].leave()
-        assert (busy[1].inside, polite.inside) == (True, False)  # it stood first in line
+        assert (busy[1].inside, polite.inside) == (True, False)  # it stood first in the queue
         await busy[1].leave()
         assert (busy[2].inside, polite.inside) == (False, True)
-        for visit in (polite, busy[2]):
-            await visit.leave()
-        assert (gate.running, gate.waiting) == (0, 0)
-
-    run(play())
-
-
-def test_an_address_leaves_places_to_the_others():
-    async def play() -> None:
-        gate = FairGate(Limits(running=3, running_of_address=2))
-        visits = [Visit(gate, address) for address in "aaab"]
-        await settle()
-        assert [visit.inside for visit in visits] == [True, True, False, True]
-        for visit in visits:
-            await visit.leave()
-
-    run(play())
-
-
-def test_the_sessions_of_one_address_take_turns():
-    async def play() -> None:
-        gate = FairGate(Limits(running=1))
-        busy = [Visit(gate, "a", "greedy") for _ in range(3)]
-        polite = Visit(gate, "a", "polite")
-        await settle()
-        await busy[0].leave()
-        await busy[1].leave()
-        assert (polite.inside, busy[2].inside) == (True, False)
         for visit in (polite, busy[2]):
             await visit.leave()
         assert (gate.running, gate.waiting) == (0, 0)
@@ -230,25 +203,7 @@ def test_what_waits_of_an_address_is_bounded_in_bytes_whatever_its_sessions():
     run(play())
 
 
-def test_an_address_with_too_many_requests_is_refused():
-    async def play() -> None:
-        gate = FairGate(Limits(running=1, waiting_of_address=2))
-        visits = [Visit(gate, "a") for _ in range(3)]
-        await settle()
-        with pytest.raises(QueueFull):
-            await Visit(gate, "a").task
-        async with AsyncExitStack() as stack:
-            other = asyncio.create_task(stack.enter_async_context(gate.place("b")))
-            await settle()
-            assert not other.done()  # it waits, though the line of the first address is full
-            for visit in visits:
-                await visit.leave()
-            await other
-
-    run(play())
-
-
-def test_who_leaves_the_line_or_at_the_very_moment_of_entering_holds_no_place():
+def test_who_leaves_the_queue_or_at_the_very_moment_of_entering_holds_no_place():
     async def play() -> None:
         gate = FairGate(Limits(running=1))
         first, second, third = (Visit(gate, "a") for _ in range(3))

@@ -32,8 +32,8 @@ class SlowedDecoder(Decoder):
 
 
 def toy(name: str) -> Model:
-    """The model called "toy" or "copy", of the same weights."""
-    if name not in ("toy", "copy"):
+    """The model called "toy"."""
+    if name != "toy":
         raise CannotLoad(f"no model {name!r}")
     network, tokenizer = tiny_network()
     decoder = SlowedDecoder(network, tokenizer, Sampling(max_new_tokens=60))

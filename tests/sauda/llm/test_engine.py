@@ -21,7 +21,7 @@ from sauda.llm.engine import (
     stop_tokens,
 )
 from sauda.llm.model import Model
-from sauda.llm.process import BatchEngine, bytes_of_token
+from sauda.llm.process import BatchEngine, bytes_of_token, share_equal_weights
 from sauda.llm.server import Begin
 from sauda.llm.turn import PlayerSpec
 from sauda.policies.bazaar import linear
@@ -115,6 +115,17 @@ def test_the_cache_of_all_models_stays_within_its_bytes(tiny, monkeypatch):
     assert held == tokens * bytes_of_token(network) > 0
     assert cache.tokens * bytes_of_token(network) <= process.CACHE_BYTES
     assert len(cache) < 30
+
+
+def test_models_share_the_tensors_that_are_equal(tiny):
+    import torch
+
+    network, other = tiny[0], tiny_network()[0]
+    with torch.no_grad():
+        other.lm_head.weight.add_(1)
+    share_equal_weights(other, [network])
+    assert other.model.norm.weight.data_ptr() == network.model.norm.weight.data_ptr()
+    assert other.lm_head.weight.data_ptr() != network.lm_head.weight.data_ptr()
 
 
 def test_a_prompt_that_many_rows_share_is_read_once(tiny, chats):

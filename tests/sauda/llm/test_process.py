@@ -76,14 +76,6 @@ def test_a_request_that_breaks_ends_alone(worker):
     assert worker(chat("x"), 7).finish
 
 
-def test_two_models_share_the_tensors_that_are_equal(worker):
-    before = psutil.Process(worker.service.engine.pid).memory_info().rss
-    copy = ModelWorker("copy", worker.service, "copy", GREEDY)
-    assert isinstance(copy.wait(300), Ready)
-    assert copy(chat("same"), 7).text == worker(chat("same"), 7).text
-    assert psutil.Process(worker.service.engine.pid).memory_info().rss < before + 2**28
-
-
 def test_a_killed_process_ends_its_reply_at_once_and_replies_again(worker):
     pid = worker.service.engine.pid
     stream = worker.stream(chat(SLOW), 7)
