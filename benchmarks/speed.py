@@ -33,9 +33,8 @@ from sauda.commands.loadtest.page_process import running_app
 from sauda.experiments.comparison import OURS, play_model
 from sauda.experiments.speeds import figure, ratio
 from sauda.games import BAZAAR
-from sauda.llm.backends.decoding import Sampling
-from sauda.llm.backends.model import Model, load
-from sauda.llm.backends.weights import NoWeights
+from sauda.llm.engine import Sampling
+from sauda.llm.model import Model, NoWeights, load
 from sauda.llm.registry import get_policy, player_spec
 from sauda.policies.bazaar import linear
 from sauda.policies.vectorized import BATCH

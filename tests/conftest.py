@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from sauda.experiments.evaluate import EvaluationSpec, evaluate
 from sauda.games.arena_columns import DRAWN
-from sauda.llm.backends.weights import packaged_file
+from sauda.llm.model import packaged_file
 from sauda.records.store import Artifact, measured
 from tests.support.lanes import FULL, QUICK, unavailable
 

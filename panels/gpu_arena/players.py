@@ -21,12 +21,11 @@ from panels.ui.provenance import load_or_say
 from panels.ui.tables import with_interval
 from panels.ui.terms import short, term
 from sauda.experiments.evaluate import ArenaRow, Cell
+from sauda.fairness import Visitor
 from sauda.games import ARENA
+from sauda.llm.backends import in_page
 from sauda.llm.registry import is_model, player_spec
-from sauda.llm.serving.events import Failed, Loading
-from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.served import in_page
-from sauda.llm.serving.worker import ModelWorker
+from sauda.llm.server import Failed, Loading, ModelWorker
 from sauda.llm.types import NotReady
 from sauda.policies import LAB_LABELS, LABS
 

@@ -21,11 +21,10 @@ from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.trouble import translated
 from panels.haggle.words import Translate
 from panels.ui.look import note, trouble
+from sauda.fairness import Visitor
 from sauda.language.lines import ENGLISH
 from sauda.language.phrases import language_of
-from sauda.llm.serving.events import Loading, Ready
-from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.service import Waiting
+from sauda.llm.server import Loading, Ready, Waiting
 from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused
 from sauda.sessions.bazaar import (
     Game,

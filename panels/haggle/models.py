@@ -6,9 +6,8 @@ from functools import cache
 from markupsafe import Markup
 
 from panels.haggle.words import Translate
-from sauda.llm.serving.events import Failed, Ready
-from sauda.llm.serving.served import THIS_PAGE, backends
-from sauda.llm.serving.worker import ModelWorker
+from sauda.llm.backends import THIS_PAGE, find_backends
+from sauda.llm.server import Failed, ModelWorker, Ready
 
 READY_SOON = 0.5  # seconds that a new game waits for a model that has nearly loaded
 STAND_IN = "tit_for_tat"  # the scripted buyer that plays until the model has loaded
@@ -17,7 +16,7 @@ STAND_IN = "tit_for_tat"  # the scripted buyer that plays until the model has lo
 @cache
 def models() -> dict[str, dict[str, ModelWorker]]:
     """The language models that the page serves by seat and backend; all visitors share them."""
-    return backends()
+    return find_backends()
 
 
 def load_in_background() -> None:

@@ -39,9 +39,8 @@ from panels.haggle.talk.trouble import translated
 from panels.haggle.words import ENGLISH, Translate, translator
 from panels.site.sessions import no_longer_here
 from panels.ui.look import trouble
-from sauda.llm.serving.events import Ready
-from sauda.llm.serving.served import in_page
-from sauda.llm.serving.worker import ModelWorker
+from sauda.llm.backends import in_page
+from sauda.llm.server import ModelWorker, Ready
 from sauda.sessions.bazaar import Game, before_unanswered, moves_of, quick_moves
 
 SELLERS_CHAT = ["sauda-selling"]  # CSS: the user of the chat is in the seller's colour

@@ -20,7 +20,7 @@ from sauda.experiments.comparison import (
     GapClosed,
     ModelRow,
 )
-from sauda.llm.models import NULL
+from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 from sauda.policies import ZERO_GRADE
 from sauda.policies.tuned import PRICE, WALK

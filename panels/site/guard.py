@@ -34,8 +34,8 @@ from panels.site.internals import has_answers, own_components
 from panels.site.queue_door import Answered, QueueDoor
 from panels.site.routes import API, SOCKET, Kind, route_of
 from panels.site.streams import Streams
+from sauda.fairness import FairGate, QueueFull
 from sauda.serve.address import address_of
-from sauda.serve.gate import FairGate, GateFull
 from sauda.serve.mcp.server import McpServer
 from sauda.serve.openenv.sockets import Sockets
 
@@ -219,7 +219,7 @@ class Guard:
                 return
             try:
                 entering.result()
-            except GateFull:
+            except QueueFull:
                 raise BUSY from None
             receive = _in_turn(body, gone)
             if keeper is None:

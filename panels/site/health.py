@@ -17,10 +17,10 @@ from panels.site.queue_door import QueueDoor
 from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.ui.downloads import BYTES, NotWritten, downloads
-from sauda.llm.serving import served
-from sauda.llm.serving.events import CACHE_BYTES
+from sauda.fairness import FairGate
+from sauda.llm import backends
+from sauda.llm.process import CACHE_BYTES
 from sauda.serve.episodes import MOST
-from sauda.serve.gate import FairGate
 from sauda.serve.mcp.server import McpServer
 from sauda.serve.openenv.routes import CAPACITY
 from sauda.serve.openenv.sockets import Sockets
@@ -44,7 +44,7 @@ def health_route(
 
     async def health(request: Request) -> Response:
         blocks, sessions = request.app.get_blocks(), request.app.state_holder
-        trouble = served.own_service().trouble()
+        trouble = backends.own_service().trouble()
         return JSONResponse(
             {
                 "status": "degraded" if trouble else "healthy",
@@ -57,8 +57,8 @@ def health_route(
                 },
                 "games": games(sessions),
                 "events": {
-                    "running": gate.running.total(),
-                    "at_the_gate": gate.waiting_in_all,
+                    "running": gate.running,
+                    "at_the_gate": gate.waiting,
                     "before_the_queue": queue_door.waiting,
                     "in_queue": len(queued_events(blocks)),
                     "waiting_in_queue": waiting(blocks),
@@ -67,12 +67,12 @@ def health_route(
                     "sessions": sockets.of_address.total(),
                     "most": CAPACITY,
                     "episodes_over_http": len(sockets.app.state.episodes),
-                    "steps_running": sockets.gate.running.total(),
+                    "steps_running": sockets.gate.running,
                 },
                 "mcp": {"games": len(mcp.seats), "most": MOST},
                 "pages": {"kept": len(pages), "most": NAMES},
                 "caches": caches(),
-                "language_models": served.own_service().health(),
+                "language_models": backends.own_service().health(),
                 "memory_mib": memory() | {"most_of_model_cache": CACHE_BYTES / MIB},
                 "downloads": download_files(),
                 "temporary_files": trouble_with_temporary_files() or "enough room",
@@ -128,7 +128,7 @@ def download_files() -> dict[str, float] | None:
 
 def memory() -> dict[str, float]:
     """Resident memory in MiB: of the page, and of the model process where there is one."""
-    processes = {"page": None, "model_process": getattr(served.own_service().engine, "pid", None)}
+    processes = {"page": None, "model_process": getattr(backends.own_service().engine, "pid", None)}
     sizes = {}
     for name, number in processes.items():
         if name == "page" or number:

@@ -21,7 +21,7 @@ from starlette.requests import Request
 
 from panels.site.connections import Connections, Limits
 from panels.site.visitor import visitor_of
-from sauda.llm.serving.line import PAGE, Visitor
+from sauda.fairness import PAGE, Visitor
 
 
 class Page(gr.Blocks):

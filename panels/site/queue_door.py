@@ -15,7 +15,7 @@ import gradio as gr
 
 from panels.site.headers import Send
 from panels.site.internals import queued_events
-from sauda.serve.gate import FairGate, Limits
+from sauda.fairness import FairGate, Limits
 
 LOOKS = 0.05  # seconds between two looks at which events have left, while others wait
 MIB = 2**20
@@ -46,7 +46,7 @@ class QueueDoor:
     @property
     def waiting(self) -> int:
         """How many events wait before the door."""
-        return sum(gate.waiting_in_all for gate in self.gates.values())
+        return sum(gate.waiting for gate in self.gates.values())
 
     def hold(self, place: AsyncExitStack, answer: bytes, blocks: gr.Blocks) -> None:
         """Keep a place until the event that Gradio's answer to a joining call names has left."""

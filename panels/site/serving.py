@@ -33,7 +33,7 @@ from panels.site.sessions import Sessions
 from panels.site.streams import Streams
 from panels.site.visitor import trust_proxies
 from panels.ui import theme
-from sauda.serve.gate import FairGate, Limits
+from sauda.fairness import FairGate, Limits
 from sauda.serve.mcp.server import McpServer, schema
 from sauda.serve.openenv.routes import openenv_app
 from sauda.serve.openenv.sockets import Sockets

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import gradio as gr
 
-from sauda.llm.serving.line import Visitor
+from sauda.fairness import Visitor
 from sauda.serve.address import NO_ADDRESS, counted
 
 NO_SESSION = ""  # a caller of the API need not name a session

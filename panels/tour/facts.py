@@ -4,7 +4,7 @@ from markupsafe import Markup
 
 from panels.training.logs import TITLES
 from panels.ui.look import stat, strip
-from sauda.llm.backends.model import SAUDA
+from sauda.llm.model import SAUDA
 from sauda.records.store import Artifact, load
 from sauda.scale.hardware import flavor
 from sauda.train.model import PARAMETERS

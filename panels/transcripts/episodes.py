@@ -19,10 +19,10 @@ from panels.ui.provenance import load_or_say
 from sauda.experiments.episodes import POLICIES, SEED
 from sauda.games import game_of, policies_of
 from sauda.games.transcript import from_json, to_json, to_markdown
-from sauda.llm.registry import PlayerSpec, get_policy, row_name
-from sauda.llm.serving.events import Loading
-from sauda.llm.serving.served import in_page
-from sauda.llm.serving.worker import ModelWorker
+from sauda.llm.backends import in_page
+from sauda.llm.registry import get_policy, row_name
+from sauda.llm.server import Loading, ModelWorker
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import ReplyError
 from sauda.records.seeds import whole_seed
 from sauda.records.store import Artifact

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from panels.site.internals import visitor_of_event
 from panels.ui.look import trouble
-from sauda.llm.serving.line import PAGE
+from sauda.fairness import PAGE
 from sauda.records.store import replacing
 
 MIB = 2**20

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sauda.commands.console import add_command, interval, save_measured
-from sauda.llm.backends.model import CannotLoad
-from sauda.llm.backends.weights import NoWeights, smollm2
+from sauda.llm.model import CannotLoad, NoWeights, smollm2
 from sauda.policies.pilot import WEIGHTS as PILOT_FILE
 from sauda.records.store import ROOT, save
 from sauda.train import STAGES

@@ -29,9 +29,9 @@ from sauda.experiments.episodes import ModelEpisode
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.bazaar_prompt import parse
 from sauda.games.transcript import to_json
-from sauda.llm.batched_rollout import ModelGame, new_game, play_games
 from sauda.llm.registry import PlayerSpec, player_spec
 from sauda.llm.sources import bazaar_prompt, models_behind
+from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.records.schemas.base import ModelSource, Record
 from sauda.records.store import Artifact
 

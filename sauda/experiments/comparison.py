@@ -32,10 +32,7 @@ from sauda.games import ARENA, game_of
 from sauda.games import BAZAAR as BAZAAR_GAME
 from sauda.games.adapter import Columns, Game
 from sauda.games.bazaar_columns import OPEN_MARKET
-from sauda.llm.backends.model import SAUDA, Model
-from sauda.llm.backends.weights import CACHE
-from sauda.llm.batched_rollout import ModelGame, new_game, play_games
-from sauda.llm.models import loaded
+from sauda.llm.model import CACHE, SAUDA, Model, load_once
 from sauda.llm.registry import PlayerSpec, is_model, player_spec
 from sauda.llm.sources import (
     Played,
@@ -45,6 +42,7 @@ from sauda.llm.sources import (
     models_behind,
     with_cpus,
 )
+from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.policies.best_response import informed_policy
 from sauda.records.kinds.amounts import scripted_games
 from sauda.records.kinds.types import Check, File, Kind, register_kind
@@ -405,7 +403,7 @@ def _play_cell(
         return joined([*begun, _play_script(task_name, name, seeds)])
 
     weights = _weights(name)
-    marks = played_with(loaded(weights) if weights else None)
+    marks = played_with(load_once(weights) if weights else None)
 
     def key(some: Sequence[int]) -> str:
         return repr((task_name, name, list(some), *marks))
@@ -587,7 +585,7 @@ def replay_stages(
                 first(episodes[task_name, name], len(seeds)),
                 play_model(get_task(task_name), player, seeds),
                 recorded["models"][player.weights]["cpu"] if player.weights else "",
-                loaded(player.weights).cpu if player.weights else "",
+                load_once(player.weights).cpu if player.weights else "",
             )
 
 

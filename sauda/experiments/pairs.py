@@ -50,10 +50,9 @@ from sauda.games import BAZAAR
 from sauda.games.adapter import ModelTurn, Reply
 from sauda.games.bazaar_prompt import first_object
 from sauda.language import money
-from sauda.llm.models import NULL
+from sauda.llm.model import NULL
 from sauda.llm.registry import get_policy, is_model, player_spec, script
-from sauda.llm.seller.policy import model_seller, persona_seat, seller_model
-from sauda.llm.seller.seating import seated
+from sauda.llm.seller import model_seller, persona_seat, seat_persona, seller_model
 from sauda.llm.turn import ModelSeat, apply, attempt_seeds, in_batches, take_turns
 from sauda.llm.types import BatchGenerate
 from sauda.policies import SELLERS
@@ -104,7 +103,7 @@ def task_against(seller: str) -> Task:
     model, worded, persona = seller.partition(":")
     if worded:
         policy = market_seller if model == NULL else model_seller(seller)
-        return seated(task, persona_seat(persona).persona, policy)
+        return seat_persona(task, persona_seat(persona).persona, policy)
     if seller in SELLER_TYPES:
         return with_seller_type(task, seller)
     if is_model(seller):

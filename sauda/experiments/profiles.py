@@ -52,9 +52,8 @@ from sauda.experiments.tournament import ROLES, STAGES
 from sauda.games import BAZAAR
 from sauda.games.bazaar_columns import behaviour_metrics
 from sauda.games.bazaar_prompt import HIGHEST, first_object, unit
-from sauda.llm.backends.remote import Endpoint, probe
-from sauda.llm.backends.weights import CACHE
-from sauda.llm.models import loaded
+from sauda.llm.backends import Endpoint, probe
+from sauda.llm.model import CACHE, load_once
 from sauda.llm.registry import PlayerSpec, get_policy, is_model, player_spec
 from sauda.llm.sources import is_same_player, model_sources, prompt_hashes
 from sauda.llm.types import BatchGenerate, Messages, Reply, ReplyError, Schema
@@ -334,7 +333,7 @@ def profile_or_read(player: "Player", trials: Trials) -> dict[str, Any]:
     if not player.model.weights:
         return profile(player, trials)
     size = (list(trials.seeds), trials.cues, len(trials.judged.states), player.batch)
-    key = repr((player.name, size, *played_with(loaded(player.model.weights))))
+    key = repr((player.name, size, *played_with(load_once(player.model.weights))))
     (row,) = in_batches(
         [player], 1, CACHE / "profiles", lambda _: key, lambda _: profile(player, trials)
     )

@@ -26,8 +26,8 @@ from env import (
     rollout,
 )
 from sauda.games import BAZAAR
-from sauda.llm.registry import PlayerSpec, get_policy
-from sauda.llm.turn import in_batches, take_turns
+from sauda.llm.registry import get_policy
+from sauda.llm.turn import PlayerSpec, in_batches, take_turns
 from sauda.policies.belief import BLUFFING, belief_buyer, values_against
 from sauda.policies.best_response import MoveValues
 from sauda.policies.pilot import pilot_values, trained

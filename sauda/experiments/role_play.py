@@ -36,8 +36,8 @@ from sauda.experiments.tournament import Payoffs, Tournament
 from sauda.games import BAZAAR
 from sauda.games.adapter import Messages, Reply, Schema
 from sauda.language.acts import Acts
-from sauda.llm.models import NamedModel, loaded
-from sauda.llm.role_seat import RoleSeat, price_said, prompt
+from sauda.llm.model import NamedModel, load_once
+from sauda.llm.seats import RoleSeat, price_said, prompt
 from sauda.llm.sources import model_source
 from sauda.llm.types import BatchGenerate
 from sauda.policies import BUYERS, SELLERS
@@ -182,7 +182,7 @@ def role_play(
     for model, seat in progress(cells, len(cells), "playing", "model"):
         rows = play(script, seat, NamedModel(model), seeds, batch)
         played.append({"model": model, "seat": seat, "games": rows})
-    sources = {model: model_source(loaded(model), BAZAAR) | prompt_hashes() for model in models}
+    sources = {model: model_source(load_once(model), BAZAAR) | prompt_hashes() for model in models}
     return summarize(script, seeds, played) | {"models": sources}
 
 

@@ -33,14 +33,21 @@ from env import (
     rupees,
 )
 from sauda.experiments.batches import in_batches
-from sauda.llm.seller.checks import Decision
-from sauda.llm.seller.personas import DEFAULT, PERSONAS
-from sauda.llm.seller.policy import SellerModel, SellerSeat, decide, sampled_model
-from sauda.llm.seller.seating import recast
-from sauda.llm.seller.wording import brief, check, settled
+from sauda.llm.model import NamedModel
+from sauda.llm.seller import (
+    DEFAULT,
+    PERSONAS,
+    Decision,
+    SellerSeat,
+    brief,
+    check,
+    choose_words,
+    decide,
+    recast,
+)
 from sauda.llm.turn import in_batches as batched_replies
 from sauda.llm.turn import seed_of, take_turns
-from sauda.llm.types import BatchGenerate, Reply
+from sauda.llm.types import BatchGenerate
 from sauda.records.fingerprint import fingerprint, positions
 from sauda.records.store import source_digest
 
@@ -223,7 +230,7 @@ def _seed(game: Game, turn: int, attempt: int) -> int:
 
 def _key(player: BatchGenerate, what: str) -> Callable[[Sequence[Any]], str]:
     """Cache key: everything that the texts of a batch depend on."""
-    model = sampled_model(player.name) if isinstance(player, SellerModel) else None
+    model = player.model if isinstance(player, NamedModel) else None
     marks = model and (model.sha256, model.source, asdict(model.decoder.sampling))
     return lambda some: repr((what, marks, source_digest(), some))
 
@@ -231,9 +238,9 @@ def _key(player: BatchGenerate, what: str) -> Callable[[Sequence[Any]], str]:
 def describe_model(player: BatchGenerate) -> dict[str, Any]:
     """The weights that wrote the words, and the fingerprints of prompt and check."""
     hashes = word_hashes()
-    if not isinstance(player, SellerModel):
+    if not isinstance(player, NamedModel):
         return {"source": "no model", "sha256": "", "sampling": {}} | hashes
-    model = sampled_model(player.name)
+    model = player.model
     sampling = asdict(model.decoder.sampling)
     return {"source": model.source, "sha256": model.sha256, "sampling": sampling} | hashes
 
@@ -244,7 +251,7 @@ def word_hashes() -> dict[str, str]:
     decisions = [decide(obs) for obs in positions(get_task("bazaar/open"), "seller")]
     asked = [brief(decision, persona) for persona in PERSONAS.values() for decision in decisions]
     checked = [
-        check(Reply(text.format(price=rupees(d.price or 1), item=d.item.name), ""), d).faults == ()
+        check(text.format(price=rupees(d.price or 1), item=d.item.name), d).faults == ()
         for d in decisions
         for text in (d.action.message, *CHECKED)
     ]
@@ -300,7 +307,7 @@ def settle_texts(played: Sequence[Game], tries: Sequence[Sequence[Tries]]) -> Sa
     """What the seller says after its checks: a try without faults, or else its scripted line."""
     return [
         [
-            settled(d, [check(Reply(text, ""), d) for text in one], "").text
+            choose_words(d, [check(text, d) for text in one])
             for d, one in zip(game.decisions, written, strict=True)
         ]
         for game, written in zip(played, tries, strict=True)

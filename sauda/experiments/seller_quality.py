@@ -32,11 +32,9 @@ from sauda.experiments.seller_games import (
     read_persona,
     write_texts,
 )
-from sauda.llm.backends.weights import CACHE
-from sauda.llm.seller.checks import Decision, sentences, unsupported
-from sauda.llm.seller.checks import faults as find_faults
-from sauda.llm.seller.personas import DEFAULT, PERSONAS
-from sauda.llm.seller.policy import seller_model
+from sauda.llm.model import CACHE
+from sauda.llm.seller import DEFAULT, PERSONAS, Decision, seller_model, sentences, unsupported
+from sauda.llm.seller import faults as find_faults
 from sauda.records.progress import progress
 from sauda.records.schemas.base import Interval, Number, Record
 from sauda.records.seeds import SPLITS

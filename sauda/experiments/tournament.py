@@ -37,9 +37,8 @@ from sauda.experiments.pairs import (
     weights,
 )
 from sauda.games import BAZAAR
-from sauda.llm.backends.weights import CACHE
-from sauda.llm.models import NULL, loaded
-from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.model import CACHE, NULL, load_once
+from sauda.llm.seller import PERSONAS
 from sauda.llm.sources import (
     Played,
     is_same_player,
@@ -353,7 +352,7 @@ def _by_seat(values: Mapping[Pair, Any]) -> dict[str, dict[str, Any]]:
 
 def play_or_read(pair: Pair, seeds: Sequence[int], batch: int, folder: Path) -> dict[str, Any]:
     """The columns of a pair with a language model; finished batches are read from `folder`."""
-    marks = [played_with(loaded(name)) for name in weights(pair)]
+    marks = [played_with(load_once(name)) for name in weights(pair)]
     pieces = in_batches(
         seeds,
         batch,
@@ -389,7 +388,7 @@ def replay_first_games(artifact: Artifact) -> Iterator[Replayed]:
             _graded(then, at),
             _graded(now, at),
             ", ".join(recorded["models"][name]["cpu"] for name in weights(pair)),
-            ", ".join(loaded(name).cpu for name in weights(pair)),
+            ", ".join(load_once(name).cpu for name in weights(pair)),
         )
 
 

@@ -1,7 +1,8 @@
 """A language model as a player.
 
-`games/` holds one adapter a game (prompt, parser, JSON schema), `backends/` loads and runs models,
-`seller/` is the model that words a seller's decisions. `registry.py` resolves names of models,
-`wrappers.py` steers a policy, `batched_rollout.py` plays many games in one forward pass,
-`seats.py` seats a model across from a visitor, `types.py` holds messages and replies.
+`engine.py` decodes tokens, `model.py` loads weights into a model that replies. `server.py` lets
+visitors take turns at the models that `process.py` keeps in a process; `backends.py` says which
+models a page serves, those on other machines too. `turn.py` plays a model in a game, `wrappers.py`
+steers its moves, `seller.py` lets it sell, `registry.py` resolves names, and `seats.py` seats a
+model across from a visitor.
 """

@@ -7,47 +7,17 @@ that plays through dialogue acts and words.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from env import Policy, Task
 from sauda.games import game_of
-from sauda.games.adapter import Game
 from sauda.language.acts import Acts
-from sauda.llm.backends.model import MODELS, SAUDA, adapter_folder
-from sauda.llm.models import BASES, NULL, NamedModel, NullModel
-from sauda.llm.policy import LLMPolicy
-from sauda.llm.seller.policy import model_seller
-from sauda.llm.seller.seating import seated
-from sauda.llm.turn import PromptSeat
-from sauda.llm.types import BatchGenerate
-from sauda.llm.wrappers import WRAPPERS, Wrapper
+from sauda.llm.model import BASES, MODELS, NULL, SAUDA, NamedModel, NullModel, adapter_folder
+from sauda.llm.seller import model_seller, seat_persona
+from sauda.llm.turn import PlayerSpec
+from sauda.llm.wrappers import WRAPPERS
 
 CONSTRAINED = "constrained"
 ACTS = re.compile(r"acts\((.+)\)")  # a scripted policy that plays through language
-
-
-@dataclass(frozen=True)
-class PlayerSpec:
-    """A language model as a player: the model, its decoding and the wrapper around its moves."""
-
-    generate: BatchGenerate
-    constrained: bool = False  # decode under the schema of legal moves
-    wrapper: Wrapper | None = None
-
-    def seat(self, game: Game) -> PromptSeat:
-        """The player's seat in `game`; ValueError for a wrapper in a game that has none."""
-        if self.wrapper is not None and not game.has_wrappers:
-            raise ValueError(f"a wrapper steers prices; the {game.name} is played without one")
-        return PromptSeat(game.prompt, self.constrained, self.wrapper)
-
-    def policy(self, game: Game) -> LLMPolicy:
-        """The player as a policy of `game`."""
-        return LLMPolicy(self.seat(game), self.generate)
-
-    @property
-    def weights(self) -> str:
-        """The name of the model whose weights are needed; "" where none are."""
-        return self.generate.name if isinstance(self.generate, NamedModel) else ""
 
 
 def is_model(name: str) -> bool:
@@ -118,5 +88,5 @@ def against(task: Task, name: str) -> Task:
     """
     if ":" in name and task.learner != "seller":
         seller = model_seller(name)
-        return seated(task, seller.seat.persona, seller)
+        return seat_persona(task, seller.seat.persona, seller)
     return game_of(task).against(task, name)

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from env import get_task
 from sauda.games import ARENA, BAZAAR, GAMES
 from sauda.games.adapter import Game
-from sauda.llm.backends.model import Model
-from sauda.llm.models import loaded
+from sauda.llm.model import Model, load_once
 from sauda.llm.registry import is_model, player_spec
 from sauda.records.fingerprint import fingerprint, of_parser, positions
 
@@ -31,7 +30,7 @@ def models_behind(policies: Iterable[str], game: Game) -> dict[str, Any]:
 
 def model_sources(names: Iterable[str], game: Game) -> dict[str, Any]:
     """What an artifact records of each of the models called `names`: a ModelSource."""
-    return {name: model_source(loaded(name), game) for name in sorted(names)}
+    return {name: model_source(load_once(name), game) for name in sorted(names)}
 
 
 def model_source(model: Model, game: Game) -> dict[str, Any]:

@@ -1,18 +1,20 @@
-"""One turn of a language model: request a reply, parse it, apply the action.
+"""One turn of a language model, and whole games of turns: request a reply, parse it, apply it.
 
-Every way to play a model goes through these functions: whole games in batches, one game, a seller's
+Every way to play a model goes through these functions: one game, many games in batches, a seller's
 wording, and a visitor's game, whose replies stream. The seat says what is requested and how a reply
 is parsed; `take_turns` repeats a request whose reply held no action, up to the seat's `tries`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from env import IllegalAction, Play, Task, Turn, move
-from sauda.games.adapter import ModelTurn, ParsedReply, Prompt, Reply, Request
+from env import IllegalAction, Play, Task, Turn, advance, agent_stream, begin, move
+from sauda.games import game_of
+from sauda.games.adapter import Game, ModelTurn, ParsedReply, Prompt, Reply, Request
+from sauda.llm.model import NamedModel
 from sauda.llm.types import BatchGenerate, Generate
 from sauda.llm.wrappers import Steered, Wrapper
 
@@ -144,3 +146,108 @@ def attempt_seeds(rng: np.random.Generator) -> Callable[[int], int]:
         return drawn[attempt]
 
     return seed
+
+
+@dataclass(frozen=True)
+class LLMPolicy:
+    """The model `generate` in `seat`, of any game. A turn without an action is a forfeit."""
+
+    seat: ModelSeat
+    generate: Generate
+
+    def __call__(self, obs: Any, rng: np.random.Generator) -> Any:
+        (turn,) = take_turns([self.seat], [obs], [attempt_seeds(rng)], one_by_one(self.generate))
+        if turn.action is None:
+            raise IllegalAction(turn.parsed.error)
+        return turn.action
+
+
+@dataclass(frozen=True)
+class PlayerSpec:
+    """A language model as a player: the model, its decoding and the wrapper around its moves."""
+
+    generate: BatchGenerate
+    constrained: bool = False  # decode under the schema of legal moves
+    wrapper: Wrapper | None = None
+
+    def seat(self, game: Game) -> PromptSeat:
+        """The player's seat in `game`; ValueError for a wrapper in a game that has none."""
+        if self.wrapper is not None and not game.has_wrappers:
+            raise ValueError(f"a wrapper steers prices; the {game.name} is played without one")
+        return PromptSeat(game.prompt, self.constrained, self.wrapper)
+
+    def policy(self, game: Game) -> LLMPolicy:
+        """The player as a policy of `game`."""
+        return LLMPolicy(self.seat(game), self.generate)
+
+    @property
+    def weights(self) -> str:
+        """The name of the model whose weights are needed; "" where none are."""
+        return self.generate.name if isinstance(self.generate, NamedModel) else ""
+
+
+@dataclass
+class ModelGame:
+    """A game in progress between a language model and the task's own opponents.
+
+    `salt` draws the model's tokens apart from those of other games of the same seed.
+    """
+
+    task: Task
+    play: Play
+    salt: tuple[int, ...] = ()
+    turns: list[ModelTurn] = field(default_factory=list)  # of the model
+
+    @property
+    def running(self) -> bool:
+        """Whether the learner has another turn."""
+        return not self.play.forfeit and self.task.env.to_act(self.play.state) is not None
+
+    @property
+    def observation(self) -> Any:
+        """What the learner sees now."""
+        return self.task.env.observe(self.play.state, self.task.learner)
+
+    @property
+    def grade(self) -> float:
+        """The task's grade of the current state, in [-1, 1]."""
+        return self.task.grade(self.play.state)
+
+    def seed(self) -> int:
+        """The seed of the next reply."""
+        turn = sum(turn.agent == self.task.learner for turn in self.play.turns)
+        if self.salt:
+            return seed_of(np.random.default_rng([self.play.seed, *self.salt, turn]))
+        return seed_of(agent_stream(self.task, self.play.seed, self.task.learner, turn))
+
+    def apply(self, turn: ModelTurn) -> None:
+        """Apply the model's turn, then the opponents' turns up to its next; a forfeit ends it."""
+        play, turn = apply(self.task, self.play, turn)
+        self.play = advance(self.task, self.task.opponents, play)
+        self.turns.append(turn)
+
+
+def new_game(task: Task, seed: int, salt: tuple[int, ...] = ()) -> ModelGame:
+    """The game of `seed` up to the learner's first turn."""
+    return ModelGame(task, advance(task, task.opponents, begin(task, seed)), salt)
+
+
+def play_games(games: Sequence[ModelGame], player: PlayerSpec) -> None:
+    """Play `games` to their ends."""
+    while running := [game for game in games if game.running]:
+        play_turn(running, player)
+
+
+def play_turn(games: Sequence[ModelGame], player: PlayerSpec) -> None:
+    """One turn in each of `games`, all running, their replies in one batch.
+
+    A game is the one that `rollout` plays alone, since its chance depends on (seed, agent, turn);
+    but bf16 rounds otherwise in a batch, so a sampled token may differ where two are nearly as
+    likely.
+    """
+    seats = [player.seat(game_of(game.task)) for game in games]
+    observations = [game.observation for game in games]
+    seeds = [lambda attempt, game=game: game.seed() for game in games]
+    turns = take_turns(seats, observations, seeds, in_batches(player.generate))
+    for game, turn in zip(games, turns, strict=True):
+        game.apply(turn)

@@ -1,8 +1,8 @@
 """Wrappers around a policy: the published steering, number for number, and a small honest one.
 
 A wrapper is a pure function of an observation and a proposed action; `wrapper(obs, proposal)` gives
-the action that is taken and how it differs. A wrapped policy has a table row of its own; a null
-model under the same wrapper shows what the wrapper does alone.
+the action that is taken and how it differs. A null model under the same wrapper shows what the
+wrapper does alone.
 """
 
 import math
@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import numpy as np
-
-from env import Accept, IllegalAction, Observation, Offer, Policy, Tells, WalkAway
+from env import Accept, IllegalAction, Observation, Offer, Tells, WalkAway
 
 Action = Offer | Accept | WalkAway
 Proposal = Action | IllegalAction  # the error stands for a completion without a legal move
@@ -20,7 +18,7 @@ Proposal = Action | IllegalAction  # the error stands for a completion without a
 
 @dataclass(frozen=True)
 class Steered:
-    """The action that is taken, and how it differs from the proposal, a sentence a change."""
+    """The action that is taken, and how it differs from the proposal, a sentence per change."""
 
     action: Action
     changes: tuple[str, ...] = ()
@@ -30,25 +28,6 @@ class Wrapper(Protocol):
     """Raises the proposal itself where it is an IllegalAction that the wrapper does not repair."""
 
     def __call__(self, obs: Observation, proposal: Proposal) -> Steered: ...
-
-
-@dataclass(frozen=True)
-class Wrapped:
-    """A policy under a wrapper."""
-
-    policy: Policy
-    wrapper: Wrapper
-
-    def __call__(self, obs: Observation, rng: np.random.Generator) -> Action:
-        return self.steer(obs, rng).action
-
-    def steer(self, obs: Observation, rng: np.random.Generator) -> Steered:
-        """The action with the log of how the wrapper changed it."""
-        try:
-            proposal: Proposal = self.policy(obs, rng)
-        except IllegalAction as error:
-            proposal = error
-        return self.wrapper(obs, proposal)
 
 
 def honest(obs: Observation, proposal: Proposal) -> Steered:
@@ -90,12 +69,10 @@ def _limit(obs: Observation) -> float:
     """The most a buyer, or the least a seller, may name: its limit as this table counts money."""
     scale = 10**obs.table.decimals
     if obs.agent == "seller":
-        return (
-            math.ceil(obs.reservation * scale) / scale
-            if obs.table.decimals
-            else math.ceil(obs.reservation)
-        )
-    return math.floor(obs.budget * scale) / scale if obs.table.decimals else math.floor(obs.budget)
+        units = math.ceil(obs.reservation * scale)
+    else:
+        units = math.floor(obs.budget * scale)
+    return units / scale if obs.table.decimals else units
 
 
 # The published priors, by the personality that the classic game discloses.

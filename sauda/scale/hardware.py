@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from sauda.llm.backends.model import BYTES
+from sauda.llm.model import BYTES
 from sauda.train import STAGES
 from sauda.train.model import PARAMETERS, TOY, memory
 

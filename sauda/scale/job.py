@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sauda.llm.backends.weights import PACKAGE, PACKAGED_VERSION
+from sauda.llm.model import PACKAGE, PACKAGED_VERSION
 from sauda.scale.hardware import Flavor
 from sauda.scale.request import (
     IMAGE,

@@ -17,10 +17,8 @@ from env import IllegalAction, Offer, arena, get_task
 from sauda.experiments.regret import Judged, Positions, by_pilot
 from sauda.games import GAMES
 from sauda.games.bazaar_prompt import shown
-from sauda.llm.backends.model import Model
-from sauda.llm.batched_rollout import new_game, play_games
-from sauda.llm.registry import PlayerSpec
-from sauda.llm.turn import PromptSeat
+from sauda.llm.model import Model
+from sauda.llm.turn import PlayerSpec, PromptSeat, new_game, play_games
 from sauda.llm.types import Reply
 from sauda.records.seeds import SPLITS
 from sauda.records.store import read_lines

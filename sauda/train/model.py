@@ -10,23 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sauda.llm.backends.decoding import Decoder
-from sauda.llm.backends.joint import JointDecoder
-from sauda.llm.backends.model import (
+from sauda.llm.engine import Decoder, JointDecoder
+from sauda.llm.model import (
     ADAPTERS,
     BYTES,
     MODELS,
     TRAINED,
+    WEIGHTS,
     CannotLoad,
+    Weights,
     base_weights,
     check_base,
     free_memory,
     load,
     read_network,
+    smollm2,
     with_adapter,
 )
-from sauda.llm.backends.model import Model as ServedModel
-from sauda.llm.backends.weights import WEIGHTS, Weights, smollm2
+from sauda.llm.model import Model as ServedModel
 from sauda.records.store import renew_checksums, sha256, write_bytes
 
 TOY = "toy"

@@ -19,7 +19,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from sauda.llm.backends.weights import CACHE
+from sauda.llm.model import CACHE
 from sauda.records.store import DamagedFile, device, read_lines, read_object, sha256, write
 from sauda.train.model import learnt_files
 

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sauda.games.adapter import ModelTurn
-from sauda.llm.backends.batch import replies
-from sauda.llm.backends.decoding import Sampling, generation_mode
-from sauda.llm.backends.joint import JointDecoder
-from sauda.llm.backends.model import read_network
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.engine import JointDecoder, Sampling, generation_mode, replies
+from sauda.llm.model import read_network
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Messages, Reply, Schema
 from sauda.train.model import Base, is_adapted
 

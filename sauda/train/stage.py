@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sauda.llm.backends.model import ADAPTERS, CannotLoad, adapter_folder
-from sauda.llm.backends.model import Model as ServedModel
+from sauda.llm.model import ADAPTERS, CannotLoad, adapter_folder
+from sauda.llm.model import Model as ServedModel
 from sauda.records.store import ROOT, digest, save, sha256, write
 from sauda.train.checks import acceptance, evaluate_checkpoints
 from sauda.train.kept_runs import Keeper

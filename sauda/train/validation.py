@@ -6,7 +6,7 @@ from typing import Any
 
 from sauda.experiments.roles import best_step, loss_and_perplexity
 from sauda.language.acts import Turn, View, read
-from sauda.llm.backends.model import Model
+from sauda.llm.model import Model
 from sauda.llm.types import Reply
 from sauda.records.store import read_lines
 from sauda.train.checks import fault_in

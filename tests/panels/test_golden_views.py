@@ -30,7 +30,7 @@ from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import converse
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.experiments.comparison import OURS
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.backends import THIS_PAGE
 from sauda.records.store import load
 from sauda.sessions import arena, bazaar, review
 from sauda.sessions.daily import bargain_of, coded

@@ -18,8 +18,7 @@ from panels.haggle.words import ENGLISH, HINDI, HINGLISH, WORDS
 from panels.site.serving import THREADS
 from panels.transcripts import episodes as played_episodes
 from sauda.language.lexicon import SIGNALS
-from sauda.llm import models, registry
-from sauda.llm.backends import model
+from sauda.llm import model, registry
 from tests.support.golden import assert_golden, plain, without_numbers
 from tests.support.source import ROOT
 
@@ -120,7 +119,7 @@ def no_models(monkeypatch):
     def load(*args, **more):
         raise AssertionError(f"loaded {args}")
 
-    for module, name in ((model, "load"), (model, "base_weights"), (models, "loaded"),
+    for module, name in ((model, "load"), (model, "base_weights"), (model, "load_once"),
                          (registry, "adapter_folder"), (played_episodes, "in_page")):  # fmt: skip
         monkeypatch.setattr(module, name, load)
 

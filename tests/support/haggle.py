@@ -5,8 +5,8 @@ import gradio as gr
 from panels.haggle.layout import lay_out
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, translator
-from sauda.llm.serving.events import Ready
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.backends import THIS_PAGE
+from sauda.llm.server import Ready
 from sauda.llm.types import Reply
 
 

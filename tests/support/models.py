@@ -6,8 +6,12 @@ from typing import Any, ClassVar
 
 from env import arena
 from sauda.games.arena_prompt import completion
-from sauda.llm.backends.weights import Weights
 from sauda.llm.types import Reply
+
+CHAT_TEMPLATE = """{% for message in messages %}<|im_start|>{{ message.role }}
+{{ message.content }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
 
 
 class Booker:
@@ -26,16 +30,24 @@ class Booker:
         return [self(*request) for request in zip(chats, seeds, schemas, strict=True)]
 
 
-def tiny_network(weights: Weights) -> tuple[Any, Any]:
-    """A random network of two layers in fp32, and the tokenizer of `weights`."""
+def tiny_network() -> tuple[Any, Any]:
+    """A random Llama of two layers in fp32, and a tokenizer whose tokens are bytes."""
     import torch
-    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+    marks = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    tokens = [*marks, *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    by_bytes = Tokenizer(models.BPE({token: i for i, token in enumerate(tokens)}, merges=[]))
+    by_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    by_bytes.decoder = decoders.ByteLevel()
+    by_bytes.add_special_tokens(marks)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=by_bytes, eos_token=marks[2])
+    tokenizer.chat_template = CHAT_TEMPLATE
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    tokenizer = AutoTokenizer.from_pretrained(weights.folder)
     config = LlamaConfig(
-        vocab_size=49152, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+        vocab_size=len(tokens), hidden_size=64, intermediate_size=128, num_hidden_layers=2,
         num_attention_heads=4, num_key_value_heads=2, eos_token_id=2, pad_token_id=2,
     )  # fmt: skip
     return LlamaForCausalLM(config).eval(), tokenizer

@@ -15,9 +15,9 @@ from app import build_app
 from panels.haggle import models
 from panels.site.guard import Doors
 from panels.site.serving import serve
-from sauda.llm.serving import served
-from sauda.llm.serving.service import ReplyService
-from sauda.llm.serving.threads import ThreadEngine
+from sauda.llm import backends
+from sauda.llm.backends import ThreadEngine
+from sauda.llm.server import ReplyService
 from sauda.llm.types import Reply
 from sauda.serve.leaderboard.board import own_board
 from sauda.serve.leaderboard.storage import VARIABLE
@@ -93,7 +93,7 @@ def toy_models() -> Iterator[None]:
     """Context: a toy replies for every language model, and the leaderboard is empty."""
     toy = ReplyService(lambda report: ThreadEngine(report, lambda name: Toy()))
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(served, "own_service", lambda: toy)
+        patch.setattr(backends, "own_service", lambda: toy)
         patch.setenv(VARIABLE, folder)
         own_board.cache_clear()
         models.models.cache_clear()

@@ -22,6 +22,7 @@ ROOMS = (  # the same inside sauda
     "language",
     "records",
     "statistics",
+    "fairness",
 )
 PACKAGES = {
     layer: sorted((ROOT / layer).rglob("*.py")) for layer in LAYERS if (ROOT / layer).is_dir()

@@ -10,11 +10,10 @@ import signal
 import sys
 import time
 
-from sauda.llm.backends.decoding import Decoder, Sampling
-from sauda.llm.backends.model import CannotLoad, Model
-from sauda.llm.backends.weights import smollm2
-from sauda.llm.serving import process
-from sauda.llm.serving.events import Begin, Load, Piece, Ready
+from sauda.llm import process
+from sauda.llm.engine import Decoder, Sampling
+from sauda.llm.model import CannotLoad, Model
+from sauda.llm.server import Begin, Load, Piece, Ready
 from sauda.llm.types import Reply
 from tests.support.models import tiny_network
 
@@ -33,10 +32,10 @@ class SlowedDecoder(Decoder):
 
 
 def toy(name: str) -> Model:
-    """The model called "toy" or "copy", of the same weights."""
-    if name not in ("toy", "copy"):
+    """The model called "toy"."""
+    if name != "toy":
         raise CannotLoad(f"no model {name!r}")
-    network, tokenizer = tiny_network(smollm2())
+    network, tokenizer = tiny_network()
     decoder = SlowedDecoder(network, tokenizer, Sampling(max_new_tokens=60))
     return Model(decoder, name, "fp32", "made here", "0")
 

@@ -7,9 +7,9 @@ from env import get_task, rollout
 from panels.haggle.opening.kept import FIRST
 from panels.haggle.words import Translate
 from panels.results.questions.reproduce import of_this_page
+from sauda.llm.backends import in_page
 from sauda.llm.registry import player_spec
-from sauda.llm.serving.events import Failed, Ready, Stage
-from sauda.llm.serving.served import in_page
+from sauda.llm.server import Failed, Ready, Stage
 from sauda.sessions.bazaar import Standing
 from sauda.sessions.daily import DAYS_KEPT, TASK, player, seed_of
 

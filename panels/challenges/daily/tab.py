@@ -20,7 +20,7 @@ from panels.haggle.screen import Updates
 from panels.site.visitor import visitor_of
 from panels.ui.look import QUEUED, QUIET
 from panels.ui.wiring import named
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.backends import THIS_PAGE
 
 __all__ = ["NAME", "build"]
 

@@ -14,9 +14,9 @@ from panels.results.model_comparison import FILE as COMPARISON
 from sauda.experiments.before_after import record as record_game
 from sauda.experiments.comparison import OURS
 from sauda.games import game_of
-from sauda.llm.batched_rollout import new_game, play_games
 from sauda.llm.registry import player_spec
 from sauda.llm.sources import models_behind
+from sauda.llm.turn import new_game, play_games
 from sauda.records.store import load
 
 

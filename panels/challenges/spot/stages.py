@@ -1,6 +1,6 @@
 """Which two stages of the model are compared: read from the artifacts.
 
-The stage that is served follows `sauda.llm.backends.model.SAUDA`.
+The stage that is served follows `sauda.llm.model.SAUDA`.
 """
 
 from collections.abc import Mapping

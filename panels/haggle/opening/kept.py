@@ -20,7 +20,7 @@ from panels.haggle.choices import (
 from panels.haggle.opening.link import KEYS
 from panels.haggle.opponents.stages import SERVED
 from panels.haggle.words import ENGLISH, LANGUAGES
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.backends import THIS_PAGE
 
 VISIT, DRAFT = "sauda-haggle", "sauda-haggle-draft"  # keys of the storage
 

@@ -16,10 +16,9 @@ from panels.ui.look import note
 from panels.ui.provenance import load_or_say
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.pairs import Pair
-from sauda.llm.models import NULL
+from sauda.llm.model import NULL
 from sauda.llm.registry import row_name
-from sauda.llm.serving.events import Failed, Ready, Stage
-from sauda.llm.serving.worker import ModelWorker
+from sauda.llm.server import Failed, ModelWorker, Ready, Stage
 from sauda.records.schemas.base import Interval
 from sauda.sessions.bazaar import Game
 

@@ -17,10 +17,10 @@ from panels.results.questions.verdict import buyer_name
 from panels.results.questions.winners import Entry
 from panels.ui.provenance import load_or_say
 from sauda.experiments.comparison import OURS, PILOT
-from sauda.llm.backends.model import adapter_folder
+from sauda.llm.backends import SEATS
+from sauda.llm.model import adapter_folder
 from sauda.llm.registry import CONSTRAINED, is_model, player_spec, row_name
-from sauda.llm.seller.personas import PERSONAS
-from sauda.llm.serving.served import SEATS
+from sauda.llm.seller import PERSONAS
 from sauda.llm.wrappers import WRAPPERS
 from sauda.policies import BUYERS
 

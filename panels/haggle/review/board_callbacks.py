@@ -20,11 +20,10 @@ from panels.haggle.talk.trouble import translated
 from panels.site.internals import is_awaited
 from panels.transcripts.episodes import while_awaited
 from panels.ui.look import note, trouble
+from sauda.fairness import Visitor
 from sauda.games import game_of
 from sauda.llm.registry import player_spec
-from sauda.llm.serving.events import Loading
-from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.worker import ModelWorker
+from sauda.llm.server import Loading, ModelWorker
 from sauda.llm.types import ReplyError
 from sauda.sessions.bazaar import Game, Standing, standing
 

@@ -17,7 +17,7 @@ from panels.haggle.layout import ReplyRequest, ReviewRequest, SessionGeneration
 from panels.haggle.model_callbacks import stream_reply
 from panels.haggle.review.review_view import remark, review_shown
 from panels.haggle.screen import Screen, Updates, Visit
-from sauda.llm.serving.line import Visitor
+from sauda.fairness import Visitor
 from sauda.llm.types import ReplyError
 from sauda.sessions.bazaar import Game, after_reply, request
 from sauda.sessions.review import (

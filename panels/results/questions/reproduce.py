@@ -22,9 +22,9 @@ from sauda.experiments.comparison import BELIEF, ORACLE, OURS, PILOT, TUNED
 from sauda.experiments.evaluate import Cell
 from sauda.experiments.verify import Sample, cells, needs_weights, replay_row
 from sauda.games import game_of
-from sauda.llm.backends.model import ROUNDING
+from sauda.llm.backends import gpu_of_this_process, in_page
+from sauda.llm.model import ROUNDING
 from sauda.llm.registry import get_policy, is_model, player_spec
-from sauda.llm.serving.served import gpu_of_this_process, in_page
 from sauda.llm.sources import kinds_of_cpu
 from sauda.llm.types import ReplyError
 from sauda.records.store import Artifact

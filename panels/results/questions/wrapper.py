@@ -33,7 +33,7 @@ from panels.ui.tables import with_interval
 from panels.ui.whisker_rows import WhiskerRow, whisker_rows
 from panels.ui.wiring import lay_out_address
 from sauda.experiments.comparison import OURS
-from sauda.llm.models import NULL
+from sauda.llm.model import NULL
 from sauda.records.store import Artifact
 
 NAME, TITLE = "wrapper", "Does the wrapper do the work?"

@@ -20,8 +20,7 @@ from panels.ui.look import QUEUED, QUIET, heading, note, trouble
 from panels.ui.provenance import load_or_say, provenance
 from sauda.experiments.acts import FILE as ACTS_FILE
 from sauda.language.acts import Example, view
-from sauda.llm.backends.tokenizer import chat_tokenizer
-from sauda.llm.backends.weights import NoWeights
+from sauda.llm.model import NoWeights, chat_tokenizer
 from sauda.train.data.dialogues.craigslist import AGENTS
 from sauda.train.data.dialogues.sources import FILE
 

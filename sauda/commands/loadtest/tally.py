@@ -11,7 +11,7 @@ import psutil
 
 from sauda.experiments.speeds import latency, memory_growth
 
-MODEL_PROCESS = "sauda.llm.serving.process"  # the module that a page's model process runs
+MODEL_PROCESS = "sauda.llm.process"  # the module that a page's model process runs
 MIB = 2**20
 
 

@@ -18,9 +18,9 @@ from sauda.experiments.batches import joined
 from sauda.experiments.comparison import model_columns, play_model
 from sauda.experiments.evaluate import EvaluationSpec, summarize
 from sauda.games import game_of
-from sauda.llm.backends.remote import Endpoint, RetryPolicy
-from sauda.llm.batched_rollout import ModelGame, new_game, play_games
-from sauda.llm.registry import PlayerSpec, player_spec
+from sauda.llm.backends import Endpoint, RetryPolicy
+from sauda.llm.registry import player_spec
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games
 from sauda.llm.types import ReplyError
 from sauda.records.store import source_digest
 from sauda.scale.pieces.engines import Engine, EngineFault

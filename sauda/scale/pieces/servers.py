@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from sauda.llm.backends.remote import Backend
+from sauda.llm.backends import Backend
 from sauda.llm.types import Messages, Reply, ReplyError, Schema
 
 REST = 30.0  # seconds for which a server that gave no reply is asked last

@@ -11,7 +11,7 @@ from functools import cache
 from env import TASKS
 from sauda.experiments.comparison import STAGES
 from sauda.games import game_of, policies_of
-from sauda.llm.models import BASES
+from sauda.llm.model import BASES
 
 PROJECT = ("sauda", "सौदा")  # also as the first word of a name
 OTHERS = ("oracle", "informed oracle", "bound", "human")  # which tables show beside policies

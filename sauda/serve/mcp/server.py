@@ -21,10 +21,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from env import IllegalAction
+from sauda.fairness import FairGate
 from sauda.records.kinds import ArtifactError
 from sauda.serve.address import address_of
 from sauda.serve.episodes import Refused
-from sauda.serve.gate import FairGate
 from sauda.serve.mcp import lookups, moves
 from sauda.serve.mcp.room import Room, new_seats
 from sauda.serve.openenv.environment import ABOUT, NAME, VERSION

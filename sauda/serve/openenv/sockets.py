@@ -18,7 +18,7 @@ from typing import Any
 
 from openenv.core.env_server import WSErrorCode, WSErrorResponse
 
-from sauda.serve.gate import FairGate, GateFull
+from sauda.fairness import FairGate, QueueFull
 from sauda.serve.json_object import json_object
 from sauda.serve.openenv.environment import SaudaEnvironment
 
@@ -133,7 +133,7 @@ class Session:
                 return message
             except Fault as fault:
                 await self._error(fault.code, str(fault))
-            except GateFull:
+            except QueueFull:
                 await self._error(
                     WSErrorCode.EXECUTION_ERROR, "Too many calls of your network address wait."
                 )

@@ -10,8 +10,8 @@ import numpy as np
 from env import Observation, Policy, Task, agent_stream
 from sauda.games.adapter import ModelTurn, ParsedReply, Reply, Request
 from sauda.games.bazaar_prompt import completion, parse, render
-from sauda.llm.batched_rollout import ModelGame, new_game, play_turn
-from sauda.llm.registry import PlayerSpec, get_policy
+from sauda.llm.registry import get_policy
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_turn
 from sauda.policies.pilot import Pilot
 from sauda.records.seeds import is_unseen_listing
 from sauda.train.data.soft import SoftRow, label

@@ -23,8 +23,7 @@ import numpy as np
 
 from env import IllegalAction, get_task
 from sauda.games.bazaar_prompt import completion
-from sauda.llm.batched_rollout import ModelGame, new_game, play_games, play_turn
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.turn import ModelGame, PlayerSpec, new_game, play_games, play_turn
 from sauda.llm.types import Generate, ReplyError
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import digest, read_lines

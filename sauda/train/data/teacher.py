@@ -29,9 +29,9 @@ from env import (
     move,
 )
 from sauda.games.bazaar_prompt import completion, parse, render, schema, shown, unit
-from sauda.llm.buyer.lines import LINES, situation
 from sauda.llm.registry import get_policy
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_listing, seller_type
+from sauda.train.buyer_lines import LINES, situation
 from sauda.train.run import option
 
 Action = Offer | Accept | WalkAway

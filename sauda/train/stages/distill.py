@@ -20,7 +20,7 @@ import numpy as np
 
 from env import Task, begin, get_task
 from sauda.experiments.regret import Positions
-from sauda.llm.backends.decoding import Sampling
+from sauda.llm.engine import Sampling
 from sauda.records.seeds import UNSEEN_SELLER, seller_type
 from sauda.records.store import digest, write
 from sauda.train import stage

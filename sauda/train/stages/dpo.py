@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from sauda.llm.backends.decoding import Sampling
-from sauda.llm.serving.served import ENDPOINT, answering, remote
+from sauda.llm.backends import ENDPOINT, check_answers, find_servers
+from sauda.llm.engine import Sampling
 from sauda.llm.types import Generate
 from sauda.records.store import read_lines
 from sauda.train import stage
@@ -76,8 +76,8 @@ def judge(environment: Mapping[str, str] = os.environ) -> Generate | None:
 
     Raises CannotLoad where one is configured and does not answer.
     """
-    endpoints = remote(environment, JUDGING)
-    return answering(endpoints[ENDPOINT]) if ENDPOINT in endpoints else None
+    endpoints = find_servers(environment, JUDGING)
+    return check_answers(endpoints[ENDPOINT]) if ENDPOINT in endpoints else None
 
 
 def by_gap(pairs: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:

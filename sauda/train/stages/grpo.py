@@ -22,8 +22,8 @@ import numpy as np
 from env import IllegalAction, arena, get_task
 from sauda.games import game_of
 from sauda.games.adapter import ModelTurn
-from sauda.llm.backends.decoding import Sampling
-from sauda.llm.batched_rollout import ModelGame, new_game, play_games
+from sauda.llm.engine import Sampling
+from sauda.llm.turn import ModelGame, new_game, play_games
 from sauda.records.seeds import SPLITS, UNSEEN_SELLER, is_unseen_game
 from sauda.records.store import write
 from sauda.train import stage

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sauda.language.acts import GENERALIST, SELLING, Dialogue, counts, learnt, sides_of, views
-from sauda.llm.backends.model import Model
+from sauda.llm.model import Model
 from sauda.records.store import digest
 from sauda.train import stage
 from sauda.train.data.dialogues.reading import reported

@@ -16,8 +16,8 @@ from panels.haggle import callbacks as haggle
 from panels.haggle.game_view import brief
 from panels.haggle.words import ENGLISH, HINDI, WORDS
 from panels.ui.theme import FONTS
-from sauda.llm.serving.events import Failed, Loading, Ready
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.backends import THIS_PAGE
+from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import ReplyError
 from sauda.sessions.bazaar import Standing, answer
 from sauda.sessions.daily import bargain_of, coded, replayed, today

@@ -20,8 +20,8 @@ from panels.gpu_arena.players import FIRST_PLAYER
 from panels.gpu_arena.settlement import settlement
 from panels.results.questions.reproduce import rows_of
 from panels.ui.tables import with_interval
-from sauda.llm.serving.events import Failed, Loading, Ready
-from sauda.llm.serving.line import PAGE
+from sauda.fairness import PAGE
+from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import NotReady
 from sauda.records.store import load
 from sauda.sessions.arena import ArenaGame, standings

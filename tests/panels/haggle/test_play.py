@@ -20,9 +20,9 @@ from panels.haggle.review import review_callbacks
 from panels.haggle.review.board_callbacks import ask_stages
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
-from sauda.llm.serving.events import Failed, Loading, Ready
-from sauda.llm.serving.line import Visitor
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.fairness import Visitor
+from sauda.llm.backends import THIS_PAGE
+from sauda.llm.server import Failed, Loading, Ready
 from sauda.llm.types import NotReady, Reply, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run

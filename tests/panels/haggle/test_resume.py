@@ -15,8 +15,8 @@ from panels.haggle.opening.open_callbacks import open_page
 from panels.haggle.opponents.stages import SELLER_MODELS
 from panels.haggle.screen import Screen
 from panels.haggle.words import ENGLISH, HINDI, translator
-from sauda.llm.serving.events import Loading
-from sauda.llm.serving.served import THIS_PAGE
+from sauda.llm.backends import THIS_PAGE
+from sauda.llm.server import Loading
 from sauda.sessions.bazaar import Game, answer
 from tests.support.haggle import Model, screen_of
 

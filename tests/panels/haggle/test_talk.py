@@ -17,7 +17,7 @@ from panels.haggle.talk.visitor_text import NoMove, converse, play_text
 from panels.haggle.words import ENGLISH, HINDI, HINGLISH, translator
 from sauda.language.lines import ANSWERS
 from sauda.language.small_talk import HIGHEST_ASK
-from sauda.llm.seller.policy import decide
+from sauda.llm.seller import decide
 from sauda.llm.types import Reply, ReplyError, ReplyRefused, ReplyTimeout
 from sauda.sessions.bazaar import after_reply, answer, back, propose, start
 

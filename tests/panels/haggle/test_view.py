@@ -24,7 +24,7 @@ from panels.haggle.talk.state import SILENT
 from panels.haggle.talk.visitor_text import converse, play_text
 from panels.haggle.words import ENGLISH, HINDI, translator
 from sauda.games import policies_of
-from sauda.llm.backends.model import SAUDA
+from sauda.llm.model import SAUDA
 from sauda.llm.types import Reply
 from sauda.policies import SELLERS
 from sauda.policies.belief import Belief, belief_buyer, believe

@@ -20,7 +20,7 @@ from panels.site.calls import checked
 from panels.site.internals import queued_events, waiting
 from panels.site.queue_door import OF_ADDRESS
 from panels.transcripts import episodes
-from sauda.llm.serving.line import Visitor
+from sauda.fairness import Visitor
 from sauda.records.store import ROOT
 from tests.support.site import PATIENCE, Site
 

@@ -21,8 +21,8 @@ from panels.site import shutdown
 from panels.site.guard import Doors
 from panels.site.headers import HEADERS
 from panels.site.shutdown import stay_until_stopped
-from sauda.llm.serving import served
-from sauda.llm.serving.events import Loading
+from sauda.llm import backends
+from sauda.llm.server import Loading
 from sauda.policies import pilot
 from sauda.records import store
 from sauda.scale.deploy import smoke
@@ -110,7 +110,7 @@ def test_the_smoke_test_passes_on_the_page_and_names_what_is_wrong_elsewhere(
 
 
 def test_health_says_which_model_cannot_reply(site, monkeypatch):
-    stages = served.own_service().stages
+    stages = backends.own_service().stages
     monkeypatch.setitem(stages, "crashed", Loading("crashed", 0.0, again=True))
     monkeypatch.setitem(stages, "loading", Loading("loading", 0.0))
     health = site.shared.get("/health").json()

@@ -7,7 +7,7 @@ import pytest
 
 from panels.ui import downloads as room
 from panels.ui.downloads import Downloads, NotWritten, offered
-from sauda.llm.serving.line import PAGE, Visitor
+from sauda.fairness import PAGE, Visitor
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from sauda.experiments.profiles import (
 from sauda.experiments.verify import verify
 from sauda.games import BAZAAR
 from sauda.games.adapter import Reply
-from sauda.llm.backends.remote import Endpoint
+from sauda.llm.backends import Endpoint
 from sauda.llm.registry import PlayerSpec
 from sauda.policies import BUYERS
 from sauda.policies.belief import claim_in

@@ -11,7 +11,7 @@ from sauda.experiments import role_play
 from sauda.experiments.pairs import task_against
 from sauda.experiments.role_play import ADAPTERS, FILE, SEATS, contrasts, play, scenarios
 from sauda.experiments.verify import verify
-from sauda.llm.role_seat import RoleSeat, price_said, prompt
+from sauda.llm.seats import RoleSeat, price_said, prompt
 from sauda.llm.types import Reply
 from sauda.records.store import load, save
 

@@ -28,8 +28,7 @@ from sauda.experiments.seller_quality import (
     seller_quality,
 )
 from sauda.experiments.verify import verify
-from sauda.llm.seller.personas import DEFAULT
-from sauda.llm.seller.wording import TRIES
+from sauda.llm.seller import DEFAULT, TRIES
 from sauda.llm.types import Reply
 from sauda.records.store import load, save
 

@@ -20,7 +20,7 @@ from env import (
 )
 from sauda.games import BAZAAR
 from sauda.games.bazaar_prompt import completion, parse, render, schema
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.policies.bazaar import linear
 from tests.support.bazaar_games import seen

@@ -13,7 +13,7 @@ from sauda.language.lines import (
     translated,
     translations,
 )
-from sauda.llm.seller.personas import PERSONAS
+from sauda.llm.seller import PERSONAS
 
 CLOSERS = [closer for persona in PERSONAS.values() for closer in persona.closers]
 TEMPLATES = CLOSERS + [

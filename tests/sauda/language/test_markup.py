@@ -8,9 +8,9 @@ from panels.haggle.layout import ReplyRequest, SessionGeneration, lay_out
 from panels.haggle.screen import Screen, Visit
 from panels.haggle.talk.conversation import chat_of
 from panels.ui import look
-from sauda.llm.serving.events import Ready
-from sauda.llm.serving.line import PAGE
-from sauda.llm.serving.served import THIS_PAGE, threaded
+from sauda.fairness import PAGE
+from sauda.llm.backends import THIS_PAGE, serve_in_threads
+from sauda.llm.server import Ready
 from sauda.llm.types import Reply
 from sauda.sessions.bazaar import after_reply, answer, start
 from tests.support.coroutines import run
@@ -45,7 +45,7 @@ class Scribe:
 
 
 def test_a_reply_that_still_grows_enters_the_chat_escaped():
-    scribes = {THIS_PAGE: threaded(THIS_PAGE, Scribe)}
+    scribes = {THIS_PAGE: serve_in_threads(THIS_PAGE, Scribe)}
     assert isinstance(scribes[THIS_PAGE].wait(5), Ready)
     with gr.Blocks():
         page = lay_out(SAY, scribes)

@@ -11,8 +11,7 @@ from sauda import __main__ as command
 from sauda.commands import train as cli
 from sauda.games import ARENA
 from sauda.games.arena_prompt import completion
-from sauda.llm.batched_rollout import new_game, play_games
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.llm.types import Reply
 from sauda.records.store import load
 from sauda.train import stage

@@ -11,11 +11,9 @@ import pytest
 
 from env import get_task
 from sauda.games.bazaar_prompt import completion, render
-from sauda.llm.backends.decoding import Sampling, stop_tokens
-from sauda.llm.backends.model import CannotLoad, base_weights, load
-from sauda.llm.backends.weights import smollm2
-from sauda.llm.batched_rollout import new_game, play_games
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.engine import Sampling, stop_tokens
+from sauda.llm.model import CannotLoad, base_weights, load, smollm2
+from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.train.data.own_games import Teacher, play_shared
 from sauda.train.data.soft import soft_tokens
 from sauda.train.data.teacher import replies

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sauda.llm.backends.model import ADAPTERS
+from sauda.llm.model import ADAPTERS
 from sauda.records.store import REPOSITORY
 
 # Stands for python: writes its arguments down instead of training.

@@ -23,9 +23,8 @@ from sauda import __main__ as command_line
 from sauda.commands.train import configured
 from sauda.experiments.verify import verify
 from sauda.games.bazaar_prompt import LETTERS, parse, render, shown, unit
-from sauda.llm.backends.decoding import Decoder
-from sauda.llm.backends.model import BYTES, TRAINED, CannotLoad, load
-from sauda.llm.buyer.lines import LINES, situation
+from sauda.llm.engine import Decoder
+from sauda.llm.model import BYTES, TRAINED, CannotLoad, load
 from sauda.llm.registry import player_spec
 from sauda.llm.types import Reply
 from sauda.records import store
@@ -33,6 +32,7 @@ from sauda.records.kinds import FILES
 from sauda.records.seeds import SPLITS
 from sauda.train import run as runs
 from sauda.train import stage
+from sauda.train.buyer_lines import LINES, situation
 from sauda.train.checks import fault_in, spread
 from sauda.train.data.teacher import (
     DataConfig,
@@ -504,7 +504,7 @@ def test_the_gate_names_foreign_letters_loops_and_replies_without_an_end():
 
 
 def test_a_trained_adapter_is_a_part_of_a_contestants_name(tmp_path, monkeypatch):
-    monkeypatch.setattr("sauda.llm.backends.model.ADAPTERS", tmp_path)
+    monkeypatch.setattr("sauda.llm.model.ADAPTERS", tmp_path)
     with pytest.raises(ValueError, match="no model policy 'mini"):
         player_spec("mini+sft")
     (tmp_path / "sft").mkdir()

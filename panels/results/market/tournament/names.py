@@ -4,7 +4,7 @@ from env import SELLER_TYPES
 from panels.results.model_labels import ROLE, policy_label
 from panels.results.questions.verdict import buyer_name
 from sauda.experiments.role_play import is_off_role
-from sauda.llm.models import NULL
+from sauda.llm.model import NULL
 from sauda.llm.registry import is_model
 
 OFF_ROLE = " (off role)"

@@ -9,8 +9,8 @@ import pytest
 from env import get_task
 from sauda import __main__ as command
 from sauda.experiments.comparison import play_model
-from sauda.llm.backends.remote import RetryPolicy
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.backends import RetryPolicy
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply, ReplyError
 from sauda.scale.pieces.engines import EngineFault
 from sauda.scale.pieces.rollouts import Rollouts, compute, play, result

@@ -6,8 +6,8 @@ from collections import deque
 
 import pytest
 
-from sauda.serve.gate import FairGate
-from sauda.serve.gate import Limits as GateLimits
+from sauda.fairness import FairGate
+from sauda.fairness import Limits as GateLimits
 from sauda.serve.openenv.sockets import LATER, LEAVES, Limits, Sockets, is_this_machine
 from tests.support.coroutines import run
 
@@ -157,9 +157,9 @@ def test_a_frame_holds_a_place_at_the_gate_until_its_answer_is_sent():
 
     async def watching(scope, receive, send) -> None:
         for message in [await receive(), await receive()]:
-            seen.append(gate.running.total())
+            seen.append(gate.running)
             await send({"type": "websocket.send", "text": message.get("text", "")})
-            seen.append(gate.running.total())
+            seen.append(gate.running)
         await receive()
 
     served(Wire(STATE), Sockets(watching, gate))

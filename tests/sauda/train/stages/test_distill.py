@@ -7,7 +7,8 @@ import pytest
 from safetensors.torch import load_file
 
 from env import Accept, Offer, WalkAway, advance, begin, get_task, rollout
-from sauda.llm.registry import PlayerSpec, get_policy
+from sauda.llm.registry import get_policy
+from sauda.llm.turn import PlayerSpec
 from sauda.llm.types import Reply
 from sauda.records.seeds import UNSEEN_SELLER, is_unseen_listing, seller_type
 from sauda.records.store import write

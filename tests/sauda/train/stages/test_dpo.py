@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from env import get_task
-from sauda.llm.backends.model import CannotLoad
-from sauda.llm.batched_rollout import new_game, play_games
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.model import CannotLoad
+from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.llm.types import Reply, ReplyTimeout
 from sauda.records.store import read_lines
 from sauda.train.data import preferences

@@ -7,10 +7,9 @@ import pytest
 
 from env import get_task
 from sauda.games.bazaar_prompt import completion
-from sauda.llm.backends.decoding import Sampling
-from sauda.llm.backends.model import CannotLoad
-from sauda.llm.batched_rollout import new_game, play_games
-from sauda.llm.registry import PlayerSpec
+from sauda.llm.engine import Sampling
+from sauda.llm.model import CannotLoad
+from sauda.llm.turn import PlayerSpec, new_game, play_games
 from sauda.records.seeds import is_unseen_game
 from sauda.train import stage
 from sauda.train.model import find_base, tokenizer_of, trainable

@@ -1,0 +1,373 @@
+"""The backends of replies: the models of this page, servers elsewhere, the first that answers.
+
+By default each seat of the page is served what the artifacts measured (`SEATS`). SAUDA_MODEL names
+another buyer for this process, SAUDA_SELLER_MODEL another seller. SAUDA_ENDPOINT_URL with
+SAUDA_ENDPOINT_MODEL (and SAUDA_ENDPOINT_TOKEN) is a server that speaks OpenAI's protocol;
+SAUDA_OLLAMA_URL with SAUDA_OLLAMA_MODEL is an Ollama. A visitor can pick one, never name one.
+
+A reply names the backend that gave it. A backend is healthy only if it answers with text: a server
+that is up but answers with an error cannot play.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import httpx
+from tenacity import (
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential,
+)
+
+from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest, Sampling
+from sauda.llm.model import CannotLoad, Model, load, on_gpu
+from sauda.llm.process import ProcessEngine
+from sauda.llm.seller import SAMPLING
+from sauda.llm.server import (
+    LIMITS,
+    REPLY_LIMIT,
+    Begin,
+    Broken,
+    Failed,
+    Load,
+    ModelWorker,
+    Order,
+    Piece,
+    Ready,
+    ReplyService,
+    Report,
+)
+from sauda.llm.types import Messages, Reply, ReplyError, ReplyTimeout, Schema
+
+TRANSIENT = (408, 429, 500, 502, 503, 504)  # HTTP statuses
+HEALTH_REQUEST = ({"role": "user", "content": "Say OK."},)
+ROUTE = "/chat/completions"
+Answer = TypeVar("Answer")
+
+
+class TransientError(ReplyError):
+    """A fault that may be gone at the next attempt."""
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often a backend is called for one reply, and for how long; times in seconds."""
+
+    attempt_timeout: float = 10.0  # one HTTP call
+    total_timeout: float = 25.0  # all attempts and pauses together
+    attempts: int = 3
+    first_pause: float = 0.5  # before the second attempt; doubles
+
+    def call(self, request: Callable[[float], Answer]) -> Answer:
+        """What `request` returns, given its timeout; repeated after transient faults.
+
+        `request` raises ReplyTimeout, TransientError or ReplyError; the last of them is raised.
+        """
+        deadline = time.monotonic() + self.total_timeout
+        retrying = Retrying(
+            retry=retry_if_exception_type((ReplyTimeout, TransientError)),
+            stop=stop_after_attempt(self.attempts) | stop_before_delay(self.total_timeout),
+            wait=wait_exponential(multiplier=self.first_pause),
+            reraise=True,
+        )
+        return retrying(
+            lambda: request(max(0.1, min(self.attempt_timeout, deadline - time.monotonic())))
+        )
+
+
+def shown(url: str) -> str:
+    """The address of a server as visitors may see it: without a user's name, password or query.
+
+    Raises ValueError where it is no address of HTTP; the sentence quotes nothing of it.
+    """
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        parsed = httpx.URL()
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise ValueError("the address of a language model is one such as https://host:8000/v1")
+    return str(parsed.copy_with(username=None, password=None, query=None, fragment=None))
+
+
+class Streaming(Protocol):
+    """A model whose replies stream."""
+
+    source: str
+
+    def stream(
+        self, messages: Messages, seed: int, schema: Schema | None = None
+    ) -> Iterator[Reply]: ...
+
+
+class Backend(Streaming, Protocol):
+    """A model whose replies come whole."""
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply: ...
+
+    def stream(
+        self, messages: Messages, seed: int, schema: Schema | None = None
+    ) -> Iterator[Reply]:
+        """The reply, in one piece."""
+        yield self(messages, seed, schema)
+
+
+@dataclass(frozen=True)
+class Endpoint(Backend):
+    """A server with OpenAI's chat protocol: vLLM, Inference Endpoints, Ollama."""
+
+    url: str = field(repr=False)  # it may hold a password
+    model: str
+    token: str | None = field(default=None, repr=False)
+    sampling: Sampling = DEFAULT_SAMPLING
+    retry: RetryPolicy = RetryPolicy()
+
+    @property
+    def source(self) -> str:
+        return f"{self.model} at {shown(self.url)}"
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
+        body = {
+            "model": self.model,
+            "messages": [dict(message) for message in messages],
+            "max_tokens": self.sampling.max_new_tokens,
+            "temperature": self.sampling.temperature,
+            "top_p": self.sampling.top_p,
+            "seed": seed,
+        }
+        if schema:
+            form = {"name": "move", "schema": dict(schema), "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return self.retry.call(lambda timeout: self._request(body, timeout))
+
+    def _request(self, body: dict, timeout: float) -> Reply:
+        source, headers = self.source, {}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        try:
+            response = httpx.post(self._route(), json=body, headers=headers, timeout=timeout)
+        except httpx.TimeoutException as error:
+            raise ReplyTimeout(f"{source} did not answer within {timeout:.3g} s") from error
+        except httpx.HTTPError as error:
+            name = type(
+                error
+            ).__name__  # its text may quote the address, which visitors must not see
+            raise TransientError(f"{source} cannot be reached or broke off: {name}") from error
+        if response.status_code != 200:
+            kind = TransientError if response.status_code in TRANSIENT else ReplyError
+            raise kind(f"{source} answered with the status {response.status_code}")
+        try:
+            answer = response.json()
+            choice, usage = answer["choices"][0], answer.get("usage") or {}
+            text, tokens = choice["message"]["content"], usage.get("completion_tokens") or 0
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            name = type(error).__name__
+            raise ReplyError(
+                f"{source} answered with something that is no chat reply: {name}"
+            ) from error
+        if not isinstance(text, str):
+            raise ReplyError(f"{source} answered without a text")
+        return Reply(
+            text, source, tokens, "length" if choice.get("finish_reason") == "length" else "stop"
+        )
+
+    def _route(self) -> httpx.URL:
+        """The address of chats, whether `url` is that of the server, of its API or of chats."""
+        url = httpx.URL(self.url)
+        path = url.path.rstrip("/")
+        if not path.endswith(ROUTE):
+            path = path.removesuffix("/v1") + "/v1" + ROUTE
+        return url.copy_with(path=path)
+
+
+@dataclass(frozen=True)
+class Health:
+    """Whether a backend just answered with text; `detail` is that text, or what went wrong."""
+
+    source: str
+    healthy: bool
+    detail: str
+    seconds: float
+
+
+def probe(backend: Backend) -> Health:
+    """Request one reply of `backend`. Healthy means a reply with a letter or a digit."""
+    began = time.monotonic()
+    try:
+        reply = backend(HEALTH_REQUEST, seed=0)
+    except ReplyError as error:
+        return Health(backend.source, False, str(error), time.monotonic() - began)
+    text = reply.text.strip()
+    healthy = any(character.isalnum() for character in text)
+    return Health(reply.source, healthy, text or "an empty answer", time.monotonic() - began)
+
+
+@dataclass(frozen=True)
+class FirstOf(Backend):
+    """Calls backends in order until one replies; the reply says why earlier ones failed."""
+
+    backends: Sequence[Backend]
+
+    @property
+    def source(self) -> str:
+        return " or ".join(backend.source for backend in self.backends)
+
+    def __call__(self, messages: Messages, seed: int, schema: Schema | None = None) -> Reply:
+        failures: list[str] = []
+        for backend in self.backends:
+            try:
+                return replace(backend(messages, seed, schema), passed=tuple(failures))
+            except ReplyError as error:
+                failures.append(str(error))
+        raise ReplyError("no backend answered: " + "; ".join(failures))
+
+
+class ThreadEngine:
+    """An engine in this process; `load` makes the model of a name."""
+
+    def __init__(self, report: Report, load: Callable[[str], Streaming]) -> None:
+        self._report, self._load_model = report, load
+        self._models: dict[str, Streaming] = {}
+        self._running: set[int] = set()
+        self._loading = threading.Lock()  # one at a time: see `BatchEngine`
+        self._generate = on_gpu(self._from_model)  # ZeroGPU wants it before the page is launched
+
+    def send(self, order: Order) -> None:
+        if isinstance(order, Load):
+            threading.Thread(target=self._load, args=(order.name,), daemon=True).start()
+        elif isinstance(order, Begin):
+            self._running.add(order.key)
+            threading.Thread(target=self._write, args=(order,), daemon=True).start()
+        else:
+            self._running.discard(order.key)
+
+    def restart(self) -> None:
+        """Threads cannot be ended: those that hang stay until their model returns."""
+
+    def _load(self, name: str) -> None:
+        began = time.monotonic()
+        try:
+            with self._loading:
+                model = self._models[name] = self._load_model(name)
+            loaded = Ready(name, model.source, time.monotonic() - began)
+        except Exception as error:  # the page shows every kind
+            loaded = Failed(name, f"{type(error).__name__}: {error}")
+        self._report(loaded)
+
+    def _from_model(self, name: str, request: ReplyRequest) -> Iterator[Reply]:
+        model = self._models[name]
+        if isinstance(model, Model):  # a remote model has the sampling that it was made with
+            model = model.with_sampling(request.sampling)
+        yield from model.stream(request.messages, request.seed, request.schema)
+
+    def _write(self, order: Begin) -> None:
+        try:
+            for reply in self._generate(order.name, order.request):
+                if order.key not in self._running:
+                    return
+                self._report(Piece(order.key, reply))
+        except Exception as error:  # the visitor who waits is told
+            self._report(Broken(order.key, str(error)))
+        finally:
+            self._running.discard(order.key)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """The model that plays a seat of this page, and how its tokens are drawn."""
+
+    model: str
+    sampling: Sampling
+    variable: str  # of the environment, naming another model
+
+
+# The buyer has its rows in evaluation/model-comparison.json, the seller in seller_quality.json.
+SEATS = {
+    "buyer": Seat("sauda-mini", DEFAULT_SAMPLING, "SAUDA_MODEL"),
+    "seller": Seat("mini", SAMPLING, "SAUDA_SELLER_MODEL"),
+}
+ONE_AT_A_TIME = replace(LIMITS, running=1, running_of_address=1)
+OLLAMA_RETRY = RetryPolicy(attempt_timeout=30.0, total_timeout=60.0)  # it may load the model first
+THIS_PAGE, ENDPOINT, OLLAMA, FIRST = "this page", "endpoint", "ollama", "whichever answers"
+
+
+def find_backends(environment: Mapping[str, str] = os.environ) -> dict[str, dict[str, ModelWorker]]:
+    """The backends of each of SEATS by their names in the picker; the page's own model first.
+
+    Raises ValueError where an address stands without its model.
+    """
+    return {name: _backends_of(environment, seat) for name, seat in SEATS.items()}
+
+
+def in_page(name: str) -> ModelWorker:
+    """The model called `name` of this page, for tabs that let it play by itself."""
+    return ModelWorker(name, own_service(), name)
+
+
+@cache
+def own_service() -> ReplyService:
+    """All models of this page: in the model process, or in this one where it has a GPU.
+
+    A GPU of a Space belongs to the page's process: ZeroGPU lends it to decorated functions alone.
+    """
+    if gpu_of_this_process():
+        return ReplyService(lambda report: ThreadEngine(report, load), ONE_AT_A_TIME)
+    return ReplyService(ProcessEngine)
+
+
+def _backends_of(environment: Mapping[str, str], seat: Seat) -> dict[str, ModelWorker]:
+    elsewhere = find_servers(environment, seat.sampling)
+    model = environment.get(seat.variable) or seat.model
+    own = ModelWorker(THIS_PAGE, own_service(), model, seat.sampling)
+    first = {FIRST: FirstOf((own, *elsewhere.values()))} if elsewhere else {}
+    return {THIS_PAGE: own} | {
+        name: serve_in_threads(name, partial(check_answers, backend))
+        for name, backend in (elsewhere | first).items()
+    }
+
+
+def serve_in_threads(
+    name: str, load: Callable[[], Streaming], reply_limit: float = REPLY_LIMIT
+) -> ModelWorker:
+    """A model of a service of its own, called in threads of this process."""
+
+    def engine(report: Report) -> ThreadEngine:
+        return ThreadEngine(report, lambda _: load())
+
+    return ModelWorker(name, ReplyService(engine, ONE_AT_A_TIME, reply_limit), name)
+
+
+def gpu_of_this_process() -> bool:
+    """Whether this process can decode on a GPU: ZeroGPU's, or one of the machine."""
+    from spaces.config import Config
+
+    return Config.zero_gpu or Path("/dev/nvidiactl").exists()
+
+
+def find_servers(environment: Mapping[str, str], sampling: Sampling) -> dict[str, Backend]:
+    """The servers that the environment names; ValueError for an address without its model."""
+    found: dict[str, Backend] = {}
+    for name, retry in ((ENDPOINT, RetryPolicy()), (OLLAMA, OLLAMA_RETRY)):
+        mark = f"SAUDA_{name.upper()}"
+        url, model = environment.get(f"{mark}_URL"), environment.get(f"{mark}_MODEL")
+        if bool(url) != bool(model):
+            raise ValueError(f"{mark}_URL and {mark}_MODEL go together; one of them is missing")
+        if url and model:
+            shown(url)  # says at the start what is wrong with it
+            found[name] = Endpoint(url, model, environment.get(f"{mark}_TOKEN"), sampling, retry)
+    return found
+
+
+def check_answers(backend: Streaming) -> Streaming:
+    """`backend`, if it replies with text; else raises CannotLoad with its reply."""
+    health = probe(backend)
+    if not health.healthy:
+        raise CannotLoad(f"{health.source} gave no real answer: {health.detail}")
+    return backend

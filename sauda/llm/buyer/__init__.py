@@ -1,1 +1,0 @@
-"""The lines that SFT teaches a buyer; `sauda.language.spoken` words moves for people."""

@@ -1,0 +1,587 @@
+"""Decodes replies: what a network does for each token, under a grammar if wanted.
+
+It is not `generate` of transformers, because it needs five things together: a seed for each row,
+replies that stream, prompts of which no part is read twice, a grammar for each row, and rows that
+join and leave while others are decoded. torch is imported when a network is there, not before.
+"""
+
+import json
+import threading
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from sauda.llm.types import Messages, Schema
+
+END_OF_TURN = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<end_of_turn>",
+    "<|end|>",
+    "<|endoftext|>",
+    "</s>",
+)
+TOP_K = 50  # tokens that are drawn among: sorting a whole vocabulary costs more than a layer
+MAX_TOKENS = 20_000  # of all cached conversations: 0.5 GB for the small model in bf16
+SPARE_TOKENS = 64  # that a batch's cache allocates ahead
+
+Layers = Sequence[tuple[Any, Any]]  # keys and values, each of shape (1, heads, tokens, width)
+Prompt = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are drawn; the published evaluation's numbers, with top-k sampling added."""
+
+    temperature: float = 0.7  # 0 is greedy decoding
+    top_p: float = 0.9
+    max_new_tokens: int = 64  # of a reply
+
+
+DEFAULT_SAMPLING = Sampling(temperature=0.0)  # chosen on training seeds
+
+
+def stop_tokens(tokenizer: Any, network: Any) -> list[int]:
+    """The ids of all tokens that end a turn, sorted: a chat template may use another than EOS."""
+    vocabulary = tokenizer.get_vocab()
+    stops = {vocabulary[mark] for mark in END_OF_TURN if mark in vocabulary}
+    for source in (network.config, getattr(network, "generation_config", None), tokenizer):
+        ids = getattr(source, "eos_token_id", None)
+        stops |= set(ids if isinstance(ids, list | tuple) else [ids])
+    return sorted(stops - {None})
+
+
+@contextmanager
+def generation_mode(network: Any) -> Iterator[None]:
+    """Evaluation mode, cache on, gradient checkpointing off; the former mode is restored.
+
+    Left in training mode, dropout and a missing cache would change what the network writes.
+    """
+    training, cached = network.training, network.config.use_cache
+    checkpointing = any(getattr(m, "gradient_checkpointing", False) for m in network.modules())
+    network.eval()
+    network.config.use_cache = True
+    if checkpointing:
+        network.gradient_checkpointing_disable()
+    try:
+        yield
+    finally:
+        network.train(training)
+        network.config.use_cache = cached
+        if checkpointing:
+            network.gradient_checkpointing_enable()
+
+
+@dataclass(frozen=True)
+class ReplyRequest:
+    """A reply to be decoded: its chat, the seed of its draws, its grammar if any."""
+
+    messages: Messages
+    seed: int
+    schema: Schema | None
+    sampling: Sampling
+
+
+@dataclass
+class Row:
+    """One reply while it is decoded."""
+
+    sampling: Sampling
+    prompt: Sequence[int]
+    draws: np.ndarray  # shape (max_new_tokens,), uniform in [0, 1)
+    matcher: Any = None  # of llguidance, where the reply follows a schema
+    tokens: list[int] = field(default_factory=list)
+    text: str = ""
+    finish: str = ""  # stop, object or length; "" while it grows
+
+
+@dataclass(frozen=True, eq=False)
+class CachedConversation:
+    """The keys and values of a prompt and its reply, or of a beginning that prompts share."""
+
+    tokens: tuple[int, ...]  # of both
+    prompt_length: int  # tokens
+    layers: Layers
+    shared: bool = False  # the beginning of many conversations: stays when one of them is kept
+    network: Hashable = None  # whose keys and values they are
+
+    def reusable(self, prompt: Sequence[int], network: Hashable = None) -> int:
+        """How many leading tokens of `prompt` are cached; 0 for another conversation or network.
+
+        The last token of `prompt` never counts, because its logits begin the reply.
+        """
+        if network != self.network:
+            return 0
+        same = 0
+        for cached, token in zip(self.tokens, prompt[:-1], strict=False):
+            if cached != token:
+                break
+            same += 1
+        return same if same >= self.prompt_length else 0
+
+    def continues(self, earlier: "CachedConversation") -> bool:
+        """Whether this is a later turn of the conversation `earlier`."""
+        begin = earlier.tokens[: earlier.prompt_length]
+        same = self.tokens[: earlier.prompt_length] == begin
+        return same and self.network == earlier.network and self.shared == earlier.shared
+
+
+class PrefixCache:
+    """The entries used last, of one network or several, up to `max_tokens`. Thread-safe."""
+
+    def __init__(self, max_tokens: int = MAX_TOKENS) -> None:
+        self.max_tokens, self.tokens = max_tokens, 0
+        self._entries: list[CachedConversation] = []  # the least recently used first
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def longest(self, prompt: Sequence[int], network: Hashable = None) -> tuple[int, Layers]:
+        """The largest number of cached leading tokens of `prompt`, and their keys and values."""
+        with self._lock:
+            lengths = [entry.reusable(prompt, network) for entry in self._entries]
+            if not any(lengths):
+                return 0, ()
+            known = max(lengths)
+            entry = self._entries.pop(lengths.index(known))
+            self._entries.append(entry)
+        return known, entry.layers
+
+    def keep(self, conversation: CachedConversation) -> None:
+        """Add `conversation`; it replaces the cache entry of its own earlier turns."""
+        with self._lock:
+            kept = [entry for entry in self._entries if not conversation.continues(entry)]
+            self._entries = [*kept, conversation]
+            self.tokens = sum(len(entry.tokens) for entry in self._entries)
+            while self.tokens > self.max_tokens and len(self._entries) > 1:
+                self.tokens -= len(self._entries.pop(0).tokens)
+
+
+@dataclass
+class BatchState:
+    """The cache of a batch, its attention mask and the logits of each row's next token."""
+
+    cache: Any  # of transformers
+    mask: Any  # shape (rows, tokens), 0 for padding; None where there is none
+    logits: Any = None  # shape (rows, vocabulary)
+
+    def conversation(
+        self, row: int, prompt: Sequence[int], reply: Sequence[int]
+    ) -> CachedConversation:
+        """A row's `prompt` and what was read of `reply`: all but its last token."""
+        tokens = (*prompt, *reply[:-1])
+        one, last = slice(row, row + 1), -len(tokens)
+        layers = [
+            (layer.keys[one, :, last:].clone(), layer.values[one, :, last:].clone())
+            for layer in self.cache.layers
+        ]
+        return CachedConversation(tokens, len(prompt), layers)
+
+    def keep(self, rows: list[int]) -> None:
+        """Drop all rows but these."""
+        import torch
+
+        index = torch.tensor(rows, device=self.mask.device)
+        self.cache.batch_select_indices(index)
+        self.mask = self.mask[index]
+
+    @property
+    def padding(self) -> int:
+        """How many leading tokens are padding in every row, as a row that left may leave behind."""
+        return int(self.mask.any(dim=0).int().argmax())
+
+
+def side_by_side(states: Sequence[BatchState]) -> BatchState:
+    """One batch of the rows of all `states`, padded on the left to equal length."""
+    import torch
+
+    if len(states) == 1:
+        return states[0]
+    tokens = [state.mask.shape[1] - state.padding for state in states]
+    width = max(tokens)
+
+    def stack(tensors: Sequence[Any], axis: int) -> Any:
+        rows = zip(tensors, tokens, strict=True)
+        return torch.cat([_pad(t.narrow(axis, t.shape[axis] - n, n), width, axis) for t, n in rows])
+
+    batch = preallocated_cache()
+    for index, layers in enumerate(zip(*(state.cache.layers for state in states), strict=True)):
+        keys = stack([layer.keys for layer in layers], 2)
+        batch.update(keys, stack([layer.values for layer in layers], 2), index)
+    mask = stack([state.mask for state in states], 1)
+    return BatchState(batch, mask, torch.cat([state.logits for state in states]))
+
+
+def _pad(tensor: Any, width: int, axis: int) -> Any:
+    """`tensor` with zeros before it along `axis`, up to `width`."""
+    from torch.nn.functional import pad
+
+    behind = (0, 0) * (tensor.ndim - 1 - axis)
+    return pad(tensor, (*behind, width - tensor.shape[axis], 0))
+
+
+def preallocated_cache() -> Any:
+    """An empty cache for transformers whose layers have spare memory."""
+    from transformers.cache_utils import Cache
+
+    return Cache(layer_class_to_replicate=_layer())
+
+
+@cache
+def _layer() -> type:
+    """Keys and values, shape (rows, heads, tokens, width): the front of a larger buffer."""
+    from transformers.cache_utils import DynamicLayer
+
+    class PreallocatedLayer(DynamicLayer):
+        _buffers: tuple[Any, Any] | None = None
+
+        def update(self, key_states: Any, value_states: Any, *args: Any, **more: Any) -> Any:
+            """Append keys and values; returns all of them."""
+            held = self.get_seq_length()
+            tokens = held + key_states.shape[-2]
+            if self._buffers is None or self._buffers[0].shape[-2] < tokens:
+                self._buffers = _allocated(key_states, held), _allocated(value_states, held)
+                if held:
+                    self._buffers[0][:, :, :held] = self.keys
+                    self._buffers[1][:, :, :held] = self.values
+            for buffer, fresh in zip(self._buffers, (key_states, value_states), strict=True):
+                buffer[:, :, held:tokens] = fresh
+            self.keys, self.values = (buffer[:, :, :tokens] for buffer in self._buffers)
+            self.is_initialized = True
+            return self.keys, self.values
+
+        def batch_select_indices(self, indices: Any) -> None:
+            """Keep only these rows."""
+            super().batch_select_indices(indices)
+            self._buffers = None  # the rows are copies now
+
+    return PreallocatedLayer
+
+
+def _allocated(fresh: Any, held: int) -> Any:
+    rows, heads, more, width = fresh.shape
+    return fresh.new_empty((rows, heads, held + more + SPARE_TOKENS, width))
+
+
+class Decoder:
+    """A network with its tokenizer: the operations of `DecodingBatch`, which holds the loop.
+
+    Calls may overlap: they share the prefix cache alone.
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        tokenizer: Any,
+        sampling: Sampling = DEFAULT_SAMPLING,
+        reuses_prefix: bool = True,
+        prefix_cache: PrefixCache | None = None,
+    ) -> None:
+        self.network, self.tokenizer, self.sampling = network, tokenizer, sampling
+        self.stops = stop_tokens(tokenizer, network)
+        self.reuses_prefix = reuses_prefix
+        self.prefix_cache = PrefixCache() if prefix_cache is None else prefix_cache
+        self._grammars: Any = None
+
+    def row(self, request: ReplyRequest) -> Row:
+        """The empty row of `request`; raises ValueError where its schema makes no grammar."""
+        draws = np.random.default_rng(request.seed).random(request.sampling.max_new_tokens)
+        matcher = None if request.schema is None else self._matcher(request.schema)
+        return Row(request.sampling, self.prompt_ids(request.messages), draws, matcher)
+
+    def prompt_ids(self, chat: Messages) -> list[int]:
+        """The tokens of `chat` up to where the reply begins."""
+        text = self.tokenizer.apply_chat_template(
+            list(chat), tokenize=False, add_generation_prompt=True
+        )
+        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+    def prefill(self, prompt: Sequence[int], chat: Messages) -> BatchState:
+        """The state after the prompt of `chat`; what the cache holds of it is not read again.
+
+        Read alone, a prompt gives the same logits whatever else the batch holds.
+        """
+        import torch
+        from transformers import DynamicCache
+
+        device = self.network.device
+        known, layers = self._lookup(prompt, chat)
+        cache = DynamicCache(config=self.network.config)
+        for index, (keys, values) in enumerate(layers):
+            cache.update(keys[:, :, :known], values[:, :, :known], index)  # which copies them
+        state = BatchState(cache, torch.ones((1, len(prompt)), dtype=int).to(device))
+        self._forward(state, torch.tensor([prompt[known:]], device=device))
+        return state
+
+    def _lookup(self, prompt: Sequence[int], chat: Messages) -> tuple[int, Layers]:
+        """How many leading tokens of `prompt` are read already, and their keys and values.
+
+        Reads the chat's first message where no conversation holds more.
+        """
+        if not self.reuses_prefix:
+            return 0, ()
+        known, layers = self.prefix_cache.longest(prompt, id(self.network))
+        if not known and (prefix := self._static_prefix(prompt, chat)):
+            known, layers = len(prefix), self._read_prefix(prefix)
+        return known, layers
+
+    def _static_prefix(self, prompt: Sequence[int], chat: Messages) -> Prompt:
+        """What the prompt shares with its first message alone: the same for all of a seat."""
+        text = self.tokenizer.apply_chat_template(list(chat[:1]), tokenize=False)
+        static = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        same = (a == b for a, b in zip(prompt[:-1], static, strict=False))
+        return tuple(static[: next((i for i, equal in enumerate(same) if not equal), len(static))])
+
+    def _read_prefix(self, prefix: Prompt) -> Layers:
+        """The keys and values of a static beginning, which are kept."""
+        import torch
+        from transformers import DynamicCache
+
+        state = BatchState(DynamicCache(config=self.network.config), None)
+        self._forward(state, torch.tensor([prefix], device=self.network.device))
+        layers = [(layer.keys, layer.values) for layer in state.cache.layers]
+        self.keep(CachedConversation(prefix, len(prefix), layers, shared=True))
+        return layers
+
+    def keep(self, conversation: CachedConversation) -> None:
+        """Cache a conversation of this network."""
+        self.prefix_cache.keep(replace(conversation, network=id(self.network)))
+
+    def read(self, state: BatchState, tokens: list[int]) -> None:
+        """Read one more token of each row."""
+        import torch
+
+        device = self.network.device
+        ones = torch.ones((len(tokens), 1), dtype=state.mask.dtype, device=device)
+        state.mask = torch.cat([state.mask, ones], dim=1)
+        self._forward(state, torch.tensor(tokens, device=device)[:, None])
+
+    def _forward(self, state: BatchState, ids: Any) -> None:
+        """Read `ids`, shape (rows, tokens), and set the logits of each row's next token."""
+        import torch
+
+        padding = {}
+        if state.mask is not None and not state.mask.all():
+            positions = (state.mask.cumsum(1) - 1).clamp(min=0)[:, -ids.shape[1] :]
+            padding = {"attention_mask": state.mask, "position_ids": positions}
+        # a tensor, not 1: a slice keeps strides with which torch copies the whole vocabulary matrix
+        last = torch.tensor([-1], device=ids.device)
+        with torch.inference_mode():
+            out = self.network(
+                input_ids=ids,
+                past_key_values=state.cache,
+                use_cache=True,
+                logits_to_keep=last,
+                **padding,
+            )
+        state.logits = out.logits[:, -1].float()
+
+    def sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
+        """The next token of each row."""
+        import torch
+
+        if any(row.matcher is not None for row in rows):
+            logits = self._allowed(logits, rows)
+        greedy = [row.sampling.temperature == 0 for row in rows]
+        if all(greedy):
+            return logits.argmax(dim=1).tolist()
+        temperatures = [row.sampling.temperature or 1.0 for row in rows]
+        divisors = torch.tensor(temperatures, dtype=logits.dtype, device=logits.device)
+        top, ids = torch.topk(logits / divisors[:, None], min(TOP_K, logits.shape[1]))
+        chances = torch.softmax(top, dim=1).cpu().numpy().astype(float)
+        before = np.cumsum(chances, axis=1) - chances
+        top_p = np.array([row.sampling.top_p for row in rows])
+        chances = np.where(before < top_p[:, None], chances, 0.0)  # the first always stays
+        reached = np.cumsum(chances, axis=1)
+        draws = np.array([row.draws[len(row.tokens)] for row in rows])
+        picked = (reached <= (draws * reached[:, -1])[:, None]).sum(axis=1)
+        return [int(ids[i, 0 if greedy[i] else p]) for i, p in enumerate(picked)]
+
+    def _allowed(self, logits: Any, rows: Sequence[Row]) -> Any:
+        """The logits with every token that a row's schema forbids at minus infinity."""
+        import torch
+
+        forbidden = np.zeros(tuple(logits.shape), dtype=bool)
+        for row, never in zip(rows, forbidden, strict=True):
+            if row.matcher is not None:
+                mask = np.frombuffer(row.matcher.compute_bitmask(), dtype=np.uint8)
+                bits = np.unpackbits(mask, bitorder="little")[: len(never)]
+                never[:] = True
+                never[: len(bits)] = bits == 0
+        return logits.masked_fill(torch.from_numpy(forbidden).to(logits.device), float("-inf"))
+
+    def _matcher(self, schema: Schema) -> Any:
+        import llguidance
+        import llguidance.hf
+
+        if self._grammars is None:  # reads the whole vocabulary: about a second, once
+            self._grammars = llguidance.hf.from_tokenizer(self.tokenizer, eos_token=self.stops)
+        matcher = llguidance.LLMatcher(
+            self._grammars, llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema))
+        )
+        if matcher.is_error():
+            raise ValueError(f"no grammar can be made of this schema: {matcher.get_error()}")
+        return matcher
+
+    def append(self, row: Row, token: int) -> None:
+        """Add `token` to `row`, with its text and why it ends, if it does."""
+        row.tokens.append(token)
+        if token in self.stops:
+            row.finish = "stop"
+            return
+        row.text = self.tokenizer.decode(row.tokens, skip_special_tokens=True).rstrip("\ufffd")
+        if row.matcher is not None:
+            row.matcher.consume_token(token)
+        if row.text.endswith("}") and _balanced(row.text):
+            row.finish = "object"
+        elif len(row.tokens) >= row.sampling.max_new_tokens:
+            row.finish = "length"
+
+
+def _balanced(text: str) -> bool:
+    """Whether `text` ends with the brace that closes its first JSON object."""
+    start = text.find("{")
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, Mapping) and end == len(text)
+
+
+class JointDecoder(Decoder):
+    """A Decoder that reads the prompts of a batch in one pass: faster, and rounded otherwise.
+
+    In bf16 a logit may differ in its last digits from that of a prompt read alone, and a reply with
+    it. Training plays with this decoder; what is recorded or served reads each prompt alone.
+    """
+
+    def sample(self, logits: Any, rows: Sequence[Row]) -> list[int]:
+        """The next token of each row; only the logits that are drawn among leave the device."""
+        import torch
+
+        if any(row.matcher is not None for row in rows):
+            return super().sample(logits, rows)
+        top, ids = torch.topk(logits, min(TOP_K, logits.shape[1]))
+        picked = super().sample(top.cpu(), rows)
+        return [row[place] for row, place in zip(ids.tolist(), picked, strict=True)]
+
+    def prefill_together(
+        self, prompts: Mapping[Prompt, Messages], order: Sequence[Prompt]
+    ) -> BatchState:
+        """The state after several prompts, given with their chats; its rows are in `order`.
+
+        All read as many tokens as the prompt of which the cache holds least.
+        """
+        import torch
+
+        known = [self._lookup(prompt, chat) for prompt, chat in prompts.items()]
+        width = max(map(len, prompts))
+        unread = max(len(prompt) - held for prompt, (held, _) in zip(prompts, known, strict=True))
+        if not all(layers for _, layers in known):
+            unread = width
+        cache, device = preallocated_cache(), self.network.device
+        if width > unread:
+            held = [max(0, len(prompt) - unread) for prompt in prompts]
+            for index, rows in enumerate(zip(*(layers for _, layers in known), strict=True)):
+                keys, values = (
+                    torch.cat(
+                        [
+                            _pad(row[:, :, :n], width - unread, 2)
+                            for row, n in zip(some, held, strict=True)
+                        ]
+                    )
+                    for some in zip(*rows, strict=True)
+                )
+                cache.update(keys, values, index)
+        ids = [([0] * unread + list(prompt))[-unread:] for prompt in prompts]
+        mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
+        state = BatchState(cache, torch.tensor(mask, device=device))
+        self._forward(state, torch.tensor(ids, device=device))
+        if len(order) > len(prompts):
+            places = {prompt: place for place, prompt in enumerate(prompts)}
+            rows = [places[prompt] for prompt in order]
+            state.keep(rows)
+            state.logits = state.logits[rows]
+        return state
+
+
+class DecodingBatch:
+    """Replies of one decoder that share its forward passes."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder = decoder
+        self.rows: dict[Hashable, Row] = {}
+        self._state: BatchState | None = None
+
+    def join(self, requests: Mapping[Hashable, ReplyRequest]) -> None:
+        """Read the prompts of `requests` and add a row for each, by the key that it has there.
+
+        Requests with one prompt share its reading, as the replies of a GRPO group do. Raises
+        ValueError, and adds none, where a schema makes no grammar.
+        """
+        rows = {key: self.decoder.row(request) for key, request in requests.items()}
+        prompts = {tuple(rows[key].prompt): request.messages for key, request in requests.items()}
+        before = [] if self._state is None else [self._state]
+        fresh = self._read(prompts, [tuple(row.prompt) for row in rows.values()])
+        self._state = side_by_side([*before, *fresh])
+        self.rows |= rows
+
+    def _read(
+        self, prompts: Mapping[Prompt, Messages], order: Sequence[Prompt]
+    ) -> list[BatchState]:
+        """The states after `prompts` whose rows are in `order`; one batch, or one of each row."""
+        if isinstance(self.decoder, JointDecoder) and len(prompts) > 1:
+            return [self.decoder.prefill_together(prompts, order)]
+        states = {prompt: self.decoder.prefill(prompt, chat) for prompt, chat in prompts.items()}
+        return [states[prompt] for prompt in order]
+
+    def sample(self) -> list[tuple[Hashable, Row]]:
+        """Draw the next token of every row; returns all rows, of which some may be finished."""
+        sampled = self.decoder.sample(self._state.logits, list(self.rows.values()))
+        for row, token in zip(self.rows.values(), sampled, strict=True):
+            self.decoder.append(row, token)
+        return list(self.rows.items())
+
+    def advance(self, cancelled: frozenset[Hashable] = frozenset()) -> None:
+        """Drop the finished and the cancelled rows, and read the last token of the others.
+
+        What a dropped row has read stays in the cache: its conversation may go on.
+        """
+        kept = []
+        for i, (key, row) in enumerate(self.rows.items()):
+            if not row.finish and key not in cancelled:
+                kept.append(i)
+            elif self.decoder.reuses_prefix:
+                self.decoder.keep(self._state.conversation(i, row.prompt, row.tokens))
+        if len(kept) < len(self.rows):
+            keys = list(self.rows)
+            self.rows = {keys[i]: self.rows[keys[i]] for i in kept}
+            if not kept:
+                self._state = None
+                return
+            self._state.keep(kept)
+        self.decoder.read(self._state, [row.tokens[-1] for row in self.rows.values()])
+
+
+def replies(
+    decoder: Decoder,
+    chats: Sequence[Messages],
+    seeds: Sequence[int],
+    schemas: Sequence[Schema | None],
+) -> Iterator[tuple[int, Row]]:
+    """Yields each row with its number after each of its tokens, until all are finished."""
+    requests = {
+        number: ReplyRequest(chat, seed, schema, decoder.sampling)
+        for number, (chat, seed, schema) in enumerate(zip(chats, seeds, schemas, strict=True))
+    }
+    batch = DecodingBatch(decoder)
+    batch.join(requests)
+    while batch.rows:
+        yield from batch.sample()
+        batch.advance()

@@ -1,0 +1,219 @@
+"""Backends: servers on loopback with their faults, and which models a page serves."""
+
+from dataclasses import asdict
+
+import pytest
+
+from panels.haggle.opponents import stages
+from panels.transcripts.episodes import MODELS as TRANSCRIPT_MODELS
+from sauda.experiments.comparison import BAZAAR
+from sauda.experiments.seller_games import word_hashes
+from sauda.llm import backends
+from sauda.llm.backends import (
+    ENDPOINT,
+    FIRST,
+    OLLAMA,
+    SEATS,
+    THIS_PAGE,
+    Endpoint,
+    FirstOf,
+    RetryPolicy,
+    ThreadEngine,
+    TransientError,
+    find_backends,
+    find_servers,
+    probe,
+)
+from sauda.llm.engine import DEFAULT_SAMPLING
+from sauda.llm.model import CannotLoad, NullModel, adapter_folder, find_model, smollm2
+from sauda.llm.registry import player_spec, row_name
+from sauda.llm.server import Ready, ReplyService
+from sauda.llm.types import Reply, ReplyError, ReplyTimeout
+from sauda.records.store import load as load_artifact
+from sauda.records.store import sha256
+from tests.support.endpoint import openai, server
+
+QUICK = RetryPolicy(attempt_timeout=0.5, total_timeout=3.0, attempts=3, first_pause=0.02)
+CHAT = [{"role": "user", "content": "450?"}]
+MOVE = '{"offer":45}'
+
+
+def endpoint(url: str) -> Endpoint:
+    return Endpoint(url, "m", retry=QUICK)
+
+
+# Servers
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
+def test_a_reply_names_its_backend_and_seed_and_schema_travel_with_the_request(path):
+    with server(openai(MOVE)) as (url, requests):
+        reply = endpoint(url + path)(CHAT, 11, {"type": "object"})
+    assert (reply.text, reply.tokens, reply.finish) == (MOVE, 7, "stop")
+    assert url in reply.source
+    assert requests[0][0] == "/v1/chat/completions"
+    assert requests[0][1]["seed"] == 11
+    assert requests[0][1]["response_format"]["json_schema"]["schema"] == {"type": "object"}
+    assert requests[0][2] is None  # no token of this machine
+
+
+def test_a_token_is_sent_where_one_is_set():
+    with server(openai(MOVE)) as (url, requests):
+        assert "secret" not in repr(Endpoint(url, "m", "secret", retry=QUICK)(CHAT, 0))
+    assert requests[0][2] == "Bearer secret"
+
+
+@pytest.mark.parametrize("fault", [503, 429, "close"])
+def test_a_passing_fault_is_tried_again_and_a_lasting_one_is_raised(fault):
+    with server(fault, fault, openai(MOVE)) as (url, requests):
+        assert endpoint(url)(CHAT, 0).text == MOVE
+    assert len(requests) == 3
+    with server(fault) as (url, requests), pytest.raises(TransientError):
+        endpoint(url)(CHAT, 0)
+    assert len(requests) == 3
+
+
+@pytest.mark.parametrize("fault", [401, 404, b"<html>", {"no": "reply"}])
+def test_an_answer_of_another_shape_is_raised_at_once_and_is_no_move(fault):
+    with server(fault) as (url, requests), pytest.raises(ReplyError):
+        endpoint(url)(CHAT, 0)
+    assert len(requests) == 1
+
+
+def test_a_server_that_is_not_there_is_told_from_one_that_hangs():
+    with server("hang") as (url, _), pytest.raises(ReplyTimeout):
+        endpoint(url)(CHAT, 0)
+    with pytest.raises(TransientError, match="cannot be reached"):
+        endpoint(url)(CHAT, 0)
+
+
+@pytest.mark.parametrize("answer", [401, {"no": "reply"}, openai("  "), openai(" … ")])
+def test_only_a_real_answer_is_healthy(answer):
+    with server(answer, openai("OK.")) as (url, _):
+        assert not probe(endpoint(url)).healthy
+        assert probe(endpoint(url)).healthy
+
+
+def test_the_first_backend_that_answers_replies_and_every_failure_is_told():
+    with server(401) as (bad, _), server(404) as (worse, _), server(openai(MOVE)) as (good, _):
+        reply = FirstOf([endpoint(bad), endpoint(good)])(CHAT, 0)
+        with pytest.raises(ReplyError, match=r"401.*404"):
+            FirstOf([endpoint(bad), endpoint(worse)])(CHAT, 0)
+    assert good in reply.source
+    assert "401" in reply.passed[0]
+    assert NullModel()(CHAT, 0).passed == ()
+
+
+@pytest.mark.parametrize("fault", [None, 401, 500, b"<html>", "close", "nobody there"])
+def test_a_password_in_the_address_is_sent_and_shown_to_nobody(fault):
+    with server(openai(MOVE) if fault in (None, "nobody there") else fault) as (url, requests):
+        backend = endpoint(url.replace("//", "//me:s3cret@") + "?key=s3cret")
+        if fault != "nobody there":
+            shown = _everything_shown(backend)
+            assert requests[0][2] == "Basic bWU6czNjcmV0"
+            assert requests[0][0].endswith("?key=s3cret")
+    if fault == "nobody there":
+        shown = _everything_shown(backend)
+    assert url in shown
+    assert "s3cret" not in shown
+
+
+def _everything_shown(backend) -> str:
+    """All that a visitor or a log may be shown of a backend and of its reply."""
+    try:
+        reply = repr(backend(CHAT, 0))
+    except ReplyError as error:
+        reply = str(error)
+    return f"{reply} {backend.source} {backend!r} {probe(backend)}"
+
+
+@pytest.mark.parametrize(
+    "url", ["me:s3cret@host", "http://me:s3cret@host:port", "ftp://me:s3cret@host", "http://", "["]
+)
+def test_an_address_that_is_none_is_refused_at_the_start_and_not_quoted(url):
+    for name in ("ENDPOINT", "OLLAMA"):
+        with pytest.raises(ValueError, match="address of a language model") as refused:
+            find_servers({f"SAUDA_{name}_URL": url, f"SAUDA_{name}_MODEL": "m"}, DEFAULT_SAMPLING)
+        assert "s3cret" not in str(refused.value)
+
+
+# The page
+
+
+def test_only_names_of_our_own_configure_the_backends():
+    strange = {"USERNAME": "x", "URL": "http://x", "MODEL": "y", "OLLAMA_HOST": "z"}
+    assert list(find_backends(strange)["buyer"]) == [THIS_PAGE]
+    ours = {
+        "SAUDA_ENDPOINT_URL": "http://127.0.0.1:9", "SAUDA_ENDPOINT_MODEL": "m",
+        "SAUDA_OLLAMA_URL": "http://127.0.0.1:9", "SAUDA_OLLAMA_MODEL": "m",
+    }  # fmt: skip
+    assert list(find_backends(ours)["seller"]) == [THIS_PAGE, ENDPOINT, OLLAMA, FIRST]
+    with pytest.raises(ValueError, match="SAUDA_ENDPOINT_URL and SAUDA_ENDPOINT_MODEL go together"):
+        find_backends({"SAUDA_ENDPOINT_URL": "http://127.0.0.1:9"})
+
+
+class Named:
+    """A model that only says what it is."""
+
+    source = "mini, bf16 on CPU"
+
+    def stream(self, messages, seed, schema=None):
+        yield Reply("mine", self.source, 1, "stop")
+
+
+@pytest.mark.parametrize("own_replies", [True, False])
+def test_whichever_answers_is_ready_once_any_of_them_is(monkeypatch, own_replies):
+    """The page's own model stands first; where it cannot reply, another server does."""
+
+    def load(name):
+        if own_replies:
+            return Named()
+        raise CannotLoad("no weights here")
+
+    own = ReplyService(lambda report: ThreadEngine(report, load))
+    own.wait("sauda-mini", 30)
+    monkeypatch.setattr(backends, "own_service", lambda: own)
+    with server(openai("OK, 45")) as (url, _):
+        environment = {"SAUDA_ENDPOINT_URL": url, "SAUDA_ENDPOINT_MODEL": "m"}
+        worker = find_backends(environment)["buyer"][FIRST]
+        assert isinstance(worker.wait(30), Ready)
+        reply = worker(CHAT, 0)
+    assert (reply.text, reply.source) == (
+        ("mine", Named.source) if own_replies else ("OK, 45", f"m at {url}")
+    )
+
+
+def test_every_buyer_on_the_page_has_rows_in_the_model_comparison():
+    """Weights, adapter, wrapper and sampling of each buyer on the page are those of its rows."""
+    data = load_artifact("evaluation/model-comparison.json").data.as_json()
+    for name in (*stages.buyer_models(), *TRANSCRIPT_MODELS):
+        row, served = row_name(name), player_spec(name)
+        measured = player_spec(row)
+        assert (served.constrained, served.wrapper) == (measured.constrained, measured.wrapper)
+        tasks = BAZAAR if name in stages.SERVED else (stages.MARKET,)
+        assert all(row in data["episodes"][task_name] for task_name in tasks), row
+        model = data["models"][measured.weights]
+        assert model["sampling"] == asdict(SEATS["buyer"].sampling)
+        folder = adapter_folder(find_model(served.weights).adapter)
+        adapter = "" if folder is None else sha256(folder / "adapter_model.safetensors")[:16]
+        assert model["sha256"].partition("+")[2] == adapter
+
+
+def test_the_model_sellers_on_the_page_are_those_whose_words_were_measured():
+    artifact, seat = load_artifact("seller_quality.json"), SEATS["seller"]
+    data = artifact.data.as_json()
+    assert {name.partition(":")[0] for name in stages.SELLER_MODELS} == {seat.model}
+    personas = {name.partition(":")[2] for name in stages.SELLER_MODELS}
+    assert {game["persona"] for game in data["games"]} == personas
+    measured = data["models"][seat.model]
+    assert measured["sampling"] == asdict(seat.sampling)
+    assert {name: measured[name] for name in ("prompt", "check")} == word_hashes()
+
+
+@pytest.mark.model
+def test_the_sellers_seat_of_the_page_holds_the_measured_weights():
+    measured = load_artifact("seller_quality.json").data.as_json()["models"][SEATS["seller"].model]
+    stage = find_backends({})["seller"][THIS_PAGE].wait()
+    assert isinstance(stage, Ready)
+    assert stage.source == measured["source"]  # the base alone: an adapter's name would show
+    assert smollm2().sha256 == measured["sha256"]

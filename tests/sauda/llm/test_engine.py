@@ -1,0 +1,229 @@
+"""Decoding: a random Llama of two layers that reads bytes writes the same however asked."""
+
+import threading
+from itertools import pairwise
+
+import pytest
+
+from env import get_task, rollout
+from sauda.games import BAZAAR
+from sauda.games.bazaar_prompt import parse, render, schema
+from sauda.llm import process
+from sauda.llm.engine import (
+    CachedConversation,
+    Decoder,
+    DecodingBatch,
+    JointDecoder,
+    PrefixCache,
+    ReplyRequest,
+    Sampling,
+    generation_mode,
+    stop_tokens,
+)
+from sauda.llm.model import Model
+from sauda.llm.process import BatchEngine, bytes_of_token, share_equal_weights
+from sauda.llm.server import Begin
+from sauda.llm.turn import PlayerSpec
+from sauda.policies.bazaar import linear
+from tests.support.models import tiny_network
+
+GREEDY = Sampling(temperature=0.0, max_new_tokens=12)
+WARM = Sampling(temperature=1.0, top_p=1.0, max_new_tokens=12)
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return tiny_network()
+
+
+@pytest.fixture(scope="module")
+def positions():
+    return [t.observation for t in rollout(get_task("bazaar/open"), linear, 0).trajectory("buyer")]
+
+
+@pytest.fixture(scope="module")
+def chats(positions):
+    return [render(obs) for obs in positions]
+
+
+def model(tiny, sampling=GREEDY, kind=Decoder, **more) -> Model:
+    return Model(kind(*tiny, sampling, **more), "tiny", "fp32", "here", "0")
+
+
+def write_alone(tiny, chats, sampling=GREEDY) -> list[str]:
+    """What a model without a cache writes to each chat, its number the seed."""
+    alone = model(tiny, sampling, reuses_prefix=False)
+    return [alone(chat, seed).text for seed, chat in enumerate(chats)]
+
+
+def write_together(some: Model, chats) -> list[str]:
+    return [reply.text for reply in some.batch(chats, range(len(chats)))]
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+@pytest.mark.parametrize("kind", [Decoder, JointDecoder])
+@pytest.mark.parametrize("reuses_prefix", [True, False])
+def test_a_batch_writes_what_each_would_write_alone(tiny, chats, sampling, kind, reuses_prefix):
+    alone = write_alone(tiny, chats, sampling)
+    some = model(tiny, sampling, kind, reuses_prefix=reuses_prefix)
+    assert write_together(some, chats[:3]) == alone[:3]
+    assert write_together(some, chats) == alone  # chats that are known and others
+    assert [some(chat, seed).text for seed, chat in enumerate(chats)] == alone
+    assert bool(len(some.decoder.prefix_cache)) == reuses_prefix
+
+
+def test_only_the_new_part_of_a_continued_conversation_is_read(tiny, chats):
+    some, read = model(tiny), []
+
+    def count_tokens(network, positional, given):
+        read.append((given["input_ids"] if "input_ids" in given else positional[0]).shape[1])
+
+    write_together(some, chats[:2])
+    hook = some.decoder.network.register_forward_pre_hook(count_tokens, with_kwargs=True)
+    some(chats[2], 0)
+    hook.remove()
+    whole, before = (len(some.decoder.prompt_ids(chat)) for chat in (chats[2], chats[1]))
+    assert read[0] == whole - before < whole / 2
+
+
+def test_the_memory_of_conversations_is_bounded_and_forgets_the_oldest():
+    cache = PrefixCache(max_tokens=10)
+    for start in range(5):
+        cache.keep(CachedConversation((start, 1, 2, 3), 3, ()))
+    assert cache.tokens == 8
+    assert [cache.longest([start, 1, 2, 3, 4])[0] for start in range(5)] == [0, 0, 0, 4, 4]
+    cache.keep(CachedConversation((4, 1, 2, 3, 5, 6), 5, ()))  # extends the last and replaces it
+    assert cache.tokens == 10
+    assert cache.longest([4, 1, 2, 3, 5, 7])[0] == 5
+    assert cache.longest([4, 1, 2, 3, 9, 7])[0] == 0  # another answer: not the same prompt
+
+
+def test_the_cache_of_all_models_stays_within_its_bytes(tiny, monkeypatch):
+    network, tokenizer = tiny
+    decoder = Decoder(network, tokenizer, Sampling(max_new_tokens=2))
+    monkeypatch.setattr(process, "CACHE_BYTES", 200 * bytes_of_token(network))
+    engine = BatchEngine(None, report=lambda event: None)
+    engine.add("tiny", Model(decoder, "tiny", "fp32", "here", "0"))
+    for key in range(30):
+        chat = [{"role": "user", "content": f"{key} is my price, and I say it at some length"}]
+        engine.take(Begin(key, "tiny", ReplyRequest(chat, 7, None, decoder.sampling)))
+        for _ in range(4):
+            engine.step()
+    cache = decoder.prefix_cache
+    tokens, layers = cache.longest(decoder.prompt_ids(chat), id(network))
+    held = sum(tensor[:, :, :tokens].nbytes for layer in layers for tensor in layer)
+    assert held == tokens * bytes_of_token(network) > 0
+    assert cache.tokens * bytes_of_token(network) <= process.CACHE_BYTES
+    assert len(cache) < 30
+
+
+def test_models_share_the_tensors_that_are_equal(tiny):
+    import torch
+
+    network, other = tiny[0], tiny_network()[0]
+    with torch.no_grad():
+        other.lm_head.weight.add_(1)
+    share_equal_weights(other, [network])
+    assert other.model.norm.weight.data_ptr() == network.model.norm.weight.data_ptr()
+    assert other.lm_head.weight.data_ptr() != network.lm_head.weight.data_ptr()
+
+
+def test_a_prompt_that_many_rows_share_is_read_once(tiny, chats):
+    some, read = model(tiny, WARM), []
+    prefill = some.decoder.prefill
+    some.decoder.prefill = lambda prompt, chat: read.append(chat) or prefill(prompt, chat)
+    texts = write_together(some, [*[chats[0]] * 4, chats[1]])
+    assert texts == write_alone(tiny, [*[chats[0]] * 4, chats[1]], WARM)
+    assert len(set(texts)) > 2  # each row has a seed of its own
+    assert read == [chats[0], chats[1]]
+
+
+def test_a_row_that_joins_or_leaves_changes_no_other(tiny, chats):
+    decoder = Decoder(*tiny, GREEDY)
+    batch = DecodingBatch(decoder)
+    batch.join({"first": ReplyRequest(chats[0], 0, None, GREEDY)})
+    batch.sample()
+    batch.advance()
+    batch.join({n: ReplyRequest(chats[n], 0, None, GREEDY) for n in (2, 3)})
+    rows, cancelled = dict(batch.rows), frozenset([2])
+    while batch.rows:
+        batch.sample()
+        batch.advance(cancelled)
+    texts = write_alone(tiny, chats)
+    assert (rows["first"].text, rows[3].text) == (texts[0], texts[3])
+    assert len(rows[2].tokens) == 1
+
+
+def test_two_replies_at_once_do_not_mix(tiny, chats):
+    some, texts = model(tiny), [""] * 4
+
+    def write(number):
+        texts[number] = some(chats[number], number).text
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert texts == write_alone(tiny, chats[:4])
+
+
+def test_a_reply_grows_token_by_token_and_says_when_it_is_whole(tiny, chats):
+    grown = list(model(tiny).stream(chats[0], 0))
+    assert [reply.tokens for reply in grown] == list(range(1, len(grown) + 1))
+    assert [bool(reply.finish) for reply in grown] == [False] * (len(grown) - 1) + [True]
+    assert all(b.text.startswith(a.text) for a, b in pairwise(grown))
+    assert grown[-1].source == "tiny, fp32 on CPU"
+
+
+def test_generation_turns_checkpointing_off_and_the_cache_on_and_training_gets_both_back(tiny):
+    network = tiny[0]
+
+    def mode():
+        checkpoints = any(getattr(m, "gradient_checkpointing", False) for m in network.modules())
+        return network.training, network.config.use_cache, checkpoints
+
+    network.train()
+    network.gradient_checkpointing_enable()
+    network.config.use_cache = False
+    try:
+        with generation_mode(network):
+            assert mode() == (False, True, False)
+        assert mode() == (True, False, True)
+    finally:
+        network.gradient_checkpointing_disable()
+        network.config.use_cache = True
+        network.eval()
+
+
+def test_every_end_of_turn_of_a_family_stops(tiny):
+    network, tokenizer = tiny
+
+    class Llama3:
+        eos_token_id = 7
+
+        def get_vocab(self):
+            return {"<|eot_id|>": 5, "<|eom_id|>": 6, "hello": 1}
+
+    assert stop_tokens(tokenizer, network) == [0, 2]  # <|endoftext|>, <|im_end|>
+    bare = type("Network", (), {"config": type("C", (), {"eos_token_id": [7, 8]})()})()
+    assert stop_tokens(Llama3(), bare) == [5, 6, 7, 8]
+
+
+def test_a_constrained_reply_is_a_move_and_a_free_one_beside_it_is_as_alone(tiny, positions):
+    some = model(tiny, Sampling(temperature=1.0, top_p=1.0, max_new_tokens=200))
+    chats = [render(obs) for obs in positions]
+    forms = [schema(obs) if n % 2 else None for n, obs in enumerate(positions)]
+    replies = some.batch(chats, range(len(chats)), forms)
+    for number, reply in enumerate(replies):
+        if forms[number]:
+            assert reply.finish in ("object", "stop")
+            parse(reply.text, positions[number])
+        else:
+            assert reply.text == some(chats[number], number).text
+
+
+def test_a_model_that_knows_nothing_still_plays_whole_games_under_a_grammar(tiny):
+    policy = PlayerSpec(model(tiny, Sampling(max_new_tokens=200)), constrained=True).policy(BAZAAR)
+    for seed in range(3):
+        assert rollout(get_task("bazaar/rushed"), policy, seed).end != "forfeit"

@@ -1,0 +1,287 @@
+"""The service before an engine: loading, the queue, time limits, cancellation, crashes."""
+
+import asyncio
+import queue
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sauda.fairness import Visitor
+from sauda.llm.backends import ThreadEngine, serve_in_threads
+from sauda.llm.engine import DEFAULT_SAMPLING, ReplyRequest
+from sauda.llm.model import CannotLoad
+from sauda.llm.process import BatchEngine
+from sauda.llm.server import (
+    CRASH_WINDOW,
+    LONGEST_PAUSE,
+    Begin,
+    Ended,
+    Failed,
+    Load,
+    Loading,
+    ModelWorker,
+    Ready,
+    ReplyService,
+    Waiting,
+)
+from sauda.llm.types import NotReady, Reply, ReplyError, ReplyRefused, ReplyTimeout
+from tests.support.coroutines import run
+
+REQUEST = ReplyRequest([{"role": "user", "content": "60?"}], 7, None, DEFAULT_SAMPLING)
+
+# Crashes
+
+
+class Process:
+    """An engine whose events the test reports, under a clock that the test sets."""
+
+    def __init__(self) -> None:
+        self.orders, self.pauses, self.now = [], [], 0.0
+        self.service = ReplyService(self.make, clock=lambda: self.now, later=self.later)
+
+    def make(self, report):
+        self.report = report
+        return self
+
+    def send(self, order):
+        self.orders.append(order)
+
+    def later(self, seconds, call):
+        self.pauses.append(seconds)
+        self.resume = call
+
+    def load(self):
+        """Load what was ordered to be loaded."""
+        loads = [order.name for order in self.orders if isinstance(order, Load)]
+        self.orders.clear()
+        for name in loads:
+            self.report(Ready(name, "toy", 1.0))
+
+
+@pytest.fixture
+def process() -> Process:
+    process = Process()
+    process.service.start("mini")
+    process.load()
+    return process
+
+
+def test_a_crash_ends_every_reply_at_once_and_the_next_visitor_is_served_after_it(process):
+    updates = []
+    for number in range(8):  # more than run at a time
+        visitor = Visitor(f"s{number}", f"a{number}")
+        process.service.submit("mini", REQUEST, visitor, updates.append)
+    updates.clear()
+    process.report(Ended("the model process ended with the code -9"))
+    assert [type(update) for update in updates] == [NotReady] * 8
+    assert process.service.health()["running"] == process.service.health()["waiting"] == 0
+    process.resume()
+    process.load()
+    process.service.submit("mini", REQUEST, Visitor("s"), print)
+    assert [type(order) for order in process.orders] == [Begin]
+
+
+def test_it_recovers_after_every_crash_with_a_pause_that_grows_up_to_a_limit(process):
+    for _ in range(30):
+        process.now += 1
+        process.report(Ended("killed"))
+        assert process.service.trouble() == "mini is recovering"
+        with pytest.raises(NotReady):
+            process.service.submit("mini", REQUEST, Visitor("s"), print)
+        process.now += process.pauses[-1]
+        process.resume()
+        process.load()
+        assert process.service.trouble() == ""
+    assert process.pauses == sorted(process.pauses)
+    assert (process.pauses[0], process.pauses[-1]) == (0, LONGEST_PAUSE)
+    process.now += CRASH_WINDOW
+    process.report(Ended("killed"))
+    assert process.pauses[-1] == 0  # the earlier crashes count no more
+
+
+def test_models_are_loaded_once_after_two_crashes_and_those_that_failed_are_not(process):
+    process.service.start("other")
+    process.report(Failed("other", "no such file"))
+    assert process.service.trouble() == "other is failed"
+    process.orders.clear()
+    process.report(Ended("killed"))
+    first = process.resume
+    process.report(Ended("killed"))
+    first()
+    assert process.orders == []
+    process.resume()
+    assert process.orders == [Load("mini")]
+
+
+# Models in threads
+
+
+class Slow:
+    """A model that hangs, breaks, or writes one letter each `pause` seconds."""
+
+    source = "slow"
+
+    def __init__(self, pause=0.0, broken_at=None):
+        self.pause, self.broken_at, self.written = pause, broken_at, 0
+        self.running = self.most = 0
+
+    def stream(self, messages, seed, schema=None):
+        self.running += 1
+        self.most = max(self.most, self.running)
+        for i in range(1, 6):
+            time.sleep(self.pause)
+            if i == self.broken_at:
+                raise RuntimeError("out of memory")
+            self.written = i
+            self.running -= i == 5
+            yield Reply(f"{seed}" * i, self.source, i, "stop" if i == 5 else "")
+
+
+def ready(model: Slow, **more) -> ModelWorker:
+    worker = serve_in_threads("slow", lambda: model, **more)
+    assert isinstance(worker.wait(5), Ready)
+    return worker
+
+
+def visit(worker: ModelWorker, number: int):
+    return worker.for_visitor(Visitor(f"s{number}", f"a{number}")).stream([], number)
+
+
+def test_loading_is_seen_and_a_failure_says_why_and_may_be_tried_again():
+    gate, tries = threading.Event(), []
+
+    def load():
+        gate.wait(5)
+        tries.append(1)
+        if len(tries) == 1:
+            raise CannotLoad("no memory")
+        return Slow()
+
+    worker = serve_in_threads("slow", load)
+    assert isinstance(worker.stage, Loading)
+    with pytest.raises(NotReady, match="still loading"):
+        next(worker.stream([], 0))
+    gate.set()
+    assert worker.wait(5) == Failed("slow", "CannotLoad: no memory")
+    with pytest.raises(NotReady, match="no memory"):
+        worker([], 0)
+    worker.start(again=True)
+    assert isinstance(worker.wait(5), Ready)
+    assert worker([], 1).text == "11111"
+
+
+@pytest.mark.parametrize("engine", [BatchEngine, lambda load, report: ThreadEngine(report, load)])
+def test_models_are_loaded_one_after_the_other(engine):
+    loading, most, reports = [], [], queue.SimpleQueue()
+
+    def load(name):
+        loading.append(name)
+        most.append(len(loading))
+        time.sleep(0.05)
+        loading.remove(name)
+        raise CannotLoad("tried")
+
+    loads = engine(load, reports.put)
+    for name in ("one", "two", "three"):
+        (loads.take if isinstance(loads, BatchEngine) else loads.send)(Load(name))
+    assert {reports.get(timeout=5).name for _ in range(3)} == {"one", "two", "three"}
+    assert max(most) == 1
+
+
+def test_a_hanging_reply_ends_in_time_and_the_next_one_works():
+    hanging = Slow(pause=1.0)
+    worker = ready(hanging, reply_limit=0.2)
+    with pytest.raises(ReplyTimeout, match="try again"):
+        worker([], 0)
+    assert hanging.written == 0  # the visitor did not wait for it
+    hanging.pause = 0.0
+    assert worker([], 0).finish == "stop"
+
+
+def test_a_broken_reply_says_what_broke():
+    with pytest.raises(ReplyError, match="out of memory"):
+        ready(Slow(broken_at=3))([], 0)
+
+
+def test_closing_a_reply_stops_the_model():
+    slow = Slow(pause=0.05)
+    reply = ready(slow).stream([], 0)
+    next(reply)
+    reply.close()
+    time.sleep(0.4)
+    assert slow.written < 4
+
+
+def test_visitors_wait_in_turn_are_told_their_place_and_get_their_own_reply():
+    slow = Slow(pause=0.01)
+    worker = ready(slow)
+    with ThreadPoolExecutor(9) as pool:
+        updates = list(pool.map(lambda number: list(visit(worker, number)), range(9)))
+    assert [pieces[-1].text for pieces in updates] == [f"{number}" * 5 for number in range(9)]
+    places = [[p.place for p in pieces if isinstance(p, Waiting)] for pieces in updates]
+    assert all(of_one == sorted(of_one, reverse=True) for of_one in places)
+    assert max(max(of_one, default=0) for of_one in places) > 4
+    assert slow.most == 1
+
+
+def test_waiting_for_many_replies_holds_no_thread():
+    worker = ready(Slow(pause=0.01))
+
+    async def visit_async(number):
+        own, threads = worker.for_visitor(Visitor(f"s{number}", f"a{number}")), []
+        async for update in own.stream_async([], number):
+            threads.append(threading.active_count())
+            last = update
+        return last.text, max(threads)
+
+    async def visits():
+        return threading.active_count(), await asyncio.gather(*map(visit_async, range(9)))
+
+    before, visited = run(visits())
+    texts, threads = zip(*visited, strict=True)
+    assert texts == tuple(f"{number}" * 5 for number in range(9))
+    assert max(threads) <= before + 3  # the one reply that runs, one that just ended, the watch
+
+
+def test_a_full_queue_refuses_and_says_for_how_long():
+    worker = ready(Slow(pause=0.2))
+    most = worker.service.queue.limits.waiting
+    streams = [visit(worker, number) for number in range(1 + most)]
+    for stream in streams:
+        next(stream)
+    with pytest.raises(ReplyRefused, match=f"{most} visitors are waiting") as refused:
+        next(visit(worker, 99))
+    assert refused.value.seconds > 1
+    health = worker.service.health()
+    assert (health["models"], health["running"], health["waiting"]) == ({"slow": "ready"}, 1, most)
+    for stream in streams:
+        stream.close()
+    health = worker.service.health()
+    assert (health["running"], health["waiting"]) == (0, 0)
+    assert worker([], 0).finish == "stop"
+
+
+def test_on_a_space_replies_are_written_in_calls_of_zero_gpu(monkeypatch):
+    """The decorator is applied before the page is launched, once, and streams each reply."""
+    durations, calls = [], []
+
+    def decorator(duration):
+        durations.append(duration)
+
+        def decorate(function):
+            def call(*arguments):
+                calls.append(arguments[0])
+                yield from function(*arguments)
+
+            return call
+
+        return decorate
+
+    monkeypatch.setattr("spaces.GPU", decorator)
+    worker = serve_in_threads("slow", Slow)
+    assert len(durations) == 1
+    worker.wait(5)
+    assert [worker([], number).text for number in (1, 2)] == ["11111", "22222"]
+    assert calls == ["slow", "slow"]
